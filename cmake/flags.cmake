@@ -1,0 +1,33 @@
+# The one place for compiler flags: everything of ours links qpscope_flags.
+include(${CMAKE_CURRENT_LIST_DIR}/libraries.cmake)
+add_library(qpscope_flags INTERFACE)
+target_compile_features(qpscope_flags INTERFACE cxx_std_23)
+target_include_directories(qpscope_flags INTERFACE ${PROJECT_SOURCE_DIR})
+set(CMAKE_CXX_EXTENSIONS OFF)
+# No build path in the binaries: two clones build the same bytes.
+target_compile_options(qpscope_flags INTERFACE
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-align
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wimplicit-fallthrough -Wformat=2)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 warns about its own inlined library code under optimisation.
+  target_compile_options(qpscope_flags INTERFACE -Wduplicated-cond -Wlogical-op -Wno-null-dereference)
+endif()
+if(QPSCOPE_WERROR)
+  target_compile_options(qpscope_flags INTERFACE -Werror)
+endif()
+if(QPSCOPE_SANITIZE)
+  target_compile_options(qpscope_flags INTERFACE -fsanitize=${QPSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(qpscope_flags INTERFACE -fsanitize=${QPSCOPE_SANITIZE})
+endif()
+
+if(QPSCOPE_FUZZ)
+  # Everything is instrumented for coverage; libFuzzer itself is linked to the fuzzers alone.
+  target_compile_options(qpscope_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(qpscope_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,11 @@
+# The libraries that more than one room links, looked up once: an imported target is seen only below the folder that found it.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Boost 1.81 REQUIRED)  # headers alone
