@@ -1,0 +1,119 @@
+// Fields that no bits hold: what the capture says of a frame, and what we conclude from a packet.
+#pragma once
+
+#include <dissect/field.hpp>
+
+namespace qps::dissect {
+
+namespace derived {
+// frame.*
+std::optional<Value> frame_number(const Packet&, const Layer&);
+std::optional<Value> frame_time(const Packet&, const Layer&);
+std::optional<Value> frame_elapsed(const Packet&, const Layer&);
+std::optional<Value> frame_length(const Packet&, const Layer&);
+std::optional<Value> frame_captured(const Packet&, const Layer&);
+std::optional<Value> frame_interface(const Packet&, const Layer&);
+std::optional<Value> frame_comment(const Packet&, const Layer&);
+std::optional<Value> frame_offset(const Packet&, const Layer&);
+std::optional<Value> frame_fault(const Packet&, const Layer&);
+
+// rdma.*
+std::optional<Value> encapsulation(const Packet&, const Layer&);
+std::optional<Value> service(const Packet&, const Layer&);
+std::optional<Value> is_request(const Packet&, const Layer&);
+std::optional<Value> payload_bytes(const Packet&, const Layer&);
+std::optional<Value> payload_captured(const Packet&, const Layer&);
+std::optional<Value> icrc_status(const Packet&, const Layer&);
+std::optional<Value> icrc_reason(const Packet&, const Layer&);
+std::optional<Value> icrc_expected(const Packet&, const Layer&);
+std::optional<Value> vcrc_status(const Packet&, const Layer&);
+std::optional<Value> vcrc_reason(const Packet&, const Layer&);
+std::optional<Value> vcrc_expected(const Packet&, const Layer&);
+
+// of an AETH
+std::optional<Value> credits(const Packet&, const Layer&);
+std::optional<Value> unlimited_credits(const Packet&, const Layer&);
+std::optional<Value> rnr_timer_ms(const Packet&, const Layer&);
+
+// Pause timers in nanoseconds, where the speed of the link is known: quanta at byte `at` of the layer.
+std::optional<Value> pause_ns(const Packet&, const Layer&, std::size_t at);
+template <std::size_t At>
+std::optional<Value> pause_time(const Packet& packet, const Layer& layer) {
+    return pause_ns(packet, layer, At);
+}
+template <std::size_t Priority>
+std::optional<Value> pfc_time(const Packet& packet, const Layer& layer) {
+    return pause_ns(packet, layer, 2 + 2 * Priority);
+}
+}  // namespace derived
+
+inline constexpr std::array kCrcStatusNames{
+    ValueName{0, "not_applicable"},
+    ValueName{1, "good"},
+    ValueName{2, "bad"},
+    ValueName{3, "not_checkable"},
+};
+inline constexpr std::array kCrcReasonNames{
+    ValueName{0, "none"},       ValueName{1, "cut"},        ValueName{2, "fragment"},
+    ValueName{3, "bad_length"}, ValueName{4, "ip_options"}, ValueName{5, "not_captured"},
+};
+inline constexpr std::array kEncapsulationNames{
+    ValueName{0, "none"},
+    ValueName{1, "InfiniBand"},
+    ValueName{2, "RoCEv1"},
+    ValueName{3, "RoCEv2"},
+};
+inline constexpr std::array kServiceNames{
+    ValueName{0, "RC"},  ValueName{1, "UC"},  ValueName{2, "RD"},           ValueName{3, "UD"},
+    ValueName{4, "CNP"}, ValueName{5, "XRC"}, ValueName{6, "MANUFACTURER"}, ValueName{7, "MANUFACTURER"},
+};
+inline constexpr auto kFaultNames = [] {
+    std::array<ValueName, kFaults.size()> names{};
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = {i, kFaults[i].name};
+    return names;
+}();
+
+inline constexpr std::array kFrameFields{
+    row::computed("frame.number", "Number of the frame in the capture, from 1", Format::decimal, derived::frame_number),
+    row::computed("frame.time_epoch", "Capture time, seconds since 1970-01-01 UTC", Format::decimal, derived::frame_time)
+        .with_digits(9)
+        .in("s"),
+    row::computed("frame.time_relative", "Time since the first frame", Format::decimal, derived::frame_elapsed).with_digits(9).in("s"),
+    row::computed("frame.len", "Length on the wire", Format::decimal, derived::frame_length).in("bytes"),
+    row::computed("frame.cap_len", "Length captured", Format::decimal, derived::frame_captured).in("bytes"),
+    row::computed("frame.interface_id", "Capture interface, from 0", Format::decimal, derived::frame_interface),
+    row::computed("frame.comment", "Comment in the capture", Format::text, derived::frame_comment),
+    row::computed("rdma.frame.file_offset", "Where the record starts in the capture file", Format::decimal, derived::frame_offset)
+        .in("bytes"),
+    row::computed("rdma.frame.fault", "First thing wrong with the frame: a header cut off, a length that lies", Format::decimal,
+                  derived::frame_fault)
+        .named(kFaultNames),
+};
+
+inline constexpr std::array kRdmaFields{
+    row::computed("rdma.encapsulation", "How the transport packet travelled", Format::decimal, derived::encapsulation)
+        .named(kEncapsulationNames),
+    row::computed("rdma.service", "Transport service", Format::decimal, derived::service).named(kServiceNames),
+    row::computed("rdma.request", "From requester to responder", Format::flag, derived::is_request),
+    row::computed("rdma.payload_bytes", "Payload on the wire, without pad", Format::decimal, derived::payload_bytes).in("bytes"),
+    row::computed("rdma.payload_captured_bytes", "Payload in the capture, without pad", Format::decimal, derived::payload_captured)
+        .in("bytes"),
+    row::computed("rdma.icrc.status", "Verdict on the invariant CRC", Format::decimal, derived::icrc_status).named(kCrcStatusNames),
+    row::computed("rdma.icrc.reason", "Why the invariant CRC could not be checked", Format::decimal, derived::icrc_reason)
+        .named(kCrcReasonNames),
+    row::computed("rdma.icrc.expected", "The invariant CRC that would be right, where it is bad", Format::hexadecimal,
+                  derived::icrc_expected),
+    row::computed("rdma.vcrc.status", "Verdict on the variant CRC (native InfiniBand)", Format::decimal, derived::vcrc_status)
+        .named(kCrcStatusNames),
+    row::computed("rdma.vcrc.reason", "Why the variant CRC could not be checked", Format::decimal, derived::vcrc_reason)
+        .named(kCrcReasonNames),
+    row::computed("rdma.vcrc.expected", "The variant CRC that would be right, where it is bad", Format::hexadecimal,
+                  derived::vcrc_expected),
+};
+
+inline constexpr std::array kDerivedHeaders{
+    Header{LayerKind::frame, "frame", "Frame", 0, kFrameFields},
+    Header{LayerKind::rdma, "rdma", "RDMA", 0, kRdmaFields},
+};
+
+}  // namespace qps::dissect

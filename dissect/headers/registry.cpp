@@ -1,0 +1,39 @@
+// The header table: every layer kind's row, collected from its family.
+#include <dissect/headers/derived.hpp>
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/internet.hpp>
+#include <dissect/headers/link.hpp>
+#include <dissect/headers/tunnel.hpp>
+#include <dissect/mad/headers.hpp>
+
+namespace qps::dissect {
+
+namespace {
+
+template <std::size_t N>
+constexpr void enter(std::array<Header, kLayerKinds>& table, const std::array<Header, N>& family) {
+    for (const Header& row : family) {
+        Header& place = table[static_cast<std::size_t>(row.kind)];
+        if (!place.title.empty()) throw "two rows for one kind of layer";
+        place = row;
+    }
+}
+
+constexpr std::array<Header, kLayerKinds> kHeaders = [] {
+    std::array<Header, kLayerKinds> table{};
+    enter(table, kDerivedHeaders);
+    enter(table, kLinkHeaders);
+    enter(table, kInternetHeaders);
+    enter(table, kTunnelHeaders);
+    enter(table, kInfinibandHeaders);
+    enter(table, kMadHeaders);
+    for (const Header& row : table)
+        if (row.title.empty()) throw "a kind of layer without a row";
+    return table;
+}();
+
+}  // namespace
+
+const Header& header(LayerKind kind) { return kHeaders[static_cast<std::size_t>(kind)]; }
+
+}  // namespace qps::dissect
