@@ -1,0 +1,26 @@
+// Every field table of a management datagram, in one list for the registry.
+#pragma once
+
+#include <dissect/mad/administration.hpp>
+#include <dissect/mad/cm.hpp>
+#include <dissect/mad/mad.hpp>
+#include <dissect/mad/performance.hpp>
+#include <dissect/mad/subnet.hpp>
+
+#include <algorithm>
+
+namespace qps::dissect {
+
+inline constexpr auto kMadHeaders = [] {
+    std::array<Header, kCommonMadHeaders.size() + kSubnetHeaders.size() + kAdministrationHeaders.size() + kPerformanceHeaders.size() +
+                           kCmHeaders.size()>
+        all{};
+    auto next = std::ranges::copy(kCommonMadHeaders, all.begin()).out;
+    next = std::ranges::copy(kSubnetHeaders, next).out;
+    next = std::ranges::copy(kAdministrationHeaders, next).out;
+    next = std::ranges::copy(kPerformanceHeaders, next).out;
+    std::ranges::copy(kCmHeaders, next);
+    return all;
+}();
+
+}  // namespace qps::dissect
