@@ -1,0 +1,64 @@
+// decode(): one frame into one packet, from the link type on.
+#include <dissect/walk.hpp>
+
+#include <algorithm>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::size_t kCookedLength = 16;
+constexpr std::size_t kCooked2Length = 20;
+constexpr std::size_t kNullLength = 4;
+
+void walk_cooked(const Walk& walk) {
+    if (!add_layer(walk, LayerKind::linux_cooked, kCookedLength)) return;
+    walk_ethertype(walk.past(kCookedLength), read_be<std::uint16_t>(walk.header(), 14));
+}
+
+void walk_cooked_v2(const Walk& walk) {
+    if (!add_layer(walk, LayerKind::linux_cooked_v2, kCooked2Length)) return;
+    walk_ethertype(walk.past(kCooked2Length), read_be<std::uint16_t>(walk.header(), 0));
+}
+
+void walk_null(const Walk& walk) {
+    if (!add_layer(walk, LayerKind::null_loopback, kNullLength)) return;
+    walk_ip(walk.past(kNullLength));
+}
+
+void reset(Packet& packet) {
+    packet.layer_count = 0;
+    packet.encapsulation = Encapsulation::none;
+    packet.opcode = Opcode{};
+    packet.dest_qp = Qpn{};
+    packet.psn = Psn{};
+    packet.ack_request = false;
+    packet.network_layer = kNoLayer;
+    packet.bth_layer = kNoLayer;
+    packet.payload = {};
+    packet.icrc = {};
+    packet.vcrc = {};
+}
+
+}  // namespace
+
+void decode(const Frame& frame, Packet& packet) {
+    packet.frame = frame;
+    reset(packet);
+    const Walk walk{packet, 0, std::max<std::size_t>(frame.wire_length, frame.bytes.size())};
+    add_layer(walk, LayerKind::frame, 0);
+    switch (frame.link) {
+        case LinkType::ethernet: return walk_ethernet(walk);
+        case LinkType::raw_ip:
+        case LinkType::ipv4:
+        case LinkType::ipv6: return walk_ip(walk);
+        case LinkType::linux_cooked: return walk_cooked(walk);
+        case LinkType::linux_cooked_v2: return walk_cooked_v2(walk);
+        case LinkType::null_loopback: return walk_null(walk);
+        case LinkType::erf: return walk_erf(walk);
+        case LinkType::infiniband: return walk_lrh(walk);
+    }
+    add_data(walk);
+}
+
+}  // namespace qps::dissect

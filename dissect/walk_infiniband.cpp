@@ -1,0 +1,194 @@
+// The walk over InfiniBand: LRH, GRH, BTH, extended headers, payload, pad, ICRC and VCRC, with both CRCs verified.
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/icrc.hpp>
+#include <dissect/mad/mad.hpp>
+#include <dissect/walk.hpp>
+
+#include <algorithm>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::size_t kLrhLength = 8;
+constexpr std::size_t kGrhLength = 40;
+constexpr std::size_t kBthLength = 12;
+constexpr std::size_t kIcrcLength = 4;
+constexpr std::size_t kVcrcLength = 2;
+
+constexpr Field kLnh = named(kLrhFields, "infiniband.lrh.lnh");
+constexpr Field kPktlen = named(kLrhFields, "infiniband.lrh.pktlen");
+constexpr Field kPaylen = named(kGrhFields, "infiniband.grh.paylen");
+constexpr Field kNxthdr = named(kGrhFields, "infiniband.grh.nxthdr");
+constexpr Field kPadcnt = named(kBthFields, "infiniband.bth.padcnt");
+constexpr Field kTver = named(kBthFields, "infiniband.bth.tver");
+constexpr Field kDestqp = named(kBthFields, "infiniband.bth.destqp");
+constexpr Field kAckReq = named(kBthFields, "infiniband.bth.a");
+constexpr Field kPsn = named(kBthFields, "infiniband.bth.psn");
+constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
+
+CrcVerdict not_checkable(CrcReason reason) { return {CrcStatus::not_checkable, reason, 0, 0}; }
+
+CrcVerdict compare(std::uint32_t found, std::uint32_t expected) {
+    return {found == expected ? CrcStatus::good : CrcStatus::bad, CrcReason::none, found, expected};
+}
+
+// The coverage that starts with this header, and how far behind it the BTH must lie.
+std::pair<IcrcCoverage, std::size_t> coverage_from(LayerKind network) {
+    switch (network) {
+        case LayerKind::lrh: return {IcrcCoverage::native_local, kLrhLength};
+        case LayerKind::ipv4: return {IcrcCoverage::roce_v2_ipv4, 28};
+        case LayerKind::ipv6: return {IcrcCoverage::roce_v2_ipv6, 48};
+        default: return {IcrcCoverage::grh, kGrhLength};
+    }
+}
+
+CrcVerdict verify_icrc(const Walk& walk, const Layer& network) {
+    if (walk.doubt != CrcReason::none) return not_checkable(walk.doubt);
+    const Bytes bytes = walk.packet.frame.bytes;
+    if (bytes.size() < walk.end) return not_checkable(CrcReason::cut);
+    const auto [coverage, distance] = coverage_from(network.kind);
+    if (walk.offset - network.offset != distance) return not_checkable(CrcReason::ip_options);
+    const std::size_t icrc = walk.end - kIcrcLength;
+    const Bytes covered = slice(bytes, network.offset, icrc - network.offset);
+    return compare(read_be<std::uint32_t>(bytes, icrc), invariant_crc(coverage, covered, distance));
+}
+
+CrcVerdict verify_vcrc(const Walk& walk, std::size_t lrh) {
+    if (walk.doubt != CrcReason::none) return not_checkable(walk.doubt);
+    const Bytes bytes = walk.packet.frame.bytes;
+    if (bytes.size() < walk.end) return not_checkable(CrcReason::cut);
+    return compare(read_be<std::uint16_t>(bytes, walk.end - kVcrcLength), variant_crc(slice(bytes, lrh, walk.end - kVcrcLength - lrh)));
+}
+
+// A datagram from or to one of the management queue pairs (13.5.1).
+bool is_management(const Packet& packet) {
+    if (packet.opcode != Opcode::ud_send_only) return false;
+    if (packet.dest_qp <= kGsiQpn) return true;
+    const Layer* deth = find(packet, LayerKind::deth);
+    return deth != nullptr && deth->fault == Fault::none &&
+           Qpn{static_cast<std::uint32_t>(read(packet.bytes_of(*deth), kSrcqp))} <= kGsiQpn;
+}
+
+// Payload, pad and ICRC; `offset` is behind the last extended header, walk.offset at the BTH.
+void walk_body(const Walk& walk, std::size_t offset, Layer& bth) {
+    Packet& packet = walk.packet;
+    const std::size_t icrc = walk.end - kIcrcLength;
+    const std::size_t body = offset < icrc ? icrc - offset : 0;
+    auto pad = static_cast<std::uint8_t>(read(packet.bytes_of(bth), kPadcnt));
+    if (pad > body) {
+        bth.fault = Fault::bad_length;
+        pad = static_cast<std::uint8_t>(body);
+    }
+    const std::size_t captured = packet.frame.bytes.size();
+    const std::size_t length = body - pad;
+    const std::size_t have = offset < captured ? captured - offset : 0;
+    packet.payload = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(std::min(length, have)),
+                      static_cast<std::uint32_t>(length), pad};
+    bool readable = packet.layers().back().fault == Fault::none || &packet.layers().back() == &bth;
+    if (readable && length > 0) {
+        if (is_management(packet)) {
+            walk_mad(packet, packet.payload.offset, packet.payload.captured, packet.payload.length);
+            readable = length <= have;
+        } else {
+            readable = add_layer(packet, LayerKind::payload, offset, length, icrc);
+        }
+    }
+    if (readable && pad > 0) readable = add_layer(packet, LayerKind::pad, offset + length, pad, icrc);
+    if (readable) add_layer(packet, LayerKind::icrc, icrc, kIcrcLength, walk.end);
+}
+
+// A raw packet: no transport of ours inside (7.7.5).
+void walk_raw(const Walk& walk) {
+    constexpr std::size_t kRwhLength = 4;
+    if (!add_layer(walk, LayerKind::rwh, kRwhLength)) return;
+    walk_ethertype(walk.past(kRwhLength), read_be<std::uint16_t>(walk.header(), 2));
+}
+
+void walk_grh(Walk walk, Encapsulation encapsulation) {
+    const std::uint8_t network_layer = walk.packet.layer_count;
+    const Bytes header = walk.header();
+    if (!add_layer(walk, LayerKind::grh, kGrhLength)) return;
+    const auto length = static_cast<std::size_t>(read(header, kPaylen));
+    const bool transport = read(header, kNxthdr) == std::to_underlying(IpProtocol::infiniband);
+    walk.skip(kGrhLength);
+    if (walk.offset + length > walk.end) {
+        mark(walk.packet, Fault::bad_length);
+        walk.doubt = CrcReason::bad_length;
+    } else {
+        walk.end = walk.offset + length;
+    }
+    if (!transport) return add_data(walk);
+    walk_transport(walk, encapsulation, network_layer);
+}
+
+}  // namespace
+
+void walk_transport(Walk walk, Encapsulation encapsulation, std::uint8_t network_layer) {
+    Packet& packet = walk.packet;
+    packet.encapsulation = encapsulation;
+    packet.network_layer = network_layer;
+    packet.icrc = not_checkable(walk.doubt != CrcReason::none ? walk.doubt : CrcReason::cut);
+    add_layer(walk, LayerKind::rdma, 0);
+    const std::uint8_t bth_layer = packet.layer_count;
+    if (!add_layer(walk, LayerKind::bth, kBthLength)) {
+        if (packet.layers().back().fault == Fault::too_short) packet.icrc = not_checkable(CrcReason::bad_length);
+        return;
+    }
+    packet.bth_layer = bth_layer;
+    Layer& bth = packet.layer_storage[bth_layer];
+    const Bytes header = walk.header();
+    packet.opcode = static_cast<Opcode>(header[0]);
+    packet.dest_qp = static_cast<Qpn>(read(header, kDestqp));
+    packet.psn = Psn(static_cast<std::uint32_t>(read(header, kPsn)));
+    packet.ack_request = read(header, kAckReq) != 0;
+    if (read(header, kTver) != 0) bth.fault = Fault::bad_version;
+    if (walk.left() < kBthLength + kIcrcLength) {
+        bth.fault = Fault::bad_length;
+        packet.icrc = not_checkable(CrcReason::bad_length);
+        return;
+    }
+    const OpcodeRow& row = info(packet.opcode);
+    std::size_t offset = walk.offset + kBthLength;
+    bool readable = true;
+    for (std::size_t i = 0; i < row.header_count; ++i) {
+        const std::size_t length = kTransportLengths[static_cast<std::size_t>(row.headers[i])];
+        if (readable) readable = add_layer(packet, row.headers[i], offset, length, walk.end - kIcrcLength);
+        offset += length;
+    }
+    walk_body(walk, offset, bth);
+    packet.icrc = verify_icrc(walk, packet.layer_storage[network_layer]);
+}
+
+void walk_lrh(Walk walk) {
+    const std::uint8_t network_layer = walk.packet.layer_count;
+    const std::size_t lrh = walk.offset;
+    const Bytes header = walk.header();
+    if (!add_layer(walk, LayerKind::lrh, kLrhLength)) return;
+    const std::size_t whole = walk.end;
+    const std::size_t length = static_cast<std::size_t>(read(header, kPktlen)) * 4;
+    if (length < kLrhLength || lrh + length > walk.end) {
+        mark(walk.packet, Fault::bad_length);
+        walk.doubt = CrcReason::bad_length;
+    } else {
+        walk.end = lrh + length;
+    }
+    const Walk inner = walk.past(kLrhLength);
+    switch (static_cast<LinkNextHeader>(read(header, kLnh))) {
+        case LinkNextHeader::transport: walk_transport(inner, Encapsulation::native, network_layer); break;
+        case LinkNextHeader::grh: walk_grh(inner, Encapsulation::native); break;
+        case LinkNextHeader::ipv6: walk_ip(inner); break;
+        case LinkNextHeader::raw: walk_raw(inner); break;
+    }
+    if (walk.end + kVcrcLength > whole) {
+        walk.packet.vcrc = not_checkable(walk.doubt != CrcReason::none ? walk.doubt : CrcReason::not_captured);
+        return;
+    }
+    walk.end += kVcrcLength;
+    add_layer(walk.packet, LayerKind::vcrc, walk.end - kVcrcLength, kVcrcLength, walk.end);
+    walk.packet.vcrc = verify_vcrc(walk, lrh);
+}
+
+void walk_roce1(Walk walk) { walk_grh(walk, Encapsulation::roce_v1); }
+
+}  // namespace qps::dissect

@@ -1,0 +1,109 @@
+// The walk over link layers: Ethernet, VLAN, MAC control, MPLS, ERF.
+#include <dissect/walk.hpp>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::size_t kEthernetLength = 14;
+constexpr std::size_t kVlanLength = 4;
+constexpr std::size_t kMplsLength = 4;
+constexpr std::size_t kArpLength = 28;
+constexpr std::uint16_t kFirstEtherType = 0x0600;  // below: the length of an 802.3 frame
+
+constexpr std::size_t kErfLength = 16;
+constexpr std::size_t kErfExtensionLength = 8;
+constexpr std::size_t kErfEthernetPadLength = 2;
+
+void walk_vlan(const Walk& walk) {
+    if (!add_layer(walk, LayerKind::vlan, kVlanLength)) return;
+    walk_ethertype(walk.past(kVlanLength), read_be<std::uint16_t>(walk.header(), 2));
+}
+
+}  // namespace
+
+void walk_ethernet(Walk walk) {
+    if (!add_layer(walk, LayerKind::ethernet, kEthernetLength)) return;
+    walk_ethertype(walk.past(kEthernetLength), read_be<std::uint16_t>(walk.header(), 12));
+}
+
+void walk_ethertype(Walk walk, std::uint16_t ethertype) {
+    switch (ethertype) {
+        case 0x0800:
+        case 0x86dd: return walk_ip(walk);
+        case 0x8915: return walk_roce1(walk);
+        case 0x8100:
+        case 0x88a8:
+        case 0x9100: return walk_vlan(walk);
+        case 0x8847:
+        case 0x8848: return walk_mpls(walk);
+        case 0x8808: return walk_mac_control(walk);
+        case 0x6558: return walk_ethernet(walk);
+        case 0x0806:
+            if (walk.left() >= kArpLength) {
+                add_layer(walk, LayerKind::arp, kArpLength);
+                return;
+            }
+            break;
+        default: break;
+    }
+    if (ethertype < kFirstEtherType && ethertype < walk.left()) walk.end = walk.offset + ethertype;
+    add_data(walk);
+}
+
+void walk_mac_control(Walk walk) {
+    constexpr std::size_t kOpcodeLength = 2;
+    constexpr std::size_t kPauseLength = 2;
+    constexpr std::size_t kPfcLength = 18;
+    if (!add_layer(walk, LayerKind::mac_control, kOpcodeLength)) return;
+    const auto opcode = read_be<std::uint16_t>(walk.header(), 0);
+    const Walk body = walk.past(kOpcodeLength);
+    if (opcode == 0x0001) add_layer(body, LayerKind::mac_pause, kPauseLength);
+    else if (opcode == 0x0101) add_layer(body, LayerKind::mac_pfc, kPfcLength);
+    else add_data(body);
+}
+
+// What follows the label stack has no type: the first nibble tells IP; zero is a pseudo-wire control word (RFC 4385)
+// before an Ethernet frame.
+void walk_mpls(Walk walk) {
+    for (;;) {
+        if (!add_layer(walk, LayerKind::mpls, kMplsLength)) return;
+        const bool bottom = (read_be<std::uint8_t>(walk.header(), 2) & 1) != 0;
+        walk.skip(kMplsLength);
+        if (bottom) break;
+    }
+    const int nibble = read_be<std::uint8_t>(walk.header(), 0) >> 4;
+    if (nibble == 4 || nibble == 6) return walk_ip(walk);
+    if (nibble == 0 && walk.left() >= kMplsLength + kEthernetLength) {
+        if (!add_layer(walk, LayerKind::mpls_control_word, kMplsLength)) return;
+        return walk_ethernet(walk.past(kMplsLength));
+    }
+    add_data(walk);
+}
+
+// ERF: a 16-byte header, extension headers while their top bit says so, then by record type. The wire length of the
+// record counts only the packet itself.
+void walk_erf(Walk walk) {
+    if (!add_layer(walk, LayerKind::erf, kErfLength)) return;
+    const Bytes header = walk.header();
+    const auto type_byte = read_be<std::uint8_t>(header, 8);
+    const auto wire_length = read_be<std::uint16_t>(header, 14);
+    walk.skip(kErfLength);
+    for (bool more = (type_byte & 0x80) != 0; more;) {
+        if (!add_layer(walk, LayerKind::erf_extension, kErfExtensionLength)) return;
+        more = (read_be<std::uint8_t>(walk.header(), 0) & 0x80) != 0;
+        walk.skip(kErfExtensionLength);
+    }
+    const int type = type_byte & 0x7f;
+    const bool ethernet = type == 2 || type == 11 || type == 16 || type == 20;
+    if (ethernet) {
+        if (!add_layer(walk, LayerKind::erf_ethernet_pad, kErfEthernetPadLength)) return;
+        walk.skip(kErfEthernetPadLength);
+    }
+    walk.end = walk.offset + wire_length;
+    if (ethernet) return walk_ethernet(walk);
+    if (type == 21) return walk_lrh(walk);
+    add_data(walk);
+}
+
+}  // namespace qps::dissect
