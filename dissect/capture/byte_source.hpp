@@ -1,0 +1,54 @@
+// Where the bytes of a capture come from: a mapped file, a stream (standard input, FIFO, device) or memory; plain or
+// compressed, recognised by magic number and never by name.
+//
+// A plain regular file is `whole`: all its bytes can be borrowed as long as the source lives. Anything else is read
+// piece by piece in bounded memory.
+//
+// A mapped file that somebody truncates while we read it ends the process with SIGBUS, as with every memory map. A file
+// that grows is read up to the size it had when it was opened. Feed a file that is still being written through a pipe.
+#pragma once
+
+#include <dissect/capture/inflate.hpp>
+#include <dissect/capture/input_problem.hpp>
+
+#include <expected>
+#include <optional>
+
+namespace qps::dissect {
+
+enum class Wait : std::uint8_t { yes, no };
+
+class ByteSource {
+public:
+    // Opens a file, or standard input for "-" and "/dev/stdin". Blocks on a FIFO until somebody writes. Fails with
+    // unreadable. Throws std::bad_alloc.
+    [[nodiscard]] static std::expected<ByteSource, InputProblem> open(const std::string& path);
+    // Bytes that the caller keeps. Where `piece` is not zero they come as a stream of so many bytes at a time.
+    [[nodiscard]] static ByteSource from_memory(Bytes bytes, std::string name, std::size_t piece = 0);
+
+    ByteSource(ByteSource&&) noexcept;
+    ByteSource& operator=(ByteSource&&) noexcept;
+    ~ByteSource();
+
+    [[nodiscard]] bool whole() const;
+    [[nodiscard]] Bytes bytes() const;  // all of them where whole(), else none
+
+    // Streams: the next uncompressed bytes, at least one unless the end is reached or (with Wait::no) nothing is there yet.
+    [[nodiscard]] std::size_t read(MutableBytes into, Wait wait);
+    // Nothing more will come: the end, or damage() says why.
+    [[nodiscard]] bool ended() const;
+    [[nodiscard]] const std::string& damage() const;
+
+    [[nodiscard]] const std::string& name() const;
+    [[nodiscard]] Compression compression() const;
+    // In bytes as stored, that is compressed: how many were taken from the file, and how many it has (streams: unknown).
+    [[nodiscard]] std::uint64_t consumed() const;
+    [[nodiscard]] std::optional<std::uint64_t> size() const;
+
+private:
+    struct State;
+    explicit ByteSource(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace qps::dissect

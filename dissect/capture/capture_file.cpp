@@ -1,0 +1,301 @@
+// A capture as batches of frames: opens the source, recognises the format, and moves the window over the bytes.
+#include <dissect/capture/capture_file.hpp>
+#include <dissect/capture/pcap.hpp>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace qps::dissect {
+
+namespace {
+
+// How much of a stream is asked for at once: what is read beyond the end of a batch is copied to the next.
+constexpr std::size_t kFillSize = std::size_t{128} << 10;
+
+// Short enough for std::string to need no memory for it.
+constexpr const char* kOutOfMemory = "out of memory";
+
+static_assert(kPcapHeader == kPcapngHeader);
+constexpr std::size_t kFileHeader = kPcapHeader;
+
+struct OtherFormat {
+    std::string_view magic;
+    std::string_view sentence;
+};
+
+// Files that people take for captures, and what to do about them.
+constexpr std::array kOtherFormats{
+    OtherFormat{{"\xfd"
+                 "7zXZ",
+                 5},
+                "the file is compressed with xz, which is not read: decompress it first"},
+    OtherFormat{"BZh", "the file is compressed with bzip2, which is not read: decompress it first"},
+    OtherFormat{"\x04\x22\x4d\x18", "the file is compressed with lz4, which is not read: decompress it first"},
+    OtherFormat{"PK\x03\x04", "the file is a zip archive: unpack it first"},
+    OtherFormat{{"snoop\0\0\0", 8}, "the file is a snoop capture, which is not read: convert it with editcap"},
+};
+
+std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+std::string first_bytes(Bytes bytes) {
+    constexpr std::size_t kShown = 8;
+    const Bytes start = slice(bytes, 0, kShown);
+    std::string hex;
+    std::string text;
+    for (const std::byte byte : start) {
+        const auto value = static_cast<unsigned char>(byte);
+        hex += fmt::format("{}{:02x}", hex.empty() ? "" : " ", value);
+        text += value >= 0x20 && value < 0x7f && value != '"' ? static_cast<char>(value) : '.';
+    }
+    return fmt::format("{} \"{}\"", hex, text);
+}
+
+// Why `start`, the first bytes of the (uncompressed) file, begins no capture.
+std::string not_a_capture_sentence(Bytes start, const ByteSource& source) {
+    if (start.empty() && source.damage().empty())
+        return source.compression() == Compression::none ? "the file is empty"
+                                                         : fmt::format("the file is an empty {} stream", name(source.compression()));
+    if (start.size() < kFileHeader && !source.damage().empty())
+        return fmt::format("{} before the header of a capture is whole", source.damage());
+    for (const OtherFormat& other : kOtherFormats)
+        if (text_of(start).starts_with(other.magic)) return std::string(other.sentence);
+    if (start.size() < kFileHeader)
+        return fmt::format("this is no capture: it has only {} bytes, a capture starts with a header of {}; they start with {}",
+                           start.size(), kFileHeader, first_bytes(start));
+    return fmt::format("this is no capture: its first bytes are {}", first_bytes(start));
+}
+
+}  // namespace
+
+std::string_view name(CaptureFormat format) {
+    switch (format) {
+        case CaptureFormat::pcap: return "pcap";
+        case CaptureFormat::pcap_nanosecond: return "nanosecond pcap";
+        case CaptureFormat::pcap_modified: return "modified pcap";
+        case CaptureFormat::pcapng: return "pcapng";
+    }
+    return "unknown";
+}
+
+std::string_view name(Compression compression) {
+    switch (compression) {
+        case Compression::none: return "none";
+        case Compression::gzip: return "gzip";
+        case Compression::zstd: return "zstd";
+    }
+    return "unknown";
+}
+
+// A pcap file, with its one interface.
+struct PcapFile {
+    PcapHeader header;
+    Interface interface;
+};
+
+struct CaptureFile::State {
+    ByteSource source;
+    InputProblem problem;  // has the file name from the start, so that running out of memory can still be told
+    std::variant<PcapFile, PcapngWalk> format;
+    Timeline timeline;
+    std::uint64_t offset = 0;      // uncompressed offset of the next record
+    std::vector<std::byte> carry;  // streams: what was read beyond the last batch
+    bool done = false;
+
+    WalkResult walk(Window& window, std::vector<Frame>& frames) {
+        if (auto* pcap = std::get_if<PcapFile>(&format)) return walk_pcap(pcap->header, window, timeline, frames);
+        return std::get<PcapngWalk>(format).walk(window, timeline, frames);
+    }
+    void finish(InputProblemKind kind, std::uint64_t at, std::string sentence) {
+        done = true;
+        problem.kind = kind;
+        problem.offset = at;
+        problem.sentence = std::move(sentence);
+    }
+    bool finish_walk(WalkResult& result, std::uint64_t at);
+    bool recognise(Bytes start);
+    void read_whole(Batch& batch);
+    void read_stream(Batch& batch);
+    bool make_room(Batch& batch, Window& window, std::size_t& filled, std::size_t wanted);
+};
+
+bool CaptureFile::State::recognise(Bytes start) {
+    if (start.size() < kFileHeader) return false;
+    if (is_pcapng(start)) {
+        format.emplace<PcapngWalk>();
+        return true;
+    }
+    const auto header = read_pcap_header(start);
+    if (!header) return false;
+    Interface interface;
+    interface.link = header->link;
+    interface.snap_length = header->snap_length;
+    interface.resolution = header->nanoseconds ? 9 : 6;
+    format = PcapFile{*header, std::move(interface)};
+    offset = kPcapHeader;
+    return true;
+}
+
+// True where the walk ended for good.
+bool CaptureFile::State::finish_walk(WalkResult& result, std::uint64_t at) {
+    if (result.end == WalkEnd::damaged) finish(InputProblemKind::damaged, at, std::move(result.sentence));
+    else if (result.end == WalkEnd::ended) done = true;
+    return done;
+}
+
+void CaptureFile::State::read_whole(Batch& batch) {
+    Window window{.bytes = source.bytes(), .offset = 0, .used = static_cast<std::size_t>(offset), .last = true};
+    while (batch.frames.empty() && !done) {
+        WalkResult result = walk(window, batch.frames);
+        finish_walk(result, window.used);
+    }
+    offset = window.used;
+}
+
+// Makes room for a record of `wanted` bytes in a batch that has no frames yet: nothing borrows its storage. False where the
+// batch has some: then the record is one for the next batch.
+bool CaptureFile::State::make_room(Batch& batch, Window& window, std::size_t& filled, std::size_t wanted) {
+    auto& storage = batch.storage;
+    if (window.used + wanted <= storage.size()) return true;
+    if (!batch.frames.empty()) return false;
+    std::copy(storage.begin() + static_cast<std::ptrdiff_t>(window.used), storage.begin() + static_cast<std::ptrdiff_t>(filled),
+              storage.begin());
+    filled -= window.used;
+    window.offset += window.used;
+    window.used = 0;
+    // A length that lies costs no more memory than twice the bytes that are there.
+    if (wanted > storage.size() && filled == storage.size()) {
+        const std::size_t size = std::min(wanted, 2 * storage.size());
+        storage.reserve(size);  // no more than that: resize() alone would double
+        storage.resize(size);
+    }
+    return true;
+}
+
+void CaptureFile::State::read_stream(Batch& batch) {
+    auto& storage = batch.storage;
+    storage.resize(std::max({storage.size(), kBatchBytes, carry.size()}));
+    std::ranges::copy(carry, storage.begin());
+    std::size_t filled = carry.size();
+    carry.clear();
+    Window window{.bytes = {}, .offset = offset, .used = 0, .last = false};
+    for (;;) {
+        window.bytes = Bytes(storage).first(filled);
+        window.last = source.ended() && source.damage().empty();
+        WalkResult result = walk(window, batch.frames);
+        if (finish_walk(result, window.offset + window.used)) break;
+        if (result.end == WalkEnd::full) {
+            if (batch.frames.empty()) continue;
+            break;
+        }
+        if (source.ended()) {
+            finish(InputProblemKind::damaged, window.offset + window.used, source.damage());
+            break;
+        }
+        if (!make_room(batch, window, filled, result.wanted)) break;
+        const Wait wait = batch.frames.empty() ? Wait::yes : Wait::no;
+        const std::size_t count = source.read(MutableBytes(storage).subspan(filled, std::min(kFillSize, storage.size() - filled)), wait);
+        if (count == 0 && !source.ended()) break;  // nothing there yet: hand over what we have
+        filled += count;
+    }
+    carry.assign(storage.begin() + static_cast<std::ptrdiff_t>(window.used), storage.begin() + static_cast<std::ptrdiff_t>(filled));
+    offset = window.offset + window.used;
+}
+
+CaptureFile::CaptureFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CaptureFile::CaptureFile(CaptureFile&&) noexcept = default;
+CaptureFile& CaptureFile::operator=(CaptureFile&&) noexcept = default;
+CaptureFile::~CaptureFile() = default;
+
+std::expected<CaptureFile, InputProblem> CaptureFile::start(ByteSource source) {
+    auto state = std::make_unique<State>(
+        State{.source = std::move(source), .problem = {}, .format = {}, .timeline = {}, .offset = 0, .carry = {}, .done = false});
+    state->problem.file = state->source.name();
+    Bytes header = slice(state->source.bytes(), 0, kFileHeader);
+    if (!state->source.whole()) {
+        state->carry.resize(kFileHeader);
+        std::size_t filled = 0;
+        while (filled < kFileHeader && !state->source.ended())
+            filled += state->source.read(MutableBytes(state->carry).subspan(filled), Wait::yes);
+        state->carry.resize(filled);
+        header = state->carry;
+    }
+    if (!state->recognise(header))
+        return std::unexpected(
+            InputProblem{InputProblemKind::not_a_capture, state->source.name(), 0, not_a_capture_sentence(header, state->source)});
+    if (state->offset != 0) state->carry.clear();
+    return CaptureFile(std::move(state));
+}
+
+std::expected<CaptureFile, InputProblem> CaptureFile::open(const std::string& path) try {
+    auto source = ByteSource::open(path);
+    if (!source) return std::unexpected(std::move(source.error()));
+    return start(std::move(*source));
+} catch (const std::bad_alloc&) {
+    return std::unexpected(InputProblem{InputProblemKind::unreadable, {}, 0, kOutOfMemory});
+}
+
+std::expected<CaptureFile, InputProblem> CaptureFile::from_memory(Bytes bytes, std::string name, std::size_t piece) try {
+    return start(ByteSource::from_memory(bytes, std::move(name), piece));
+} catch (const std::bad_alloc&) {
+    return std::unexpected(InputProblem{InputProblemKind::unreadable, {}, 0, kOutOfMemory});
+}
+
+bool CaptureFile::read(Batch& batch) {
+    batch.frames.clear();
+    try {
+        batch.frames.reserve(kBatchFrames);
+        if (state_->done) return false;
+        if (state_->source.whole()) state_->read_whole(batch);
+        else state_->read_stream(batch);
+    } catch (const std::bad_alloc&) {
+        batch.frames.clear();
+        state_->finish(InputProblemKind::unreadable, state_->offset, kOutOfMemory);
+    }
+    return !batch.frames.empty();
+}
+
+const InputProblem& CaptureFile::problem() const { return state_->problem; }
+const std::string& CaptureFile::name() const { return state_->source.name(); }
+Compression CaptureFile::compression() const { return state_->source.compression(); }
+bool CaptureFile::mapped() const { return state_->source.whole(); }
+std::optional<std::uint64_t> CaptureFile::size() const { return state_->source.size(); }
+std::uint64_t CaptureFile::bytes_read() const { return mapped() ? state_->offset : state_->source.consumed(); }
+
+CaptureFormat CaptureFile::format() const {
+    const auto* pcap = std::get_if<PcapFile>(&state_->format);
+    if (pcap == nullptr) return CaptureFormat::pcapng;
+    if (pcap->header.modified) return CaptureFormat::pcap_modified;
+    return pcap->header.nanoseconds ? CaptureFormat::pcap_nanosecond : CaptureFormat::pcap;
+}
+
+std::span<const Interface> CaptureFile::interfaces() const {
+    if (const auto* pcap = std::get_if<PcapFile>(&state_->format)) return {&pcap->interface, 1};
+    return std::get<PcapngWalk>(state_->format).interfaces();
+}
+
+Drops CaptureFile::drops() const {
+    const auto add = [](std::uint64_t& sum, std::uint64_t count) {
+        if (__builtin_add_overflow(sum, count, &sum)) sum = ~std::uint64_t{0};
+    };
+    Drops drops;
+    for (const Interface& interface : interfaces()) {
+        if (!interface.has_statistics) continue;
+        drops.known = true;
+        add(drops.received, interface.received);
+        add(drops.dropped, interface.dropped);
+        add(drops.dropped_by_system, interface.dropped_by_system);
+    }
+    return drops;
+}
+
+SkippedBlocks CaptureFile::skipped_blocks() const {
+    const auto* pcapng = std::get_if<PcapngWalk>(&state_->format);
+    return pcapng == nullptr ? SkippedBlocks{} : pcapng->skipped();
+}
+
+}  // namespace qps::dissect

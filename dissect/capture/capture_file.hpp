@@ -1,0 +1,99 @@
+// CaptureFile: a capture, whatever its format, compression and origin, as batches of frames.
+//
+// Reads pcap (micro- and nanoseconds, the modified format) and pcapng in both byte orders, plain, gzip or zstd, from a
+// file, FIFO, device or standard input. Plain regular files are mapped, everything else is streamed: memory is then bounded by
+// the batch (kBatchBytes, or one record of up to kMaxRecord) and the window of the compression.
+//
+// Everything readable is delivered: the frames before a damage come first, then read() returns false and problem() says
+// where and why. A frame that the end of the file cuts is not delivered. A header without packets is a valid empty capture.
+//
+// What an attacker could feed: everything here is theirs. No length is used before it is checked against the bytes that
+// are there. A mapped file that somebody truncates while we read it ends the process with SIGBUS (see byte_source.hpp).
+//
+// One thread at a time may call a CaptureFile; the frames it delivered may be read by any number of threads meanwhile.
+#pragma once
+
+#include <dissect/capture/byte_source.hpp>
+#include <dissect/capture/options.hpp>
+#include <dissect/capture/pcapng.hpp>
+
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace qps::dissect {
+
+enum class CaptureFormat : std::uint8_t { pcap, pcap_nanosecond, pcap_modified, pcapng };
+
+// "pcap", "nanosecond pcap", "modified pcap", "pcapng".
+[[nodiscard]] std::string_view name(CaptureFormat format);
+// "none", "gzip", "zstd".
+[[nodiscard]] std::string_view name(Compression compression);
+
+// Frames of consecutive records. They borrow `storage` (streams) or the mapping of their CaptureFile, and live until the
+// batch is read into again or one of the two ends. Reuse batches: a used one makes no allocations.
+struct Batch {
+    std::vector<Frame> frames;
+    std::vector<std::byte> storage;  // its size says nothing about how much of it is in use
+
+    Batch() = default;
+    Batch(Batch&&) = default;
+    Batch& operator=(Batch&&) = default;
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    ~Batch() = default;
+};
+
+// Frames lost while capturing, over all interfaces that say so.
+struct Drops {
+    bool known = false;
+    std::uint64_t received = 0;           // isb_ifrecv
+    std::uint64_t dropped = 0;            // isb_ifdrop: by the interface
+    std::uint64_t dropped_by_system = 0;  // isb_osdrop
+};
+
+class CaptureFile {
+public:
+    // A path, or "-" for standard input. Reads the header of the file: on a FIFO it waits for that.
+    // Fails with unreadable or not_a_capture.
+    [[nodiscard]] static std::expected<CaptureFile, InputProblem> open(const std::string& path);
+    // A capture in memory, which the caller keeps; `name` is for problems. Where `piece` is not zero it is read as a
+    // stream that arrives so many bytes at a time.
+    [[nodiscard]] static std::expected<CaptureFile, InputProblem> from_memory(Bytes bytes, std::string name, std::size_t piece = 0);
+
+    CaptureFile(CaptureFile&&) noexcept;
+    CaptureFile& operator=(CaptureFile&&) noexcept;
+    ~CaptureFile();
+
+    // Fills `batch` with the next frames, at least one; false (and an empty batch) at the end or at damage. From a live
+    // stream it takes what is there and waits only for the first frame.
+    [[nodiscard]] bool read(Batch& batch);
+    // After read() returned false: why. Kind none at the end of a sound capture, else damaged (or unreadable where memory ran out).
+    [[nodiscard]] const InputProblem& problem() const;
+
+    [[nodiscard]] const std::string& name() const;  // "standard input" for "-"
+    [[nodiscard]] CaptureFormat format() const;
+    [[nodiscard]] Compression compression() const;
+    [[nodiscard]] bool mapped() const;  // frames borrow the file, not the batch
+
+    // What has been seen so far; InterfaceId is the index. The span is valid until the next read(). pcap has one interface
+    // from the start, pcapng as many as were described up to the last frame delivered.
+    [[nodiscard]] std::span<const Interface> interfaces() const;
+    [[nodiscard]] Drops drops() const;
+    [[nodiscard]] SkippedBlocks skipped_blocks() const;
+
+    // Progress, in bytes as stored (compressed): done, and all of them where that is known.
+    [[nodiscard]] std::uint64_t bytes_read() const;
+    [[nodiscard]] std::optional<std::uint64_t> size() const;
+
+private:
+    struct State;
+    explicit CaptureFile(std::unique_ptr<State> state);
+    [[nodiscard]] static std::expected<CaptureFile, InputProblem> start(ByteSource source);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace qps::dissect

@@ -1,0 +1,96 @@
+// The pcap format. The walk is the hot path of every reading of a large capture: byte order and record size are fixed
+// outside of its loop.
+#include <dissect/capture/pcap.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::size_t kRecordHeader = 16;
+constexpr std::size_t kModifiedRecordHeader = 24;
+
+// The record at window.used is not whole.
+WalkResult cut_record(const Window& window, const Timeline& timeline, std::size_t header, std::size_t record) {
+    const std::size_t left = window.bytes.size() - window.used;
+    if (!window.last) return {WalkEnd::starved, left < header ? header : record, {}};
+    if (left == 0) return {WalkEnd::ended, 0, {}};
+    if (left < header)
+        return {WalkEnd::damaged, 0,
+                fmt::format("the file ends inside the header of frame {}: {} of {} bytes are there", timeline.frames + 1, left, header)};
+    return {WalkEnd::damaged, 0,
+            fmt::format("the file ends inside frame {}: {} of {} captured bytes are there", timeline.frames + 1, left - header,
+                        record - header)};
+}
+
+template <ByteOrder order, std::size_t record_header>
+WalkResult walk(const PcapHeader& header, Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+    const Bytes bytes = window.bytes;
+    const std::int64_t fraction_unit = header.nanoseconds ? 1 : 1000;
+    const std::size_t byte_limit = window.used + kBatchBytes;
+    while (frames.size() < kBatchFrames && window.used < byte_limit) {
+        const std::size_t left = bytes.size() - window.used;
+        if (left < record_header) return cut_record(window, timeline, record_header, 0);
+        const Bytes record = bytes.subspan(window.used, record_header);
+        const std::size_t captured = read_ordered<std::uint32_t, order>(record, 8);
+        if (captured > kMaxRecord)
+            return {WalkEnd::damaged, 0,
+                    fmt::format("the record of frame {} claims {} captured bytes, more than the {} a record may have", timeline.frames + 1,
+                                captured, kMaxRecord)};
+        if (left - record_header < captured) return cut_record(window, timeline, record_header, record_header + captured);
+
+        // 2^32 seconds are less than half the range of int64_t in nanoseconds: nothing here overflows.
+        const std::int64_t time = read_ordered<std::uint32_t, order>(record, 0) * kNanosecondsPerSecond +
+                                  read_ordered<std::uint32_t, order>(record, 4) * fraction_unit;
+        if (!timeline.started) {
+            timeline.started = true;
+            timeline.first = time;
+        }
+        frames.push_back({.bytes = bytes.subspan(window.used + record_header, captured),
+                          .wire_length = read_ordered<std::uint32_t, order>(record, 12),
+                          .link = header.link,
+                          .index = FrameIndex{++timeline.frames},
+                          .time = Instant{time},
+                          .elapsed = Duration{time - timeline.first},
+                          .interface = {},
+                          .link_speed = {},
+                          .file_offset = window.offset + window.used,
+                          .options = {},
+                          .options_order = order});
+        window.used += record_header + captured;
+    }
+    return {WalkEnd::full, 0, {}};
+}
+
+}  // namespace
+
+std::optional<PcapHeader> read_pcap_header(Bytes bytes) {
+    if (bytes.size() < kPcapHeader) return std::nullopt;
+    PcapHeader header;
+    std::uint32_t magic = read_le<std::uint32_t>(bytes, 0);
+    if (magic != kPcapMagic && magic != kPcapNanosecondMagic && magic != kPcapModifiedMagic) {
+        header.order = ByteOrder::big;
+        magic = read_be<std::uint32_t>(bytes, 0);
+    }
+    if (magic != kPcapMagic && magic != kPcapNanosecondMagic && magic != kPcapModifiedMagic) return std::nullopt;
+    header.nanoseconds = magic == kPcapNanosecondMagic;
+    header.modified = magic == kPcapModifiedMagic;
+    const bool little = header.order == ByteOrder::little;
+    header.snap_length = little ? read_le<std::uint32_t>(bytes, 16) : read_be<std::uint32_t>(bytes, 16);
+    // The upper half may hold the length of the FCS.
+    header.link = link_type_of((little ? read_le<std::uint32_t>(bytes, 20) : read_be<std::uint32_t>(bytes, 20)) & 0xffffU);
+    return header;
+}
+
+WalkResult walk_pcap(const PcapHeader& header, Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+    const bool little = header.order == ByteOrder::little;
+    if (header.modified)
+        return little ? walk<ByteOrder::little, kModifiedRecordHeader>(header, window, timeline, frames)
+                      : walk<ByteOrder::big, kModifiedRecordHeader>(header, window, timeline, frames);
+    return little ? walk<ByteOrder::little, kRecordHeader>(header, window, timeline, frames)
+                  : walk<ByteOrder::big, kRecordHeader>(header, window, timeline, frames);
+}
+
+}  // namespace qps::dissect

@@ -1,0 +1,33 @@
+// The pcap format: a header of 24 bytes, then records (draft-ietf-opsawg-pcap). Read in both byte orders, with micro-
+// and nanoseconds, and with the longer record headers of the "modified" format (magic 0xa1b2cd34).
+//
+// An attacker owns every length. One above kMaxRecord or beyond the file's end is damage; one above the snap length or
+// the length on the wire is odd but readable.
+#pragma once
+
+#include <dissect/capture/record_walk.hpp>
+
+#include <optional>
+
+namespace qps::dissect {
+
+inline constexpr std::size_t kPcapHeader = 24;
+inline constexpr std::uint32_t kPcapMagic = 0xa1b2c3d4;
+inline constexpr std::uint32_t kPcapNanosecondMagic = 0xa1b23c4d;
+inline constexpr std::uint32_t kPcapModifiedMagic = 0xa1b2cd34;
+
+struct PcapHeader {
+    ByteOrder order = ByteOrder::little;
+    bool nanoseconds = false;
+    bool modified = false;  // record headers have 24 bytes instead of 16
+    LinkType link = LinkType::ethernet;
+    std::uint32_t snap_length = 0;  // 0: no limit
+};
+
+// The header of a pcap file, or nothing where `bytes` (at least kPcapHeader of them) do not start with a known magic.
+[[nodiscard]] std::optional<PcapHeader> read_pcap_header(Bytes bytes);
+
+// Appends the frames of whole records to `frames` until one of the ends of WalkEnd.
+[[nodiscard]] WalkResult walk_pcap(const PcapHeader& header, Window& window, Timeline& timeline, std::vector<Frame>& frames);
+
+}  // namespace qps::dissect

@@ -1,0 +1,298 @@
+// The pcapng format.
+#include <dissect/capture/options.hpp>
+#include <dissect/capture/pcapng.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace qps::dissect {
+
+namespace {
+
+// Block types.
+constexpr std::uint32_t kInterfaceBlock = 1;
+constexpr std::uint32_t kPacketBlock = 2;  // obsolete, still read
+constexpr std::uint32_t kSimplePacketBlock = 3;
+constexpr std::uint32_t kNameBlock = 4;
+constexpr std::uint32_t kStatisticsBlock = 5;
+constexpr std::uint32_t kEnhancedPacketBlock = 6;
+constexpr std::uint32_t kSecretsBlock = 0x0000000a;
+constexpr std::uint32_t kCustomBlock = 0x00000bad;
+constexpr std::uint32_t kCustomBlockNoCopy = 0x40000bad;
+
+// Option codes.
+constexpr std::uint16_t kInterfaceName = 2;
+constexpr std::uint16_t kInterfaceSpeed = 8;
+constexpr std::uint16_t kTimeResolution = 9;
+constexpr std::uint16_t kTimeOffset = 14;
+constexpr std::uint16_t kReceived = 4;
+constexpr std::uint16_t kDropped = 5;
+constexpr std::uint16_t kDroppedBySystem = 7;
+
+// Sizes in bytes.
+constexpr std::size_t kBlockStart = 8;  // type, total length
+constexpr std::size_t kTrailer = 4;     // total length again
+constexpr std::size_t kPacketStart = 28;
+constexpr std::size_t kSimplePacketStart = 12;
+
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
+
+__extension__ using Wide = unsigned __int128;
+
+// The smallest length a block of that type can have.
+std::size_t smallest(std::uint32_t type) {
+    switch (type) {
+        case kSectionHeaderBlock: return 28;
+        case kInterfaceBlock: return 20;
+        case kStatisticsBlock: return 24;
+        case kPacketBlock:
+        case kEnhancedPacketBlock: return kPacketStart + kTrailer;
+        case kSimplePacketBlock: return kSimplePacketStart + kTrailer;
+        default: return kBlockStart + kTrailer;
+    }
+}
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum)) return b > 0 ? kLatest : kEarliest;
+    return sum;
+}
+
+std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(a, b, &difference)) return b < 0 ? kLatest : kEarliest;
+    return difference;
+}
+
+std::uint64_t power_of_ten(std::uint32_t exponent) {
+    std::uint64_t power = 1;
+    for (std::uint32_t i = 0; i < exponent; ++i) power *= 10;
+    return power;
+}
+
+WalkResult damaged(std::string sentence) { return {WalkEnd::damaged, 0, std::move(sentence)}; }
+
+// The block at window.used is not whole: `wanted` bytes of it are needed.
+WalkResult cut_block(const Window& window, std::size_t wanted) {
+    const std::size_t left = window.bytes.size() - window.used;
+    if (!window.last) return {WalkEnd::starved, wanted, {}};
+    if (left == 0) return {WalkEnd::ended, 0, {}};
+    return damaged(fmt::format("the file ends inside {}: {} of {} bytes are there",
+                               left < kBlockStart + kTrailer ? "the header of a block" : "a block", left, wanted));
+}
+
+}  // namespace
+
+bool is_pcapng(Bytes bytes) {
+    if (read_le<std::uint32_t>(bytes, 0) != kSectionHeaderBlock) return false;
+    return read_le<std::uint32_t>(bytes, 8) == kByteOrderMagic || read_be<std::uint32_t>(bytes, 8) == kByteOrderMagic;
+}
+
+PcapngWalk::Source PcapngWalk::source_of(const Interface& interface) {
+    Source source{.link = interface.link, .speed = interface.speed, .snap_length = interface.snap_length};
+    const std::uint32_t exponent = interface.resolution & 0x7fU;
+    if ((interface.resolution & 0x80U) != 0) {
+        source.multiply = kNanosecondsPerSecond;
+        source.shift = exponent;
+    } else if (exponent <= 9) {
+        source.multiply = power_of_ten(9 - exponent);
+    } else {
+        // 10^19 is the largest power in 64 bits; 2^64 ticks of less than 10^-28 s are less than a nanosecond anyway.
+        source.multiply = exponent - 9 <= 19 ? 1 : 0;
+        source.divide = exponent - 9 <= 19 ? power_of_ten(exponent - 9) : 1;
+    }
+    if (__builtin_mul_overflow(interface.time_offset, kNanosecondsPerSecond, &source.offset))
+        source.offset = interface.time_offset < 0 ? kEarliest : kLatest;
+    return source;
+}
+
+std::int64_t PcapngWalk::time_of(const Source& source, std::uint64_t ticks) {
+    const Wide product = Wide{ticks} * source.multiply >> source.shift;
+    if (product > std::numeric_limits<std::uint64_t>::max()) return saturating_add(kLatest, source.offset);
+    std::uint64_t time = static_cast<std::uint64_t>(product);
+    if (source.divide != 1) time /= source.divide;
+    return saturating_add(static_cast<std::int64_t>(std::min<std::uint64_t>(time, kLatest)), source.offset);
+}
+
+WalkResult PcapngWalk::walk(Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+    const std::size_t byte_limit = window.used + kBatchBytes;
+    for (;;) {
+        // walk_section() comes back without a reason where the byte order changes.
+        WalkResult result = order_ == ByteOrder::little ? walk_section<ByteOrder::little>(window, timeline, frames)
+                                                        : walk_section<ByteOrder::big>(window, timeline, frames);
+        if (result.end != WalkEnd::full || frames.size() >= kBatchFrames || window.used >= byte_limit) return result;
+    }
+}
+
+template <ByteOrder order>
+WalkResult PcapngWalk::walk_section(Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+    const std::size_t byte_limit = window.used + kBatchBytes;
+    while (frames.size() < kBatchFrames && window.used < byte_limit) {
+        const Bytes rest = window.bytes.subspan(window.used);
+        if (rest.size() < kBlockStart + kTrailer) return cut_block(window, kBlockStart + kTrailer);
+        const auto type = read_ordered<std::uint32_t, order>(rest, 0);
+        if (type == kSectionHeaderBlock && read_ordered<std::uint32_t, order>(rest, 8) != kByteOrderMagic) {
+            constexpr ByteOrder other = order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
+            if (read_ordered<std::uint32_t, other>(rest, 8) != kByteOrderMagic) return damaged("a section header has no byte-order magic");
+            order_ = other;
+            return {};
+        }
+        const std::size_t length = read_ordered<std::uint32_t, order>(rest, 4);
+        if (length > kMaxRecord)
+            return damaged(
+                fmt::format("a block of type {:#x} claims {} bytes, more than the {} a block may have", type, length, kMaxRecord));
+        if (length < smallest(type) || length % 4 != 0)
+            return damaged(fmt::format("a block of type {:#x} claims {} bytes, which is {}", type, length,
+                                       length % 4 != 0 ? "not a multiple of 4" : "too short for it"));
+        if (length > rest.size()) return cut_block(window, length);
+        const auto repeated = read_ordered<std::uint32_t, order>(rest, length - kTrailer);
+        if (repeated != length)
+            return damaged(fmt::format("a block of type {:#x} starts with length {} and ends with length {}", type, length, repeated));
+        std::string sentence = take_block<order>(type, rest.first(length), window.offset + window.used, timeline, frames);
+        if (!sentence.empty()) return damaged(std::move(sentence));
+        window.used += length;
+    }
+    return {};
+}
+
+// What is wrong with the block, or nothing.
+template <ByteOrder order>
+std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames) {
+    switch (type) {
+        case kPacketBlock:
+        case kEnhancedPacketBlock: return take_packet<order>(type, block, offset, timeline, frames);
+        case kSimplePacketBlock: return take_simple_packet<order>(block, offset, timeline, frames);
+        case kSectionHeaderBlock: return take_section_header<order>(block);
+        case kInterfaceBlock: return take_interface<order>(block);
+        case kStatisticsBlock: take_statistics<order>(block); return {};
+        default: skip(type); return {};
+    }
+}
+
+template <ByteOrder order>
+std::string PcapngWalk::take_section_header(Bytes block) {
+    constexpr std::uint16_t kMajorVersion = 1;
+    const auto major = read_ordered<std::uint16_t, order>(block, 12);
+    if (major != kMajorVersion) return fmt::format("a section has version {} of the format, only version 1 is known", major);
+    first_of_section_ = interfaces_.size();
+    return {};
+}
+
+template <ByteOrder order>
+std::string PcapngWalk::take_interface(Bytes block) {
+    if (interfaces_.size() >= kMaxInterfaces) return fmt::format("there are more than {} interfaces", kMaxInterfaces);
+    Interface interface;
+    interface.link = link_type_of(read_ordered<std::uint16_t, order>(block, 8));
+    interface.snap_length = read_ordered<std::uint32_t, order>(block, 12);
+    OptionReader options(slice(block, 16, block.size() - 16 - kTrailer), order);
+    for (Option option; options.next(option);) {
+        if (option.code == kInterfaceName) {
+            const Bytes name = slice(option.value, 0, kMaxInterfaceName);
+            interface.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+        } else if (option.code == kInterfaceSpeed && option.value.size() >= 8) {
+            interface.speed = BitsPerSecond{read_ordered<std::uint64_t, order>(option.value, 0)};
+        } else if (option.code == kTimeResolution && !option.value.empty()) {
+            interface.resolution = static_cast<std::uint8_t>(option.value[0]);
+        } else if (option.code == kTimeOffset && option.value.size() >= 8) {
+            interface.time_offset = static_cast<std::int64_t>(read_ordered<std::uint64_t, order>(option.value, 0));
+        }
+    }
+    sources_.push_back(source_of(interface));
+    interfaces_.push_back(std::move(interface));
+    return {};
+}
+
+// Statistics may come again and again, each counting from the start of the capture: the last one stands.
+template <ByteOrder order>
+void PcapngWalk::take_statistics(Bytes block) {
+    const std::size_t id = read_ordered<std::uint32_t, order>(block, 8);
+    if (id >= interfaces_.size() - first_of_section_) {
+        ++skipped_.unknown;
+        return;
+    }
+    Interface& interface = interfaces_[first_of_section_ + id];
+    interface.has_statistics = true;
+    OptionReader options(slice(block, 20, block.size() - 20 - kTrailer), order);
+    for (Option option; options.next(option);) {
+        if (option.value.size() < 8) continue;
+        const auto value = read_ordered<std::uint64_t, order>(option.value, 0);
+        if (option.code == kReceived) interface.received = value;
+        if (option.code == kDropped) interface.dropped = value;
+        if (option.code == kDroppedBySystem) interface.dropped_by_system = value;
+    }
+}
+
+template <ByteOrder order>
+std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames) {
+    // The obsolete block has 16 bits of interface and then 16 of a drop count.
+    const std::size_t id =
+        type == kPacketBlock ? read_ordered<std::uint16_t, order>(block, 8) : read_ordered<std::uint32_t, order>(block, 8);
+    if (id >= interfaces_.size() - first_of_section_)
+        return fmt::format("frame {} is from interface {}, which the section does not describe", timeline.frames + 1, id);
+    const std::size_t captured = read_ordered<std::uint32_t, order>(block, 20);
+    const std::size_t room = block.size() - kPacketStart - kTrailer;
+    if (captured > room)
+        return fmt::format("frame {} claims {} captured bytes, but its block has room for {}", timeline.frames + 1, captured, room);
+    const Source& source = sources_[first_of_section_ + id];
+    const std::uint64_t ticks =
+        std::uint64_t{read_ordered<std::uint32_t, order>(block, 12)} << 32 | read_ordered<std::uint32_t, order>(block, 16);
+    const std::int64_t time = time_of(source, ticks);
+    if (!timeline.started) {
+        timeline.started = true;
+        timeline.first = time;
+    }
+    const std::size_t padded = (captured + 3) / 4 * 4;
+    frames.push_back({.bytes = block.subspan(kPacketStart, captured),
+                      .wire_length = read_ordered<std::uint32_t, order>(block, 24),
+                      .link = source.link,
+                      .index = FrameIndex{++timeline.frames},
+                      .time = Instant{time},
+                      .elapsed = Duration{saturating_subtract(time, timeline.first)},
+                      .interface = InterfaceId{static_cast<std::uint32_t>(first_of_section_ + id)},
+                      .link_speed = source.speed,
+                      .file_offset = offset,
+                      .options = block.subspan(kPacketStart + padded, room - padded),
+                      .options_order = order});
+    return {};
+}
+
+// A frame of the section's first interface, without a time.
+template <ByteOrder order>
+std::string PcapngWalk::take_simple_packet(Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames) {
+    if (first_of_section_ >= interfaces_.size())
+        return fmt::format("frame {} is from interface 0, which the section does not describe", timeline.frames + 1);
+    const Source& source = sources_[first_of_section_];
+    const auto length = read_ordered<std::uint32_t, order>(block, 8);
+    const std::size_t captured = source.snap_length == 0 ? length : std::min(length, source.snap_length);
+    const std::size_t room = block.size() - kSimplePacketStart - kTrailer;
+    if (captured > room)
+        return fmt::format("frame {} claims {} captured bytes, but its block has room for {}", timeline.frames + 1, captured, room);
+    frames.push_back({.bytes = block.subspan(kSimplePacketStart, captured),
+                      .wire_length = length,
+                      .link = source.link,
+                      .index = FrameIndex{++timeline.frames},
+                      .time = {},
+                      .elapsed = {},
+                      .interface = InterfaceId{static_cast<std::uint32_t>(first_of_section_)},
+                      .link_speed = source.speed,
+                      .file_offset = offset,
+                      .options = {},
+                      .options_order = order});
+    return {};
+}
+
+void PcapngWalk::skip(std::uint32_t type) {
+    switch (type) {
+        case kNameBlock: ++skipped_.names; break;
+        case kSecretsBlock: ++skipped_.secrets; break;
+        case kCustomBlock:
+        case kCustomBlockNoCopy: ++skipped_.custom; break;
+        default: ++skipped_.unknown; break;
+    }
+}
+
+}  // namespace qps::dissect

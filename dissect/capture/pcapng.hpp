@@ -1,0 +1,96 @@
+// The pcapng format: sections of blocks (draft-ietf-opsawg-pcapng). Every section has its own byte order and interfaces.
+//
+// An attacker owns every length, interface number and resolution. A block must be a multiple of four long, hold its own
+// fixed part and repeat its length at its end; whatever contradicts itself is damage and ends the reading, since the
+// place of the next block is no longer known. Times that do not fit an Instant are held at its ends.
+#pragma once
+
+#include <dissect/capture/record_walk.hpp>
+
+#include <span>
+
+namespace qps::dissect {
+
+inline constexpr std::uint32_t kSectionHeaderBlock = 0x0a0d0d0a;  // the same in both byte orders
+inline constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
+// As many bytes of a file as tell that it is pcapng, and whole in every valid one: type to section length.
+inline constexpr std::size_t kPcapngHeader = 24;
+
+// Interfaces over all sections; a file of nothing but interface blocks would make millions. One for each of 65536
+// virtual functions in a few sections is more than any machine has.
+inline constexpr std::size_t kMaxInterfaces = 262'144;
+// Longest interface name kept, in bytes: Linux has 15, Windows about 60.
+inline constexpr std::size_t kMaxInterfaceName = 256;
+
+struct Interface {
+    LinkType link = LinkType::ethernet;
+    BitsPerSecond speed{};          // if_speed; 0 where the file does not say
+    std::uint32_t snap_length = 0;  // 0: no limit
+    std::string name;               // if_name, as the file has it: escape before showing
+    std::uint8_t resolution = 6;    // if_tsresol: 10^-n seconds, or 2^-n where the upper bit is set
+    std::int64_t time_offset = 0;   // if_tsoffset, seconds
+    // The last statistics of the interface, where the file has some.
+    bool has_statistics = false;
+    std::uint64_t received = 0;           // isb_ifrecv: frames
+    std::uint64_t dropped = 0;            // isb_ifdrop: by the interface
+    std::uint64_t dropped_by_system = 0;  // isb_osdrop
+};
+
+// Blocks that were passed over.
+struct SkippedBlocks {
+    std::uint64_t names = 0;    // name resolution
+    std::uint64_t secrets = 0;  // decryption secrets
+    std::uint64_t custom = 0;
+    std::uint64_t unknown = 0;
+    [[nodiscard]] std::uint64_t total() const { return names + secrets + custom + unknown; }
+};
+
+// True where `bytes` (at least kPcapngHeader of them) start a pcapng file.
+[[nodiscard]] bool is_pcapng(Bytes bytes);
+
+class PcapngWalk {
+public:
+    // Appends the frames of whole blocks to `frames` until one of the ends of WalkEnd. Throws std::bad_alloc.
+    [[nodiscard]] WalkResult walk(Window& window, Timeline& timeline, std::vector<Frame>& frames);
+
+    [[nodiscard]] std::span<const Interface> interfaces() const { return interfaces_; }
+    [[nodiscard]] const SkippedBlocks& skipped() const { return skipped_; }
+
+private:
+    // What every frame of an interface needs, apart from what only people read.
+    struct Source {
+        LinkType link = LinkType::ethernet;
+        BitsPerSecond speed{};
+        std::uint32_t snap_length = 0;
+        std::uint64_t multiply = 1000;  // nanoseconds = ticks * multiply / divide / 2^shift + offset
+        std::uint64_t divide = 1;
+        std::uint32_t shift = 0;
+        std::int64_t offset = 0;  // nanoseconds
+    };
+
+    template <ByteOrder order>
+    WalkResult walk_section(Window& window, Timeline& timeline, std::vector<Frame>& frames);
+    template <ByteOrder order>
+    std::string take_block(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames);
+    template <ByteOrder order>
+    std::string take_section_header(Bytes block);
+    template <ByteOrder order>
+    std::string take_interface(Bytes block);
+    template <ByteOrder order>
+    void take_statistics(Bytes block);
+    template <ByteOrder order>
+    std::string take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames);
+    template <ByteOrder order>
+    std::string take_simple_packet(Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames);
+    void skip(std::uint32_t type);
+    [[nodiscard]] static Source source_of(const Interface& interface);
+    [[nodiscard]] static std::int64_t time_of(const Source& source, std::uint64_t ticks);
+
+    ByteOrder order_ = ByteOrder::little;
+    std::size_t first_of_section_ = 0;  // index of the section's interface 0
+    std::vector<Interface> interfaces_;
+    std::vector<Source> sources_;  // parallel to interfaces_
+    SkippedBlocks skipped_;
+};
+
+}  // namespace qps::dissect

@@ -1,0 +1,311 @@
+// Frames into a capture file. Records are put together in a buffer that goes to the system when it is full.
+#include <dissect/capture/options.hpp>
+#include <dissect/capture/pcap.hpp>
+#include <dissect/capture/pcapng.hpp>
+#include <dissect/capture/writer.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <map>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::size_t kBufferSize = std::size_t{256} << 10;  // large enough that system calls cost nothing
+constexpr std::uint32_t kSnapLength = 262'144;               // what tcpdump and Wireshark write for "everything"
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::uint8_t kNanosecondResolution = 9;
+constexpr std::size_t kPacketBlockFixed = 32;  // of an enhanced packet block without data and options
+constexpr std::size_t kBlockFixed = 12;
+constexpr std::size_t kOptionHeader = 4;
+
+constexpr const char* kOutOfMemory = "out of memory";  // needs no memory as a std::string
+
+constexpr std::uint32_t kInterfaceBlock = 1;
+constexpr std::uint32_t kEnhancedPacketBlock = 6;
+constexpr std::uint16_t kInterfaceName = 2;
+constexpr std::uint16_t kInterfaceSpeed = 8;
+constexpr std::uint16_t kTimeResolution = 9;
+
+std::size_t padding(std::size_t length) { return (4 - length % 4) % 4; }
+
+// Appends little-endian numbers and padded bytes.
+class Appender {
+public:
+    explicit Appender(std::vector<std::byte>& out) : out_(&out) {}
+    template <class T>
+    void number(T value) {
+        for (std::size_t i = 0; i < sizeof(T); ++i) out_->push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
+    }
+    void bytes(Bytes bytes) { out_->insert(out_->end(), bytes.begin(), bytes.end()); }
+    void padded(Bytes data) {
+        bytes(data);
+        out_->insert(out_->end(), padding(data.size()), std::byte{0});
+    }
+    void option(std::uint16_t code, Bytes value) {
+        number(code);
+        number(static_cast<std::uint16_t>(value.size()));
+        padded(value);
+    }
+
+private:
+    std::vector<std::byte>* out_;
+};
+
+Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+// Options of a packet that are one number, to be turned round: flags, drop count, packet id, queue.
+bool is_number(std::uint16_t code) { return code == 2 || code == 4 || code == 5 || code == 6; }
+
+// The options of the frame's record, as ours are written, without an end. Values whose inner order is not known to us are
+// dropped where the record was in the other byte order.
+void append_options(const Frame& frame, std::vector<std::byte>& out) {
+    Appender append(out);
+    OptionReader options(frame.options, frame.options_order);
+    for (Option option; options.next(option);) {
+        if (frame.options_order == ByteOrder::little || option.code == kOptionComment) {
+            append.option(option.code, option.value);
+        } else if (is_number(option.code)) {
+            std::vector<std::byte> turned(option.value.rbegin(), option.value.rend());
+            append.option(option.code, turned);
+        }
+    }
+}
+
+// What one interface block describes.
+struct Described {
+    InterfaceId id;
+    LinkType link;
+    BitsPerSecond speed;
+    auto operator<=>(const Described&) const = default;
+};
+
+}  // namespace
+
+struct CaptureWriter::State {
+    std::string file;
+    WriterFormat format = WriterFormat::pcap;
+    LinkType link = LinkType::ethernet;
+    int descriptor = -1;
+    bool owned = false;
+    bool failed = false;
+    std::vector<std::byte> buffer;
+    std::vector<std::byte> options;  // of the frame being written
+    std::map<Described, std::uint32_t> interfaces;
+    std::map<InterfaceId, std::string> names;
+
+    State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+        if (!failed && descriptor >= 0) static_cast<void>(write_buffer());
+        if (owned && descriptor >= 0) ::close(descriptor);
+    }
+
+    [[nodiscard]] std::unexpected<OutputProblem> problem(std::string sentence) const {
+        return std::unexpected(OutputProblem{file, std::move(sentence)});
+    }
+    [[nodiscard]] int write_buffer() noexcept;
+    [[nodiscard]] std::expected<void, OutputProblem> drain();
+    [[nodiscard]] std::expected<void, OutputProblem> write_pcap(const Frame& frame);
+    [[nodiscard]] std::expected<void, OutputProblem> write_pcapng(const Frame& frame, std::string_view comment);
+    [[nodiscard]] std::expected<std::uint32_t, OutputProblem> describe(const Frame& frame);
+    void append_pcap_header();
+    void append_section_header();
+    void append_interface(const Described& described, std::string_view name);
+};
+
+// Hands the buffer to the system; the error number, or 0.
+int CaptureWriter::State::write_buffer() noexcept {
+    Bytes rest = buffer;
+    while (!rest.empty()) {
+        const ssize_t count = ::write(descriptor, rest.data(), rest.size());
+        if (count >= 0) rest = rest.subspan(static_cast<std::size_t>(count));
+        else if (errno != EINTR) return errno;
+    }
+    buffer.clear();
+    return 0;
+}
+
+std::expected<void, OutputProblem> CaptureWriter::State::drain() try {
+    if (failed) return problem("nothing more is written after an error");
+    if (descriptor < 0) return problem("it is closed");
+    const int error = write_buffer();
+    failed = error != 0;
+    if (failed) return problem(fmt::format("cannot be written: {}", std::generic_category().message(error)));
+    return {};
+} catch (const std::bad_alloc&) {
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
+void CaptureWriter::State::append_pcap_header() {
+    Appender append(buffer);
+    append.number(kPcapNanosecondMagic);
+    append.number(std::uint16_t{2});  // version 2.4
+    append.number(std::uint16_t{4});
+    append.number(std::uint64_t{0});  // reserved
+    append.number(kSnapLength);
+    append.number(static_cast<std::uint32_t>(link));
+}
+
+void CaptureWriter::State::append_section_header() {
+    constexpr std::uint32_t kLength = 28;
+    Appender append(buffer);
+    append.number(kSectionHeaderBlock);
+    append.number(kLength);
+    append.number(kByteOrderMagic);
+    append.number(std::uint16_t{1});  // version 1.0
+    append.number(std::uint16_t{0});
+    append.number(~std::uint64_t{0});  // section length not known
+    append.number(kLength);
+}
+
+void CaptureWriter::State::append_interface(const Described& described, std::string_view name) {
+    std::vector<std::byte> list;
+    Appender option(list);
+    if (!name.empty()) option.option(kInterfaceName, bytes_of(name.substr(0, kMaxInterfaceName)));
+    if (described.speed != BitsPerSecond{}) {
+        std::vector<std::byte> speed;
+        Appender(speed).number(static_cast<std::uint64_t>(described.speed));
+        option.option(kInterfaceSpeed, speed);
+    }
+    option.option(kTimeResolution, std::array{std::byte{kNanosecondResolution}});
+    option.option(kOptionEnd, {});
+
+    constexpr std::size_t kFixed = 8;
+    const auto length = static_cast<std::uint32_t>(kBlockFixed + kFixed + list.size());
+    Appender append(buffer);
+    append.number(kInterfaceBlock);
+    append.number(length);
+    append.number(static_cast<std::uint16_t>(described.link));
+    append.number(std::uint16_t{0});
+    append.number(std::uint32_t{0});  // no limit: frames may come from captures with any snap length
+    append.bytes(list);
+    append.number(length);
+}
+
+// The number of the interface the frame is from, in our file.
+std::expected<std::uint32_t, OutputProblem> CaptureWriter::State::describe(const Frame& frame) {
+    const Described described{frame.interface, frame.link, frame.link_speed};
+    if (const auto known = interfaces.find(described); known != interfaces.end()) return known->second;
+    if (interfaces.size() >= kMaxInterfaces) return problem(fmt::format("there are more than {} interfaces", kMaxInterfaces));
+    const auto name = names.find(frame.interface);
+    append_interface(described, name == names.end() ? std::string_view{} : std::string_view{name->second});
+    const auto number = static_cast<std::uint32_t>(interfaces.size());
+    interfaces.emplace(described, number);
+    return number;
+}
+
+std::expected<void, OutputProblem> CaptureWriter::State::write_pcap(const Frame& frame) {
+    if (frame.link != link)
+        return problem(fmt::format("frame {} has link type {}, the pcap file has {} and can hold only one: write pcapng",
+                                   static_cast<std::uint64_t>(frame.index), static_cast<std::uint32_t>(frame.link),
+                                   static_cast<std::uint32_t>(link)));
+    const auto time = static_cast<std::int64_t>(frame.time);
+    if (time < 0 || time / kNanosecondsPerSecond > std::numeric_limits<std::uint32_t>::max())
+        return problem(
+            fmt::format("the time of frame {} is outside of what pcap can say (1970 to 2106)", static_cast<std::uint64_t>(frame.index)));
+    if (frame.bytes.size() > kMaxRecord)
+        return problem(
+            fmt::format("frame {} is longer than the {} bytes a record may have", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+    Appender append(buffer);
+    append.number(static_cast<std::uint32_t>(time / kNanosecondsPerSecond));
+    append.number(static_cast<std::uint32_t>(time % kNanosecondsPerSecond));
+    append.number(static_cast<std::uint32_t>(frame.bytes.size()));
+    append.number(frame.wire_length);
+    append.bytes(frame.bytes);
+    return {};
+}
+
+std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Frame& frame, std::string_view comment) {
+    const auto time = static_cast<std::int64_t>(frame.time);
+    if (time < 0)
+        return problem(fmt::format("the time of frame {} is before 1970, which is not written", static_cast<std::uint64_t>(frame.index)));
+    if (comment.size() > kMaxComment)
+        return problem(
+            fmt::format("the comment of frame {} is longer than {} bytes", static_cast<std::uint64_t>(frame.index), kMaxComment));
+    options.clear();
+    if (!comment.empty()) Appender(options).option(kOptionComment, bytes_of(comment));
+    append_options(frame, options);
+    if (!options.empty()) Appender(options).option(kOptionEnd, {});
+    if (options.size() > kMaxRecord || frame.bytes.size() > kMaxRecord - options.size() - kPacketBlockFixed - kOptionHeader)
+        return problem(
+            fmt::format("frame {} is longer than the {} bytes a record may have", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+    const auto interface = describe(frame);
+    if (!interface) return std::unexpected(interface.error());
+
+    const auto length = static_cast<std::uint32_t>(kPacketBlockFixed + frame.bytes.size() + padding(frame.bytes.size()) + options.size());
+    Appender append(buffer);
+    append.number(kEnhancedPacketBlock);
+    append.number(length);
+    append.number(*interface);
+    append.number(static_cast<std::uint32_t>(static_cast<std::uint64_t>(time) >> 32));
+    append.number(static_cast<std::uint32_t>(time));
+    append.number(static_cast<std::uint32_t>(frame.bytes.size()));
+    append.number(frame.wire_length);
+    append.padded(frame.bytes);
+    append.bytes(options);
+    append.number(length);
+    return {};
+}
+
+CaptureWriter::CaptureWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CaptureWriter::CaptureWriter(CaptureWriter&&) noexcept = default;
+CaptureWriter& CaptureWriter::operator=(CaptureWriter&&) noexcept = default;
+CaptureWriter::~CaptureWriter() = default;
+
+std::expected<CaptureWriter, OutputProblem> CaptureWriter::open(const std::string& path, WriterFormat format, LinkType link) try {
+    auto state = std::make_unique<State>();
+    const bool standard_output = path == "-";
+    state->file = standard_output ? "standard output" : path;
+    state->format = format;
+    state->link = link;
+    state->buffer.reserve(kBufferSize);
+    constexpr mode_t kMode = 0666;  // less the user's umask
+    state->descriptor = standard_output ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kMode);
+    state->owned = !standard_output;
+    if (state->descriptor < 0) return state->problem(fmt::format("cannot be created: {}", std::generic_category().message(errno)));
+    if (format == WriterFormat::pcap) state->append_pcap_header();
+    else state->append_section_header();
+    return CaptureWriter(std::move(state));
+} catch (const std::bad_alloc&) {
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
+void CaptureWriter::name_interface(InterfaceId interface, std::string name) try {
+    if (state_->names.size() < kMaxInterfaces) state_->names[interface] = std::move(name);
+} catch (const std::bad_alloc&) {  // the interface stays without a name
+}
+
+std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std::string_view comment) try {
+    if (state_->failed || state_->descriptor < 0) return state_->drain();
+    auto written = state_->format == WriterFormat::pcap ? state_->write_pcap(frame) : state_->write_pcapng(frame, comment);
+    if (!written || state_->buffer.size() < kBufferSize) return written;
+    return state_->drain();
+} catch (const std::bad_alloc&) {
+    state_->failed = true;
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
+std::expected<void, OutputProblem> CaptureWriter::flush() { return state_->drain(); }
+
+std::expected<void, OutputProblem> CaptureWriter::close() try {
+    auto written = state_->drain();
+    const int descriptor = std::exchange(state_->descriptor, -1);
+    if (state_->owned && descriptor >= 0 && ::close(descriptor) != 0 && written)
+        return state_->problem(fmt::format("cannot be written: {}", std::generic_category().message(errno)));
+    return written;
+} catch (const std::bad_alloc&) {
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
+}  // namespace qps::dissect

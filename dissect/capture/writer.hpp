@@ -1,0 +1,63 @@
+// CaptureWriter: frames into a capture file, as nanosecond pcap or as pcapng, little-endian.
+//
+// Every error is a value. After one of the system (a full disk) nothing more is written; what was written before stays
+// readable: at worst its last record is cut, which CaptureFile tells. A refused frame has no effect. Writing to a pipe
+// that nobody reads raises SIGPIPE unless the program ignores that.
+#pragma once
+
+#include <dissect/frame.hpp>
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace qps::dissect {
+
+enum class WriterFormat : std::uint8_t {
+    pcap,    // nanoseconds; one link type; no comments, interfaces or link speeds
+    pcapng,  // one section; nanoseconds
+};
+
+struct OutputProblem {
+    std::string file;      // as the user wrote it; "standard output" for "-"
+    std::string sentence;  // without the file name and a full stop; ASCII
+};
+
+// Longest comment that fits an option, in bytes.
+inline constexpr std::size_t kMaxComment = 65'535;
+
+class CaptureWriter {
+public:
+    // Creates or empties a file, or writes to standard output for "-". `link` is the link type of a pcap file;
+    // pcapng takes those of the frames.
+    [[nodiscard]] static std::expected<CaptureWriter, OutputProblem> open(const std::string& path, WriterFormat format,
+                                                                          LinkType link = LinkType::ethernet);
+
+    CaptureWriter(CaptureWriter&&) noexcept;
+    CaptureWriter& operator=(CaptureWriter&&) noexcept;
+    ~CaptureWriter();  // writes what is buffered, but cannot report: call close()
+
+    // pcapng: the name of an interface, before its first frame.
+    void name_interface(InterfaceId interface, std::string name);
+
+    // Writes one frame. pcapng describes interface, link type and speed of the frame where they are new, so numbers of
+    // interfaces are assigned anew in the order of appearance; keeps the options of the frame's record; and puts
+    // `comment` (UTF-8, at most kMaxComment bytes) before them. pcap drops options, comment and interface.
+    // Refused, without effect: another link type than the pcap file's; a time the format cannot hold (pcap: outside
+    // 1970 to 2106, pcapng: before 1970); a frame, with its options, longer than a record may be (kMaxRecord); a comment
+    // too long; more than kMaxInterfaces interfaces.
+    [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
+
+    // Hands what is buffered to the system: after every frame of a slow live capture, say.
+    [[nodiscard]] std::expected<void, OutputProblem> flush();
+    // The same, and closes the file. Nothing can be written afterwards.
+    [[nodiscard]] std::expected<void, OutputProblem> close();
+
+private:
+    struct State;
+    explicit CaptureWriter(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace qps::dissect
