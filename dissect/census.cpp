@@ -1,0 +1,99 @@
+#include <dissect/census.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::dissect {
+
+namespace {
+
+bool congestion_experienced(const Packet& packet) {
+    const Layer& network = packet.layer_storage[packet.network_layer];
+    const auto second = read_be<std::uint8_t>(packet.bytes_of(network), 1);
+    if (network.kind == LayerKind::ipv4) return (second & 3) == 3;
+    return network.kind == LayerKind::ipv6 && (second >> 4 & 3) == 3;
+}
+
+template <std::size_t N>
+void add_each(std::array<std::uint64_t, N>& to, const std::array<std::uint64_t, N>& from) {
+    for (std::size_t i = 0; i < N; ++i) to[i] += from[i];
+}
+
+void count_time(Census& census, Instant time) {
+    if (!census.time) {
+        census.time = TimeRange{time, time};
+        census.initial = time;
+    } else {
+        if (time < census.previous) ++census.backwards;
+        census.time->first = std::min(census.time->first, time);
+        census.time->last = std::max(census.time->last, time);
+    }
+    census.previous = time;
+}
+
+void count_layers(Census& census, const Packet& packet) {
+    auto previous = LayerKind::count_;
+    bool faulty = false;
+    for (const Layer& layer : packet.layers()) {
+        if (layer.kind != previous) ++census.layers[static_cast<std::size_t>(layer.kind)];
+        previous = layer.kind;
+        if (layer.fault != Fault::none && !faulty) {
+            ++census.faults[static_cast<std::size_t>(layer.fault)];
+            faulty = true;
+        }
+    }
+}
+
+}  // namespace
+
+void count(Census& census, const Packet& packet) {
+    ++census.packets;
+    census.bytes += packet.frame.wire_length;
+    census.captured_bytes += packet.frame.bytes.size();
+    if (packet.frame.cut()) ++census.cut;
+    count_time(census, packet.frame.time);
+    count_layers(census, packet);
+    ++census.encapsulations[std::to_underlying(packet.encapsulation)];
+    ++census.icrc[std::to_underlying(packet.icrc.status)];
+    ++census.vcrc[std::to_underlying(packet.vcrc.status)];
+    if (packet.icrc.status == CrcStatus::not_checkable) ++census.icrc_reasons[std::to_underlying(packet.icrc.reason)];
+    if (packet.encapsulation != Encapsulation::none) {
+        if (packet.has_transport()) ++census.opcodes[std::to_underlying(packet.opcode)];
+        census.payload_bytes += packet.payload.length;
+        if (congestion_experienced(packet)) ++census.congestion_experienced;
+    } else {
+        const auto layers = packet.layers();
+        const bool ends_in_data = layers.back().kind == LayerKind::data && layers.size() > 1;
+        ++census.innermost[static_cast<std::size_t>(layers[layers.size() - (ends_in_data ? 2 : 1)].kind)];
+    }
+}
+
+void add(Census& census, const Census& next) {
+    census.packets += next.packets;
+    census.bytes += next.bytes;
+    census.captured_bytes += next.captured_bytes;
+    census.cut += next.cut;
+    census.backwards += next.backwards;
+    census.congestion_experienced += next.congestion_experienced;
+    census.payload_bytes += next.payload_bytes;
+    add_each(census.encapsulations, next.encapsulations);
+    add_each(census.opcodes, next.opcodes);
+    add_each(census.icrc, next.icrc);
+    add_each(census.vcrc, next.vcrc);
+    add_each(census.icrc_reasons, next.icrc_reasons);
+    add_each(census.faults, next.faults);
+    add_each(census.layers, next.layers);
+    add_each(census.innermost, next.innermost);
+    if (!next.time) return;
+    if (!census.time) {
+        census.time = next.time;
+        census.initial = next.initial;
+    } else {
+        if (next.initial < census.previous) ++census.backwards;
+        census.time->first = std::min(census.time->first, next.time->first);
+        census.time->last = std::max(census.time->last, next.time->last);
+    }
+    census.previous = next.previous;
+}
+
+}  // namespace qps::dissect

@@ -1,0 +1,264 @@
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/internet.hpp>
+#include <dissect/headers/link.hpp>
+#include <dissect/notation.hpp>
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::uint64_t kDefaultPkey = 0xffff;
+
+constexpr std::array kWords{
+    Word{LayerKind::bth, "infiniband.bth.destqp", "qp"},
+    Word{LayerKind::bth, "infiniband.bth.psn", "psn"},
+    Word{LayerKind::bth, "infiniband.bth.a", "ackreq", Mention::set},
+    Word{LayerKind::bth, "infiniband.bth.se", "se", Mention::set},
+    Word{LayerKind::bth, "infiniband.bth.fecn", "fecn", Mention::set},
+    Word{LayerKind::bth, "infiniband.bth.becn", "becn", Mention::set},
+    Word{LayerKind::bth, "infiniband.bth.p_key", "pkey", Mention::unusual, kDefaultPkey},
+    Word{LayerKind::bth, "infiniband.bth.tver", "tver", Mention::unusual, 0},
+    Word{LayerKind::rdeth, "infiniband.rdeth.eecnxt", "eec"},
+    Word{LayerKind::xrceth, "infiniband.xrceth.xrcsrq", "srq"},
+    Word{LayerKind::deth, "infiniband.deth.q_key", "qkey"},
+    Word{LayerKind::deth, "infiniband.deth.srcqp", "srcqp"},
+    Word{LayerKind::feth, "infiniband.feth.selectivity_level", "sel"},
+    Word{LayerKind::feth, "infiniband.feth.placement_type", "plt"},
+    Word{LayerKind::reth, "infiniband.reth.va", "va"},
+    Word{LayerKind::reth, "infiniband.reth.r_key", "rkey"},
+    Word{LayerKind::reth, "infiniband.reth.dmalen", "dmalen"},
+    Word{LayerKind::atomiceth, "infiniband.reth.va", "va"},
+    Word{LayerKind::atomiceth, "infiniband.reth.r_key", "rkey"},
+    Word{LayerKind::atomiceth, "infiniband.atomiceth.swapdt", "swap"},
+    Word{LayerKind::atomiceth, "infiniband.atomiceth.cmpdt", "compare"},
+    Word{LayerKind::aeth, "infiniband.aeth.syndrome.error_code", "nak"},
+    Word{LayerKind::aeth, "infiniband.aeth.syndrome.reserved_value", "reserved_syndrome"},
+    Word{LayerKind::aeth, "rdma.aeth.rnr_timer_ms", "rnr_ms"},
+    Word{LayerKind::aeth, "rdma.aeth.credits", "credits"},
+    Word{LayerKind::aeth, "infiniband.aeth.msn", "msn"},
+    Word{LayerKind::atomicacketh, "infiniband.atomicacketh.origremdt", "original"},
+    Word{LayerKind::immdt, "infiniband.immdt", "imm"},
+    Word{LayerKind::ieth, "infiniband.ieth", "inv"},
+    Word{LayerKind::mad, "infiniband.mad.mgmtclass", "class"},
+    Word{LayerKind::mad, "infiniband.mad.method", "method"},
+    Word{LayerKind::mad, "infiniband.mad.attribute", "attr"},
+    Word{LayerKind::cm_req, "infiniband.cm.req", "comm"},
+    Word{LayerKind::cm_req, "infiniband.cm.req.serviceid", "service"},
+    Word{LayerKind::cm_req, "infiniband.cm.req.localqpn", "local_qp"},
+    Word{LayerKind::cm_req, "infiniband.cm.req.startpsn", "start_psn"},
+    Word{LayerKind::cm_rep, "infiniband.cm.rep", "comm"},
+    Word{LayerKind::cm_rep, "infiniband.cm.rep.remotecommid", "remote_comm"},
+    Word{LayerKind::cm_rep, "infiniband.cm.rep.localqpn", "local_qp"},
+    Word{LayerKind::cm_rep, "infiniband.cm.rep.startpsn", "start_psn"},
+    Word{LayerKind::cm_rtu, "infiniband.cm.rtu.localcommid", "comm"},
+    Word{LayerKind::cm_rtu, "infiniband.cm.rtu.remotecommid", "remote_comm"},
+    Word{LayerKind::cm_rej, "infiniband.cm.rej.localcommid", "comm"},
+    Word{LayerKind::cm_rej, "infiniband.cm.rej.remotecommid", "remote_comm"},
+    Word{LayerKind::cm_rej, "infiniband.cm.rej.reason", "reason"},
+    Word{LayerKind::cm_dreq, "infiniband.cm.dreq.localcommid", "comm"},
+    Word{LayerKind::cm_dreq, "infiniband.cm.dreq.remotecommid", "remote_comm"},
+    Word{LayerKind::cm_drep, "infiniband.cm.drsp.localcommid", "comm"},
+    Word{LayerKind::cm_drep, "infiniband.cm.drsp.remotecommid", "remote_comm"},
+    Word{LayerKind::tcp, "tcp.srcport", "src"},
+    Word{LayerKind::tcp, "tcp.dstport", "dst"},
+    Word{LayerKind::tcp, "tcp.seq_raw", "seq"},
+    Word{LayerKind::tcp, "tcp.ack_raw", "ack"},
+    Word{LayerKind::tcp, "tcp.flags.syn", "syn", Mention::set},
+    Word{LayerKind::tcp, "tcp.flags.fin", "fin", Mention::set},
+    Word{LayerKind::tcp, "tcp.flags.reset", "rst", Mention::set},
+    Word{LayerKind::udp, "udp.srcport", "src"},
+    Word{LayerKind::udp, "udp.dstport", "dst"},
+    Word{LayerKind::arp, "arp.opcode", "op"},
+    Word{LayerKind::arp, "arp.dst.proto_ipv4", "target"},
+    Word{LayerKind::mac_pause, "macc.pause_time", "quanta"},
+    Word{LayerKind::mac_pause, "rdma.pause.time_us", "us"},
+    Word{LayerKind::mac_pfc, "macc.cbfc.enbv", "priorities"},
+};
+
+// Numbers as people read them in a line: names where there are names, hex where the field is hex, else plain.
+void append_word_value(std::string& out, const Field& field, const Value& value) {
+    if (const std::string_view name = name_of(field, value.number); !name.empty() && value.bytes.empty()) std::ranges::replace_copy(name, std::back_inserter(out), ' ', '_');
+    else if (field.format == Format::hexadecimal) fmt::format_to(std::back_inserter(out), "0x{:0{}x}", value.number, (field.width + 3) / 4);
+    else if (field.format == Format::bytes) fmt::format_to(std::back_inserter(out), "0x"), append_hex(out, value.bytes);
+    else append_plain(out, field, value);
+}
+
+struct ResolvedWord {
+    const Field* field;
+    const Word* word;
+};
+
+// The words of each kind, in table order, with their fields looked up once.
+const std::array<std::vector<ResolvedWord>, kLayerKinds>& resolved() {
+    static const auto table = [] {
+        std::array<std::vector<ResolvedWord>, kLayerKinds> made;
+        for (const Word& word : kWords) {
+            const auto fields = header(word.kind).fields;
+            const auto field = std::ranges::find(fields, word.field, &Field::name);
+            if (field != fields.end()) made[static_cast<std::size_t>(word.kind)].push_back({&*field, &word});
+        }
+        return made;
+    }();
+    return table;
+}
+
+void append_words_of(std::string& out, const Packet& packet, const Layer& layer) {
+    for (const auto& [field, word] : resolved()[static_cast<std::size_t>(layer.kind)]) {
+        const auto value = value_of(packet, layer, *field);
+        if (!value) continue;
+        if (word->mention == Mention::set && value->number == 0) continue;
+        if (word->mention == Mention::unusual && value->number == word->usual) continue;
+        out += ' ';
+        out += word->key;
+        if (word->mention == Mention::set) continue;
+        out += '=';
+        append_word_value(out, *field, *value);
+    }
+}
+
+// The pause times of the priorities that a PFC frame names, in microseconds where the link speed is known.
+void append_pfc(std::string& out, const Packet& packet, const Layer& layer) {
+    const Bytes bytes = packet.bytes_of(layer);
+    for (std::size_t priority = 0; priority < 8; ++priority) {
+        if ((read_be<std::uint16_t>(bytes, 0) >> priority & 1) == 0) continue;
+        fmt::format_to(std::back_inserter(out), " p{}={}", priority, read_be<std::uint16_t>(bytes, 2 + 2 * priority));
+        if (const auto time = derived::pause_ns(packet, layer, 2 + 2 * priority))
+            fmt::format_to(std::back_inserter(out), "({})", human_time(static_cast<double>(time->number) * 1e-9));
+    }
+}
+
+void append_transport(std::string& out, const Packet& packet) {
+    if (!packet.has_transport()) {
+        out += "BTH cut off";
+        return;
+    }
+    const OpcodeRow& row = info(packet.opcode);
+    out += row.name();
+    if (!row.defined) fmt::format_to(std::back_inserter(out), "_0x{:02X}", std::to_underlying(packet.opcode));
+    for (const Layer& layer : packet.layers().subspan(packet.bth_layer)) append_words_of(out, packet, layer);
+    if (packet.payload.length > 0) fmt::format_to(std::back_inserter(out), " len={}", packet.payload.length);
+    if (packet.icrc.status == CrcStatus::bad)
+        fmt::format_to(std::back_inserter(out), " icrc=BAD(found=0x{:08x},expected=0x{:08x})", packet.icrc.found, packet.icrc.expected);
+    if (packet.vcrc.status == CrcStatus::bad)
+        fmt::format_to(std::back_inserter(out), " vcrc=BAD(found=0x{:04x},expected=0x{:04x})", packet.vcrc.found, packet.vcrc.expected);
+}
+
+// A CE mark is what a switch has to say about congestion: worth a word on any IP packet.
+void append_congestion(std::string& out, const Packet& packet) {
+    if (packet.network_layer == kNoLayer) return;
+    const Layer& network = packet.layer_storage[packet.network_layer];
+    const Bytes bytes = packet.bytes_of(network);
+    const std::uint8_t ecn = network.kind == LayerKind::ipv4   ? read_be<std::uint8_t>(bytes, 1) & 3
+                             : network.kind == LayerKind::ipv6 ? read_be<std::uint8_t>(bytes, 1) >> 4 & 3
+                                                               : 0;
+    constexpr std::uint8_t kCongestionExperienced = 3;
+    if (ecn == kCongestionExperienced) out += " ce";
+}
+
+const Layer* named_layer(const Packet& packet) {
+    const auto layers = packet.layers();
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
+        if (layer->kind != LayerKind::data && layer->kind != LayerKind::frame) return &*layer;
+    return nullptr;
+}
+
+// The innermost header that has addresses.
+const Layer* addressed_layer(const Packet& packet) {
+    if (packet.network_layer != kNoLayer) return &packet.layer_storage[packet.network_layer];
+    const auto layers = packet.layers();
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+        switch (layer->kind) {
+            case LayerKind::ipv4:
+            case LayerKind::ipv6:
+            case LayerKind::grh:
+            case LayerKind::lrh:
+            case LayerKind::arp:
+            case LayerKind::ethernet: return &*layer;
+            default: break;
+        }
+    }
+    return nullptr;
+}
+
+void append_address(std::string& out, const Packet& packet, bool source) {
+    const Layer* layer = addressed_layer(packet);
+    if (layer == nullptr) return;
+    std::string_view name;
+    switch (layer->kind) {
+        case LayerKind::ipv4: name = source ? "ip.src" : "ip.dst"; break;
+        case LayerKind::ipv6: name = source ? "ipv6.src" : "ipv6.dst"; break;
+        case LayerKind::grh: name = source ? "infiniband.grh.sgid" : "infiniband.grh.dgid"; break;
+        case LayerKind::arp: name = source ? "arp.src.proto_ipv4" : "arp.dst.proto_ipv4"; break;
+        case LayerKind::lrh:
+            name = source ? "infiniband.lrh.slid" : "infiniband.lrh.dlid";
+            out += "lid ";
+            break;
+        default: name = source ? "eth.src" : "eth.dst";
+    }
+    const auto fields = header(layer->kind).fields;
+    const auto field = std::ranges::find(fields, name, &Field::name);
+    if (const auto value = value_of(packet, *layer, *field)) append_plain(out, *field, *value);
+}
+
+}  // namespace
+
+std::span<const Word> words() { return kWords; }
+
+std::string_view protocol(const Packet& packet) {
+    if (packet.encapsulation != Encapsulation::none) return kEncapsulationNames[std::to_underlying(packet.encapsulation)].name;
+    const Layer* layer = named_layer(packet);
+    if (layer == nullptr) return "DATA";
+    switch (layer->kind) {
+        case LayerKind::tcp: return "TCP";
+        case LayerKind::udp: return "UDP";
+        case LayerKind::arp: return "ARP";
+        case LayerKind::mac_pause: return "PAUSE";
+        case LayerKind::mac_pfc: return "PFC";
+        case LayerKind::mac_control: return "MAC_CONTROL";
+        case LayerKind::ipv4:
+        case LayerKind::ipv6: {
+            const auto next = read_be<std::uint8_t>(packet.bytes_of(*layer), layer->kind == LayerKind::ipv4 ? 9 : 6);
+            const auto row = std::ranges::find(kIpProtocols, next, &ValueName::value);
+            return row == kIpProtocols.end() ? "IP" : row->name;
+        }
+        case LayerKind::ethernet:
+        case LayerKind::vlan: {
+            const auto type = read_be<std::uint16_t>(packet.bytes_of(*layer), layer->kind == LayerKind::ethernet ? 12 : 2);
+            const auto row = std::ranges::find(kEtherTypes, type, &ValueName::value);
+            return row == kEtherTypes.end() ? "ETHERNET" : row->name;
+        }
+        default: return header(layer->kind).title;
+    }
+}
+
+void append_line(std::string& out, const Packet& packet) {
+    if (packet.encapsulation != Encapsulation::none) {
+        append_transport(out, packet);
+    } else {
+        out += protocol(packet);
+        for (const Layer& layer : packet.layers()) {
+            append_words_of(out, packet, layer);
+            if (layer.kind == LayerKind::mac_pfc) append_pfc(out, packet, layer);
+        }
+        if (const Layer& last = packet.layers().back(); last.kind == LayerKind::data)
+            fmt::format_to(std::back_inserter(out), " len={}", last.length);
+    }
+    append_congestion(out, packet);
+    for (const Layer& layer : packet.layers()) {
+        if (layer.fault == Fault::none) continue;
+        fmt::format_to(std::back_inserter(out), " !{}:{}", header(layer.kind).name, info(layer.fault).name);
+        break;
+    }
+}
+
+void append_source(std::string& out, const Packet& packet) { append_address(out, packet, true); }
+void append_destination(std::string& out, const Packet& packet) { append_address(out, packet, false); }
+
+}  // namespace qps::dissect

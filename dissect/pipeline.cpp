@@ -1,0 +1,108 @@
+#include <dissect/pipeline.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace qps::dissect {
+
+namespace {
+
+// Slots that are read and wait for a worker, and which of them are done.
+class Exchange {
+public:
+    explicit Exchange(std::size_t slots) : done_(slots, false) {}
+
+    void offer(std::size_t slot) {
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_.push_back(slot);
+        }
+        offered_.notify_one();
+    }
+
+    // The next slot to work on; nothing once the run is over.
+    std::optional<std::size_t> take() {
+        std::unique_lock lock(mutex_);
+        offered_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+        if (waiting_.empty()) return std::nullopt;
+        const std::size_t slot = waiting_.front();
+        waiting_.pop_front();
+        return slot;
+    }
+
+    void finish(std::size_t slot) {
+        {
+            const std::lock_guard lock(mutex_);
+            done_[slot] = true;
+        }
+        finished_.notify_one();
+    }
+
+    void await(std::size_t slot) {
+        std::unique_lock lock(mutex_);
+        finished_.wait(lock, [&] { return done_[slot]; });
+        done_[slot] = false;
+    }
+
+    // Workers end; what nobody took yet is dropped.
+    void close() {
+        {
+            const std::lock_guard lock(mutex_);
+            closed_ = true;
+            waiting_.clear();
+        }
+        offered_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable offered_;
+    std::condition_variable finished_;
+    std::deque<std::size_t> waiting_;
+    std::vector<bool> done_;
+    bool closed_ = false;
+};
+
+void run_here(const Stages& stages) {
+    Batch batch;
+    while (stages.read(batch)) {
+        stages.work(0, batch);
+        if (!stages.consume(0)) return;
+    }
+}
+
+}  // namespace
+
+void run(const Stages& stages, Jobs jobs) {
+    if (jobs.count <= 1) return run_here(stages);
+    const std::size_t slots = jobs.slots();
+    std::vector<Batch> batches(slots);
+    Exchange exchange(slots);
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 0; i < jobs.count; ++i)
+        workers.emplace_back([&] {
+            while (const auto slot = exchange.take()) {
+                stages.work(*slot, batches[*slot]);
+                exchange.finish(*slot);
+            }
+        });
+    std::size_t consumed = 0;
+    std::size_t read = 0;
+    bool more = true;
+    bool going = true;
+    while (going && (more || consumed < read)) {
+        if (more && read - consumed < slots) {
+            more = stages.read(batches[read % slots]);
+            if (more) exchange.offer(read++ % slots);
+            continue;
+        }
+        exchange.await(consumed % slots);
+        going = stages.consume(consumed++ % slots);
+    }
+    exchange.close();
+}
+
+}  // namespace qps::dissect

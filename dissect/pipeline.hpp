@@ -1,0 +1,32 @@
+// The parallel way through a capture: batches are read in order, worked on side by side, and consumed in order.
+//
+// The result does not depend on the number of threads. Memory is bounded by the batches under way (slots()).
+#pragma once
+
+#include <dissect/capture/capture_file.hpp>
+
+#include <cstddef>
+#include <functional>
+
+namespace qps::dissect {
+
+// Worker threads; 1 works in the calling thread.
+struct Jobs {
+    std::size_t count = 1;
+    // Batches under way at most, each with a number below this: what `work` made of a batch waits there for `consume`.
+    [[nodiscard]] std::size_t slots() const { return count <= 1 ? 1 : 2 * count + 1; }
+};
+
+struct Stages {
+    // Fills a batch with the next frames; false at the end. Runs in the calling thread.
+    std::function<bool(Batch& batch)> read;
+    // Any thread, many batches at once, never two of the same slot.
+    std::function<void(std::size_t slot, const Batch& batch)> work;
+    // The calling thread, in the order of the capture; false stops the whole run.
+    std::function<bool(std::size_t slot)> consume;
+};
+
+// Runs until the input ends or consume() says stop. Every batch read was consumed then, or the run was stopped.
+void run(const Stages& stages, Jobs jobs);
+
+}  // namespace qps::dissect

@@ -1,0 +1,112 @@
+#include <dissect/notation.hpp>
+#include <dissect/render.hpp>
+#include <dissect/render_value.hpp>
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace qps::dissect {
+
+namespace {
+
+constexpr std::size_t kIndent = 4;
+constexpr std::size_t kMeaningWidth = 44;  // column where values start; longer labels push theirs on
+
+auto into(std::string& out) { return std::back_inserter(out); }
+
+void append_field_line(std::string& out, const Field& field, const Value& value) {
+    const std::size_t indent = field.is_part ? 2 * kIndent : kIndent;
+    const std::size_t width = indent < kMeaningWidth ? kMeaningWidth - indent : 0;
+    fmt::format_to(into(out), "{:{}}{:<{}} ", "", indent, field.meaning, width);
+    append_words(out, field, value);
+    out += '\n';
+}
+
+// Reserved bits are worth a line only where somebody set them.
+bool worth_showing(const Field& field, const Value& value) {
+    if (!field.name.empty()) return true;
+    if (value.bytes.empty()) return value.number != 0;
+    for (const std::byte byte : value.bytes)
+        if (byte != std::byte{0}) return true;
+    return false;
+}
+
+void append_json_fields(std::string& out, const Packet& packet, const Layer& layer) {
+    const auto fields = header(layer.kind).fields;
+    bool first = true;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const Field& field = fields[i];
+        if (field.name.empty()) continue;
+        bool seen = false;  // tables of a repeated field (keys of a block): all under the first one's name
+        for (std::size_t j = 0; j < i && !seen; ++j) seen = fields[j].name == field.name;
+        if (seen) continue;
+        std::string values;
+        std::size_t count = 0;
+        for (std::size_t j = i; j < fields.size(); ++j) {
+            if (fields[j].name != field.name) continue;
+            const auto value = value_of(packet, layer, fields[j]);
+            if (!value) continue;
+            if (count++ > 0) values += ',';
+            append_json(values, fields[j], *value);
+        }
+        if (count == 0) continue;
+        fmt::format_to(into(out), "{}\"{}\":{}{}{}", first ? "" : ",", field.name, count > 1 ? "[" : "", values, count > 1 ? "]" : "");
+        first = false;
+    }
+}
+
+}  // namespace
+
+void append_tree(std::string& out, const Packet& packet) {
+    for (const Layer& layer : packet.layers()) {
+        const Header& row = header(layer.kind);
+        out += row.title;
+        if (layer.length > 0) fmt::format_to(into(out), ", {} bytes at {}", layer.length, layer.offset);
+        out += '\n';
+        if (layer.fault != Fault::none) fmt::format_to(into(out), "{:{}}! {}\n", "", kIndent, info(layer.fault).sentence);
+        for (const Field& field : row.fields)
+            if (const auto value = value_of(packet, layer, field); value && worth_showing(field, *value))
+                append_field_line(out, field, *value);
+    }
+}
+
+void append_json(std::string& out, const Packet& packet) {
+    std::string line;
+    append_line(line, packet);
+    fmt::format_to(into(out), "{{\"frame\":{},\"line\":", std::to_underlying(packet.frame.index));
+    append_json_string(out, line);
+    out += ",\"layers\":[";
+    bool first = true;
+    for (const Layer& layer : packet.layers()) {
+        fmt::format_to(into(out), "{}{{\"layer\":\"{}\",\"offset\":{},\"length\":{}", first ? "" : ",", header(layer.kind).name,
+                       layer.offset, layer.length);
+        if (layer.fault != Fault::none) fmt::format_to(into(out), ",\"fault\":\"{}\"", info(layer.fault).name);
+        out += ",\"fields\":{";
+        append_json_fields(out, packet, layer);
+        out += "}}";
+        first = false;
+    }
+    out += "]}";
+}
+
+void append_hex_dump(std::string& out, Bytes bytes) {
+    constexpr std::size_t kPerLine = 16;
+    for (std::size_t start = 0; start < bytes.size(); start += kPerLine) {
+        const Bytes row = slice(bytes, start, kPerLine);
+        fmt::format_to(into(out), "{:04x} ", start);
+        for (std::size_t i = 0; i < kPerLine; ++i) {
+            if (i == kPerLine / 2) out += ' ';
+            if (i < row.size()) fmt::format_to(into(out), " {:02x}", std::to_integer<unsigned>(row[i]));
+            else out += "   ";
+        }
+        out += "  ";
+        for (const std::byte byte : row) {
+            const auto c = std::to_integer<unsigned char>(byte);
+            out += c >= 0x20 && c < 0x7f ? static_cast<char>(c) : '.';
+        }
+        out += '\n';
+    }
+}
+
+}  // namespace qps::dissect

@@ -1,0 +1,31 @@
+// Values as text: for machines (plain, decimal) and for people (names, units, hex where people read hex).
+#pragma once
+
+#include <dissect/packet.hpp>
+
+#include <string>
+
+namespace qps::dissect {
+
+// One form per value type, the same in TSV, CSV and JSON: numbers in decimal, flags 0 or 1, addresses in their usual
+// notation, bytes as hex digits without separators, text with control characters escaped as \xNN.
+void append_plain(std::string& out, const Field& field, const Value& value);
+
+// As a JSON value: numbers and fixed-point bare, flags true or false, everything else a string.
+void append_json(std::string& out, const Field& field, const Value& value);
+
+// "RC_ACKNOWLEDGE (17)", "0x00001234", "4 bytes", "20 (4.295 s)", "8a1b...(1024 bytes)".
+void append_words(std::string& out, const Field& field, const Value& value);
+
+// The name of a value in its field's table; empty where it has none.
+[[nodiscard]] std::string_view name_of(const Field& field, std::uint64_t value);
+
+// A duration in the unit a person would use: "655.36 ms", "4.295 s", "16.4 us".
+[[nodiscard]] std::string human_time(double seconds);
+
+// Quoted and escaped as JSON demands; bytes that are no UTF-8 become U+FFFD, so any input gives valid JSON.
+void append_json_string(std::string& out, std::string_view text);
+
+void append_hex(std::string& out, Bytes bytes);
+
+}  // namespace qps::dissect
