@@ -1,0 +1,33 @@
+// The public face of the filter language.
+#include <dissect/filter/filter.hpp>
+#include <dissect/filter/literal.hpp>
+#include <dissect/filter/parser.hpp>
+#include <dissect/filter/program.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::dissect {
+
+Filter::Filter() : Filter(filter_language::Program{}) {}
+
+Filter::Filter(filter_language::Program&& program) : program_(std::make_shared<const filter_language::Program>(std::move(program))) {}
+
+std::expected<Filter, FilterError> Filter::compile(std::string_view text) {
+    auto program = filter_language::parse(text);
+    if (!program) return std::unexpected(std::move(program.error()));
+    return Filter(std::move(*program));
+}
+
+bool Filter::matches(const Packet& packet) const { return program_->run(packet); }
+
+std::expected<Column, FilterError> column(std::string_view name) {
+    const NameEntry* const entry = find_name(name);
+    if (entry == nullptr)
+        return std::unexpected(
+            FilterError{1, name.size(), fmt::format("there is no field {}", filter_language::in_quotes(name)), nearest_name(name)});
+    if (entry->fields.empty())
+        return std::unexpected(FilterError{1, name.size(), fmt::format("{} is a header; a column is one of its fields", name), {}});
+    return Column{entry->name, entry->fields};
+}
+
+}  // namespace qps::dissect

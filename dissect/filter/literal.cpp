@@ -1,0 +1,328 @@
+// The ways to write values.
+//
+// The text is a user's; sizes are bounded by the filter's length, and numbers that overflow are errors, not wraps.
+#include <dissect/filter/field_index.hpp>
+#include <dissect/filter/literal.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+namespace qps::dissect::filter_language {
+
+namespace {
+
+constexpr std::size_t kNamesListed = 8;    // in a message; more are a wall of text
+constexpr std::size_t kLongestShown = 48;  // bytes of a literal in a message
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+enum class NumberError : std::uint8_t { not_a_number, too_large };
+
+// Decimal, 0x hexadecimal, 0b binary, 0 octal: the ways of C.
+std::expected<std::uint64_t, NumberError> parse_number(std::string_view text) {
+    int base = 10;
+    std::string_view digits = text;
+    const auto prefixed = [&](char letter) { return text.size() > 2 && text[0] == '0' && (text[1] | 0x20) == letter; };
+    if (prefixed('x')) base = 16;
+    if (prefixed('b')) base = 2;
+    if (base != 10) {
+        digits = text.substr(2);
+    } else if (text.size() > 1 && text[0] == '0') {
+        base = 8;
+    }
+    std::uint64_t number = 0;
+    const auto [end, problem] = std::from_chars(digits.begin(), digits.end(), number, base);
+    if (end != digits.end() || problem == std::errc::invalid_argument) return std::unexpected(NumberError::not_a_number);
+    if (problem == std::errc::result_out_of_range) return std::unexpected(NumberError::too_large);
+    return number;
+}
+
+std::optional<std::uint8_t> hex_digit(char c) {
+    if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
+    if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
+    return std::nullopt;
+}
+
+bool is_separator(char c) { return c == ':' || c == '-' || c == '.'; }
+
+// Hexadecimal digits in groups of bytes, one kind of separator between the groups. A lone digit is a byte.
+std::optional<std::string> parse_hex_bytes(std::string_view text) {
+    std::string bytes;
+    char separator = 0;
+    while (!text.empty()) {
+        std::size_t digits = 0;
+        while (digits < text.size() && hex_digit(text[digits])) ++digits;
+        if (digits == 0 || (digits > 1 && digits % 2 != 0)) return std::nullopt;
+        if (digits == 1) bytes += static_cast<char>(*hex_digit(text[0]));
+        for (std::size_t i = 0; i + 1 < digits; i += 2) bytes += static_cast<char>(*hex_digit(text[i]) << 4 | *hex_digit(text[i + 1]));
+        text.remove_prefix(digits);
+        if (text.empty()) break;
+        if (!is_separator(text[0]) || (separator != 0 && text[0] != separator)) return std::nullopt;
+        separator = text[0];
+        text.remove_prefix(1);
+        if (text.empty()) return std::nullopt;
+    }
+    return bytes;
+}
+
+std::uint64_t big_endian(std::string_view bytes) {
+    std::uint64_t number = 0;
+    for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+    return number;
+}
+
+struct Prefixed {
+    std::string_view address;
+    unsigned bits;
+};
+
+// An address with or without /bits.
+std::optional<Prefixed> split_prefix(std::string_view text, unsigned all) {
+    const std::size_t stroke = text.find('/');
+    if (stroke == std::string_view::npos) return Prefixed{text, all};
+    const std::string_view digits = text.substr(stroke + 1);
+    unsigned bits = 0;
+    const auto [end, problem] = std::from_chars(digits.begin(), digits.end(), bits);
+    if (problem != std::errc{} || end != digits.end() || bits > all) return std::nullopt;
+    return Prefixed{text.substr(0, stroke), bits};
+}
+
+// The bytes of an address in text form; inet_pton() wants a terminated one.
+template <std::size_t Size>
+std::optional<std::array<std::uint8_t, Size>> parse_address(std::string_view text, int family) {
+    std::array<char, INET6_ADDRSTRLEN> terminated{};
+    if (text.size() >= terminated.size() || text.contains('\0')) return std::nullopt;
+    std::ranges::copy(text, terminated.begin());
+    std::array<std::uint8_t, Size> address{};
+    if (inet_pton(family, terminated.data(), address.data()) != 1) return std::nullopt;
+    return address;
+}
+
+std::optional<NumberRange> parse_ipv4(std::string_view text) {
+    const auto parts = split_prefix(text, 32);
+    if (!parts) return std::nullopt;
+    const auto address = parse_address<4>(parts->address, AF_INET);
+    if (!address) return std::nullopt;
+    std::uint64_t number = 0;
+    for (const std::uint8_t byte : *address) number = number << 8 | byte;
+    const std::uint64_t host = (std::uint64_t{1} << (32 - parts->bits)) - 1;
+    return NumberRange{number & ~host, number | host};
+}
+
+std::optional<ByteRange> parse_ipv6(std::string_view text) {
+    const auto parts = split_prefix(text, 128);
+    if (!parts) return std::nullopt;
+    const auto address = parse_address<16>(parts->address, AF_INET6);
+    if (!address) return std::nullopt;
+    std::string low;
+    std::string high;
+    for (unsigned i = 0; i < 16; ++i) {
+        const unsigned covered = std::clamp(parts->bits, i * 8, i * 8 + 8) - i * 8;
+        const unsigned host = 0xffU >> covered;
+        low += static_cast<char>((*address)[i] & ~host);
+        high += static_cast<char>((*address)[i] | host);
+    }
+    return ByteRange{std::move(low), std::move(high)};
+}
+
+// A signed decimal fraction in units of 10^-digits; nothing where it has other digits or does not fit.
+std::optional<std::int64_t> parse_fixed_point(std::string_view text, unsigned digits) {
+    const bool negative = text.starts_with('-');
+    if (negative) text.remove_prefix(1);
+    const std::size_t point = std::min(text.find('.'), text.size());
+    std::string_view fraction = point < text.size() ? text.substr(point + 1) : std::string_view{};
+    while (fraction.size() > digits && fraction.ends_with('0')) fraction.remove_suffix(1);
+    if (fraction.size() > digits || (point == 0 && fraction.empty())) return std::nullopt;
+    std::string all(text.substr(0, point));
+    all += fraction;
+    all.append(digits - fraction.size(), '0');
+    std::int64_t number = 0;
+    if (!all.empty() && hex_digit(all[0]).value_or(10) > 9) return std::nullopt;
+    const auto [end, problem] = std::from_chars(all.data(), all.data() + all.size(), number);
+    if (problem != std::errc{} || end != all.data() + all.size()) return std::nullopt;
+    return negative ? -number : number;
+}
+
+std::uint64_t largest(const Field& field) {
+    if (field.computed() || field.width >= 64) return kMost;
+    return ((std::uint64_t{1} << field.width) - 1) * field.factor;
+}
+
+Misfit wrong_kind(const Field* field, bool sliced, const Literal& literal) {
+    if (field == nullptr || sliced)
+        return {fmt::format("{} is no byte string; one is written 0a:0b:0c or \"text\"", in_quotes(literal.text))};
+    return {fmt::format("{} is {}; {} is not", field->name, noun(field, sliced), in_quotes(literal.text))};
+}
+
+Misfit unknown_name(const Field& field, const Literal& literal) {
+    std::string message = fmt::format("{} is no value of {}", in_quotes(literal.text), field.name);
+    if (field.names.size() <= kNamesListed) {
+        message += " (";
+        for (const ValueName& row : field.names) message += fmt::format("{}{}", &row == field.names.data() ? "" : ", ", row.name);
+        message += ')';
+    }
+    const std::string folded = folded_name(literal.text);
+    std::size_t limit = std::min<std::size_t>(4, folded.size() / 3 + 1);
+    std::string suggestion;
+    for (const ValueName& row : field.names) {
+        const auto distance = edit_distance(folded, folded_name(row.name), limit);
+        if (!distance || *distance >= limit + (suggestion.empty() ? 1 : 0)) continue;
+        suggestion = row.name;
+        limit = *distance;
+    }
+    if (suggestion.empty() && folded.size() > 2)
+        for (const ValueName& row : field.names)
+            if (suggestion.empty() && folded_name(row.name).contains(folded)) suggestion = row.name;
+    if (suggestion.contains(' ') || suggestion.contains('(')) suggestion = fmt::format("\"{}\"", suggestion);
+    return {std::move(message), std::move(suggestion)};
+}
+
+Meant<std::vector<NumberRange>> named_or(const Field& field, const Literal& literal, Misfit otherwise) {
+    if (field.names.empty()) return std::unexpected(std::move(otherwise));
+    const std::string folded = folded_name(literal.text);
+    auto values = values_named(field, [&](std::string_view name) { return folded_name(name) == folded; });
+    if (values.empty()) return std::unexpected(unknown_name(field, literal));
+    return values;
+}
+
+Misfit too_large(const Field& field, const Literal& literal) {
+    Misfit misfit{fmt::format("{} is at most {}; {} is larger", field.name, largest(field), literal.text.substr(0, kLongestShown))};
+    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end()) misfit.suggestion = in_quotes(literal.text);
+    return misfit;
+}
+
+Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal& literal) {
+    if (literal.quoted) {
+        Misfit misfit = wrong_kind(&field, false, literal);
+        if (field.names.empty() && parse_number(literal.text)) misfit = {"a number is written without quotes", std::string(literal.text)};
+        return named_or(field, literal, std::move(misfit));
+    }
+    const std::string_view digits = literal.text.starts_with('-') ? literal.text.substr(1) : literal.text;
+    const auto number = parse_number(digits);
+    if (!number && number.error() == NumberError::not_a_number) return named_or(field, literal, wrong_kind(&field, false, literal));
+    if (digits.size() != literal.text.size() && number != 0U)
+        return std::unexpected(Misfit{fmt::format("{} is never negative", field.name)});
+    if (!number || *number > largest(field)) return std::unexpected(too_large(field, literal));
+    return std::vector{NumberRange{*number, *number}};
+}
+
+Meant<std::vector<NumberRange>> truth_meant(const Field& field, const Literal& literal) {
+    const std::string folded = folded_name(literal.text);
+    if (folded == "true") return std::vector{NumberRange{1, kMost}};
+    if (folded == "false") return std::vector{NumberRange{0, 0}};
+    const auto number = literal.quoted ? std::unexpected(NumberError::not_a_number) : parse_number(literal.text);
+    if (!number) return named_or(field, literal, wrong_kind(&field, false, literal));
+    return std::vector{*number != 0 ? NumberRange{1, kMost} : NumberRange{0, 0}};
+}
+
+Meant<std::vector<NumberRange>> address_meant(const Field& field, const Literal& literal) {
+    const Misfit misfit = wrong_kind(&field, false, literal);
+    if (literal.quoted) return named_or(field, literal, misfit);
+    if (field.format == Format::ipv4) {
+        const auto range = parse_ipv4(literal.text);
+        return range ? Meant<std::vector<NumberRange>>{std::vector{*range}} : named_or(field, literal, misfit);
+    }
+    const auto bytes = parse_hex_bytes(literal.text);
+    if (bytes && bytes->size() == address_bytes(field)) return std::vector{NumberRange{big_endian(*bytes), big_endian(*bytes)}};
+    const auto number = field.format == Format::guid ? parse_number(literal.text) : std::unexpected(NumberError::not_a_number);
+    if (number) return std::vector{NumberRange{*number, *number}};
+    return named_or(field, literal, misfit);
+}
+
+Meant<std::vector<NumberRange>> fraction_meant(const Field& field, const Literal& literal) {
+    const auto number = literal.quoted ? std::nullopt : parse_fixed_point(literal.text, field.digits);
+    if (!number)
+        return named_or(
+            field, literal,
+            {fmt::format("{} is a number with at most {} decimals; {} is not", field.name, field.digits, in_quotes(literal.text))});
+    const std::uint64_t turned = static_cast<std::uint64_t>(*number) ^ sign_flip(field);
+    return std::vector{NumberRange{turned, turned}};
+}
+
+}  // namespace
+
+Meant<std::vector<NumberRange>> numbers_meant(const Field& field, const Literal& literal) {
+    switch (value_type(field.format)) {
+        case ValueType::boolean: return truth_meant(field, literal);
+        case ValueType::mac:
+        case ValueType::ipv4:
+        case ValueType::guid: return address_meant(field, literal);
+        case ValueType::fixed_point: return fraction_meant(field, literal);
+        default: return integer_meant(field, literal);
+    }
+}
+
+Meant<ByteRange> bytes_meant(const Field* field, bool sliced, const Literal& literal) {
+    if (field != nullptr && field->format == Format::text && !(sliced && !literal.quoted)) {
+        std::string text(literal.text);
+        return ByteRange{text, text};
+    }
+    if (field != nullptr && field->format == Format::ipv6 && !sliced) {
+        const auto range = literal.quoted ? std::nullopt : parse_ipv6(literal.text);
+        return range ? Meant<ByteRange>{*range} : std::unexpected(wrong_kind(field, sliced, literal));
+    }
+    auto bytes = byte_string(literal);
+    if (!bytes) return std::unexpected(bytes.error().suggestion.empty() ? wrong_kind(field, sliced, literal) : bytes.error());
+    return ByteRange{*bytes, *bytes};
+}
+
+Meant<std::uint64_t> mask_meant(const Field& field, const Literal& literal) {
+    if (const auto number = parse_number(literal.text); number && !literal.quoted) return *number;
+    const auto meant = address_bytes(field) != 0 ? address_meant(field, literal) : std::unexpected(Misfit{});
+    if (meant && meant->size() == 1 && meant->front().low == meant->front().high) return meant->front().low;
+    return std::unexpected(Misfit{fmt::format("{} is no mask for {}", in_quotes(literal.text), field.name)});
+}
+
+Meant<std::string> byte_string(const Literal& literal) {
+    if (literal.quoted) return std::string(literal.text);
+    if (literal.text.starts_with("0x") || literal.text.starts_with("0X")) {
+        const auto bytes = parse_hex_bytes(literal.text.substr(2));
+        if (bytes && bytes->size() == 1) return *bytes;
+        std::string suggestion;
+        for (const char byte : bytes.value_or("").substr(0, kNamesListed))
+            suggestion += fmt::format("{}{:02x}", suggestion.empty() ? "" : ":", static_cast<unsigned char>(byte));
+        return std::unexpected(Misfit{"several bytes are written in the order of the wire", std::move(suggestion)});
+    }
+    if (auto bytes = parse_hex_bytes(literal.text); bytes && !bytes->empty()) return *bytes;
+    return std::unexpected(wrong_kind(nullptr, false, literal));
+}
+
+std::string folded_name(std::string_view name) {
+    std::string folded(name);
+    for (char& c : folded) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        if (c == '-' || c == ' ') c = '_';
+    }
+    return folded;
+}
+
+std::string in_quotes(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char c : text.substr(0, kLongestShown)) quoted += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+    quoted += text.size() > kLongestShown ? "...\"" : "\"";
+    return quoted;
+}
+
+std::string_view noun(const Field* field, bool sliced) {
+    if (field == nullptr || sliced) return "a string of bytes";
+    switch (value_type(field->format)) {
+        case ValueType::unsigned_integer: return "a number";
+        case ValueType::boolean: return "true or false";
+        case ValueType::mac: return "a MAC address";
+        case ValueType::ipv4: return "an IPv4 address";
+        case ValueType::ipv6: return "an IPv6 address";
+        case ValueType::guid: return "a GUID";
+        case ValueType::bytes: return "a string of bytes";
+        case ValueType::text: return "a text";
+        case ValueType::fixed_point: return "a number with decimals";
+    }
+    return "a value";
+}
+
+}  // namespace qps::dissect::filter_language
