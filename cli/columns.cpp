@@ -1,0 +1,180 @@
+#include "columns.hpp"
+
+#include <dissect/notation.hpp>
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "rows.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+namespace {
+
+struct TextColumnRow {
+    TextColumn column;
+    std::string_view name;
+};
+constexpr std::array kTextColumns{
+    TextColumnRow{TextColumn::source, "source"},
+    TextColumnRow{TextColumn::destination, "destination"},
+    TextColumnRow{TextColumn::protocol, "protocol"},
+    TextColumnRow{TextColumn::line, "line"},
+};
+
+const std::vector<std::string> kDefaultColumns{"frame.number", "frame.time_relative", "source", "destination",
+                                               "protocol",     "frame.len",           "line"};
+
+// Headings of the default table, where a field's name would be longer than its values.
+struct ShortHeading {
+    std::string_view name;
+    std::string_view heading;
+};
+constexpr std::array kShortHeadings{
+    ShortHeading{"frame.number", "frame"},
+    ShortHeading{"frame.time_relative", "time"},
+    ShortHeading{"frame.len", "bytes"},
+    ShortHeading{"line", "packet"},
+};
+
+std::string_view heading(const OutputColumn& column) {
+    const auto row = std::ranges::find(kShortHeadings, column.name, &ShortHeading::name);
+    return row == kShortHeadings.end() ? std::string_view(column.name) : row->heading;
+}
+
+std::size_t least_width(std::string_view name) {
+    constexpr std::size_t kNumber = 6;
+    constexpr std::size_t kTime = 12;
+    constexpr std::size_t kProtocol = 7;
+    if (name == "frame.number") return kNumber;
+    if (name == "frame.time_relative") return kTime;
+    return name == "protocol" ? kProtocol : 0;
+}
+
+bool is_number(const OutputColumn& column) { return column.name.starts_with("frame.") && column.name != "frame.comment"; }
+
+void append_text_column(std::string& out, TextColumn column, const Packet& packet) {
+    switch (column) {
+        case TextColumn::source: append_source(out, packet); break;
+        case TextColumn::destination: append_destination(out, packet); break;
+        case TextColumn::protocol: out += protocol(packet); break;
+        case TextColumn::line: append_line(out, packet); break;
+    }
+}
+
+void append_values(std::string& out, const Column& column, const Packet& packet, bool words) {
+    bool first = true;
+    for_each_value(packet, column, [&](const Layer&, const Field& field, const Value& value) {
+        if (!first) out += ',';
+        first = false;
+        if (words) append_words(out, field, value);
+        else append_plain(out, field, value);
+    });
+}
+
+// In a table times and counts stand alone, so the unit goes without saying.
+void append_cell_text(std::string& out, const OutputColumn& column, const Packet& packet, bool words) {
+    if (const auto* text = std::get_if<TextColumn>(&column.what)) append_text_column(out, *text, packet);
+    else append_values(out, std::get<Column>(column.what), packet, words && !is_number(column));
+}
+
+void append_json_cell(std::string& out, const OutputColumn& column, const Packet& packet) {
+    if (const auto* text = std::get_if<TextColumn>(&column.what)) {
+        std::string value;
+        append_text_column(value, *text, packet);
+        append_json_string(out, value);
+        return;
+    }
+    std::string values;
+    std::size_t count = 0;
+    for_each_value(packet, std::get<Column>(column.what), [&](const Layer&, const Field& field, const Value& value) {
+        if (count++ > 0) values += ',';
+        append_json(values, field, value);
+    });
+    if (count == 0) out += "null";
+    else if (count == 1) out += values;
+    else out += "[" + values + "]";
+}
+
+void append_padded(std::string& out, const OutputColumn& column, std::string_view text, bool last) {
+    if (last) out += text;
+    else if (is_number(column)) fmt::format_to(std::back_inserter(out), "{:>{}}  ", text, column.width);
+    else fmt::format_to(std::back_inserter(out), "{:<{}}  ", text, column.width);
+}
+
+}  // namespace
+
+std::optional<std::vector<OutputColumn>> columns_of(const Options& options) {
+    std::vector<OutputColumn> columns;
+    for (const std::string& name : options.columns.empty() ? kDefaultColumns : options.columns) {
+        OutputColumn output{name, TextColumn::line, 0};
+        if (const auto text = std::ranges::find(kTextColumns, name, &TextColumnRow::name); text != kTextColumns.end()) {
+            output.what = text->column;
+        } else if (auto found = column(name); found) {
+            output.what = std::move(*found);
+        } else {
+            fmt::print(stderr, "qpscope: there is no such column:\n{}\n", explain(name, found.error()));
+            return std::nullopt;
+        }
+        output.width = std::max(heading(output).size(), least_width(name));
+        columns.push_back(std::move(output));
+    }
+    return columns;
+}
+
+void fit(std::vector<OutputColumn>& columns, const Packet& packet) {
+    for (OutputColumn& column : columns) {
+        std::string text;
+        append_cell_text(text, column, packet, true);
+        constexpr std::size_t kWidest = 40;
+        column.width = std::max(column.width, std::min(kWidest, text.size()));
+    }
+}
+
+void append_heading(std::string& out, OutputFormat format, const std::vector<OutputColumn>& columns) {
+    if (format == OutputFormat::json || format == OutputFormat::ndjson) return;
+    for (const OutputColumn& column : columns) {
+        const bool last = &column == &columns.back();
+        if (format == OutputFormat::table) {
+            append_padded(out, column, heading(column), last);
+        } else {
+            append_cell(out, format, column.name);
+            if (!last) out += separator(format);
+        }
+    }
+    out += '\n';
+}
+
+void append_row(std::string& out, OutputFormat format, const std::vector<OutputColumn>& columns, const Packet& packet) {
+    if (format == OutputFormat::json || format == OutputFormat::ndjson) {
+        out += '{';
+        for (const OutputColumn& column : columns) {
+            if (&column != &columns.front()) out += ',';
+            append_json_string(out, column.name);
+            out += ':';
+            append_json_cell(out, column, packet);
+        }
+        out += "}\n";
+        return;
+    }
+    std::string text;
+    for (const OutputColumn& column : columns) {
+        const bool last = &column == &columns.back();
+        text.clear();
+        append_cell_text(text, column, packet, format == OutputFormat::table);
+        if (format == OutputFormat::table) {
+            append_padded(out, column, text, last);
+        } else {
+            append_cell(out, format, text);
+            if (!last) out += separator(format);
+        }
+    }
+    out += '\n';
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,14 @@
+// The sub-commands: one function each, from options to an exit code. main.cpp has the table of them.
+#pragma once
+
+#include "exit_code.hpp"
+#include "options.hpp"
+
+namespace qps::cli {
+
+[[nodiscard]] ExitCode run_info(const Options& options);
+[[nodiscard]] ExitCode run_packets(const Options& options);
+[[nodiscard]] ExitCode run_show(const Options& options);
+[[nodiscard]] ExitCode run_fields(const Options& options);
+
+}  // namespace qps::cli

@@ -1,0 +1,53 @@
+#include "decoding.hpp"
+
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+Jobs jobs_for(const Options& options, const Input& input) {
+    if (input.live()) return {1};
+    if (options.jobs != 0) return {options.jobs};
+    const std::size_t processors = std::thread::hardware_concurrency();
+    return {processors == 0 ? 1 : processors};
+}
+
+std::optional<Filter> compile_filter(const Options& options) {
+    auto filter = Filter::compile(options.filter);
+    if (filter) return std::move(*filter);
+    fmt::print(stderr, "qpscope: the display filter is wrong:\n{}\n", explain(options.filter, filter.error()));
+    return std::nullopt;
+}
+
+void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& decoding) {
+    std::uint64_t packets = 0;
+    const auto read = [&](Batch& batch) {
+        const bool more = input.read(batch);
+        packets += batch.frames.size();
+        if (const CaptureFile* file = input.file()) progress.update(file->bytes_read(), file->size(), packets);
+        if (more && decoding.seen) decoding.seen(batch);
+        return more;
+    };
+    const auto work = [&](std::size_t slot, const Batch& batch) {
+        Packet packet;
+        decoding.begin(slot);
+        for (const Frame& frame : batch.frames) {
+            decode(frame, packet);
+            if (decoding.filter.matches(packet)) decoding.each(slot, packet);
+        }
+    };
+    run({read, work, decoding.consume}, jobs);
+}
+
+ExitCode finish(Output& output) {
+    output.flush();
+    if (output.ok() || output.closed()) return ExitCode::done;
+    fmt::print(stderr, "qpscope: {}\n", output.problem());
+    return ExitCode::output_failed;
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,37 @@
+// The way every packet command goes: read batches, decode and filter them side by side, consume in order.
+#pragma once
+
+#include <dissect/filter/filter.hpp>
+#include <dissect/packet.hpp>
+#include <dissect/pipeline.hpp>
+
+#include <functional>
+#include <optional>
+
+#include "input.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+
+namespace qps::cli {
+
+// Threads for this input: what the user asked for, else one per processor; one where frames arrive live, so that each
+// is shown at once.
+[[nodiscard]] dissect::Jobs jobs_for(const Options& options, const Input& input);
+
+// The display filter of the options; prints what is wrong with it and returns nothing where it does not compile.
+[[nodiscard]] std::optional<dissect::Filter> compile_filter(const Options& options);
+
+struct Decoding {
+    const dissect::Filter& filter;
+    std::function<void(const dissect::Batch& batch)> seen;                      // the calling thread: a batch was read; may be empty
+    std::function<void(std::size_t slot)> begin;                                // any thread: a batch starts in this slot
+    std::function<void(std::size_t slot, const dissect::Packet& packet)> each;  // any thread: a packet that the filter lets through
+    std::function<bool(std::size_t slot)> consume;                              // in order; false stops
+};
+
+void decode_all(Input& input, Progress& progress, dissect::Jobs jobs, const Decoding& decoding);
+
+// The exit code of an output after its last flush; prints a failure. A reader that went away is no failure.
+[[nodiscard]] ExitCode finish(Output& output);
+
+}  // namespace qps::cli

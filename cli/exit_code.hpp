@@ -1,0 +1,43 @@
+// The exit codes of qpscope: the one table, printed by --help and held by tests.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace qps::cli {
+
+enum class ExitCode : int {
+    done = 0,
+    findings = 1,
+    usage = 2,
+    unreadable = 3,
+    damaged = 4,
+    output_failed = 5,
+    interrupted = 130,
+};
+
+struct ExitCodeRow {
+    ExitCode code;
+    std::string_view meaning;
+};
+
+inline constexpr std::array kExitCodes{
+    ExitCodeRow{ExitCode::done, "done"},
+    ExitCodeRow{ExitCode::findings, "done; there are findings at or above --fail-on"},
+    ExitCodeRow{ExitCode::usage, "wrong use: unknown option, wrong filter"},
+    ExitCodeRow{ExitCode::unreadable, "the input cannot be read, or is no capture"},
+    ExitCodeRow{ExitCode::damaged, "the input is damaged or cut; what was readable is reported"},
+    ExitCodeRow{ExitCode::output_failed, "the output cannot be written"},
+    ExitCodeRow{ExitCode::interrupted, "interrupted; what was done until then is reported"},
+};
+
+// Of several inputs the worst counts: an unreadable one, then a damaged one.
+[[nodiscard]] constexpr ExitCode worse(ExitCode a, ExitCode b) {
+    constexpr std::array kOrder{ExitCode::done,  ExitCode::findings,      ExitCode::damaged,    ExitCode::unreadable,
+                                ExitCode::usage, ExitCode::output_failed, ExitCode::interrupted};
+    for (std::size_t i = kOrder.size(); i-- > 0;)
+        if (a == kOrder[i] || b == kOrder[i]) return kOrder[i];
+    return a;
+}
+
+}  // namespace qps::cli

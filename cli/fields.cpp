@@ -1,0 +1,131 @@
+// `fields`: every field with its type and meaning, for -e and -Y.
+#include <dissect/field.hpp>
+#include <dissect/filter/field_index.hpp>
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <vector>
+
+#include "command.hpp"
+#include "decoding.hpp"
+#include "rows.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+namespace {
+
+struct FieldRow {
+    std::string name;
+    std::string type;
+    std::string layer;
+    std::string meaning;
+    std::string values;  // names that a filter may use instead of numbers
+};
+
+std::string_view type_name(Format format) {
+    switch (value_type(format)) {
+        case ValueType::unsigned_integer: return "integer";
+        case ValueType::boolean: return "boolean";
+        case ValueType::mac: return "mac";
+        case ValueType::ipv4: return "ipv4";
+        case ValueType::ipv6: return "ipv6";
+        case ValueType::guid: return "guid";
+        case ValueType::bytes: return "bytes";
+        case ValueType::text: return "text";
+        case ValueType::fixed_point: return "decimal";
+    }
+    return "";
+}
+
+FieldRow row_of(const NameEntry& entry) {
+    if (entry.fields.empty()) {
+        const std::string meaning = entry.group ? fmt::format("Any header whose name starts with {}", entry.name)
+                                                : fmt::format("{} is present", header(entry.layers.front()).title);
+        return {std::string(entry.name), "presence", std::string(entry.group ? "" : entry.name), meaning, {}};
+    }
+    const Field& field = *entry.fields.front().field;
+    std::string meaning(field.meaning);
+    if (entry.alias) {
+        std::vector<std::string_view> names;
+        for (const FieldPlace& place : entry.fields)
+            if (std::ranges::find(names, place.field->name) == names.end()) names.push_back(place.field->name);
+        meaning = fmt::format("Any of {}", fmt::join(names, ", "));
+    } else if (!field.unit.empty()) {
+        meaning += fmt::format(", in {}", field.unit);
+    }
+    std::vector<std::string_view> layers;
+    for (const FieldPlace& place : entry.fields)
+        if (const auto name = header(place.kind).name; std::ranges::find(layers, name) == layers.end()) layers.push_back(name);
+    std::vector<std::string> values;
+    for (const ValueName& value : field.names) values.push_back(fmt::format("{}={}", value.name, value.value));
+    return {std::string(entry.name), std::string(type_name(field.format)), fmt::format("{}", fmt::join(layers, " ")), meaning,
+            fmt::format("{}", fmt::join(values, " "))};
+}
+
+bool contains(std::string_view text, std::string_view part) {
+    const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
+}
+
+void append(std::string& out, OutputFormat format, const FieldRow& row, std::size_t width, bool first) {
+    switch (format) {
+        case OutputFormat::table:
+            fmt::format_to(std::back_inserter(out), "{:<{}}  {:<8}  {}\n", row.name, width, row.type, row.meaning);
+            break;
+        case OutputFormat::csv:
+        case OutputFormat::tsv:
+            for (const std::string* cell : {&row.name, &row.type, &row.layer, &row.meaning, &row.values}) {
+                append_cell(out, format, *cell);
+                out += cell == &row.values ? '\n' : separator(format);
+            }
+            break;
+        case OutputFormat::json:
+        case OutputFormat::ndjson:
+            if (format == OutputFormat::json && !first) out += ",";
+            out += "{\"name\":";
+            append_json_string(out, row.name);
+            out += ",\"type\":";
+            append_json_string(out, row.type);
+            out += ",\"layer\":";
+            append_json_string(out, row.layer);
+            out += ",\"meaning\":";
+            append_json_string(out, row.meaning);
+            out += ",\"values\":";
+            append_json_string(out, row.values);
+            out += "}\n";
+    }
+}
+
+}  // namespace
+
+ExitCode run_fields(const Options& options) {
+    std::vector<FieldRow> rows;
+    for (const NameEntry& entry : all_names())
+        if (FieldRow row = row_of(entry); contains(row.name, options.pattern) || contains(row.meaning, options.pattern))
+            rows.push_back(std::move(row));
+    Output output(options.output);
+    std::size_t width = 0;
+    for (const FieldRow& row : rows) width = std::max(width, row.name.size());
+    std::string out;
+    if (options.format == OutputFormat::json) out += "{\"schema\":1,\"fields\":[\n";
+    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+        const char s = separator(options.format);
+        out += fmt::format("name{0}type{0}layer{0}meaning{0}values\n", s);
+    }
+    for (const FieldRow& row : rows) append(out, options.format, row, width, &row == &rows.front());
+    if (options.format == OutputFormat::json) out += "]}\n";
+    output.write(out);
+    if (rows.empty() && !options.quiet) {
+        const std::string near = nearest_name(options.pattern);
+        fmt::print(stderr, "qpscope: no field is named or described like \"{}\"{}\n", options.pattern,
+                   near.empty() ? "" : fmt::format("; did you mean {}?", near));
+    }
+    return finish(output);
+}
+
+}  // namespace qps::cli

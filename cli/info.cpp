@@ -1,0 +1,265 @@
+// `info`: what kind of file, how many packets of what, ICRC verdicts.
+#include <dissect/census.hpp>
+#include <dissect/headers/derived.hpp>
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "command.hpp"
+#include "decoding.hpp"
+#include "rows.hpp"
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace qps::cli {
+
+using namespace dissect;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kSchema = 1;
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+std::string link_names(const Input& input) {
+    if (input.file() == nullptr) return {};
+    std::vector<std::string> names;
+    for (const Interface& interface : input.file()->interfaces()) {
+        std::string text(name(interface.link));
+        if (text.empty()) text = fmt::format("link type {}", std::to_underlying(interface.link));
+        if (std::ranges::find(names, text) == names.end()) names.push_back(text);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string time_text(Instant time) {
+    const std::int64_t ns = std::to_underlying(time);
+    std::int64_t seconds = ns / kNanosecondsPerSecond;
+    if (ns % kNanosecondsPerSecond < 0) --seconds;
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:09} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)),
+                       ns - seconds * kNanosecondsPerSecond);
+}
+
+// Counts that are not zero, by the names of their rows.
+template <std::size_t N, class Name>
+Json counts(const std::array<std::uint64_t, N>& numbers, Name name, std::size_t from = 0) {
+    Json object = Json::object();
+    for (std::size_t i = from; i < N; ++i)
+        if (numbers[i] != 0) object[std::string(name(i))] = numbers[i];
+    return object;
+}
+
+std::string opcode_name(std::size_t code) {
+    const OpcodeRow& row = kOpcodes[code];
+    return row.defined ? std::string(row.name()) : fmt::format("{}_0x{:02X}", row.name(), code);
+}
+
+Json verdicts(const std::array<std::uint64_t, 4>& numbers) {
+    Json object = Json::object();
+    for (const CrcStatus status : {CrcStatus::good, CrcStatus::bad, CrcStatus::not_checkable}) {
+        const auto i = std::to_underlying(status);
+        object[std::string(kCrcStatusNames[i].name)] = numbers[i];
+    }
+    return object;
+}
+
+std::uint64_t rdma_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
+
+Json document(const Input& input, const Census& census) {
+    Json json;
+    json["schema"] = kSchema;
+    json["file"] = input.name();
+    if (const CaptureFile* file = input.file()) {
+        json["format"] = name(file->format());
+        json["compression"] = name(file->compression());
+    } else {
+        json["format"] = "live";
+    }
+    json["link_type"] = link_names(input);
+    json["packets"] = census.packets;
+    json["bytes"] = census.bytes;
+    json["captured_bytes"] = census.captured_bytes;
+    json["cut_packets"] = census.cut;
+    if (census.time) {
+        json["first_time_ns"] = std::to_underlying(census.time->first);
+        json["last_time_ns"] = std::to_underlying(census.time->last);
+        json["duration_ns"] = std::to_underlying(census.time->last) - std::to_underlying(census.time->first);
+        json["backwards_timestamps"] = census.backwards;
+    }
+    if (const CaptureFile* file = input.file(); file != nullptr && file->drops().known) {
+        const Drops drops = file->drops();
+        json["dropped"] = {{"interface", drops.dropped}, {"system", drops.dropped_by_system}};
+    }
+    json["rdma_packets"] = rdma_packets(census);
+    json["rdma_payload_bytes"] = census.payload_bytes;
+    json["encapsulations"] = counts(census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
+    json["icrc"] = verdicts(census.icrc);
+    json["icrc_not_checkable"] = counts(census.icrc_reasons, [](std::size_t i) { return kCrcReasonNames[i].name; });
+    json["vcrc"] = verdicts(census.vcrc);
+    json["congestion_experienced"] = census.congestion_experienced;
+    json["opcodes"] = counts(census.opcodes, opcode_name);
+    json["other"] = counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
+    json["faults"] = counts(census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
+    if (const InputProblem& problem = input.problem(); problem.kind != InputProblemKind::none)
+        json["problem"] = {{"offset_bytes", problem.offset}, {"sentence", problem.sentence}};
+    return json;
+}
+
+void append_row(std::string& out, std::string_view label, std::string_view text) {
+    if (!text.empty()) out += fmt::format("    {:<12}{}\n", label, text);
+}
+
+std::string grouped(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(digits.begin() + at, ',');
+    return digits;
+}
+
+std::string list_of(const Json& object) {
+    std::vector<std::string> parts;
+    for (const auto& [key, value] : object.items()) parts.push_back(fmt::format("{} {}", grouped(value.get<std::uint64_t>()), key));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string crc_text(const Json& verdict, const Json& reasons) {
+    std::string text = fmt::format("{} good, {} bad, {} not checkable", grouped(verdict["good"].get<std::uint64_t>()),
+                                   grouped(verdict["bad"].get<std::uint64_t>()), grouped(verdict["not_checkable"].get<std::uint64_t>()));
+    if (!reasons.empty()) text += fmt::format(" ({})", list_of(reasons));
+    return text;
+}
+
+void append_times(std::string& out, const Census& census) {
+    if (!census.time) return;
+    const auto length =
+        static_cast<double>(std::to_underlying(census.time->last) - std::to_underlying(census.time->first)) / kNanosecondsPerSecond;
+    append_row(out, "time", fmt::format("{}, {}", time_text(census.time->first), human_time(length)));
+    if (census.backwards != 0) append_row(out, "", fmt::format("{} packets are older than the one before them", grouped(census.backwards)));
+}
+
+void append_opcodes(std::string& out, const Census& census) {
+    constexpr double kPercent = 100;
+    const std::uint64_t all = std::max<std::uint64_t>(1, rdma_packets(census));
+    std::string_view label = "opcodes";
+    for (std::size_t code = 0; code < census.opcodes.size(); ++code) {
+        if (census.opcodes[code] == 0) continue;
+        append_row(out, label,
+                   fmt::format("{:<36}{:>12} {:>6.1f} %", opcode_name(code), grouped(census.opcodes[code]),
+                               kPercent * static_cast<double>(census.opcodes[code]) / static_cast<double>(all)));
+        label = "";
+    }
+}
+
+void append_table(std::string& out, const Input& input, const Census& census) {
+    const Json json = document(input, census);
+    out += fmt::format("{}\n", input.name());
+    std::string format = json["format"].get<std::string>();
+    if (json.contains("compression") && json["compression"] != "none")
+        format += fmt::format(" in {}", json["compression"].get<std::string>());
+    if (const std::string links = link_names(input); !links.empty()) format += fmt::format(", {}", links);
+    append_row(out, "format", format);
+    append_row(out, "packets",
+               fmt::format("{}, {} bytes on the wire{}", grouped(census.packets), grouped(census.bytes),
+                           census.cut == 0 ? "" : fmt::format("; {} cut short by the capture", grouped(census.cut))));
+    append_times(out, census);
+    if (json.contains("dropped"))
+        append_row(out, "dropped",
+                   fmt::format("{} by the interface, {} by the system", grouped(json["dropped"]["interface"].get<std::uint64_t>()),
+                               grouped(json["dropped"]["system"].get<std::uint64_t>())));
+    if (rdma_packets(census) != 0) {
+        append_row(out, "RDMA", fmt::format("{}; {} bytes of payload", list_of(json["encapsulations"]), grouped(census.payload_bytes)));
+        append_row(out, "ICRC", crc_text(json["icrc"], json["icrc_not_checkable"]));
+        if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(json["vcrc"], Json::object()));
+        if (census.congestion_experienced != 0)
+            append_row(out, "ECN", fmt::format("{} packets marked CE", grouped(census.congestion_experienced)));
+    } else if (census.packets != 0) {
+        append_row(out, "RDMA", "none: no packet is RoCE or InfiniBand");
+    }
+    append_row(out, "other", list_of(json["other"]));
+    append_row(out, "faults", list_of(json["faults"]));
+    append_opcodes(out, census);
+}
+
+// Nested objects become keys with dots.
+void append_flat(std::string& out, OutputFormat format, const std::string& prefix, const Json& json) {
+    for (const auto& [key, value] : json.items()) {
+        const std::string path = prefix.empty() ? key : prefix + "." + key;
+        if (value.is_object()) {
+            append_flat(out, format, path, value);
+            continue;
+        }
+        append_cell(out, format, path);
+        out += separator(format);
+        append_cell(out, format, value.is_string() ? value.get<std::string>() : value.dump());
+        out += '\n';
+    }
+}
+
+// The reports of all inputs in the format asked for.
+class Reports {
+public:
+    Reports(OutputFormat format, bool several, Output& output) : format_(format), several_(several), output_(output) {
+        if (format_ == OutputFormat::csv || format_ == OutputFormat::tsv) output_.write(fmt::format("key{}value\n", separator(format_)));
+    }
+
+    void add(const Input& input, const Census& census) {
+        std::string out;
+        switch (format_) {
+            case OutputFormat::table: append_table(out, input, census); break;
+            case OutputFormat::ndjson: out = dump(document(input, census), -1) + "\n"; break;
+            case OutputFormat::json:
+                if (several_) documents_.push_back(document(input, census));
+                else out = dump(document(input, census), kIndent) + "\n";
+                break;
+            case OutputFormat::csv:
+            case OutputFormat::tsv: append_flat(out, format_, {}, document(input, census)); break;
+        }
+        output_.write(out);
+        output_.flush();
+    }
+
+    void end() {
+        if (format_ == OutputFormat::json && several_)
+            output_.write(dump(Json{{"schema", kSchema}, {"captures", documents_}}, kIndent) + "\n");
+    }
+
+private:
+    static constexpr int kIndent = 2;
+    static std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
+    OutputFormat format_;
+    bool several_;
+    Output& output_;
+    Json documents_ = Json::array();
+};
+
+}  // namespace
+
+ExitCode run_info(const Options& options) {
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options.output);
+    Reports reports(options.format, options.files.size() > 1, output);
+    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        const Jobs jobs = jobs_for(options, input);
+        std::vector<Census> parts(jobs.slots());
+        Census census;
+        decode_all(input, progress, jobs,
+                   {*filter,
+                    {},
+                    [&](std::size_t slot) { parts[slot] = {}; },
+                    [&](std::size_t slot, const Packet& packet) { count(parts[slot], packet); },
+                    [&](std::size_t slot) {
+                        add(census, parts[slot]);
+                        return options.count == 0 || census.packets < options.count;
+                    }});
+        progress.clear();
+        reports.add(input, census);
+        return output.ok() ? ExitCode::done : ExitCode::output_failed;
+    });
+    reports.end();
+    return worse(output.closed() ? ExitCode::done : code, finish(output));
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,142 @@
+#include "input.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "progress.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using dissect::Batch;
+using dissect::CaptureFile;
+using dissect::Frame;
+using dissect::InputProblem;
+using dissect::InputProblemKind;
+using transport::Listener;
+
+namespace {
+
+std::atomic<bool> interrupt_seen = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_interrupt(int) { interrupt_seen = true; }
+
+ExitCode code_of(InputProblemKind kind) {
+    switch (kind) {
+        case InputProblemKind::none: return ExitCode::done;
+        case InputProblemKind::damaged: return ExitCode::damaged;
+        case InputProblemKind::unreadable:
+        case InputProblemKind::not_a_capture: break;
+    }
+    return ExitCode::unreadable;
+}
+
+void print(const InputProblem& problem) {
+    std::string line = fmt::format("qpscope: {}: {}", problem.file, problem.sentence);
+    if (problem.kind == InputProblemKind::damaged) line += fmt::format(" (at byte {}); everything before it was read", problem.offset);
+    fmt::print(stderr, "{}\n", line);
+}
+
+}  // namespace
+
+Input::Input(std::variant<CaptureFile, Listener> source, const Options& options)
+    : source_(std::move(source)), link_speed_(options.link_speed), interface_(options.interface) {}
+
+std::expected<Input, InputProblem> Input::open(const Options& options, const std::string& name) {
+    if (name.empty()) {
+        auto listener = Listener::open(options.interface, options.capture_filter);
+        if (!listener) return std::unexpected(listener.error());
+        return Input(std::move(*listener), options);
+    }
+    auto file = CaptureFile::open(name);
+    if (!file) return std::unexpected(file.error());
+    Input input(std::move(*file), options);
+    if (!options.capture_filter.empty()) {
+        const auto interfaces = input.file()->interfaces();
+        auto bpf =
+            dissect::BpfFilter::compile(options.capture_filter, interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
+        if (!bpf)
+            return std::unexpected(InputProblem{InputProblemKind::unreadable, name, 0,
+                                                fmt::format("capture filter \"{}\": {}", options.capture_filter, bpf.error())});
+        input.bpf_ = std::move(*bpf);
+    }
+    return input;
+}
+
+bool Input::read_source(Batch& batch) {
+    return std::visit([&](auto& source) { return source.read(batch); }, source_);
+}
+
+// Leaves the frames that the BPF filter asks for, and gives them the user's link speed.
+void Input::select(Batch& batch) {
+    if (bpf_)
+        std::erase_if(batch.frames, [&](const Frame& frame) {
+            const auto match = bpf_->matches(frame);
+            if (!match && own_problem_.kind == InputProblemKind::none)
+                own_problem_ = {InputProblemKind::damaged, name(), frame.file_offset,
+                                fmt::format("capture filter \"{}\": {}", bpf_->expression(), match.error())};
+            return !match.value_or(false);
+        });
+    if (link_speed_ != dissect::BitsPerSecond{})
+        for (Frame& frame : batch.frames) frame.link_speed = link_speed_;
+}
+
+bool Input::read(Batch& batch) {
+    do {
+        if (interrupted() || !read_source(batch)) {
+            batch.frames.clear();
+            return false;
+        }
+        select(batch);
+    } while (batch.frames.empty());
+    return true;
+}
+
+const InputProblem& Input::problem() const {
+    if (own_problem_.kind != InputProblemKind::none) return own_problem_;
+    return std::visit([](const auto& source) -> const InputProblem& { return source.problem(); }, source_);
+}
+
+std::string Input::name() const { return file() != nullptr ? file()->name() : interface_; }
+
+bool Input::live() const { return file() == nullptr || !file()->size(); }
+
+void catch_interrupts() {
+    struct sigaction action{};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_seen; }
+
+ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command) {
+    std::vector<std::string> names = options.files;
+    if (!options.interface.empty()) names = {""};
+    ExitCode code = ExitCode::done;
+    for (const std::string& name : names) {
+        auto input = Input::open(options, name);
+        if (!input) {
+            print(input.error());
+            code = worse(code, code_of(input.error().kind));
+            continue;
+        }
+        Progress progress(!options.no_progress && !options.quiet, input->name());
+        code = worse(code, command(*input, progress));
+        progress.clear();
+        if (code == ExitCode::output_failed) break;
+        if (interrupted()) return worse(code, ExitCode::interrupted);
+        if (input->problem().kind != InputProblemKind::none) {
+            print(input->problem());
+            code = worse(code, code_of(input->problem().kind));
+        }
+    }
+    return code;
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,56 @@
+// One open input of a command: a capture file, standard input or an interface, with the user's BPF filter, link speed
+// and interrupt applied.
+#pragma once
+
+#include <dissect/capture/bpf.hpp>
+#include <dissect/capture/capture_file.hpp>
+#include <transport-replay/live/listener.hpp>
+
+#include <expected>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "exit_code.hpp"
+#include "options.hpp"
+
+namespace qps::cli {
+
+class Progress;
+
+class Input {
+public:
+    // A path, "-", or options.interface where `name` is empty.
+    [[nodiscard]] static std::expected<Input, dissect::InputProblem> open(const Options& options, const std::string& name);
+
+    // The next frames, at least one; false at the end, at damage, or once the user interrupts.
+    [[nodiscard]] bool read(dissect::Batch& batch);
+
+    // Why reading ended: kind none at a sound end.
+    [[nodiscard]] const dissect::InputProblem& problem() const;
+    [[nodiscard]] std::string name() const;
+    [[nodiscard]] const dissect::CaptureFile* file() const { return std::get_if<dissect::CaptureFile>(&source_); }
+    // Frames arrive as they happen (an interface, a pipe): results should be shown at once, not in large pieces.
+    [[nodiscard]] bool live() const;
+
+private:
+    Input(std::variant<dissect::CaptureFile, transport::Listener> source, const Options& options);
+    [[nodiscard]] bool read_source(dissect::Batch& batch);
+    void select(dissect::Batch& batch);
+
+    std::variant<dissect::CaptureFile, transport::Listener> source_;
+    std::optional<dissect::BpfFilter> bpf_;
+    dissect::BitsPerSecond link_speed_;
+    std::string interface_;
+    dissect::InputProblem own_problem_;
+};
+
+// Makes Ctrl-C and SIGTERM end reading instead of the process, so that what was done is still reported; ignores SIGPIPE.
+void catch_interrupts();
+[[nodiscard]] bool interrupted();
+
+// Calls `command` for every input of the options, in order, after opening it. Prints problems, one sentence each, with
+// file name and byte offset, and returns the exit code that they and the command's own codes amount to.
+[[nodiscard]] ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command);
+
+}  // namespace qps::cli

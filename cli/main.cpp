@@ -1,0 +1,201 @@
+// qpscope: the table of sub-commands and the command line of each.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "input.hpp"
+#include "options.hpp"
+#include <fmt/format.h>
+
+namespace {
+
+using namespace qps::cli;
+
+constexpr std::string_view kVersion = QPSCOPE_VERSION;
+
+// Which options a command has.
+struct Takes {
+    bool captures = false;
+    bool columns = false;
+    bool frames = false;
+    bool pattern = false;
+};
+
+struct Command {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view examples;
+    Takes takes;
+    ExitCode (*run)(const Options&);
+};
+
+constexpr std::array kCommands{
+    Command{"info",
+            "what kind of capture, how many packets of what, ICRC verdicts",
+            "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
+            {.captures = true},
+            run_info},
+    Command{"packets",
+            "one line a packet; -e chooses columns, -Y packets",
+            "  qpscope packets trace.pcap\n"
+            "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
+            "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
+            "  qpscope packets -i eth0 --capture-filter 'udp port 4791'",
+            {.captures = true, .columns = true},
+            run_packets},
+    Command{
+        "show",
+        "the field tree and bytes of chosen packets",
+        "  qpscope show -n 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
+        {.captures = true, .frames = true},
+        run_show},
+    Command{"fields",
+            "every field with its type and meaning",
+            "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
+            {.pattern = true},
+            run_fields},
+};
+
+// The command for a line that names files only.
+constexpr std::string_view kDefaultCommand = "info";
+
+const std::map<std::string, OutputFormat> kFormats{
+    {"table", OutputFormat::table}, {"json", OutputFormat::json}, {"ndjson", OutputFormat::ndjson},
+    {"csv", OutputFormat::csv},     {"tsv", OutputFormat::tsv},
+};
+const std::map<std::string, When> kWhens{{"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
+
+// "100G", "25g", "1000M", "400000000000": bits a second.
+std::string read_speed(const std::string& text, Options& options) {
+    std::size_t end = 0;
+    double number = 0;
+    try {
+        number = std::stod(text, &end);
+    } catch (const std::exception&) {
+        return "a link speed is a number with G or M, such as 100G";
+    }
+    const std::string unit = text.substr(end);
+    const double factor = unit.empty()                 ? 1
+                          : unit == "G" || unit == "g" ? 1e9
+                          : unit == "M" || unit == "m" ? 1e6
+                          : unit == "K" || unit == "k" ? 1e3
+                                                       : 0;
+    constexpr double kMost = 1e15;
+    if (factor == 0 || !(number > 0) || number * factor > kMost) return "a link speed is a number with G or M, such as 100G";
+    options.link_speed = qps::dissect::BitsPerSecond{static_cast<std::uint64_t>(std::llround(number * factor))};
+    return {};
+}
+
+std::string exit_code_text() {
+    std::string text = "Exit codes:\n";
+    for (const ExitCodeRow& row : kExitCodes) text += fmt::format("  {:<4}{}\n", static_cast<int>(row.code), row.meaning);
+    return text;
+}
+
+void add_capture_options(CLI::App& app, Options& options) {
+    app.add_option("files", options.files, "Capture files: pcap or pcapng, plain, .gz or .zst; - is standard input");
+    app.add_option("-r,--read", options.files, "A capture file, as with tshark")->type_name("FILE");
+    app.add_option("-i,--interface", options.interface, "Capture live from an interface (needs root or CAP_NET_RAW)");
+    app.add_option("-F,--capture-filter", options.capture_filter, "Take only frames that this libpcap (BPF) expression matches");
+    app.add_option("-Y,--filter", options.filter, "Take only packets that this display filter matches, as with Wireshark");
+    app.add_option("-c,--count", options.count, "Stop after so many packets");
+    app.add_option("-j,--jobs", options.jobs, "Threads (default: one per processor)")->check(CLI::Range(1, 1024));
+    app.add_option("--link-speed", "Speed of the link, for pause times: 100G, 400G, ...")
+        ->type_name("SPEED")
+        ->each([&options](const std::string& text) {
+            if (const std::string problem = read_speed(text, options); !problem.empty())
+                throw CLI::ValidationError("--link-speed", problem);
+        });
+    app.add_option("--color", options.color, "Colours: auto, always, never")->transform(CLI::CheckedTransformer(kWhens))->type_name("WHEN");
+    app.add_flag("--no-progress", options.no_progress, "No progress on standard error");
+}
+
+void add_command(CLI::App& app, const Command& command, Options& options, const Command*& chosen) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->footer(fmt::format("Examples:\n{}", command.examples));
+    sub->callback([&chosen, &command] { chosen = &command; });
+    if (command.takes.captures) add_capture_options(*sub, options);
+    if (command.takes.columns)
+        sub->add_option("-e,--column", options.columns, "A column: a field name (`qpscope fields`), or source, destination, protocol, line")
+            ->type_name("FIELD")
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (command.takes.frames) {
+        sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")
+            ->delimiter(',')
+            ->type_name("NUMBERS")
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        sub->add_flag("--no-bytes", options.no_bytes, "Without the bytes");
+    }
+    if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Only fields whose name or meaning holds this");
+    sub->add_option("-f,--format", options.format, "table, json, ndjson, csv or tsv")
+        ->transform(CLI::CheckedTransformer(kFormats))
+        ->type_name("FORMAT");
+    sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
+    sub->add_flag("-q,--quiet", options.quiet, "No remarks on standard error");
+}
+
+bool is_command(const std::string& word) {
+    return std::ranges::any_of(kCommands, [&](const Command& command) { return command.name == word; });
+}
+
+// `qpscope FILE` is short for the default command.
+std::vector<std::string> arguments(int argc, char** argv) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    const auto first = std::ranges::find_if(words, [](const std::string& word) { return word == "-" || !word.starts_with('-'); });
+    const bool asks = std::ranges::any_of(
+        words, [](const std::string& word) { return word == "-h" || word == "--help" || word == "--version" || word == "-V"; });
+    if (first != words.end() && !is_command(*first) && !asks) words.insert(words.begin(), std::string(kDefaultCommand));
+    return words;
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    const Command* chosen = nullptr;
+    CLI::App app{"qpscope: what an RDMA wire carries, and what happened on it", "qpscope"};
+    app.set_version_flag("-V,--version", fmt::format("qpscope {}", kVersion));
+    app.footer(fmt::format("`qpscope FILE` is short for `qpscope {} FILE`; `qpscope COMMAND --help` tells more.\n\n{}", kDefaultCommand,
+                           exit_code_text()));
+    app.require_subcommand(1);
+    for (const Command& command : kCommands) add_command(app, command, options, chosen);
+    std::vector<std::string> words = arguments(argc, argv);
+    std::ranges::reverse(words);  // CLI11 takes them from the back
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        fmt::print(stderr, "qpscope: {}\nTry `qpscope --help`.\n", error.what());
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (chosen->takes.captures && options.files.empty() == options.interface.empty()) {
+        fmt::print(stderr, "qpscope: {}\n",
+                   options.files.empty() ? "name a capture file, - for standard input, or an interface with -i"
+                                         : "either capture files or an interface, not both");
+        return static_cast<int>(ExitCode::usage);
+    }
+    catch_interrupts();
+    return static_cast<int>(chosen->run(options));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        std::fputs("qpscope: out of memory\n", stderr);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "qpscope: internal error: {}\n", error.what());
+    }
+    constexpr int kInternalError = 70;
+    return kInternalError;
+}

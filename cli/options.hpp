@@ -1,0 +1,34 @@
+// What a user may ask of a sub-command. main.cpp fills it from the command line.
+#pragma once
+
+#include <dissect/types.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qps::cli {
+
+enum class OutputFormat { table, json, ndjson, csv, tsv };
+enum class When { automatic, always, never };
+
+struct Options {
+    std::vector<std::string> files;    // "-" is standard input
+    std::string interface;             // live capture, instead of files
+    std::string capture_filter;        // BPF, for libpcap
+    std::string filter;                // display filter
+    std::vector<std::string> columns;  // -e
+    std::vector<std::string> frames;   // -n: 3, 5-8
+    std::string pattern;               // `fields PATTERN`
+    OutputFormat format = OutputFormat::table;
+    std::string output;       // path; empty: standard output
+    std::uint64_t count = 0;  // stop after so many packets; 0: all
+    std::size_t jobs = 0;     // 0: as many as there are processors
+    dissect::BitsPerSecond link_speed{};
+    When color = When::automatic;
+    bool no_progress = false;
+    bool quiet = false;
+    bool no_bytes = false;  // show: without the hex dump
+};
+
+}  // namespace qps::cli

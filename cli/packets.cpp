@@ -1,0 +1,126 @@
+// `packets`: one line a packet.
+#include <algorithm>
+#include <vector>
+
+#include "columns.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "tone.hpp"
+
+namespace qps::cli {
+
+using namespace dissect;
+
+namespace {
+
+// What a batch became: rows, and where each ends, so that a limit can cut between them.
+struct Rendered {
+    std::string text;
+    std::vector<std::size_t> ends;
+};
+
+class PacketRows {
+public:
+    PacketRows(const Options& options, std::vector<OutputColumn> columns, Output& output)
+        : options_(options),
+          columns_(std::move(columns)),
+          output_(output),
+          color_(options.format == OutputFormat::table && wants_color(options, output)) {
+        if (options_.format == OutputFormat::json) output_.write("{\"schema\":1,\"packets\":[\n");
+    }
+
+    void end() {
+        if (options_.format == OutputFormat::json) output_.write("]}\n");
+    }
+
+    [[nodiscard]] bool full() const { return options_.count != 0 && written_ >= options_.count; }
+
+    void render(Rendered& rendered, const Packet& packet) const {
+        const std::string_view start = color_ ? tone(packet) : std::string_view{};
+        rendered.text += start;
+        append_row(rendered.text, options_.format, columns_, packet);
+        if (!start.empty()) rendered.text.insert(rendered.text.size() - 1, kToneEnd);
+        rendered.ends.push_back(rendered.text.size());
+    }
+
+    // Rows in order, up to the limit.
+    bool write(const Rendered& rendered, bool at_once) {
+        if (!rendered.ends.empty()) write_heading();
+        std::size_t begin = 0;
+        if (options_.format != OutputFormat::json && (options_.count == 0 || written_ + rendered.ends.size() <= options_.count)) {
+            output_.write(rendered.text);
+            written_ += rendered.ends.size();
+        } else {
+            for (const std::size_t end : rendered.ends) {
+                if (full()) break;
+                if (options_.format == OutputFormat::json && written_ > 0) output_.write(",");
+                output_.write(std::string_view(rendered.text).substr(begin, end - begin));
+                begin = end;
+                ++written_;
+            }
+        }
+        if (at_once) output_.flush();
+        return !full() && output_.ok();
+    }
+
+    void write_heading() {
+        if (headed_) return;
+        headed_ = true;
+        std::string heading;
+        append_heading(heading, options_.format, columns_);
+        output_.write(heading);
+    }
+
+    // The widths of a table come from the first packets; it is decided before any thread renders.
+    void fit_to(const Batch& batch) {
+        if (fitted_ || options_.format != OutputFormat::table) return;
+        fitted_ = true;
+        constexpr std::size_t kSample = 200;
+        Packet packet;
+        for (std::size_t i = 0; i < std::min(kSample, batch.frames.size()); ++i) {
+            decode(batch.frames[i], packet);
+            fit(columns_, packet);
+        }
+    }
+
+private:
+    const Options& options_;
+    std::vector<OutputColumn> columns_;
+    Output& output_;
+    bool color_;
+    bool headed_ = false;
+    bool fitted_ = false;
+    std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+ExitCode run_packets(const Options& options) {
+    const auto filter = compile_filter(options);
+    auto columns = columns_of(options);
+    if (!filter || !columns) return ExitCode::usage;
+    Output output(options.output);
+    PacketRows rows(options, std::move(*columns), output);
+    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        if (rows.full()) return ExitCode::done;
+        const Jobs jobs = jobs_for(options, input);
+        std::vector<Rendered> parts(jobs.slots());
+        const auto begin = [&](std::size_t slot) {
+            parts[slot].text.clear();
+            parts[slot].ends.clear();
+        };
+        decode_all(input, progress, jobs,
+                   {*filter, [&](const Batch& batch) { rows.fit_to(batch); }, begin,
+                    [&](std::size_t slot, const Packet& packet) { rows.render(parts[slot], packet); },
+                    [&](std::size_t slot) {
+                        if (output.is_terminal()) progress.clear();
+                        return rows.write(parts[slot], input.live());
+                    }});
+        return output.ok() ? ExitCode::done : ExitCode::output_failed;
+    });
+    rows.write_heading();
+    rows.end();
+    return worse(output.closed() ? ExitCode::done : code, finish(output));
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,30 @@
+#include "rows.hpp"
+
+namespace qps::cli {
+
+void append_cell(std::string& out, OutputFormat format, std::string_view text) {
+    if (format == OutputFormat::csv) {
+        if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+            out += text;
+            return;
+        }
+        out += '"';
+        for (const char c : text) {
+            if (c == '"') out += '"';
+            out += c;
+        }
+        out += '"';
+        return;
+    }
+    for (const char c : text) {
+        switch (c) {
+            case '\t': out += "\\t"; break;
+            case '\n': out += "\\n"; break;
+            case '\r': out += "\\r"; break;
+            case '\\': out += "\\\\"; break;
+            default: out += c;
+        }
+    }
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,126 @@
+// `show`: chosen packets in full, as a field tree with their bytes, or as JSON.
+#include <dissect/render.hpp>
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "command.hpp"
+#include "decoding.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+namespace {
+
+struct FrameRange {
+    std::uint64_t first;
+    std::uint64_t last;
+};
+
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
+    return value;
+}
+
+// "7", "3-9", "3-": a frame number or a range of them.
+std::optional<FrameRange> frame_range(std::string_view text) {
+    const std::size_t dash = text.find('-');
+    const auto first = number(text.substr(0, dash));
+    if (!first) return std::nullopt;
+    if (dash == std::string_view::npos) return FrameRange{*first, *first};
+    if (dash + 1 == text.size()) return FrameRange{*first, std::numeric_limits<std::uint64_t>::max()};
+    const auto last = number(text.substr(dash + 1));
+    if (!last || *last < *first) return std::nullopt;
+    return FrameRange{*first, *last};
+}
+
+std::optional<std::vector<FrameRange>> frame_ranges(const Options& options) {
+    std::vector<FrameRange> ranges;
+    for (const std::string& text : options.frames) {
+        const auto range = frame_range(text);
+        if (!range) {
+            fmt::print(stderr, "qpscope: \"{}\" is no frame number: use 7, 3-9 or 3- (frames count from 1)\n", text);
+            return std::nullopt;
+        }
+        ranges.push_back(*range);
+    }
+    return ranges;
+}
+
+bool wanted(const std::vector<FrameRange>& ranges, FrameIndex index) {
+    const auto number = std::to_underlying(index);
+    return ranges.empty() ||
+           std::ranges::any_of(ranges, [&](const FrameRange& range) { return range.first <= number && number <= range.last; });
+}
+
+// Nothing beyond this frame is wanted.
+std::uint64_t last_wanted(const std::vector<FrameRange>& ranges) {
+    std::uint64_t last = ranges.empty() ? std::numeric_limits<std::uint64_t>::max() : 0;
+    for (const FrameRange& range : ranges) last = std::max(last, range.last);
+    return last;
+}
+
+void append_packet(std::string& out, const Options& options, const Packet& packet) {
+    if (options.format == OutputFormat::json || options.format == OutputFormat::ndjson) {
+        append_json(out, packet);
+        return;
+    }
+    append_tree(out, packet);
+    if (!options.no_bytes) append_hex_dump(out, packet.frame.bytes);
+    out += '\n';
+}
+
+}  // namespace
+
+ExitCode run_show(const Options& options) {
+    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+        fmt::print(stderr, "qpscope: show has no rows; use -f table, json or ndjson, or `qpscope packets -e FIELD`\n");
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options);
+    const auto ranges = frame_ranges(options);
+    if (!filter || !ranges) return ExitCode::usage;
+    const std::uint64_t last = last_wanted(*ranges);
+    Output output(options.output);
+    const bool json = options.format == OutputFormat::json;
+    if (json) output.write("{\"schema\":1,\"packets\":[\n");
+    std::uint64_t shown = 0;
+    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        std::string text;
+        bool more = true;
+        const auto each = [&](std::size_t, const Packet& packet) {
+            if (std::to_underlying(packet.frame.index) > last || (options.count != 0 && shown >= options.count)) more = false;
+            if (!more || !wanted(*ranges, packet.frame.index)) return;
+            if (json && shown > 0) text += ",\n";
+            append_packet(text, options, packet);
+            if (options.format == OutputFormat::ndjson) text += '\n';
+            ++shown;
+        };
+        // One thread: showing is for few packets, and the order of `shown` counts.
+        decode_all(input, progress, {1},
+                   {*filter,
+                    {},
+                    [&](std::size_t) { text.clear(); },
+                    each,
+                    [&](std::size_t) {
+                        if (!text.empty()) progress.clear();
+                        output.write(text);
+                        if (input.live()) output.flush();
+                        return more && output.ok();
+                    }});
+        return output.ok() ? ExitCode::done : ExitCode::output_failed;
+    });
+    if (json) output.write("\n]}\n");
+    if (shown == 0 && code == ExitCode::done && !options.quiet) fmt::print(stderr, "qpscope: no packet matches\n");
+    return worse(output.closed() ? ExitCode::done : code, finish(output));
+}
+
+}  // namespace qps::cli
