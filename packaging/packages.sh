@@ -1,0 +1,67 @@
+# The one list of Debian packages, by purpose, and what installs those that are missing. Sourced by run.sh, test.sh, bench.sh.
+
+# purpose  package  what it is for
+qpscope_packages='
+build  g++                 the compiler
+build  cmake               the build
+build  ninja-build         the build
+build  pkg-config          finds libraries for the build
+build  ccache              keeps compiled files, so that a second build is quick
+build  libboost1.81-dev    containers and checksums; 1.81 is the first with unordered_flat_map
+build  libfmt-dev          text formatting
+build  libcli11-dev        command line arguments
+build  nlohmann-json3-dev  small JSON documents
+build  libisal-dev         CRC-32 at the speed of memory
+build  libpcap-dev         live capture and BPF filters
+build  libre2-dev          regular expressions in filters
+build  zlib1g-dev          captures compressed with gzip
+build  libzstd-dev         captures compressed with zstd
+test   catch2              the test framework
+test   zstd                makes compressed captures for the tests
+clang  clang-19            the second compiler
+lint   clang-tidy-19       the linter
+fuzz   clang-19            the compiler that has libFuzzer
+fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
+parity tshark              a second opinion on every field; where it is missing that test is skipped
+bench  tshark              the rival that we measure ourselves against
+bench  zstd                makes a compressed capture to measure
+'
+
+# Installs what is missing for the purposes given; says what and why before. Returns 1 with a sentence where it cannot.
+need_packages() {
+    local purpose package why missing='' installed log as_root
+    local purposes=" $* "
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "qpscope: no Debian here, so nothing is installed for you; packaging/packages.sh lists what is needed" >&2
+        return 0
+    fi
+    # shellcheck disable=SC2046  # the words are package names
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package} ' $(awk 'NF {print $2}' <<<"$qpscope_packages") 2>/dev/null || true)
+    while read -r purpose package why; do
+        [[ -n $purpose && $purposes == *" $purpose "* && " $missing " != *" $package "* ]] || continue
+        [[ " $installed" == *" installed $package "* ]] && continue
+        [[ -n $missing ]] || echo "qpscope: installing what is missing:" >&2
+        printf '  %-20s %s\n' "$package" "$why" >&2
+        missing+=" $package"
+    done <<<"$qpscope_packages"
+    [[ -n $missing ]] || return 0
+
+    as_root=(env DEBIAN_FRONTEND=noninteractive)
+    if [[ $(id -u) != 0 ]]; then
+        if ! command -v sudo >/dev/null; then
+            echo "qpscope: installing them needs root, and there is no sudo here; as root, run: apt-get install$missing" >&2
+            return 1
+        fi
+        as_root=(sudo "${as_root[@]}")
+    fi
+    log=$(mktemp)
+    # shellcheck disable=SC2086  # the words of $missing are packages
+    if ! { "${as_root[@]}" apt-get update -q && "${as_root[@]}" apt-get install -q -y --no-install-recommends --no-remove \
+             -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 $missing; } </dev/null >"$log" 2>&1; then
+        tail -n 30 "$log" >&2
+        rm -f "$log"
+        echo "qpscope: the packages could not be installed; apt says why above" >&2
+        return 1
+    fi
+    rm -f "$log"
+}

@@ -1,0 +1,18 @@
+#!/bin/bash
+# Builds qpscope where it must, then runs it:  ./run.sh [ARGUMENTS OF qpscope...]
+# Without arguments it shows the sample captures. Standard output is the program's alone, and so is the exit code;
+# 125 means that there is no program to run (packages or build).
+set -euo pipefail
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+. "$here/packaging/packages.sh"
+. "$here/packaging/build.sh"
+
+need_packages build </dev/null || exit 125
+build_preset release 2 || exit 125
+
+if [[ $# -eq 0 ]]; then
+    cd "$here"
+    mapfile -d '' captures < <(find captures -type f -regextype posix-extended -regex '.*\.pcap(ng)?(\.gz|\.zst)?' -print0 | sort -z)
+    if [[ ${#captures[@]} -gt 0 ]]; then set -- info "${captures[@]}"; else set -- --help; fi
+fi
+exec "$here/build/release/bin/qpscope" "$@"

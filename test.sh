@@ -1,0 +1,111 @@
+#!/bin/bash
+# Builds the tests where it must and runs them all.
+#
+#   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed
+#   ./test.sh --asan    the same under the address and undefined-behaviour sanitizers
+#   ./test.sh --clang   the same built by clang
+#   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
+#   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); what crashes it is kept in tests/fuzz/crashes/
+#   ./test.sh --all     all of these
+#
+# Options may be combined. Every part runs even if one before it failed; the exit code is 0 only if all passed.
+set -euo pipefail
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+. "$here/packaging/packages.sh"
+. "$here/packaging/build.sh"
+cd "$here"
+
+rooms=(dissect transport-replay cli)
+llvm=19
+
+run_ctest() {  # PRESET
+    echo "== tests, preset $1" >&2
+    ctest --preset "$1" </dev/null
+}
+
+part_dev() { need_packages build test && build_preset dev 3 && run_ctest dev; }
+part_asan() { need_packages build test && build_preset asan 4 && run_ctest asan; }
+part_clang() { need_packages build test clang && build_preset clang 3 && run_ctest clang; }
+
+# Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository.
+tidy_files() {
+    local base changed
+    if [[ $tidy != all ]] && base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse -q --verify HEAD~1 2>/dev/null); then
+        [[ $base != "$(git rev-parse HEAD)" ]] || base=$(git rev-parse -q --verify HEAD~1 || echo "$base")
+        changed=$(git diff --name-only --diff-filter=d "$base" -- "${rooms[@]}" && git ls-files -o --exclude-standard -- "${rooms[@]}")
+        if ! grep -q '\.hpp$' <<<"$changed"; then
+            grep '\.cpp$' <<<"$changed" | sort -u
+            return 0
+        fi
+        echo "qpscope: a header changed, so every file of its room is linted" >&2
+        grep '\.hpp$' <<<"$changed" | cut -d/ -f1 | sort -u | while read -r room; do find "$room" -name '*.cpp'; done | sort
+        return 0
+    fi
+    find "${rooms[@]}" -name '*.cpp' | sort
+}
+
+part_tidy() {
+    need_packages build test clang lint || return 1
+    mkdir -p build/clang
+    configure_preset clang || return 1
+    local files
+    files=$(tidy_files || true)
+    if [[ -z $files ]]; then
+        echo "qpscope: clang-tidy: no file to lint" >&2
+        return 0
+    fi
+    echo "== clang-tidy over $(wc -l <<<"$files") files" >&2
+    xargs -P "$(nproc)" -n 1 clang-tidy-$llvm -p build/clang --quiet --warnings-as-errors='*' <<<"$files" 2>build/clang/tidy.log || {
+        grep -v 'warnings generated' build/clang/tidy.log | tail -n 20 >&2
+        return 1
+    }
+}
+
+part_fuzz() {
+    need_packages build test fuzz || return 1
+    build_preset fuzz 3 fuzzers || return 1
+    local program name seconds=${FUZZ_SECONDS:-60} failed=0 seeds log
+    for program in build/fuzz/bin/fuzz_*; do
+        [[ -x $program ]] || { echo "qpscope: SKIPPED: there is no fuzzer" >&2; return 0; }
+        name=${program##*/fuzz_}
+        log=build/fuzz/$name.log
+        mkdir -p "build/fuzz/corpus/$name" "tests/fuzz/crashes/$name"
+        seeds=("build/fuzz/corpus/$name")
+        for folder in "tests/fuzz/corpus/$name" "tests/fuzz/crashes/$name"; do [[ ! -d $folder ]] || seeds+=("$folder"); done
+        echo "== fuzzer $name for $seconds s" >&2
+        if "$program" -max_total_time="$seconds" -timeout=10 -artifact_prefix="tests/fuzz/crashes/$name/" "${seeds[@]}" \
+             </dev/null >"$log" 2>&1; then
+            tail -n 1 "$log"
+        else
+            grep -E 'ERROR|SUMMARY|Test unit written' "$log" || tail -n 30 "$log"
+            echo "qpscope: fuzzer $name failed; all of it is in $log, and ./test.sh --asan replays it with names" >&2
+            failed=1
+        fi
+        rmdir --ignore-fail-on-non-empty "tests/fuzz/crashes/$name"
+    done
+    rmdir --ignore-fail-on-non-empty tests/fuzz/crashes
+    return $failed
+}
+
+parts=()
+tidy=changed
+for option in "$@"; do
+    case $option in
+        --asan | --clang | --tidy | --fuzz) parts+=("${option#--}") ;;
+        --tidy=all) parts+=(tidy); tidy=all ;;
+        --all) parts=(tidy fuzz clang asan dev); tidy=all ;;
+        --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+        *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
+    esac
+done
+[[ ${#parts[@]} -gt 0 ]] || parts=(dev)
+
+failed=0
+for i in "${!parts[@]}"; do
+    if ! "part_${parts[i]}"; then
+        failed=1
+        # The last part's own last lines stay the last.
+        [[ $i -eq $((${#parts[@]} - 1)) ]] || echo "test.sh: FAILED: ${parts[i]}" >&2
+    fi
+done
+exit $failed
