@@ -1,0 +1,91 @@
+#!/bin/bash
+# Runs what is compared in turns and prints times, ratios and memory:  compare.sh BIN LARGE SMALL
+# LARGE has 1 KiB of payload a packet, SMALL 64 bytes; LARGE.zst is there too. Times are medians with their spread, ratios are
+# taken within each round and then their median, so that a slow minute of the machine hits both sides. Targets are reported as
+# met or missed, never enforced.
+set -euo pipefail
+export LC_ALL=C
+bin=$1 large=$2 small=$3
+rounds=${BENCH_ROUNDS:-5}
+rival_rounds=2  # the rival takes most of a minute for a round
+samples=$(mktemp -d)
+trap 'rm -rf "$samples"' EXIT
+
+field() { sed -nE "s/(^|.* )$1=([^ ]*).*/\2/p"; }  # NAME < "a=1 b=2"
+
+# take NAME COMMAND...: one sample of a program that measures itself
+take() {
+    local name=$1 line
+    shift
+    line=$("$@") || { echo "compare.sh: failed: $*" >&2; exit 1; }
+    field median <<<"$line" >>"$samples/$name"
+    field packets <<<"$line" >"$samples/packets"
+}
+# clock NAME COMMAND...: one sample of any program, and its memory
+clock() {
+    local name=$1 line
+    shift
+    line=$("$bin/bench_measure" "$@" 2>"$samples/stderr")
+    if [[ $(field exit <<<"$line") != 0 ]]; then
+        echo "compare.sh: failed: $*" >&2
+        cat "$samples/stderr" >&2
+        exit 1
+    fi
+    field seconds <<<"$line" >>"$samples/$name"
+    field anon <<<"$line" >>"$samples/$name.anon"
+}
+
+cat "$large" "$small" "$large.zst" >/dev/null  # into the page cache
+for ((round = 1; round <= rounds; ++round)); do
+    echo "round $round of $rounds" >&2
+    take floor-large "$bin/bench_floor" "$large"
+    take decode-large "$bin/bench_decode" "$large" 1
+    take decode-all-large "$bin/bench_decode" "$large" 0
+    take floor-small "$bin/bench_floor" "$small"
+    take decode-small "$bin/bench_decode" "$small" 1
+    take decode-all-small "$bin/bench_decode" "$small" 0
+    clock info-large "$bin/qpscope" info "$large"
+    clock info-small "$bin/qpscope" info "$small"
+    if ((round <= rival_rounds)); then clock tshark-large tshark -r "$large" -T fields -e frame.number; fi
+done
+clock info-zst "$bin/qpscope" info "$large.zst"
+clock info-stdin "$bin/qpscope" info - <"$large"
+clock info-pipe "$bin/qpscope" info - < <(zstd -dcq "$large.zst")
+
+median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+most() { sort -g "$1" | tail -n 1; }
+ratio() { paste "$samples/$1" "$samples/$2" | awk 'NF == 2 { print $1 / $2 }' >"$samples/ratio"; median "$samples/ratio"; }
+times() {  # NAME WORDS
+    awk -v m="$(median "$samples/$1")" -v n="$packets" -v words="$2" '
+        NR == 1 { low = high = $1 } { if ($1 < low) low = $1; if ($1 > high) high = $1 }
+        END { printf "%-42s %9.4f s  (%.4f .. %.4f, %d runs) %8.2f M packets/s\n", words, m, low, high, NR, n / m / 1e6 }' "$samples/$1"
+}
+target() {  # WORDS VALUE UNIT RELATION LIMIT
+    awk -v words="$1" -v value="$2" -v unit="$3" -v relation="$4" -v limit="$5" 'BEGIN {
+        met = relation == "<=" ? value <= limit : value >= limit
+        printf "%-42s %9.2f %-13s target %s %-5s %s\n", words, value, unit, relation, limit, met ? "met" : "missed" }'
+}
+
+packets=$(<"$samples/packets")
+cpus=$(nproc)
+echo
+echo "$packets packets, 1 KiB of payload; $cpus processors"
+times floor-large "floor: map, walk, CRC of each frame"
+times decode-large "decode, one thread"
+times decode-all-large "decode, all threads"
+times info-large "qpscope info"
+times info-zst "qpscope info, zstd file"
+times tshark-large "tshark -T fields -e frame.number"
+echo "$packets packets, 64 bytes of payload"
+times floor-small "floor: map, walk, CRC of each frame"
+times decode-small "decode, one thread"
+times decode-all-small "decode, all threads"
+times info-small "qpscope info"
+echo
+target "decode, one thread / floor, 1 KiB" "$(ratio decode-large floor-large)" "" "<=" 2.0
+target "decode, one thread, 64 bytes" "$(median "$samples/decode-small" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 10
+target "decode, all threads / one thread, 1 KiB" "$(ratio decode-large decode-all-large)" "times faster" ">=" "$(awk -v n="$cpus" 'BEGIN { print 0.75 * n }')"
+target "tshark / qpscope info, 1 KiB" "$(ratio tshark-large info-large)" "" ">=" 60
+for input in large:mapped zst:zstd stdin:'standard input' pipe:'zstd -dc |'; do
+    target "own memory of qpscope info, ${input#*:}" "$(most "$samples/info-${input%%:*}.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 50
+done
