@@ -1,0 +1,141 @@
+#!/bin/bash
+# The rules of the house that a compiler does not check:  rules.sh RULE [ROOT]
+#   includes    includes point one way: dissect <- transport-replay <- { cli, gui }; Qt only in gui; nobody includes tests
+#   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
+#   ascii       sources are ASCII, without tabs or carriage returns
+#   size        no file of more than 550 lines
+#   names       no utils, helpers, common, manager
+#   own         the repository speaks of the project alone: no path of somebody's machine, no package mirror
+#   self        every rule finds what it is there to find
+# Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one. Nothing but a shell, grep, sed and awk is needed.
+set -uo pipefail
+shopt -s nullglob
+export LC_ALL=C
+rule=${1:?rule}
+self=$(readlink -f "${BASH_SOURCE[0]}")
+root=${2:-$(dirname "$self")/../..}
+cd "$root" || exit 2
+
+max_lines=550  # the style card says about 500
+
+files_in() {  # PATTERN FOLDER...: files below the folders that exist
+    local pattern=$1 folders=()
+    shift
+    for folder in "$@"; do [[ -d $folder ]] && folders+=("$folder"); done
+    [[ ${#folders[@]} -eq 0 ]] || find "${folders[@]}" -type f -regextype posix-extended -regex "$pattern" | sort
+}
+rooms=(dissect transport-replay cli gui tests bench cmake packaging docs .ci)
+cpp='.*\.(cpp|hpp)'
+sources='.*(\.(cpp|hpp|cmake|sh)|CMakeLists\.txt|\.ci/run)'
+
+# FILE:LINE: TEXT for lines that match the regular expression once comments and the text of strings are gone.
+matches() {  # REGEX < list of files
+    local regex=$1 file
+    while IFS= read -r file; do
+        sed -E 's/\\"//g; s/"[^"]*"/""/g; s://.*$::' "$file" | grep -nE "$regex" | sed "s|^|$file:|"
+    done
+}
+included() {  # REGEX < list of files: the same for what is included, in either form of the directive
+    local regex=$1 file
+    while IFS= read -r file; do
+        grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$regex" "$file" | sed "s|^|$file:|"
+    done
+}
+# Lines of stdin whose file allowed.txt does not excuse from the rule. Its rows: RULE FILE REASON...
+not_allowed() {
+    awk -v rule="$rule" -v list="tests/rules/allowed.txt" '
+        BEGIN { while ((getline row < list) > 0) { split(row, w, " "); if (w[1] == rule && w[3] != "") allowed[w[2]] = 1 } }
+        { split($0, part, ":"); if (!(part[1] in allowed)) print }'
+}
+
+rule_includes() {
+    files_in "$cpp" dissect | included '(transport-replay|cli|gui)/'
+    files_in "$cpp" transport-replay | included '(cli|gui)/'
+    files_in "$cpp" cli | included 'gui/'
+    files_in "$cpp" gui | included 'cli/'
+    files_in "$cpp" dissect transport-replay cli gui bench | included 'tests/'
+    files_in "$cpp" dissect transport-replay cli gui tests bench | included '\.\.?/'
+    files_in "$cpp" dissect transport-replay cli tests bench | grep -v '^tests/gui/' | included 'Q(t|[A-Z])'
+}
+rule_quiet() {
+    {
+        files_in "$cpp" dissect transport-replay | included '(iostream|cstdio|stdio\.h|print|cassert|assert\.h)>'
+        files_in "$cpp" dissect transport-replay | matches \
+            '(^|[^_[:alnum:]])(throw([^_[:alnum:]]|$)|(v?f?printf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit|terminate|assert)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)|(system|steady|high_resolution)_clock|(clock_gettime|gettimeofday|time)[[:space:]]*\()'
+    } | not_allowed
+}
+all_sources() {
+    files_in "$sources" "${rooms[@]}"
+    find . -maxdepth 1 -name '*.sh' | sed 's|^\./||'
+}
+rule_ascii() { all_sources | xargs -r -d '\n' grep -HnE '[^ -~]'; }
+rule_size() {
+    all_sources | xargs -r -d '\n' awk -v max=$max_lines \
+        'FNR == max + 1 { print FILENAME ":" FNR ": more than " max " lines" }'
+}
+rule_names() {
+    files_in '.*' "${rooms[@]}" | grep -iE '(^|[/_-])(utils?|helpers?|common|managers?)([._-][^/]*)?(/|$)' | sed 's/$/:1: a name that says nothing/'
+}
+rule_own() {
+    local machines='(^|[^[:alnum:]_.~/-])/(home|root|work|workspace|Users)/[[:alnum:]_.]'
+    local mirrors='([a-z0-9-]+\.debian\.org/debian|(archive|ports|security)\.ubuntu\.com|pypi\.org|registry\.npmjs|crates\.io|proxy\.golang\.org|conan\.io)'
+    { files_in '.*' "${rooms[@]}" captures; find . -maxdepth 1 -type f; } | sed 's|^\./||' | grep -vxF tests/rules/rules.sh |
+        xargs -r -d '\n' grep -IHnE "$machines|$mirrors"
+}
+
+# Plants an offence for every rule into an empty tree and asks the rule for it.
+plant() {  # RULE FILE TEXT: FILE with TEXT must offend
+    local tree found
+    tree=$(mktemp -d)
+    mkdir -p "$tree/$(dirname "$2")"
+    printf '%b\n' "$3" >"$tree/$2"
+    found=$(bash "$self" "$1" "$tree")
+    [[ $found == "$2":* ]] || echo "$self:1: rule $1 does not see $2: $3"
+    rm -r "$tree"
+}
+spare() {  # RULE FILE TEXT: must not offend
+    local tree
+    tree=$(mktemp -d)
+    mkdir -p "$tree/$(dirname "$2")"
+    printf '%b\n' "$3" >"$tree/$2"
+    bash "$self" "$1" "$tree" >/dev/null || echo "$self:1: rule $1 is wrong about $2: $3"
+    rm -r "$tree"
+}
+rule_self() {
+    plant includes dissect/a.cpp '#include <transport-replay/x.hpp>'
+    plant includes dissect/a.cpp '#include "cli/x.hpp"'
+    plant includes transport-replay/live/a.hpp '  # include <gui/x.hpp>'
+    plant includes cli/a.cpp '#include <gui/x.hpp>'
+    plant includes gui/a.cpp '#include <cli/x.hpp>'
+    plant includes bench/a.cpp '#include <tests/support/catch.hpp>'
+    plant includes cli/a.cpp '#include "../dissect/x.hpp"'
+    plant includes cli/a.cpp '#include <QString>'
+    spare includes gui/a.cpp '#include <QString>\n#include <dissect/x.hpp>'
+    plant quiet dissect/a.cpp '#include <iostream>'
+    plant quiet dissect/a.cpp 'void f() { throw 1; }'
+    plant quiet dissect/a.cpp 'std::printf("x");'
+    plant quiet transport-replay/a.cpp '    abort();'
+    plant quiet transport-replay/a.cpp 'auto now = std::chrono::system_clock::now();'
+    spare quiet dissect/a.cpp '// throw, abort() and std::cout\nstatic_assert(true);\nauto t = "exit()"; int send_time(); int x = frame.time;'
+    spare quiet cli/a.cpp 'throw 1;'
+    plant ascii cli/a.cpp '// caf\0303\0251'
+    plant ascii cli/a.cpp 'int a;\r'
+    plant size cli/a.cpp "$(printf 'x\\n%.0s' $(seq $max_lines))x"
+    spare size cli/a.cpp "$(printf 'x\\n%.0s' $(seq $((max_lines - 1))))x"
+    plant names dissect/utils.cpp x
+    plant names cli/file_helpers.hpp x
+    plant names gui/common/a.hpp x
+    spare names dissect/commonality.cpp x
+    plant own README.md 'see /home/'"me/x"
+    plant own docs/a.md 'http://deb.debian.org/'"debian"
+    spare own run.sh 'ls build/work/x'
+}
+
+case $rule in
+    includes | quiet | ascii | size | names | own | self) ;;
+    *) echo "rules.sh: unknown rule $rule" >&2; exit 2 ;;
+esac
+offences=$("rule_$rule")
+[[ -n $offences ]] || exit 0
+printf '%s\n' "$offences"
+exit 1
