@@ -15,7 +15,7 @@ namespace qps::dissect {
 namespace {
 
 // How much of a stream is asked for at once: what is read beyond the end of a batch is copied to the next.
-constexpr std::size_t kFillSize = std::size_t{128} << 10;
+constexpr std::size_t kFillSize = std::size_t{32} << 10;
 
 // Short enough for std::string to need no memory for it.
 constexpr const char* kOutOfMemory = "out of memory";
