@@ -11,19 +11,18 @@ constexpr std::size_t kCookedLength = 16;
 constexpr std::size_t kCooked2Length = 20;
 constexpr std::size_t kNullLength = 4;
 
-void walk_cooked(const Walk& walk) {
-    if (!add_layer(walk, LayerKind::linux_cooked, kCookedLength)) return;
-    walk_ethertype(walk.past(kCookedLength), read_be<std::uint16_t>(walk.header(), 14));
+void walk_cooked(Walk& walk) {
+    const Bytes header = enter(walk, LayerKind::linux_cooked, kCookedLength);
+    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 14));
 }
 
-void walk_cooked_v2(const Walk& walk) {
-    if (!add_layer(walk, LayerKind::linux_cooked_v2, kCooked2Length)) return;
-    walk_ethertype(walk.past(kCooked2Length), read_be<std::uint16_t>(walk.header(), 0));
+void walk_cooked_v2(Walk& walk) {
+    const Bytes header = enter(walk, LayerKind::linux_cooked_v2, kCooked2Length);
+    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 0));
 }
 
-void walk_null(const Walk& walk) {
-    if (!add_layer(walk, LayerKind::null_loopback, kNullLength)) return;
-    walk_ip(walk.past(kNullLength));
+void walk_null(Walk& walk) {
+    if (!enter(walk, LayerKind::null_loopback, kNullLength).empty()) walk_ip(walk);
 }
 
 void reset(Packet& packet) {
@@ -45,8 +44,8 @@ void reset(Packet& packet) {
 void decode(const Frame& frame, Packet& packet) {
     packet.frame = frame;
     reset(packet);
-    const Walk walk{packet, 0, std::max<std::size_t>(frame.wire_length, frame.bytes.size())};
-    add_layer(walk, LayerKind::frame, 0);
+    Walk walk{packet, 0, std::max<std::size_t>(frame.wire_length, frame.bytes.size())};
+    add_layer(packet, LayerKind::frame, 0, 0, walk.end);
     switch (frame.link) {
         case LinkType::ethernet: return walk_ethernet(walk);
         case LinkType::raw_ip:

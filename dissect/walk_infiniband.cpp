@@ -43,22 +43,21 @@ std::pair<IcrcCoverage, std::size_t> coverage_from(LayerKind network) {
     }
 }
 
-CrcVerdict verify_icrc(const Walk& walk, const Layer& network) {
+CrcVerdict verify_icrc(const Walk& walk, std::size_t bth, const Layer& network) {
     if (walk.doubt != CrcReason::none) return not_checkable(walk.doubt);
     const Bytes bytes = walk.packet.frame.bytes;
     if (bytes.size() < walk.end) return not_checkable(CrcReason::cut);
     const auto [coverage, distance] = coverage_from(network.kind);
-    if (walk.offset - network.offset != distance) return not_checkable(CrcReason::ip_options);
+    if (bth - network.offset != distance) return not_checkable(CrcReason::ip_options);
     const std::size_t icrc = walk.end - kIcrcLength;
     const Bytes covered = slice(bytes, network.offset, icrc - network.offset);
     return compare(read_be<std::uint32_t>(bytes, icrc), invariant_crc(coverage, covered, distance));
 }
 
-CrcVerdict verify_vcrc(const Walk& walk, std::size_t lrh) {
-    if (walk.doubt != CrcReason::none) return not_checkable(walk.doubt);
-    const Bytes bytes = walk.packet.frame.bytes;
-    if (bytes.size() < walk.end) return not_checkable(CrcReason::cut);
-    return compare(read_be<std::uint16_t>(bytes, walk.end - kVcrcLength), variant_crc(slice(bytes, lrh, walk.end - kVcrcLength - lrh)));
+// Of a native packet that starts at `lrh`, with its VCRC at `vcrc`.
+CrcVerdict verify_vcrc(Bytes bytes, std::size_t lrh, std::size_t vcrc) {
+    if (bytes.size() < vcrc + kVcrcLength) return not_checkable(CrcReason::cut);
+    return compare(read_be<std::uint16_t>(bytes, vcrc), variant_crc(slice(bytes, lrh, vcrc - lrh)));
 }
 
 // A datagram from or to one of the management queue pairs (13.5.1).
@@ -70,9 +69,10 @@ bool is_management(const Packet& packet) {
            Qpn{static_cast<std::uint32_t>(read(packet.bytes_of(*deth), kSrcqp))} <= kGsiQpn;
 }
 
-// Payload, pad and ICRC; `offset` is behind the last extended header, walk.offset at the BTH.
-void walk_body(const Walk& walk, std::size_t offset, Layer& bth) {
+// Payload, pad and ICRC; the walk stands behind the last extended header.
+void walk_body(const Walk& walk, Layer& bth) {
     Packet& packet = walk.packet;
+    const std::size_t offset = walk.offset;
     const std::size_t icrc = walk.end - kIcrcLength;
     const std::size_t body = offset < icrc ? icrc - offset : 0;
     auto pad = static_cast<std::uint8_t>(read(packet.bytes_of(bth), kPadcnt));
@@ -99,73 +99,71 @@ void walk_body(const Walk& walk, std::size_t offset, Layer& bth) {
 }
 
 // A raw packet: no transport of ours inside (7.7.5).
-void walk_raw(const Walk& walk) {
+void walk_raw(Walk& walk) {
     constexpr std::size_t kRwhLength = 4;
-    if (!add_layer(walk, LayerKind::rwh, kRwhLength)) return;
-    walk_ethertype(walk.past(kRwhLength), read_be<std::uint16_t>(walk.header(), 2));
+    const Bytes header = enter(walk, LayerKind::rwh, kRwhLength);
+    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 2));
 }
 
-void walk_grh(Walk walk, Encapsulation encapsulation) {
+void walk_grh(Walk& walk, Encapsulation encapsulation) {
     const std::uint8_t network_layer = walk.packet.layer_count;
-    const Bytes header = walk.header();
-    if (!add_layer(walk, LayerKind::grh, kGrhLength)) return;
+    const Bytes header = enter(walk, LayerKind::grh, kGrhLength);
+    if (header.empty()) return;
     const auto length = static_cast<std::size_t>(read(header, kPaylen));
-    const bool transport = read(header, kNxthdr) == std::to_underlying(IpProtocol::infiniband);
-    walk.skip(kGrhLength);
     if (walk.offset + length > walk.end) {
         mark(walk.packet, Fault::bad_length);
         walk.doubt = CrcReason::bad_length;
     } else {
         walk.end = walk.offset + length;
     }
-    if (!transport) return add_data(walk);
+    if (read(header, kNxthdr) != std::to_underlying(IpProtocol::infiniband)) return add_data(walk);
     walk_transport(walk, encapsulation, network_layer);
 }
 
 }  // namespace
 
-void walk_transport(Walk walk, Encapsulation encapsulation, std::uint8_t network_layer) {
+void walk_transport(Walk& walk, Encapsulation encapsulation, std::uint8_t network_layer) {
     Packet& packet = walk.packet;
     packet.encapsulation = encapsulation;
     packet.network_layer = network_layer;
     packet.icrc = not_checkable(walk.doubt != CrcReason::none ? walk.doubt : CrcReason::cut);
-    add_layer(walk, LayerKind::rdma, 0);
+    add_layer(packet, LayerKind::rdma, walk.offset, 0, walk.end);
     const std::uint8_t bth_layer = packet.layer_count;
-    if (!add_layer(walk, LayerKind::bth, kBthLength)) {
+    const std::size_t start = walk.offset;
+    const Bytes header = enter(walk, LayerKind::bth, kBthLength);
+    if (header.empty()) {
         if (packet.layers().back().fault == Fault::too_short) packet.icrc = not_checkable(CrcReason::bad_length);
         return;
     }
     packet.bth_layer = bth_layer;
     Layer& bth = packet.layer_storage[bth_layer];
-    const Bytes header = walk.header();
     packet.opcode = static_cast<Opcode>(header[0]);
     packet.dest_qp = static_cast<Qpn>(read(header, kDestqp));
     packet.psn = Psn(static_cast<std::uint32_t>(read(header, kPsn)));
     packet.ack_request = read(header, kAckReq) != 0;
     if (read(header, kTver) != 0) bth.fault = Fault::bad_version;
-    if (walk.left() < kBthLength + kIcrcLength) {
+    if (walk.left() < kIcrcLength) {
         bth.fault = Fault::bad_length;
         packet.icrc = not_checkable(CrcReason::bad_length);
         return;
     }
     const OpcodeRow& row = info(packet.opcode);
-    std::size_t offset = walk.offset + kBthLength;
     bool readable = true;
     for (std::size_t i = 0; i < row.header_count; ++i) {
         const std::size_t length = kTransportLengths[static_cast<std::size_t>(row.headers[i])];
-        if (readable) readable = add_layer(packet, row.headers[i], offset, length, walk.end - kIcrcLength);
-        offset += length;
+        if (readable) readable = add_layer(packet, row.headers[i], walk.offset, length, walk.end - kIcrcLength);
+        walk.offset += length;
     }
-    walk_body(walk, offset, bth);
-    packet.icrc = verify_icrc(walk, packet.layer_storage[network_layer]);
+    walk_body(walk, bth);
+    packet.icrc = verify_icrc(walk, start, packet.layer_storage[network_layer]);
 }
 
-void walk_lrh(Walk walk) {
+void walk_lrh(Walk& walk) {
     const std::uint8_t network_layer = walk.packet.layer_count;
     const std::size_t lrh = walk.offset;
-    const Bytes header = walk.header();
-    if (!add_layer(walk, LayerKind::lrh, kLrhLength)) return;
     const std::size_t whole = walk.end;
+    const Bytes header = enter(walk, LayerKind::lrh, kLrhLength);
+    if (header.empty()) return;
     const std::size_t length = static_cast<std::size_t>(read(header, kPktlen)) * 4;
     if (length < kLrhLength || lrh + length > walk.end) {
         mark(walk.packet, Fault::bad_length);
@@ -173,22 +171,22 @@ void walk_lrh(Walk walk) {
     } else {
         walk.end = lrh + length;
     }
-    const Walk inner = walk.past(kLrhLength);
+    const std::size_t icrc_end = walk.end;
+    const CrcReason doubt = walk.doubt;
     switch (static_cast<LinkNextHeader>(read(header, kLnh))) {
-        case LinkNextHeader::transport: walk_transport(inner, Encapsulation::native, network_layer); break;
-        case LinkNextHeader::grh: walk_grh(inner, Encapsulation::native); break;
-        case LinkNextHeader::ipv6: walk_ip(inner); break;
-        case LinkNextHeader::raw: walk_raw(inner); break;
+        case LinkNextHeader::transport: walk_transport(walk, Encapsulation::native, network_layer); break;
+        case LinkNextHeader::grh: walk_grh(walk, Encapsulation::native); break;
+        case LinkNextHeader::ipv6: walk_ip(walk); break;
+        case LinkNextHeader::raw: walk_raw(walk); break;
     }
-    if (walk.end + kVcrcLength > whole) {
-        walk.packet.vcrc = not_checkable(walk.doubt != CrcReason::none ? walk.doubt : CrcReason::not_captured);
+    if (icrc_end + kVcrcLength > whole) {
+        walk.packet.vcrc = not_checkable(doubt != CrcReason::none ? doubt : CrcReason::not_captured);
         return;
     }
-    walk.end += kVcrcLength;
-    add_layer(walk.packet, LayerKind::vcrc, walk.end - kVcrcLength, kVcrcLength, walk.end);
-    walk.packet.vcrc = verify_vcrc(walk, lrh);
+    add_layer(walk.packet, LayerKind::vcrc, icrc_end, kVcrcLength, icrc_end + kVcrcLength);
+    walk.packet.vcrc = doubt != CrcReason::none ? not_checkable(doubt) : verify_vcrc(walk.packet.frame.bytes, lrh, icrc_end);
 }
 
-void walk_roce1(Walk walk) { walk_grh(walk, Encapsulation::roce_v1); }
+void walk_roce1(Walk& walk) { walk_grh(walk, Encapsulation::roce_v1); }
 
 }  // namespace qps::dissect

@@ -15,19 +15,19 @@ constexpr std::size_t kErfLength = 16;
 constexpr std::size_t kErfExtensionLength = 8;
 constexpr std::size_t kErfEthernetPadLength = 2;
 
-void walk_vlan(const Walk& walk) {
-    if (!add_layer(walk, LayerKind::vlan, kVlanLength)) return;
-    walk_ethertype(walk.past(kVlanLength), read_be<std::uint16_t>(walk.header(), 2));
+void walk_vlan(Walk& walk) {
+    const Bytes header = enter(walk, LayerKind::vlan, kVlanLength);
+    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 2));
 }
 
 }  // namespace
 
-void walk_ethernet(Walk walk) {
-    if (!add_layer(walk, LayerKind::ethernet, kEthernetLength)) return;
-    walk_ethertype(walk.past(kEthernetLength), read_be<std::uint16_t>(walk.header(), 12));
+void walk_ethernet(Walk& walk) {
+    const Bytes header = enter(walk, LayerKind::ethernet, kEthernetLength);
+    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 12));
 }
 
-void walk_ethertype(Walk walk, std::uint16_t ethertype) {
+void walk_ethertype(Walk& walk, std::uint16_t ethertype) {
     switch (ethertype) {
         case 0x0800:
         case 0x86dd: return walk_ip(walk);
@@ -41,7 +41,7 @@ void walk_ethertype(Walk walk, std::uint16_t ethertype) {
         case 0x6558: return walk_ethernet(walk);
         case 0x0806:
             if (walk.left() >= kArpLength) {
-                add_layer(walk, LayerKind::arp, kArpLength);
+                static_cast<void>(enter(walk, LayerKind::arp, kArpLength));
                 return;
             }
             break;
@@ -51,56 +51,48 @@ void walk_ethertype(Walk walk, std::uint16_t ethertype) {
     add_data(walk);
 }
 
-void walk_mac_control(Walk walk) {
+void walk_mac_control(Walk& walk) {
     constexpr std::size_t kOpcodeLength = 2;
     constexpr std::size_t kPauseLength = 2;
     constexpr std::size_t kPfcLength = 18;
-    if (!add_layer(walk, LayerKind::mac_control, kOpcodeLength)) return;
-    const auto opcode = read_be<std::uint16_t>(walk.header(), 0);
-    const Walk body = walk.past(kOpcodeLength);
-    if (opcode == 0x0001) add_layer(body, LayerKind::mac_pause, kPauseLength);
-    else if (opcode == 0x0101) add_layer(body, LayerKind::mac_pfc, kPfcLength);
-    else add_data(body);
+    const Bytes header = enter(walk, LayerKind::mac_control, kOpcodeLength);
+    if (header.empty()) return;
+    switch (read_be<std::uint16_t>(header, 0)) {
+        case 0x0001: static_cast<void>(enter(walk, LayerKind::mac_pause, kPauseLength)); break;
+        case 0x0101: static_cast<void>(enter(walk, LayerKind::mac_pfc, kPfcLength)); break;
+        default: add_data(walk);
+    }
 }
 
 // What follows the label stack has no type: the first nibble tells IP; zero is a pseudo-wire control word (RFC 4385)
 // before an Ethernet frame.
-void walk_mpls(Walk walk) {
-    for (;;) {
-        if (!add_layer(walk, LayerKind::mpls, kMplsLength)) return;
-        const bool bottom = (read_be<std::uint8_t>(walk.header(), 2) & 1) != 0;
-        walk.skip(kMplsLength);
-        if (bottom) break;
+void walk_mpls(Walk& walk) {
+    for (bool bottom = false; !bottom;) {
+        const Bytes label = enter(walk, LayerKind::mpls, kMplsLength);
+        if (label.empty()) return;
+        bottom = (read_be<std::uint8_t>(label, 2) & 1) != 0;
     }
     const int nibble = read_be<std::uint8_t>(walk.header(), 0) >> 4;
     if (nibble == 4 || nibble == 6) return walk_ip(walk);
-    if (nibble == 0 && walk.left() >= kMplsLength + kEthernetLength) {
-        if (!add_layer(walk, LayerKind::mpls_control_word, kMplsLength)) return;
-        return walk_ethernet(walk.past(kMplsLength));
-    }
-    add_data(walk);
+    if (nibble != 0 || walk.left() < kMplsLength + kEthernetLength) return add_data(walk);
+    if (!enter(walk, LayerKind::mpls_control_word, kMplsLength).empty()) walk_ethernet(walk);
 }
 
 // ERF: a 16-byte header, extension headers while their top bit says so, then by record type. The wire length of the
 // record counts only the packet itself.
-void walk_erf(Walk walk) {
-    if (!add_layer(walk, LayerKind::erf, kErfLength)) return;
-    const Bytes header = walk.header();
+void walk_erf(Walk& walk) {
+    const Bytes header = enter(walk, LayerKind::erf, kErfLength);
+    if (header.empty()) return;
     const auto type_byte = read_be<std::uint8_t>(header, 8);
-    const auto wire_length = read_be<std::uint16_t>(header, 14);
-    walk.skip(kErfLength);
     for (bool more = (type_byte & 0x80) != 0; more;) {
-        if (!add_layer(walk, LayerKind::erf_extension, kErfExtensionLength)) return;
-        more = (read_be<std::uint8_t>(walk.header(), 0) & 0x80) != 0;
-        walk.skip(kErfExtensionLength);
+        const Bytes extension = enter(walk, LayerKind::erf_extension, kErfExtensionLength);
+        if (extension.empty()) return;
+        more = (read_be<std::uint8_t>(extension, 0) & 0x80) != 0;
     }
     const int type = type_byte & 0x7f;
     const bool ethernet = type == 2 || type == 11 || type == 16 || type == 20;
-    if (ethernet) {
-        if (!add_layer(walk, LayerKind::erf_ethernet_pad, kErfEthernetPadLength)) return;
-        walk.skip(kErfEthernetPadLength);
-    }
-    walk.end = walk.offset + wire_length;
+    if (ethernet && enter(walk, LayerKind::erf_ethernet_pad, kErfEthernetPadLength).empty()) return;
+    walk.end = walk.offset + read_be<std::uint16_t>(header, 14);
     if (ethernet) return walk_ethernet(walk);
     if (type == 21) return walk_lrh(walk);
     add_data(walk);

@@ -16,19 +16,15 @@ constexpr std::size_t kErspan3PlatformLength = 8;
 constexpr std::uint16_t kErspan2 = 0x88be;  // type I too, which has no header: told apart by the sequence number
 constexpr std::uint16_t kErspan3 = 0x22eb;
 
-void walk_erspan2(const Walk& walk) {
-    if (!add_layer(walk, LayerKind::erspan2, kErspan2Length)) return;
-    walk_ethernet(walk.past(kErspan2Length));
+void walk_erspan2(Walk& walk) {
+    if (!enter(walk, LayerKind::erspan2, kErspan2Length).empty()) walk_ethernet(walk);
 }
 
-void walk_erspan3(Walk walk) {
-    if (!add_layer(walk, LayerKind::erspan3, kErspan3Length)) return;
-    const auto flags = read_be<std::uint16_t>(walk.header(), 10);
-    walk.skip(kErspan3Length);
-    if ((flags & 1) != 0) {
-        if (!add_layer(walk, LayerKind::erspan3_platform, kErspan3PlatformLength)) return;
-        walk.skip(kErspan3PlatformLength);
-    }
+void walk_erspan3(Walk& walk) {
+    const Bytes header = enter(walk, LayerKind::erspan3, kErspan3Length);
+    if (header.empty()) return;
+    const auto flags = read_be<std::uint16_t>(header, 10);
+    if ((flags & 1) != 0 && enter(walk, LayerKind::erspan3_platform, kErspan3PlatformLength).empty()) return;
     switch (flags >> 10 & 31) {
         case 0: return walk_ethernet(walk);
         case 2: return walk_ip(walk);
@@ -38,44 +34,37 @@ void walk_erspan3(Walk walk) {
 
 }  // namespace
 
-void walk_vxlan(Walk walk) {
-    if (!add_layer(walk, LayerKind::vxlan, kVxlanLength)) return;
-    walk_ethernet(walk.past(kVxlanLength));
+void walk_vxlan(Walk& walk) {
+    if (!enter(walk, LayerKind::vxlan, kVxlanLength).empty()) walk_ethernet(walk);
 }
 
-void walk_geneve(Walk walk) {
-    const Bytes header = walk.header();
-    const auto first = read_be<std::uint8_t>(header, 0);
-    const std::size_t length = kGeneveLength + static_cast<std::size_t>(first & 0x3f) * 4;
-    if (!add_layer(walk, LayerKind::geneve, length)) return;
-    if (first >> 6 != 0) {
-        mark(walk.packet, Fault::bad_version);
-        return add_data(walk.past(length));
-    }
-    walk_ethertype(walk.past(length), read_be<std::uint16_t>(header, 2));
+void walk_geneve(Walk& walk) {
+    const auto first = read_be<std::uint8_t>(walk.header(), 0);
+    const Bytes header = enter(walk, LayerKind::geneve, kGeneveLength + std::size_t{first & 0x3fU} * 4);
+    if (header.empty()) return;
+    if (first >> 6 == 0) return walk_ethertype(walk, read_be<std::uint16_t>(header, 2));
+    mark(walk.packet, Fault::bad_version);
+    add_data(walk);
 }
 
-void walk_gre(Walk walk) {
+void walk_gre(Walk& walk) {
     constexpr std::uint16_t kChecksum = 0x8000;
     constexpr std::uint16_t kRouting = 0x4000;
     constexpr std::uint16_t kKey = 0x2000;
     constexpr std::uint16_t kSequence = 0x1000;
     constexpr std::uint16_t kVersion = 0x0007;
-    if (!add_layer(walk, LayerKind::gre, kGreLength)) return;
-    const auto flags = read_be<std::uint16_t>(walk.header(), 0);
-    const auto protocol = read_be<std::uint16_t>(walk.header(), 2);
-    walk.skip(kGreLength);
+    const Bytes header = enter(walk, LayerKind::gre, kGreLength);
+    if (header.empty()) return;
+    const auto flags = read_be<std::uint16_t>(header, 0);
+    const auto protocol = read_be<std::uint16_t>(header, 2);
     if ((flags & (kVersion | kRouting)) != 0) {  // PPTP or source routes (RFC 1701): neither carries RDMA
         mark(walk.packet, Fault::bad_version);
         return add_data(walk);
     }
     const std::pair<std::uint16_t, LayerKind> options[]{
         {kChecksum, LayerKind::gre_checksum}, {kKey, LayerKind::gre_key}, {kSequence, LayerKind::gre_sequence}};
-    for (const auto& [bit, kind] : options) {
-        if ((flags & bit) == 0) continue;
-        if (!add_layer(walk, kind, kGreOptionLength)) return;
-        walk.skip(kGreOptionLength);
-    }
+    for (const auto& [bit, kind] : options)
+        if ((flags & bit) != 0 && enter(walk, kind, kGreOptionLength).empty()) return;
     if (protocol == kErspan3) return walk_erspan3(walk);
     if (protocol == kErspan2 && (flags & kSequence) != 0) return walk_erspan2(walk);
     if (protocol == kErspan2) return walk_ethernet(walk);
