@@ -92,12 +92,13 @@ std::vector<std::string> environment_with(const std::vector<std::string>& set) {
     return all;
 }
 
-pid_t start(std::vector<std::string> words, const std::vector<std::string>& variables, int in, int out, int err) {
+pid_t start(std::vector<std::string> words, const Surroundings& surroundings, int in, int out, int err) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+    if (!surroundings.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, surroundings.folder.c_str());
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t reset;
@@ -105,7 +106,7 @@ pid_t start(std::vector<std::string> words, const std::vector<std::string>& vari
     sigaddset(&reset, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes, &reset);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    std::vector<std::string> environment = environment_with(variables);
+    std::vector<std::string> environment = environment_with(surroundings.environment);
     pid_t process = 0;
     const int error =
         ::posix_spawnp(&process, words[0].c_str(), &actions, &attributes, pointers(words).data(), pointers(environment).data());
@@ -131,8 +132,8 @@ Ending run(const std::vector<std::string>& words, const Surroundings& surroundin
     const Descriptor err = memory_file();
     Pipe in = make_pipe();
     Pipe lines = make_pipe();
-    const pid_t process = start(words, surroundings.environment, in.reader.number(),
-                                surroundings.lines > 0 ? lines.writer.number() : out.number(), err.number());
+    const pid_t process =
+        start(words, surroundings, in.reader.number(), surroundings.lines > 0 ? lines.writer.number() : out.number(), err.number());
     in.reader.close();
     lines.writer.close();
     std::thread writer([&] {

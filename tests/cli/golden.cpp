@@ -1,0 +1,54 @@
+// Text for people, held word for word: tests/cli/golden/NAME.txt. QPSCOPE_REWRITE_GOLDEN=1 writes the files instead; read
+// their difference before it is committed.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace qps::test;
+
+namespace {
+
+struct Golden {
+    std::string name;
+    std::vector<std::string> words;  // run in the folder captures/
+};
+
+const std::vector<Golden> kGolden{
+    {"info_many_opcodes", {"info", "err_mixed/capture.pcap"}},
+    {"info_bad_icrc", {"info", "corrupt_send/capture.pcap"}},
+    {"info_several", {"info", "rping_v6_gzip/capture.pcap.gz", "err_rnr_pcapng/capture.pcapng", "err_bad_rkey_big_endian/capture.pcap"}},
+    {"packets_cm", {"packets", "rping_v4/capture.pcap"}},
+    {"packets_ipv6", {"packets", "-c", "30", "rping_v6/capture.pcap"}},
+    {"packets_rnr", {"packets", "err_rnr/capture.pcap"}},
+    {"packets_mixed", {"packets", "-Y", "infiniband.bth", "err_mixed/capture.pcap"}},
+    {"packets_columns",
+     {"packets", "-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.aeth.syndrome.timer", "err_rnr/capture.pcap"}},
+    {"show_cm_request", {"show", "-n", "1", "cm_reject_noport/capture.pcap"}},
+    {"show_cm_reject", {"show", "-n", "2", "cm_reject_noport/capture.pcap"}},
+    {"show_atomic", {"show", "-Y", "infiniband.atomiceth or infiniband.atomicacketh", "-c", "2", "atomic_cas/capture.pcap"}},
+    {"show_bad_icrc", {"show", "-Y", "rdma.icrc.status == bad", "-c", "1", "--no-bytes", "corrupt_send/capture.pcap"}},
+    {"show_read_ipv6", {"show", "-Y", "infiniband.reth", "-c", "2", "rping_v6/capture.pcap"}},
+    {"show_tcp_arp", {"show", "-n", "3-4", "cm_reject_noport/capture.pcap"}},
+    {"fields_aeth", {"fields", "aeth"}},
+};
+
+}  // namespace
+
+TEST_CASE("text for people is what it was") {
+    for (const Golden& golden : kGolden) {
+        const Ending ending = qpscope(golden.words, {.folder = QPSCOPE_SOURCE_DIR "/captures"});
+        INFO(fmt::format("qpscope {}", fmt::join(golden.words, " ")));
+        CHECK(ending.code == kDone);
+        CHECK(ending.err.empty());
+        const std::string path = QPSCOPE_SOURCE_DIR "/tests/cli/golden/" + golden.name + ".txt";
+        if (const char* rewrite = std::getenv("QPSCOPE_REWRITE_GOLDEN"); rewrite != nullptr && *rewrite != '\0')
+            std::ofstream(path) << ending.out;
+        std::ifstream file(path);
+        const std::string expected{std::istreambuf_iterator<char>(file), {}};
+        INFO("expected in " << path);
+        CHECK(ending.out == expected);
+    }
+}

@@ -1,0 +1,209 @@
+// What the program says and how it ends for inputs that are cut, odd, none or somewhere else; and for outputs that fail.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <algorithm>
+
+using namespace qps::dissect;
+using namespace qps::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+// One sentence that names the program and the input, and nothing on standard output.
+void check_unreadable(const std::string& path, const std::string& why) {
+    for (const char* command : {"info", "packets", "show"}) {
+        const Ending ending = qpscope({command, "-f", "ndjson", path});
+        CHECK(ending.code == kUnreadable);
+        CHECK(ending.out.empty());
+        CHECK(lines_of(ending.err).size() == 1);
+        CHECK_THAT(ending.err, StartsWith("qpscope: " + path + ": "));
+        CHECK_THAT(ending.err, Contains(why));
+    }
+}
+
+std::vector<std::byte> beginning(std::vector<std::byte> bytes, std::size_t length) {
+    bytes.resize(length);
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a missing file is unreadable") { check_unreadable("no/such.pcap", "No such file"); }
+
+TEST_CASE("a directory is unreadable") {
+    const TemporaryFolder folder;
+    check_unreadable(folder.path(), "directory");
+}
+
+TEST_CASE("an empty file is no capture") {
+    const TemporaryFolder folder;
+    check_unreadable(folder.write("empty", {}), "empty");
+}
+
+TEST_CASE("junk is no capture, and its first bytes are shown") {
+    const TemporaryFolder folder;
+    const std::vector<std::byte> junk(100, std::byte{0x21});
+    check_unreadable(folder.write("junk", junk), "21 21 21 21");
+}
+
+TEST_CASE("a header that is cut is no capture") {
+    const TemporaryFolder folder;
+    check_unreadable(folder.write("cut", beginning(Pcap().bytes(), 10)), "10 bytes");
+}
+
+TEST_CASE("a capture without packets is sound") {
+    const TemporaryFolder folder;
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.number", folder.write("header", Pcap().bytes())});
+    CHECK(ending.code == kDone);
+    CHECK(ending.out == "frame.number\n");
+    CHECK(ending.err.empty());
+}
+
+TEST_CASE("of a capture that is cut everything before the cut is printed, and where it is cut") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("cut", beginning(read_file(sample("rds")), 1000));
+    for (const char* jobs : {"1", "2"}) {
+        const Ending cut = qpscope({"packets", "-f", "tsv", "-j", jobs, path});
+        const Ending whole = qpscope({"packets", "-f", "tsv", sample("rds")});
+        CHECK(cut.code == kDamaged);
+        CHECK(lines_of(cut.out).size() == 7);
+        CHECK_THAT(whole.out, StartsWith(cut.out));
+        CHECK(lines_of(cut.err).size() == 1);
+        CHECK_THAT(cut.err, StartsWith("qpscope: " + path + ": the file ends inside frame 7"));
+        CHECK_THAT(cut.err, Contains("at byte 812"));
+    }
+}
+
+TEST_CASE("a capture that is cut and compressed is told like one that is not") {
+    const TemporaryFolder folder;
+    for (const char* name : {"rping_v6_gzip", "ucmatose_zstd"}) {
+        const auto bytes = read_file(sample(name));
+        const std::string path = folder.write(name, beginning(bytes, bytes.size() - 20));
+        const Ending ending = qpscope({"info", "-f", "json", path});
+        CHECK((ending.code == kDamaged || ending.code == kUnreadable));
+        CHECK(lines_of(ending.err).size() == 1);
+        CHECK_THAT(ending.err, StartsWith("qpscope: " + path + ": "));
+    }
+}
+
+TEST_CASE("a record longer than the file ends it there") {
+    const TemporaryFolder folder;
+    Pcap pcap;
+    pcap.record(60);
+    const std::string where = std::to_string(pcap.size());
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.len", folder.write("long", pcap.record(5000, 5000, 100).bytes())});
+    CHECK(ending.code == kDamaged);
+    CHECK(ending.out == "frame.len\n60\n");
+    CHECK_THAT(ending.err, Contains("100 of 5000") && Contains("at byte " + where));
+}
+
+TEST_CASE("a record longer than any packet is damage, not memory") {
+    const TemporaryFolder folder;
+    Pcap pcap;
+    const Ending ending =
+        qpscope({"packets", "-f", "tsv", "-e", "frame.len", folder.write("huge", pcap.record(60).record(0xfffffff0, 60, 100).bytes())});
+    CHECK(ending.code == kDamaged);
+    CHECK(ending.out == "frame.len\n60\n");
+    CHECK(lines_of(ending.err).size() == 1);
+}
+
+TEST_CASE("a frame of no bytes is a packet") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("zero", Pcap().record(0).record(60).bytes());
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path});
+    CHECK(ending.code == kDone);
+    CHECK(ending.out == "frame.number\tframe.len\n1\t0\n2\t60\n");
+    for (const char* command : {"info", "packets", "show"}) CHECK(qpscope({command, path}).code == kDone);
+}
+
+TEST_CASE("a snap length of 0 is no limit") {
+    const TemporaryFolder folder;
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.cap_len", folder.write("snap", Pcap(0).record(60).bytes())});
+    CHECK(ending.code == kDone);
+    CHECK(ending.out == "frame.cap_len\n60\n");
+}
+
+TEST_CASE("standard input gives what the file gives") {
+    const auto bytes = read_file(sample("err_mixed"));
+    const Ending file = qpscope({"packets", "-f", "tsv", sample("err_mixed")});
+    const Ending piped = qpscope({"packets", "-f", "tsv", "-"}, {.input = Bytes(bytes)});
+    CHECK(piped.code == kDone);
+    CHECK(piped.err.empty());
+    CHECK(piped.out == file.out);
+}
+
+TEST_CASE("standard input that holds nothing is no capture") {
+    const Ending ending = qpscope({"info", "-"});
+    CHECK(ending.code == kUnreadable);
+    CHECK_THAT(ending.err, StartsWith("qpscope: standard input: "));
+}
+
+TEST_CASE("compressed, pcapng and big-endian captures give what the plain ones give") {
+    const auto check = [](const char* plain, const char* other) {
+        INFO(other);
+        const Ending expected = qpscope({"packets", sample(plain)});
+        CHECK(expected.code == kDone);
+        CHECK(qpscope({"packets", sample(other)}).out == expected.out);
+        const auto bytes = read_file(sample(other));
+        CHECK(qpscope({"packets", "-f", "tsv", "-"}, {.input = Bytes(bytes)}).out == qpscope({"packets", "-f", "tsv", sample(plain)}).out);
+    };
+    check("rping_v6", "rping_v6_gzip");
+    check("ucmatose", "ucmatose_zstd");
+    check("err_rnr", "err_rnr_pcapng");
+    check("err_bad_rkey", "err_bad_rkey_big_endian");
+}
+
+TEST_CASE("the comment of a packet is a field") {
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.comment", "-c", "2", sample("err_rnr_pcapng")});
+    CHECK(ending.out == "frame.comment\nFirst packet of the TCP connection over which the programs exchange queue pair numbers\n\n");
+}
+
+TEST_CASE("of several inputs the readable ones are reported, and the worst counts") {
+    const Ending ending =
+        qpscope({"packets", "-f", "tsv", "-e", "frame.number", sample("cm_reject_noport"), "no/such.pcap", sample("rds")});
+    CHECK(ending.code == kUnreadable);
+    CHECK(lines_of(ending.out).size() == 1 + 4 + 43);
+    CHECK_THAT(ending.err, StartsWith("qpscope: no/such.pcap: "));
+    CHECK(lines_of(ending.err).size() == 1);
+}
+
+TEST_CASE("an output that is full is a failure") {
+    for (const char* name : {"rds", "loss_write"})
+        for (const char* command : {"info", "packets", "show"}) {
+            const Ending ending = qpscope({command, sample(name)}, {.output = "/dev/full"});
+            CHECK(ending.code == kOutputFailed);
+            CHECK_THAT(ending.err, StartsWith("qpscope: cannot write standard output: No space left"));
+            CHECK(lines_of(ending.err).size() == 1);
+        }
+    CHECK(qpscope({"fields"}, {.output = "/dev/full"}).code == kOutputFailed);
+}
+
+TEST_CASE("an output file that cannot be opened is a failure") {
+    const Ending ending = qpscope({"packets", "-o", "no/such/folder.tsv", sample("rds")});
+    CHECK(ending.code == kOutputFailed);
+    CHECK(ending.out.empty());
+    CHECK_THAT(ending.err, StartsWith("qpscope: cannot write no/such/folder.tsv: "));
+}
+
+TEST_CASE("an output file has what standard output would have") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("out.tsv");
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-o", path, sample("rds")});
+    CHECK(ending.code == kDone);
+    CHECK(ending.out.empty());
+    const auto written = read_file(path);
+    const std::string expected = qpscope({"packets", "-f", "tsv", sample("rds")}).out;
+    CHECK(std::ranges::equal(written, expected, {}, {}, [](char c) { return static_cast<std::byte>(c); }));
+}
+
+TEST_CASE("a reader that goes away ends the program quietly") {
+    for (const char* command : {"packets", "show", "info"}) {
+        const Ending ending = qpscope({command, sample("loss_read"), sample("loss_write"), sample("loss_read")}, {.lines = 1});
+        CHECK(ending.code == kDone);
+        CHECK(ending.err.empty());
+        CHECK(lines_of(ending.out).size() == 1);
+    }
+}

@@ -1,0 +1,72 @@
+// The program under test, sample captures and small captures to order.
+#include <tests/cli/qpscope.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+namespace qps::test {
+
+namespace {
+
+const std::string kCaptures = QPSCOPE_SOURCE_DIR "/captures";
+
+nlohmann::json catalogue() {
+    std::ifstream file(kCaptures + "/catalogue.json");
+    return nlohmann::json::parse(file)["captures"];
+}
+
+}  // namespace
+
+Ending qpscope(std::vector<std::string> words, const Surroundings& surroundings) {
+    words.insert(words.begin(), QPSCOPE_PROGRAM);
+    return run(words, surroundings);
+}
+
+std::string sample(std::string_view name) {
+    for (const auto& row : catalogue())
+        if (row["case"] == name) return kCaptures + "/" + std::string(name) + "/" + row["file"].get<std::string>();
+    throw std::runtime_error("no capture is named " + std::string(name));
+}
+
+std::vector<std::string> all_samples() {
+    std::vector<std::string> names;
+    for (const auto& row : catalogue()) names.push_back(row["case"].get<std::string>());
+    return names;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+Pcap::Pcap(std::uint32_t snap_length) {
+    constexpr std::uint32_t kMicroseconds = 0xa1b2c3d4;
+    constexpr std::uint32_t kEthernet = 1;
+    put(kMicroseconds, 4);
+    put(2, 2);
+    put(4, 2);
+    put(0, 4);
+    put(0, 4);
+    put(snap_length, 4);
+    put(kEthernet, 4);
+}
+
+Pcap& Pcap::record(std::uint32_t captured, std::uint32_t on_wire, std::size_t present) {
+    put(0, 4);
+    put(0, 4);
+    put(captured, 4);
+    put(on_wire, 4);
+    bytes_.resize(bytes_.size() + present);
+    return *this;
+}
+
+void Pcap::put(std::uint32_t number, int width) {
+    for (int i = 0; i < width; ++i) bytes_.push_back(static_cast<std::byte>(number >> (8 * i)));
+}
+
+}  // namespace qps::test
