@@ -41,6 +41,7 @@ std::string explain(std::string_view filter_text, const FilterError& error) {
     const std::size_t waves = std::max<std::size_t>(1, characters(filter_text.substr(at, marked))) - 1;
     std::string message = error.message;
     if (!error.suggestion.empty()) message += fmt::format("; did you mean {}?", error.suggestion);
+    std::ranges::replace_if(message, is_control, ' ');
     return fmt::format("{}\n{:{}}^{:~>{}}\n{}", shown, "", indent, "", waves, message);
 }
 

@@ -44,6 +44,11 @@ constexpr std::array kHabits{
     Habit{"infiniband.vcrc", "infiniband.variant.crc"},
     Habit{"infiniband.cnp.becn", "infiniband.bth.becn"},
     Habit{"infiniband.aeth.nak", "infiniband.aeth.syndrome.error_code"},
+    Habit{"udp.sport", "udp.srcport"},
+    Habit{"udp.dport", "udp.dstport"},
+    Habit{"tcp.sport", "tcp.srcport"},
+    Habit{"tcp.dport", "tcp.dstport"},
+    Habit{"udp.payload", "udp[8:]"},
     Habit{"frame.time", "frame.time_epoch"},
     Habit{"frame.time_delta", "frame.time_relative"},
     Habit{"ip.ecn", "ip.dsfield.ecn"},
@@ -183,12 +188,18 @@ std::string_view fewest_edits(std::string_view name) {
     return best;
 }
 
-// The first field whose name begins as this one, or has its last word in the same header.
+// The first name that begins as this one.
 std::string_view begins_alike(std::string_view name) {
-    const std::size_t dot = name.rfind('.');
-    if (dot == std::string_view::npos || dot + 1 == name.size()) return {};
+    if (!name.contains('.') || name.ends_with('.')) return {};
     for (const NameEntry& entry : index_of_names().entries)
         if (entry.name.starts_with(name)) return entry.name;
+    return {};
+}
+
+// The first field of the same header that has the last word in its name.
+std::string_view holds_last_word(std::string_view name) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos || dot + 1 == name.size()) return {};
     for (const NameEntry& entry : index_of_names().entries)
         if (entry.name.starts_with(name.substr(0, dot + 1)) && entry.name.substr(dot + 1).contains(name.substr(dot + 1))) return entry.name;
     return {};
@@ -234,7 +245,7 @@ std::string nearest_name(std::string_view name) {
     if (name.empty() || name.size() > kLongestName) return {};
     for (const Habit& habit : kHabits)
         if (same_but_case(habit.said, name)) return std::string(habit.meant);
-    for (const auto guess : {ends_alike, fewest_edits, begins_alike})
+    for (const auto guess : {ends_alike, begins_alike, fewest_edits, holds_last_word})
         if (const std::string_view found = guess(name); !found.empty()) return std::string(found);
     return {};
 }

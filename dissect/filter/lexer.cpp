@@ -155,7 +155,8 @@ private:
                 text += escaped->meaning;
                 i += escaped->length;
             } else {
-                return std::unexpected(error_at(i, std::min<std::size_t>(2, filter_.size() - i), "unknown escape in a text", "\\\\"));
+                return std::unexpected(error_at(i, std::min<std::size_t>(2, filter_.size() - i),
+                                                "unknown escape; r\"...\" takes backslashes as they are", "\\\\"));
             }
         }
         return std::unexpected(error_at(at_, opening, "the closing quote is missing"));

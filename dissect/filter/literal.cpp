@@ -205,7 +205,13 @@ Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal&
     }
     const std::string_view digits = literal.text.starts_with('-') ? literal.text.substr(1) : literal.text;
     const auto number = parse_number(digits);
-    if (!number && number.error() == NumberError::not_a_number) return named_or(field, literal, wrong_kind(&field, false, literal));
+    if (!number && number.error() == NumberError::not_a_number) {
+        Misfit misfit = wrong_kind(&field, false, literal);
+        const std::size_t zeros = digits.find_first_not_of('0');
+        if (digits.starts_with('0') && digits.find_first_not_of("0123456789") == std::string_view::npos)
+            misfit = {"a number that begins with 0 is octal", std::string(digits.substr(zeros))};
+        return named_or(field, literal, std::move(misfit));
+    }
     if (digits.size() != literal.text.size() && number != 0U)
         return std::unexpected(Misfit{fmt::format("{} is never negative", field.name)});
     if (!number || *number > largest(field)) return std::unexpected(too_large(field, literal));

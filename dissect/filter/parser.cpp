@@ -191,7 +191,7 @@ private:
         const Token word = token();
         if (word.kind == TokenKind::end) return fail(word, "the filter ends where a test should be");
         if (word.kind == TokenKind::quoted) return fail(word, "a test begins with the name of a field");
-        if (word.kind != TokenKind::word) return fail_unexpected();
+        if (word.kind != TokenKind::word) return fail(word, fmt::format("a test should be here, not {}", in_quotes(raw(word))));
         const NameEntry* const entry = find_name(raw(word));
         if (entry == nullptr) return fail_name(word);
         ++at_;
@@ -214,6 +214,8 @@ private:
         if (!right && accept(TokenKind::bit_and)) {
             const auto mask = parse_value();
             if (!mask) return false;
+            if (!mask->quoted && find_name(mask->text) != nullptr)
+                return fail(last_value_, "\"&\" takes a mask; tests are joined with \"&&\"");
             if (auto ok = compiler.mask(*mask); !ok) return fail(last_value_, std::move(ok.error()));
         }
         return true;

@@ -16,8 +16,9 @@ namespace qps::dissect::filter_language {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t kLongestMask = 64;     // bytes; masks are for header bits
-constexpr std::int32_t kFarthest = 1 << 24;  // position in a slice: beyond any frame we read
+constexpr std::size_t kLongestComplaint = 100;  // of RE2, which quotes the pattern
+constexpr std::size_t kLongestMask = 64;        // bytes; masks are for header bits
+constexpr std::int32_t kFarthest = 1 << 24;     // position in a slice: beyond any frame we read
 
 std::vector<NumberRange> compared(Comparison comparison, std::vector<NumberRange> meant) {
     if (comparison == Comparison::equal || meant.empty()) return meant;
@@ -317,7 +318,8 @@ Meant<std::uint32_t> TestCompiler::compile_regex(const Literal& literal) {
     options.set_log_errors(false);
     options.set_max_mem(kRegexMemory);
     auto regex = std::make_unique<const re2::RE2>(re2::StringPiece(literal.text.data(), literal.text.size()), options);
-    if (!regex->ok()) return std::unexpected(Misfit{fmt::format("this is no regular expression: {}", regex->error())});
+    if (!regex->ok())
+        return std::unexpected(Misfit{fmt::format("this is no regular expression: {}", regex->error().substr(0, kLongestComplaint))});
     program_.regexes.push_back(std::move(regex));
     return static_cast<std::uint32_t>(program_.regexes.size() - 1);
 }
