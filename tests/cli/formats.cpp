@@ -150,7 +150,7 @@ TEST_CASE("one thread and two print the same bytes") {
             }
 }
 
-TEST_CASE("-c stops after so many packets, in one capture or over several") {
+TEST_CASE("the option -c stops after so many packets, in one capture or over several") {
     for (const char* jobs : {"1", "2"}) {
         const std::vector<std::string> words{"packets", "-f", "tsv", "-e", "frame.number", "-j", jobs};
         CHECK(qpscope(words + std::vector<std::string>{"-c", "3", sample("loss_read")}).out == "frame.number\n1\n2\n3\n");
@@ -161,7 +161,7 @@ TEST_CASE("-c stops after so many packets, in one capture or over several") {
     CHECK(Json::parse(qpscope({"packets", "-f", "json", "-c", "2", sample("rds")}).out)["packets"].size() == 2);
 }
 
-TEST_CASE("-Y takes the packets that match") {
+TEST_CASE("a filter takes the packets that match") {
     const Ending ending =
         qpscope({"packets", "-f", "tsv", "-e", "rdma.icrc.status", "-Y", "rdma.icrc.status == bad", sample("corrupt_send")});
     CHECK(lines_of(ending.out).size() == 1 + 31);

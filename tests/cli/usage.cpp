@@ -23,7 +23,7 @@ Ending wrong(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("--version says the name and a number") {
+TEST_CASE("the version is a name and a number") {
     for (const char* word : {"--version", "-V"}) {
         const Ending ending = qpscope({word});
         CHECK(ending.code == kDone);
@@ -32,7 +32,7 @@ TEST_CASE("--version says the name and a number") {
     }
 }
 
-TEST_CASE("--help tells of every command and every exit code") {
+TEST_CASE("the help tells of every command and every exit code") {
     const Ending ending = qpscope({"--help"});
     CHECK(ending.code == kDone);
     CHECK(ending.err.empty());
@@ -41,7 +41,7 @@ TEST_CASE("--help tells of every command and every exit code") {
         CHECK_THAT(ending.out, Contains(fmt::format("  {:<4}{}\n", static_cast<int>(row.code), row.meaning)));
 }
 
-TEST_CASE("--help of every command has examples") {
+TEST_CASE("the help of every command has examples") {
     for (const char* command : {"info", "packets", "show", "fields"}) {
         const Ending ending = qpscope({command, "--help"});
         CHECK(ending.code == kDone);
