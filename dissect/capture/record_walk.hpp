@@ -18,8 +18,8 @@ inline constexpr std::size_t kMaxRecord = std::size_t{16} << 20;
 
 // A batch ends at the first of: so many frames (400 KB of Frame, an L2 cache), so many bytes of records (about 1 ms of
 // decoding: small enough to share evenly among workers, large enough that handing it over costs nothing).
-inline constexpr std::size_t kBatchFrames = 128;
-inline constexpr std::size_t kBatchBytes = std::size_t{1} << 18;
+inline constexpr std::size_t kBatchFrames = 4096;
+inline constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 struct Window {
     Bytes bytes;
