@@ -9,7 +9,6 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "rows.hpp"
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,14 +31,6 @@ std::string link_names(const Input& input) {
         if (std::ranges::find(names, text) == names.end()) names.push_back(text);
     }
     return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string time_text(Instant time) {
-    const std::int64_t ns = std::to_underlying(time);
-    std::int64_t seconds = ns / kNanosecondsPerSecond;
-    if (ns % kNanosecondsPerSecond < 0) --seconds;
-    return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:09} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)),
-                       ns - seconds * kNanosecondsPerSecond);
 }
 
 // Counts that are not zero, by the names of their rows.
@@ -134,7 +125,7 @@ void append_times(std::string& out, const Census& census) {
     if (!census.time) return;
     const auto length =
         static_cast<double>(std::to_underlying(census.time->last) - std::to_underlying(census.time->first)) / kNanosecondsPerSecond;
-    append_row(out, "time", fmt::format("{}, {}", time_text(census.time->first), human_time(length)));
+    append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
     if (census.backwards != 0) append_row(out, "", fmt::format("{} packets are older than the one before them", grouped(census.backwards)));
 }
 

@@ -29,6 +29,7 @@ enum class Format : std::uint8_t {
     bytes,        // hex digits
     text,         // bytes that are characters, NUL padded
     fixed_point,  // integer counting 10^-digits of the unit
+    instant,      // nanoseconds since 1970-01-01 UTC, as a fixed-point number of seconds for machines
     exponent,     // a CM or ACK timeout code t, meaning 4.096 us * 2^t (12.7.x): shown with its time
 };
 
@@ -46,6 +47,7 @@ enum class ValueType : std::uint8_t { unsigned_integer, boolean, mac, ipv4, ipv6
         case Format::guid: return ValueType::guid;
         case Format::bytes: return ValueType::bytes;
         case Format::text: return ValueType::text;
+        case Format::instant:
         case Format::fixed_point: return ValueType::fixed_point;
     }
     return ValueType::bytes;
@@ -77,7 +79,7 @@ inline constexpr std::uint16_t kToEnd = 0xffff;  // width of a field that takes 
 
 struct Field {
     std::string_view name{};     // filter and column name; empty for reserved bits nobody asks for
-    std::string_view meaning{};  // label in the tree, and what `qpscope fields` says
+    std::string_view meaning{};  // what `qpscope fields` says; up to its first ", " or ": " it is the label in the tree
     std::uint16_t bit = 0;       // from the start of the header
     std::uint16_t width = 0;     // in bits; kToEnd for the rest of the layer
     Format format = Format::decimal;
@@ -117,7 +119,7 @@ struct Field {
     }
     [[nodiscard]] constexpr Field with_digits(std::uint8_t count) const {
         Field f = *this;
-        f.format = Format::fixed_point;
+        if (f.format != Format::instant) f.format = Format::fixed_point;
         f.digits = count;
         return f;
     }

@@ -15,6 +15,8 @@ namespace qps::dissect {
 namespace {
 
 constexpr std::uint64_t kDefaultPkey = 0xffff;
+constexpr std::uint64_t kGsiQkey = 0x80010000;
+constexpr std::uint64_t kSend = 3;  // the only method of connection management
 
 constexpr std::array kWords{
     Word{LayerKind::bth, "infiniband.bth.destqp", "qp"},
@@ -27,7 +29,7 @@ constexpr std::array kWords{
     Word{LayerKind::bth, "infiniband.bth.tver", "tver", Mention::unusual, 0},
     Word{LayerKind::rdeth, "infiniband.rdeth.eecnxt", "eec"},
     Word{LayerKind::xrceth, "infiniband.xrceth.xrcsrq", "srq"},
-    Word{LayerKind::deth, "infiniband.deth.q_key", "qkey"},
+    Word{LayerKind::deth, "infiniband.deth.q_key", "qkey", Mention::unusual, kGsiQkey},
     Word{LayerKind::deth, "infiniband.deth.srcqp", "srcqp"},
     Word{LayerKind::feth, "infiniband.feth.selectivity_level", "sel"},
     Word{LayerKind::feth, "infiniband.feth.placement_type", "plt"},
@@ -47,10 +49,11 @@ constexpr std::array kWords{
     Word{LayerKind::immdt, "infiniband.immdt", "imm"},
     Word{LayerKind::ieth, "infiniband.ieth", "inv"},
     Word{LayerKind::mad, "infiniband.mad.mgmtclass", "class"},
-    Word{LayerKind::mad, "infiniband.mad.method", "method"},
     Word{LayerKind::mad, "infiniband.mad.attribute", "attr"},
+    Word{LayerKind::mad, "infiniband.mad.method", "method", Mention::unusual, kSend},
     Word{LayerKind::cm_req, "infiniband.cm.req", "comm"},
     Word{LayerKind::cm_req, "infiniband.cm.req.serviceid", "service"},
+    Word{LayerKind::cm_req, "infiniband.cm.req.serviceid.dport", "port"},
     Word{LayerKind::cm_req, "infiniband.cm.req.localqpn", "local_qp"},
     Word{LayerKind::cm_req, "infiniband.cm.req.startpsn", "start_psn"},
     Word{LayerKind::cm_rep, "infiniband.cm.rep", "comm"},
@@ -84,7 +87,8 @@ constexpr std::array kWords{
 
 // Numbers as people read them in a line: names where there are names, hex where the field is hex, else plain.
 void append_word_value(std::string& out, const Field& field, const Value& value) {
-    if (const std::string_view name = name_of(field, value.number); !name.empty() && value.bytes.empty()) std::ranges::replace_copy(name, std::back_inserter(out), ' ', '_');
+    if (const std::string_view name = name_of(field, value.number); !name.empty() && value.bytes.empty())
+        std::ranges::replace_copy(name, std::back_inserter(out), ' ', '_');
     else if (field.format == Format::hexadecimal) fmt::format_to(std::back_inserter(out), "0x{:0{}x}", value.number, (field.width + 3) / 4);
     else if (field.format == Format::bytes) fmt::format_to(std::back_inserter(out), "0x"), append_hex(out, value.bytes);
     else append_plain(out, field, value);

@@ -11,14 +11,14 @@ namespace qps::dissect {
 namespace {
 
 constexpr std::size_t kIndent = 4;
-constexpr std::size_t kMeaningWidth = 44;  // column where values start; longer labels push theirs on
+constexpr std::size_t kLabelWidth = 44;  // column where values start; longer labels push theirs on
 
 auto into(std::string& out) { return std::back_inserter(out); }
 
 void append_field_line(std::string& out, const Field& field, const Value& value) {
     const std::size_t indent = field.is_part ? 2 * kIndent : kIndent;
-    const std::size_t width = indent < kMeaningWidth ? kMeaningWidth - indent : 0;
-    fmt::format_to(into(out), "{:{}}{:<{}} ", "", indent, field.meaning, width);
+    const std::size_t width = indent < kLabelWidth ? kLabelWidth - indent : 0;
+    fmt::format_to(into(out), "{:{}}{:<{}} ", "", indent, label(field), width);
     append_words(out, field, value);
     out += '\n';
 }

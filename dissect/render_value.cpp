@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <arpa/inet.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace qps::dissect {
@@ -75,6 +76,20 @@ std::size_t utf8_length(std::string_view text) {
 std::string_view name_of(const Field& field, std::uint64_t value) {
     const auto row = std::ranges::find(field.names, value, &ValueName::value);
     return row == field.names.end() ? std::string_view{} : row->name;
+}
+
+std::string_view label(const Field& field) {
+    const std::size_t end = std::min(field.meaning.find(", "), field.meaning.find(": "));
+    return field.meaning.substr(0, end);
+}
+
+std::string utc(Instant time) {
+    constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+    const std::int64_t nanoseconds = std::to_underlying(time);
+    std::int64_t seconds = nanoseconds / kNanosecondsPerSecond;
+    if (nanoseconds % kNanosecondsPerSecond < 0) --seconds;
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:09} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)),
+                       nanoseconds - seconds * kNanosecondsPerSecond);
 }
 
 std::string human_time(double seconds) {
@@ -148,6 +163,7 @@ void append_words(std::string& out, const Field& field, const Value& value) {
             else fmt::format_to(into(out), "{}", value.number);
             break;
         case Format::flag: out += value.number != 0 ? "yes" : "no"; break;
+        case Format::instant: out += utc(Instant{static_cast<std::int64_t>(value.number)}); break;
         case Format::exponent: {
             constexpr double kUnit = 4.096e-6;  // 4.096 us * 2^t
             fmt::format_to(into(out), "{} ({})", value.number, human_time(kUnit * std::exp2(static_cast<double>(value.number))));

@@ -17,8 +17,14 @@ void append_json(std::string& out, const Field& field, const Value& value);
 // "RC_ACKNOWLEDGE (17)", "0x00001234", "4 bytes", "20 (4.295 s)", "8a1b...(1024 bytes)".
 void append_words(std::string& out, const Field& field, const Value& value);
 
+// What a field's line in a tree starts with: its meaning up to the first comma or colon.
+[[nodiscard]] std::string_view label(const Field& field);
+
 // The name of a value in its field's table; empty where it has none.
 [[nodiscard]] std::string_view name_of(const Field& field, std::uint64_t value);
+
+// "2026-11-21 01:12:21.422677000 UTC".
+[[nodiscard]] std::string utc(Instant time);
 
 // A duration in the unit a person would use: "655.36 ms", "4.295 s", "16.4 us".
 [[nodiscard]] std::string human_time(double seconds);

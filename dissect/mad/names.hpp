@@ -10,18 +10,13 @@ namespace qps::dissect {
 
 // 13.4.4. 0x09 to 0x0f and 0x30 to 0x4f are vendors', 0x10 to 0x2f are applications' where not listed.
 inline constexpr std::array kManagementClasses{
-    ValueName{0x01, "Subnet management, LID routed"},
-    ValueName{0x03, "Subnet administration"},
-    ValueName{0x04, "Performance management"},
-    ValueName{0x05, "Baseboard management"},
-    ValueName{0x06, "Device management"},
-    ValueName{0x07, "Communication management"},
-    ValueName{0x08, "SNMP tunnelling"},
-    ValueName{0x10, "Device administration"},
-    ValueName{0x11, "Boot management"},
-    ValueName{0x12, "Boot information service"},
-    ValueName{0x21, "Congestion control"},
-    ValueName{0x81, "Subnet management, directed route"},
+    ValueName{0x01, "Subn"},  // LID routed
+    ValueName{0x03, "SubnAdm"}, ValueName{0x04, "Perf"},
+    ValueName{0x05, "BM"},  // baseboard
+    ValueName{0x06, "DevMgt"},  ValueName{0x07, "ComMgt"},
+    ValueName{0x08, "SNMP"},    ValueName{0x10, "DevAdm"},
+    ValueName{0x11, "BootMgt"}, ValueName{0x12, "BIS"},  // boot information service
+    ValueName{0x21, "CongMgt"}, ValueName{0x81, "Subn_DirectedRoute"},
 };
 
 // 13.4.5, and those of subnet administration (15.2.2); bit 7 marks a response.

@@ -1,0 +1,64 @@
+// Fuzzer of the decoder and everything that walks a decoded packet: values, words, lines, trees, JSON.
+// Input: a byte that chooses the link type, two bytes that lengthen the packet on the wire, then the frame.
+#include <dissect/census.hpp>
+#include <dissect/notation.hpp>
+#include <dissect/packet.hpp>
+#include <dissect/render.hpp>
+#include <dissect/render_value.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+using namespace qps::dissect;
+
+namespace {
+
+void demand(bool holds) {
+    if (!holds) std::abort();
+}
+
+// What must hold of any packet, whatever its bytes.
+void check(const Packet& packet) {
+    demand(packet.layer_count >= 1 && packet.layer_count <= kMaxLayers);
+    for (const Layer& layer : packet.layers())
+        demand(layer.length == 0 || layer.offset + std::size_t{layer.length} <= packet.frame.bytes.size());
+    demand(packet.payload.captured <= packet.payload.length);
+    demand(packet.payload_bytes().size() == packet.payload.captured);
+    if (packet.icrc.status == CrcStatus::good) demand(packet.icrc.found == packet.icrc.expected);
+    if (packet.icrc.status == CrcStatus::bad) demand(packet.icrc.found != packet.icrc.expected);
+    demand((packet.icrc.status == CrcStatus::not_checkable) == (packet.icrc.reason != CrcReason::none));
+    demand(packet.has_transport() || packet.icrc.status == CrcStatus::not_applicable || packet.icrc.status == CrcStatus::not_checkable);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    constexpr std::size_t kControl = 3;
+    if (size < kControl) return 0;
+    const Bytes input = std::as_bytes(std::span(data, size));
+    Frame frame;
+    frame.link = kLinkTypeNames[data[0] % kLinkTypeNames.size()].link;
+    frame.bytes = input.subspan(kControl);
+    frame.wire_length = static_cast<std::uint32_t>(frame.bytes.size()) + read_le<std::uint16_t>(input, 1);
+    frame.link_speed = BitsPerSecond{100'000'000'000};
+    Packet packet;
+    decode(frame, packet);
+    check(packet);
+    std::string text;
+    for (const Layer& layer : packet.layers())
+        for (const Field& field : header(layer.kind).fields)
+            if (const auto value = value_of(packet, layer, field)) {
+                append_plain(text, field, *value);
+                append_words(text, field, *value);
+            }
+    append_line(text, packet);
+    append_source(text, packet);
+    append_destination(text, packet);
+    append_tree(text, packet);
+    append_json(text, packet);
+    Census census;
+    count(census, packet);
+    demand(census.packets == 1 && !text.empty());
+    return 0;
+}
