@@ -68,6 +68,8 @@ void walk_mac_control(Walk& walk);
 void walk_mpls(Walk& walk);
 
 void walk_ip(Walk& walk);  // by the version nibble
+void walk_ipv4(Walk& walk);
+void walk_ipv6(Walk& walk);
 
 void walk_gre(Walk& walk);
 void walk_vxlan(Walk& walk);

@@ -26,6 +26,12 @@ void narrow(Walk& walk, std::size_t end) {
     else distrust_length(walk);
 }
 
+// Another version than the one announced: what follows is anybody's guess.
+void refuse_version(const Walk& walk) {
+    mark(walk.packet, Fault::bad_version);
+    add_data(walk);
+}
+
 void walk_udp(Walk& walk, std::uint8_t network_layer) {
     const std::size_t start = walk.offset;
     const Bytes header = enter(walk, LayerKind::udp, kUdpLength);
@@ -57,8 +63,8 @@ void walk_payload(Walk& walk, IpProtocol protocol, std::uint8_t network_layer) {
         case IpProtocol::tcp: return walk_tcp(walk);
         case IpProtocol::gre: return walk_gre(walk);
         case IpProtocol::mpls: return walk_mpls(walk);
-        case IpProtocol::ipv4:
-        case IpProtocol::ipv6: return walk_ip(walk);
+        case IpProtocol::ipv4: return walk_ipv4(walk);
+        case IpProtocol::ipv6: return walk_ipv6(walk);
         default: return add_data(walk);
     }
 }
@@ -69,29 +75,6 @@ bool is_later_fragment(Walk& walk, bool more, std::uint16_t offset) {
     mark(walk.packet, Fault::fragment);
     walk.doubt = CrcReason::fragment;
     return offset != 0;
-}
-
-void walk_ipv4(Walk& walk) {
-    const std::uint8_t network_layer = walk.packet.layer_count;
-    const std::size_t start = walk.offset;
-    const std::size_t length = std::size_t{read_be<std::uint8_t>(walk.header(), 0) & 15U} * 4;
-    const Bytes header = enter(walk, LayerKind::ipv4, std::max(length, kIpv4Length));
-    if (header.empty()) return;
-    if (length < kIpv4Length) {
-        mark(walk.packet, Fault::bad_length);
-        return add_data(walk);
-    }
-    const auto total = read_be<std::uint16_t>(header, 2);
-    if (total >= length) {
-        narrow(walk, start + total);
-    } else if (total != 0) {  // zero: an offloading sender leaves it out
-        distrust_length(walk);
-    }
-    constexpr std::uint16_t kMoreFragments = 0x2000;
-    constexpr std::uint16_t kOffset = 0x1fff;
-    const auto fragment = read_be<std::uint16_t>(header, 6);
-    if (is_later_fragment(walk, (fragment & kMoreFragments) != 0, fragment & kOffset)) return add_data(walk);
-    walk_payload(walk, static_cast<IpProtocol>(header[9]), network_layer);
 }
 
 void walk_ipv6_extensions(Walk& walk, IpProtocol next, std::uint8_t network_layer) {
@@ -121,16 +104,41 @@ void walk_ipv6_extensions(Walk& walk, IpProtocol next, std::uint8_t network_laye
     }
 }
 
+}  // namespace
+
+void walk_ipv4(Walk& walk) {
+    const std::uint8_t network_layer = walk.packet.layer_count;
+    const std::size_t start = walk.offset;
+    const std::size_t length = std::size_t{read_be<std::uint8_t>(walk.header(), 0) & 15U} * 4;
+    const Bytes header = enter(walk, LayerKind::ipv4, std::max(length, kIpv4Length));
+    if (header.empty()) return;
+    if (header[0] >> 4 != std::byte{4}) return refuse_version(walk);
+    if (length < kIpv4Length) {
+        mark(walk.packet, Fault::bad_length);
+        return add_data(walk);
+    }
+    const auto total = read_be<std::uint16_t>(header, 2);
+    if (total >= length) {
+        narrow(walk, start + total);
+    } else if (total != 0) {  // zero: an offloading sender leaves it out
+        distrust_length(walk);
+    }
+    constexpr std::uint16_t kMoreFragments = 0x2000;
+    constexpr std::uint16_t kOffset = 0x1fff;
+    const auto fragment = read_be<std::uint16_t>(header, 6);
+    if (is_later_fragment(walk, (fragment & kMoreFragments) != 0, fragment & kOffset)) return add_data(walk);
+    walk_payload(walk, static_cast<IpProtocol>(header[9]), network_layer);
+}
+
 void walk_ipv6(Walk& walk) {
     const std::uint8_t network_layer = walk.packet.layer_count;
     const Bytes header = enter(walk, LayerKind::ipv6, kIpv6Length);
     if (header.empty()) return;
+    if (header[0] >> 4 != std::byte{6}) return refuse_version(walk);
     if (const auto length = read_be<std::uint16_t>(header, 4); length != 0)
         narrow(walk, walk.offset + length);  // zero: a jumbogram (RFC 2675)
     walk_ipv6_extensions(walk, static_cast<IpProtocol>(header[6]), network_layer);
 }
-
-}  // namespace
 
 void walk_ip(Walk& walk) {
     const Bytes header = walk.header();

@@ -29,8 +29,8 @@ void walk_ethernet(Walk& walk) {
 
 void walk_ethertype(Walk& walk, std::uint16_t ethertype) {
     switch (ethertype) {
-        case 0x0800:
-        case 0x86dd: return walk_ip(walk);
+        case 0x0800: return walk_ipv4(walk);
+        case 0x86dd: return walk_ipv6(walk);
         case 0x8915: return walk_roce1(walk);
         case 0x8100:
         case 0x88a8:
