@@ -27,13 +27,18 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
+// A name, or the beginning of names where the pattern ends in ".*".
+bool fits(std::string_view pattern, std::string_view field) {
+    return pattern.ends_with(".*") ? field.starts_with(pattern.substr(0, pattern.size() - 1)) : field == pattern;
+}
+
 }  // namespace
 
 std::string_view name(Side side) { return kSideNames[static_cast<std::size_t>(side)]; }
 
 bool Excuses::excuse(std::string_view field, std::string_view name, Side side) {
     for (Excuse& excuse : list) {
-        if (excuse.field != field || excuse.side != side) continue;
+        if (!fits(excuse.field, field) || excuse.side != side) continue;
         if (std::ranges::none_of(excuse.cases, [&](const std::string& word) { return word == "*" || word == name; })) continue;
         excuse.used.insert(std::string(name));
         return true;

@@ -2,7 +2,6 @@
 #include <tests/parity/field_names.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
@@ -45,16 +44,22 @@ std::string hex(std::string_view text) {
     return digits;
 }
 
-std::string address_bytes(std::string_view text) {
-    std::array<unsigned char, 16> bytes{};
-    if (inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) != 1) return hex(text);
+// Two digits a byte.
+std::string digits_of(std::string_view bytes) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    constexpr unsigned kHigh = 4, kLow = 0xf;
     std::string digits;
-    for (const unsigned char byte : bytes) {
-        constexpr std::string_view kDigits = "0123456789abcdef";
-        digits += kDigits[byte >> 4];
-        digits += kDigits[byte & 0xf];
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        digits += kDigits[byte >> kHigh];
+        digits += kDigits[byte & kLow];
     }
     return digits;
+}
+
+std::string address_bytes(std::string_view text) {
+    std::string bytes(sizeof(in6_addr), '\0');
+    return inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) == 1 ? digits_of(bytes) : hex(text);
 }
 
 std::string canonical(const SharedField& field, Writer writer, std::string_view text) {
@@ -66,7 +71,9 @@ std::string canonical(const SharedField& field, Writer writer, std::string_view 
         text = text.substr(0, text.find_last_not_of('0') + 1);
         return std::string(text.substr(0, text.find_last_not_of('.') + 1));
     }
-    return field.our_type == "text" ? std::string(text) : lower(text);
+    if (field.our_type != "text") return lower(text);
+    if (field.their_type != "FT_BYTES") return std::string(text);
+    return writer == Writer::qpscope ? digits_of(text) : hex(text);
 }
 
 }  // namespace

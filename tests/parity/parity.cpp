@@ -1,4 +1,5 @@
-// Parity with tshark: the same values for every field that both know, in every packet of every sample capture.
+// Parity with tshark: the same values for every field that both know, in every packet of every sample capture and of
+// captures built for the purpose.
 //
 //   parity QPSCOPE CAPTURES DIFFERENCES [CASE...]
 //
@@ -7,6 +8,8 @@
 #include <tests/cli/process.hpp>
 #include <tests/parity/excuses.hpp>
 #include <tests/parity/field_names.hpp>
+#include <tests/parity/specimens.hpp>
+#include <tests/support/temporary_file.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,11 +30,6 @@ namespace {
 using namespace qps::test;
 
 constexpr int kSkipped = 77;
-
-struct Capture {
-    std::string name;
-    std::string path;
-};
 
 // Where a field differs in a capture: how often, and the first place.
 struct Difference {
@@ -157,14 +155,15 @@ private:
     Tally tally_;
 };
 
-std::vector<Capture> captures_in(const std::string& folder, const std::vector<std::string>& wanted) {
-    std::vector<Capture> captures;
+// The sample captures and those in `captures`, as far as they are wanted.
+std::vector<Capture> captures_in(const std::string& folder, std::vector<Capture> captures, const std::vector<std::string>& wanted) {
     const auto catalogue = nlohmann::json::parse(read_text(folder + "/catalogue.json"));
     for (const auto& row : catalogue["captures"]) {
         const auto name = row["case"].get<std::string>();
-        if (wanted.empty() || std::ranges::find(wanted, name) != wanted.end())
-            captures.push_back({name, fmt::format("{}/{}/{}", folder, name, row["file"].get<std::string>())});
+        captures.push_back({name, fmt::format("{}/{}/{}", folder, name, row["file"].get<std::string>())});
     }
+    if (!wanted.empty())
+        std::erase_if(captures, [&](const Capture& capture) { return std::ranges::find(wanted, capture.name) == wanted.end(); });
     return captures;
 }
 
@@ -191,7 +190,8 @@ int compare_all(const std::vector<std::string>& words) {
 
     Comparison comparison(qpscope, shared_fields(must(run({qpscope, "fields", "-f", "tsv"}), "qpscope fields"),
                                                  must(run_tshark({"-G", "fields"}), "tshark -G fields")));
-    const auto captures = captures_in(words.at(1), wanted);
+    const TemporaryFolder folder;
+    const auto captures = captures_in(words.at(1), write_specimens(folder.path()), wanted);
     for (const Capture& capture : captures) comparison.compare(capture);
 
     const Tally& tally = comparison.tally();

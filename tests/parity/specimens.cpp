@@ -1,0 +1,208 @@
+// Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every field.
+#include <dissect/build.hpp>
+#include <dissect/capture/writer.hpp>
+#include <tests/parity/specimens.hpp>
+
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+namespace qps::test {
+
+using namespace dissect;
+
+namespace {
+
+using Specs = std::vector<PacketSpec>;
+
+// Fields that decide what follows, or what a header is.
+bool structural(const Field& field) {
+    static const std::set<std::string_view> names{
+        "infiniband.bth.opcode",          "infiniband.bth.padcnt",      "infiniband.bth.tver",           "infiniband.bth.destqp",
+        "infiniband.deth.srcqp",          "infiniband.mad.baseversion", "infiniband.mad.mgmtclass",      "infiniband.mad.classversion",
+        "infiniband.mad.attributeid",     "infiniband.rmpp.rmpptype",   "infiniband.sa.attributeoffset", "infiniband.lrh.lnh",
+        "infiniband.lrh.pktlen",          "infiniband.lrh.vl",          "infiniband.lrh.lver",           "infiniband.grh.ipver",
+        "infiniband.grh.paylen",          "infiniband.grh.nxthdr",      "infiniband.cm.req.serviceid",   "infiniband.rmpp.rmppflags",
+        "infiniband.smpdirected.hopcount"};
+    return names.contains(field.name);
+}
+
+// A value for the n-th field that fits and is not zero.
+std::uint64_t distinct(const Field& field, std::uint64_t n) {
+    constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
+    constexpr unsigned kLongest = 64;
+    const std::uint64_t number = (n + 1) * kGolden >> (kLongest - std::min<unsigned>(kLongest, field.width));
+    return number == 0 ? 1 : number;
+}
+
+void fill(HeaderSpec& header_spec, std::uint64_t& n) {
+    for (const Field& field : header(header_spec.kind).fields) {
+        if (field.computed() || field.is_part || field.name.empty() || structural(field)) continue;
+        const ValueType type = value_type(field.format);
+        if (type == ValueType::bytes || type == ValueType::ipv6 || type == ValueType::text) {
+            std::vector<std::byte> bytes;
+            constexpr std::uint64_t kPrintable = 26;  // text of tshark's ends at bytes that are none
+            for (std::size_t i = 0; i < field.width / 8U; ++i) bytes.push_back(static_cast<std::byte>('a' + (n + i) % kPrintable));
+            (void)set(header_spec, field.name, Bytes(bytes));
+        } else {
+            (void)set(header_spec, field.name, distinct(field, n));
+        }
+        ++n;
+    }
+}
+
+void fill_from(PacketSpec& spec, LayerKind first, std::uint64_t& n) {
+    for (HeaderSpec& header_spec : spec.headers)
+        if (header_spec.kind >= first) fill(header_spec, n);
+}
+
+PacketSpec sample(Opcode opcode, Network network) {
+    constexpr std::size_t kBytes = 61;
+    PacketSpec spec = transport_packet(opcode, network);
+    set(spec, "infiniband.bth.destqp", 0x123456);
+    set(spec, "infiniband.deth.srcqp", 0x00abcd);
+    if (info(opcode).carries_payload) spec.payload.assign(kBytes, std::byte{0xa5});
+    return spec;
+}
+
+// The opcodes that tshark 4.0 takes apart.
+bool known_to_tshark(std::size_t code) {
+    constexpr std::size_t kFlush = 0x1c, kAtomicWrite = 0x1d;
+    constexpr std::size_t kRd = 0x40, kUd = 0x60, kCnp = 0x80;
+    return code != kFlush && code != kAtomicWrite && (code < kRd || (code >= kUd && code < kCnp));
+}
+
+Specs opcodes(std::span<const Network> networks) {
+    Specs specs;
+    std::uint64_t n = 0;
+    for (std::size_t code = 0; code < kOpcodes.size(); ++code)
+        if (kOpcodes[code].defined && known_to_tshark(code))
+            for (const Network network : networks) {
+                specs.push_back(sample(static_cast<Opcode>(code), network));
+                fill_from(specs.back(), LayerKind::lrh, n);
+            }
+    return specs;
+}
+
+Specs mads() {
+    Specs specs;
+    for (const MadAttribute& row : kMadAttributes)
+        for (unsigned code = 0; code < 256; ++code) {
+            const auto management_class = static_cast<ManagementClass>(code);
+            if (group_of(management_class) != row.group || row.data == LayerKind::mad_data) continue;
+            std::uint64_t n = row.id;
+            specs.push_back(mad_packet(management_class, row, Network::roce_v2_ipv4));
+            fill_from(specs.back(), LayerKind::mad, n);
+        }
+    return specs;
+}
+
+// A whole frame behind another Ethernet, IPv4 and what is given.
+PacketSpec behind(std::vector<HeaderSpec> between) {
+    PacketSpec spec = sample(Opcode{0x0a}, Network::roce_v2_ipv4);
+    between.insert(between.begin(), {spec.headers[0], spec.headers[1]});
+    spec.headers.insert(spec.headers.begin(), between.begin(), between.end());
+    return spec;
+}
+
+PacketSpec tagged(Network network, std::vector<HeaderSpec> tags) {
+    PacketSpec spec = sample(Opcode{0x0a}, network);
+    spec.headers.insert(spec.headers.begin() + 1, tags.begin(), tags.end());
+    return spec;
+}
+
+PacketSpec extended() {
+    PacketSpec spec = sample(Opcode{0x0a}, Network::roce_v2_ipv6);
+    HeaderSpec hop{LayerKind::ipv6_hop_by_hop};
+    hop.tail = {std::byte{1}, std::byte{4}, {}, {}, {}, {}};
+    HeaderSpec destination{LayerKind::ipv6_destination};
+    destination.tail = hop.tail;
+    insert_before(spec, LayerKind::udp, {hop, destination});
+    return spec;
+}
+
+PacketSpec control(LayerKind kind) {
+    PacketSpec spec;
+    spec.headers = {{LayerKind::ethernet}, {LayerKind::mac_control}, {kind}};
+    std::uint64_t n = 0;
+    fill(spec.headers.back(), n);
+    constexpr std::size_t kShortestFrame = 60;
+    spec.trailer.resize(kShortestFrame - build(spec).size());
+    return spec;
+}
+
+Specs tunnels() {
+    using enum LayerKind;
+    HeaderSpec tag{vlan};
+    set(tag, "vlan.id", 0xabc);
+    set(tag, "vlan.priority", 5);
+    set(tag, "vlan.dei", 1);
+    HeaderSpec label{mpls};
+    set(label, "mpls.label", 0xabcde);
+    set(label, "mpls.exp", 5);
+    HeaderSpec network{vxlan};
+    set(network, "vxlan.vni", 0xabcdef);
+    HeaderSpec virtual_network{geneve};
+    set(virtual_network, "geneve.vni", 0xabcdef);
+    HeaderSpec key{gre_key};
+    set(key, "gre.key", 0x89abcdef);
+    HeaderSpec sequence{gre_sequence};
+    set(sequence, "gre.sequence_number", 0x89abcdef);
+    Specs specs;
+    for (const Network carrier : {Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1}) {
+        specs.push_back(tagged(carrier, {tag}));
+        specs.push_back(tagged(carrier, {tag, tag}));
+        if (carrier != Network::roce_v1) specs.push_back(tagged(carrier, {label, label}));
+    }
+    specs.push_back(behind({{udp}, network}));
+    specs.push_back(behind({{udp}, virtual_network}));
+    specs.push_back(behind({{gre}}));
+    specs.push_back(behind({{gre}, key, sequence}));
+    for (const LayerKind kind : {erspan2, erspan3}) {
+        specs.push_back(behind({{gre}, sequence, {kind}}));
+        set(specs.back(), "erspan.vlan", 0xabc);
+        set(specs.back(), "erspan.spanid", 0x2bc);
+        set(specs.back(), "erspan.index", 0xabcde);
+        set(specs.back(), "erspan.timestamp", 0x89abcdef);
+        set(specs.back(), "erspan.hw", 9);
+    }
+    specs.push_back(extended());
+    specs.push_back(control(mac_pause));
+    specs.push_back(control(mac_pfc));
+    return specs;
+}
+
+Specs in_erf() {
+    Specs specs = opcodes(std::array{Network::native_local, Network::native_global});
+    for (PacketSpec& spec : specs) {
+        spec.link = LinkType::erf;
+        spec.headers.insert(spec.headers.begin(), {LayerKind::erf});
+    }
+    return specs;
+}
+
+Capture write(const std::string& folder, const std::string& name, LinkType link, const Specs& specs) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    Capture capture{name, folder + "/" + name + ".pcap"};
+    auto writer = CaptureWriter::open(capture.path, WriterFormat::pcap, link);
+    std::int64_t time = 0;
+    for (const PacketSpec& spec : specs) {
+        const auto bytes = build(spec);
+        Frame frame = frame_of(spec, bytes);
+        frame.time = Instant{time += kSecond};
+        if (!writer || !writer->write(frame)) throw std::runtime_error("cannot write " + capture.path);
+    }
+    if (!writer || !writer->close()) throw std::runtime_error("cannot write " + capture.path);
+    return capture;
+}
+
+}  // namespace
+
+std::vector<Capture> write_specimens(const std::string& folder) {
+    return {write(folder, "built_opcodes", LinkType::ethernet,
+                  opcodes(std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})),
+            write(folder, "built_mads", LinkType::ethernet, mads()), write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
+            write(folder, "built_erf", LinkType::erf, in_erf())};
+}
+
+}  // namespace qps::test

@@ -1,0 +1,22 @@
+// Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every field.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace qps::test {
+
+struct Capture {
+    std::string name;
+    std::string path;
+};
+
+// Writes them into a folder:
+//   built_opcodes   RC, UC and UD over every Ethernet network
+//   built_mads      every attribute of every management class, in RoCEv2
+//   built_tunnels   tags, tunnels, extension headers, PAUSE and PFC
+//   built_erf       native packets in ERF records, the one form in which tshark reads them
+// Payloads are long and do not look like a protocol, so that no heuristic of tshark's takes them.
+[[nodiscard]] std::vector<Capture> write_specimens(const std::string& folder);
+
+}  // namespace qps::test
