@@ -85,6 +85,7 @@ Specs opcodes(std::span<const Network> networks) {
 }
 
 Specs mads() {
+    constexpr std::uint64_t kRmppData = 1, kPayloadLength = 220;
     Specs specs;
     for (const MadAttribute& row : kMadAttributes)
         for (unsigned code = 0; code < 256; ++code) {
@@ -93,6 +94,11 @@ Specs mads() {
             std::uint64_t n = row.id;
             specs.push_back(mad_packet(management_class, row, Network::roce_v2_ipv4));
             fill_from(specs.back(), LayerKind::mad, n);
+            if (row.group != MadGroup::administration) continue;
+            specs.push_back(specs.back());  // the same as data of RMPP
+            set(specs.back(), "infiniband.rmpp.rmpptype", kRmppData);
+            set(specs.back(), "infiniband.rmpp.data1", 1);
+            set(specs.back(), "infiniband.rmpp.data2", kPayloadLength);
         }
     return specs;
 }
@@ -117,8 +123,18 @@ PacketSpec extended() {
     hop.tail = {std::byte{1}, std::byte{4}, {}, {}, {}, {}};
     HeaderSpec destination{LayerKind::ipv6_destination};
     destination.tail = hop.tail;
-    insert_before(spec, LayerKind::udp, {hop, destination});
+    insert_before(spec, LayerKind::udp, {hop, destination, {LayerKind::ipv6_fragment}});
+    set(spec, "ipv6.fraghdr.ident", 0x89abcdef);
     return spec;
+}
+
+// The header of a link instead of Ethernet's.
+Specs on_link(LinkType link, LayerKind kind) {
+    PacketSpec spec = sample(Opcode{0x0a}, Network::roce_v2_ipv4);
+    spec.link = link;
+    spec.headers[0] = {kind};
+    set(spec, "null.family", 2);
+    return {spec};
 }
 
 PacketSpec control(LayerKind kind) {
@@ -157,7 +173,8 @@ Specs tunnels() {
     specs.push_back(behind({{udp}, network}));
     specs.push_back(behind({{udp}, virtual_network}));
     specs.push_back(behind({{gre}}));
-    specs.push_back(behind({{gre}, key, sequence}));
+    specs.push_back(behind({{gre}, {gre_checksum}, key, sequence}));
+    specs.push_back(behind({{gre}, sequence, {erspan3}, {erspan3_platform}}));
     for (const LayerKind kind : {erspan2, erspan3}) {
         specs.push_back(behind({{gre}, sequence, {kind}}));
         set(specs.back(), "erspan.vlan", 0xabc);
@@ -178,6 +195,9 @@ Specs in_erf() {
         spec.link = LinkType::erf;
         spec.headers.insert(spec.headers.begin(), {LayerKind::erf});
     }
+    specs.push_back(sample(Opcode{0x0a}, Network::roce_v2_ipv4));
+    specs.back().link = LinkType::erf;
+    specs.back().headers.insert(specs.back().headers.begin(), {{LayerKind::erf}, {LayerKind::erf_ethernet_pad}});
     return specs;
 }
 
@@ -201,8 +221,11 @@ Capture write(const std::string& folder, const std::string& name, LinkType link,
 std::vector<Capture> write_specimens(const std::string& folder) {
     return {write(folder, "built_opcodes", LinkType::ethernet,
                   opcodes(std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})),
-            write(folder, "built_mads", LinkType::ethernet, mads()), write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
-            write(folder, "built_erf", LinkType::erf, in_erf())};
+            write(folder, "built_mads", LinkType::ethernet, mads()),
+            write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
+            write(folder, "built_erf", LinkType::erf, in_erf()),
+            write(folder, "built_cooked", LinkType::linux_cooked, on_link(LinkType::linux_cooked, LayerKind::linux_cooked)),
+            write(folder, "built_loopback", LinkType::null_loopback, on_link(LinkType::null_loopback, LayerKind::null_loopback))};
 }
 
 }  // namespace qps::test
