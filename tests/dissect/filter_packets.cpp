@@ -81,8 +81,10 @@ std::vector<Exhibit> make_exhibits() {
     all.back().bytes.resize(40 + 64);
     std::uint64_t index = 0;
     for (Exhibit& e : all) {
-        const auto wire_length = static_cast<std::uint32_t>(e.bytes.size());
-        Frame frame{.bytes = e.bytes, .wire_length = wire_length, .index = FrameIndex{++index}};
+        Frame frame;
+        frame.bytes = e.bytes;
+        frame.wire_length = static_cast<std::uint32_t>(e.bytes.size());
+        frame.index = FrameIndex{++index};
         frame.elapsed = Duration{static_cast<std::int64_t>(index) * 500'000'000 - 1'000'000'000};  // -0.5 s, 0, 0.5, 1, ...
         frame.options = e.options;
         decode(frame, e.packet);

@@ -31,7 +31,8 @@ std::vector<Packet> make_packets(Bytes bytes) {
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind) {
         if (packets.empty() || packets.back().layer_count == kMaxLayers - 1) {
             Packet& packet = packets.emplace_back();
-            packet.frame = {.bytes = bytes, .wire_length = kFrameBytes + 4};
+            packet.frame.bytes = bytes;
+            packet.frame.wire_length = kFrameBytes + 4;
             packet.bth_layer = 0;
             packet.opcode = Opcode::rc_acknowledge;
             packet.payload = {.offset = 100, .captured = 50, .length = 52, .pad = 2};
