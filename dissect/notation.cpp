@@ -27,6 +27,8 @@ constexpr std::array kWords{
     Word{LayerKind::bth, "infiniband.bth.becn", "becn", Mention::set},
     Word{LayerKind::bth, "infiniband.bth.p_key", "pkey", Mention::unusual, kDefaultPkey},
     Word{LayerKind::bth, "infiniband.bth.tver", "tver", Mention::unusual, 0},
+    Word{LayerKind::bth, "infiniband.bth.reserved6", "resv6", Mention::unusual, 0},
+    Word{LayerKind::bth, "infiniband.bth.reserved7", "resv7", Mention::unusual, 0},
     Word{LayerKind::rdeth, "infiniband.rdeth.eecnxt", "eec"},
     Word{LayerKind::xrceth, "infiniband.xrceth.xrcsrq", "srq"},
     Word{LayerKind::deth, "infiniband.deth.q_key", "qkey", Mention::unusual, kGsiQkey},
@@ -133,7 +135,7 @@ void append_pfc(std::string& out, const Packet& packet, const Layer& layer) {
     for (std::size_t priority = 0; priority < 8; ++priority) {
         if ((read_be<std::uint16_t>(bytes, 0) >> priority & 1) == 0) continue;
         fmt::format_to(std::back_inserter(out), " p{}={}", priority, read_be<std::uint16_t>(bytes, 2 + 2 * priority));
-        if (const auto time = derived::pause_ns(packet, layer, 2 + 2 * priority))
+        if (const auto time = derived::pause_ns(packet, layer, 2 + 2 * priority); time && time->number != 0)
             fmt::format_to(std::back_inserter(out), "({})", human_time(static_cast<double>(time->number) * 1e-9));
     }
 }
@@ -238,7 +240,7 @@ std::string_view protocol(const Packet& packet) {
             const auto row = std::ranges::find(kEtherTypes, type, &ValueName::value);
             return row == kEtherTypes.end() ? "ETHERNET" : row->name;
         }
-        default: return header(layer->kind).title;
+        default: return header(layer->kind).name;
     }
 }
 

@@ -139,12 +139,10 @@ TEST_CASE("every sample capture is read to its end, and has in it what is expect
         CHECK(reading.census.packets > 0);
         const Json found = document(reading);
         CHECK(document(read(path, {3})) == found);
-        CHECK(found["faults"].empty());
-
         const auto expectations = folder / "expect.json";
         if (rewriting()) std::ofstream(expectations) << found.dump(2) << '\n';
-        if (!std::filesystem::exists(expectations)) continue;
-        const Json expected = read_json(expectations);
+        const Json expected = std::filesystem::exists(expectations) ? read_json(expectations) : Json::object();
+        if (!expected.contains("faults")) CHECK(found["faults"].empty());
         for (const auto& [key, value] : expected.items()) {
             INFO(key << ": expected " << value << ", found " << found.value(key, Json()));
             CHECK((found.contains(key) && found[key] == value));
