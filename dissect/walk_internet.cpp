@@ -112,7 +112,7 @@ void walk_ipv4(Walk& walk) {
     const std::size_t length = std::size_t{read_be<std::uint8_t>(walk.header(), 0) & 15U} * 4;
     const Bytes header = enter(walk, LayerKind::ipv4, std::max(length, kIpv4Length));
     if (header.empty()) return;
-    if (header[0] >> 4 != std::byte{4}) return refuse_version(walk);
+    if ((header[0] >> 4) != std::byte{4}) return refuse_version(walk);
     if (length < kIpv4Length) {
         mark(walk.packet, Fault::bad_length);
         return add_data(walk);
@@ -134,7 +134,7 @@ void walk_ipv6(Walk& walk) {
     const std::uint8_t network_layer = walk.packet.layer_count;
     const Bytes header = enter(walk, LayerKind::ipv6, kIpv6Length);
     if (header.empty()) return;
-    if (header[0] >> 4 != std::byte{6}) return refuse_version(walk);
+    if ((header[0] >> 4) != std::byte{6}) return refuse_version(walk);
     if (const auto length = read_be<std::uint16_t>(header, 4); length != 0)
         narrow(walk, walk.offset + length);  // zero: a jumbogram (RFC 2675)
     walk_ipv6_extensions(walk, static_cast<IpProtocol>(header[6]), network_layer);

@@ -9,7 +9,6 @@ using qps::tests::hex;
 
 namespace {
 
-constexpr Opcode kRcSendOnly{0x04};
 constexpr Opcode kRcWriteOnly{0x0a};
 
 PacketSpec sample(Network network = Network::roce_v2_ipv4) {
