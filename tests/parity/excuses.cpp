@@ -12,10 +12,10 @@ namespace qps::test {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kSideNames{"both", "ours", "theirs"};
+constexpr std::array<std::string_view, 4> kSideNames{"both", "ours", "theirs", "unreadable"};
 
 std::optional<Side> side_of(std::string_view word) {
-    for (const Side side : {Side::both, Side::ours, Side::theirs})
+    for (const Side side : {Side::both, Side::ours, Side::theirs, Side::unreadable})
         if (name(side) == word) return side;
     return std::nullopt;
 }

@@ -82,9 +82,14 @@ public:
     }
 
     void compare(const Capture& capture) {
-        auto theirs = std::async(std::launch::async, [&] { return must(run_tshark(their_words(capture)), "tshark"); });
+        auto theirs = std::async(std::launch::async, [&] { return run_tshark(their_words(capture)); });
         const std::string our_text = must(run(our_words(capture)), "qpscope");
-        const std::string their_text = theirs.get();
+        const Ending their_ending = theirs.get();
+        if (their_ending.code != 0) {
+            tally_.differences[{"-", capture.name, Side::unreadable}].theirs = their_ending.err;
+            return;
+        }
+        const std::string& their_text = their_ending.out;
         const auto our_rows = rows_of(our_text);
         const auto their_rows = rows_of(their_text);
         if (our_rows.size() != their_rows.size() + 1)  // ours have a heading
@@ -139,12 +144,13 @@ private:
     // Where no dissector of theirs took the payload, they call it data, and leave the pad in it.
     void compare_payload(const Capture& capture, std::size_t frame, const std::vector<std::string_view>& ours,
                          const std::vector<std::string_view>& theirs) {
-        if (!theirs.back().ends_with(":infiniband:data")) return;
+        const std::string_view pad_count = ours[index_.at("infiniband.bth.padcnt")];
+        if (!theirs.back().ends_with(":infiniband:data") || pad_count.empty()) return;
         ++tally_.payloads;
         constexpr std::size_t kDigits = 2;
         const std::string_view padded = theirs[index_.at("data.data")];
         const std::string_view payload = ours[index_.at("infiniband.payload")];
-        const auto pad = static_cast<std::size_t>(std::stoul(std::string(ours[index_.at("infiniband.bth.padcnt")])));
+        const auto pad = static_cast<std::size_t>(pad_count.front() - '0');
         if (!padded.starts_with(payload) || padded.size() != payload.size() + kDigits * pad)
             note(capture, frame, "infiniband.payload", payload, padded);
     }
