@@ -24,7 +24,7 @@ run_ctest() {  # PRESET
 }
 
 part_dev() { need_packages build test && build_preset dev 3 && run_ctest dev; }
-part_asan() { need_packages build test && build_preset asan 4 && run_ctest asan; }
+part_asan() { need_packages build test asan && build_preset asan 4 && run_ctest asan; }
 part_clang() { need_packages build test clang && build_preset clang 3 && run_ctest clang; }
 
 # Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository.

@@ -233,18 +233,19 @@ ExitCode run_info(const Options& options) {
     Output output(options.output);
     Reports reports(options.format, options.files.size() > 1, output);
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
-        const Jobs jobs = jobs_for(options, input);
+        const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread
         std::vector<Census> parts(jobs.slots());
         Census census;
-        decode_all(input, progress, jobs,
-                   {*filter,
-                    {},
-                    [&](std::size_t slot) { parts[slot] = {}; },
-                    [&](std::size_t slot, const Packet& packet) { count(parts[slot], packet); },
-                    [&](std::size_t slot) {
-                        add(census, parts[slot]);
-                        return options.count == 0 || census.packets < options.count;
-                    }});
+        const auto begin = [&](std::size_t slot) { parts[slot] = {}; };
+        const auto full = [&](const Census& part) { return options.count != 0 && census.packets + part.packets >= options.count; };
+        const auto each = [&](std::size_t slot, const Packet& packet) {
+            if (!full(parts[slot])) count(parts[slot], packet);
+        };
+        const auto consume = [&](std::size_t slot) {
+            add(census, parts[slot]);
+            return !full({});
+        };
+        decode_all(input, progress, jobs, {*filter, {}, begin, each, consume});
         progress.clear();
         reports.add(input, census);
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

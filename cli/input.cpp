@@ -45,22 +45,23 @@ void print(const InputProblem& problem) {
 Input::Input(std::variant<CaptureFile, Listener> source, const Options& options)
     : source_(std::move(source)), link_speed_(options.link_speed), interface_(options.interface) {}
 
-std::expected<Input, InputProblem> Input::open(const Options& options, const std::string& name) {
+std::expected<Input, OpenFailure> Input::open(const Options& options, const std::string& name) {
     if (name.empty()) {
         auto listener = Listener::open(options.interface, options.capture_filter);
-        if (!listener) return std::unexpected(listener.error());
+        if (!listener) return std::unexpected(OpenFailure{listener.error(), ExitCode::unreadable});
         return Input(std::move(*listener), options);
     }
     auto file = CaptureFile::open(name);
-    if (!file) return std::unexpected(file.error());
+    if (!file) return std::unexpected(OpenFailure{file.error(), ExitCode::unreadable});
     Input input(std::move(*file), options);
     if (!options.capture_filter.empty()) {
         const auto interfaces = input.file()->interfaces();
         auto bpf =
             dissect::BpfFilter::compile(options.capture_filter, interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
-        if (!bpf)
-            return std::unexpected(InputProblem{InputProblemKind::unreadable, name, 0,
-                                                fmt::format("capture filter \"{}\": {}", options.capture_filter, bpf.error())});
+        if (!bpf) {
+            const std::string sentence = fmt::format("capture filter \"{}\": {}", options.capture_filter, bpf.error());
+            return std::unexpected(OpenFailure{{InputProblemKind::unreadable, input.name(), 0, sentence}, ExitCode::usage});
+        }
         input.bpf_ = std::move(*bpf);
     }
     return input;
@@ -122,8 +123,8 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
     for (const std::string& name : names) {
         auto input = Input::open(options, name);
         if (!input) {
-            print(input.error());
-            code = worse(code, code_of(input.error().kind));
+            print(input.error().problem);
+            code = worse(code, input.error().code);
             continue;
         }
         Progress progress(!options.no_progress && !options.quiet, input->name());

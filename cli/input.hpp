@@ -18,10 +18,16 @@ namespace qps::cli {
 
 class Progress;
 
+// Why an input could not be opened, and what that means for the exit code.
+struct OpenFailure {
+    dissect::InputProblem problem;
+    ExitCode code;
+};
+
 class Input {
 public:
     // A path, "-", or options.interface where `name` is empty.
-    [[nodiscard]] static std::expected<Input, dissect::InputProblem> open(const Options& options, const std::string& name);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, const std::string& name);
 
     // The next frames, at least one; false at the end, at damage, or once the user interrupts.
     [[nodiscard]] bool read(dissect::Batch& batch);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <new>
 #include <string>
 #include <vector>
@@ -67,11 +67,42 @@ constexpr std::array kCommands{
 // The command for a line that names files only.
 constexpr std::string_view kDefaultCommand = "info";
 
-const std::map<std::string, OutputFormat> kFormats{
-    {"table", OutputFormat::table}, {"json", OutputFormat::json}, {"ndjson", OutputFormat::ndjson},
-    {"csv", OutputFormat::csv},     {"tsv", OutputFormat::tsv},
+constexpr int kMostJobs = 1024;
+
+template <class T>
+struct Choice {
+    std::string_view name;
+    T value;
 };
-const std::map<std::string, When> kWhens{{"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
+constexpr std::array kFormats{
+    Choice{"table", OutputFormat::table}, Choice{"json", OutputFormat::json}, Choice{"ndjson", OutputFormat::ndjson},
+    Choice{"csv", OutputFormat::csv},     Choice{"tsv", OutputFormat::tsv},
+};
+constexpr std::array kWhens{Choice{"auto", When::automatic}, Choice{"always", When::always}, Choice{"never", When::never}};
+
+// Adds an option that takes one of a few words.
+template <class T, std::size_t N>
+void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<Choice<T>, N>& choices,
+                const std::string& description) {
+    const auto take = [&target, &choices](const std::string& text) {
+        const auto choice = std::ranges::find(choices, text, &Choice<T>::name);
+        if (choice == choices.end()) {
+            std::string all;
+            for (const Choice<T>& each : choices) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+            throw CLI::ValidationError(fmt::format("\"{}\" is none of {}", text, all));
+        }
+        target = choice->value;
+    };
+    app.add_option_function<std::string>(names, take, description)->type_name("WORD");
+}
+
+// Digits only, as far as 64 bits go.
+std::string check_count(const std::string& text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size()) return {};
+    return fmt::format("\"{}\" is no count of packets", text);
+}
 
 // "100G", "25g", "1000M", "400000000000": bits a second.
 std::string read_speed(const std::string& text, Options& options) {
@@ -101,20 +132,24 @@ std::string exit_code_text() {
 }
 
 void add_capture_options(CLI::App& app, Options& options) {
-    app.add_option("files", options.files, "Capture files: pcap or pcapng, plain, .gz or .zst; - is standard input");
+    app.add_option("files", options.files, "Capture files: pcap or pcapng, plain, .gz or .zst; - is standard input")->type_name("");
     app.add_option("-r,--read", options.files, "A capture file, as with tshark")->type_name("FILE");
-    app.add_option("-i,--interface", options.interface, "Capture live from an interface (needs root or CAP_NET_RAW)");
-    app.add_option("-F,--capture-filter", options.capture_filter, "Take only frames that this libpcap (BPF) expression matches");
-    app.add_option("-Y,--filter", options.filter, "Take only packets that this display filter matches, as with Wireshark");
-    app.add_option("-c,--count", options.count, "Stop after so many packets");
-    app.add_option("-j,--jobs", options.jobs, "Threads (default: one per processor)")->check(CLI::Range(1, 1024));
+    app.add_option("-i,--interface", options.interface, "Capture live from an interface (needs root or CAP_NET_RAW)")->type_name("NAME");
+    app.add_option("-F,--capture-filter", options.capture_filter, "Take only frames that this libpcap (BPF) expression matches")
+        ->type_name("EXPRESSION");
+    app.add_option("-Y,--filter", options.filter, "Take only packets that this display filter matches, as with Wireshark")
+        ->type_name("FILTER");
+    app.add_option("-c,--count", options.count, "Stop after so many packets")->check(CLI::Validator(check_count, ""))->type_name("NUMBER");
+    app.add_option("-j,--jobs", options.jobs, "Threads (default: one per processor)")
+        ->check(CLI::Range(1, kMostJobs).description(""))
+        ->type_name("NUMBER");
     app.add_option("--link-speed", "Speed of the link, for pause times: 100G, 400G, ...")
         ->type_name("SPEED")
         ->each([&options](const std::string& text) {
             if (const std::string problem = read_speed(text, options); !problem.empty())
                 throw CLI::ValidationError("--link-speed", problem);
         });
-    app.add_option("--color", options.color, "Colours: auto, always, never")->transform(CLI::CheckedTransformer(kWhens))->type_name("WHEN");
+    add_choice(app, "--color", options.color, kWhens, "Colours: auto, always or never");
     app.add_flag("--no-progress", options.no_progress, "No progress on standard error");
 }
 
@@ -137,9 +172,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--no-bytes", options.no_bytes, "Without the bytes");
     }
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Only fields whose name or meaning holds this");
-    sub->add_option("-f,--format", options.format, "table, json, ndjson, csv or tsv")
-        ->transform(CLI::CheckedTransformer(kFormats))
-        ->type_name("FORMAT");
+    add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
     sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
     sub->add_flag("-q,--quiet", options.quiet, "No remarks on standard error");
 }
@@ -165,7 +198,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("-V,--version", fmt::format("qpscope {}", kVersion));
     app.footer(fmt::format("`qpscope FILE` is short for `qpscope {} FILE`; `qpscope COMMAND --help` tells more.\n\n{}", kDefaultCommand,
                            exit_code_text()));
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);  // that there is one is said in our own words
     for (const Command& command : kCommands) add_command(app, command, options, chosen);
     std::vector<std::string> words = arguments(argc, argv);
     std::ranges::reverse(words);  // CLI11 takes them from the back
@@ -174,6 +207,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
         fmt::print(stderr, "qpscope: {}\nTry `qpscope --help`.\n", error.what());
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (chosen == nullptr) {
+        fmt::print(stderr, "qpscope: name a capture file or a command\n\n{}", app.help());
         return static_cast<int>(ExitCode::usage);
     }
     if (chosen->takes.captures && options.files.empty() == options.interface.empty()) {

@@ -101,7 +101,9 @@ ExitCode run_packets(const Options& options) {
     if (!filter || !columns) return ExitCode::usage;
     Output output(options.output);
     PacketRows rows(options, std::move(*columns), output);
+    bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        opened = true;
         if (rows.full()) return ExitCode::done;
         const Jobs jobs = jobs_for(options, input);
         std::vector<Rendered> parts(jobs.slots());
@@ -118,7 +120,7 @@ ExitCode run_packets(const Options& options) {
                     }});
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
-    rows.write_heading();
+    if (opened) rows.write_heading();
     rows.end();
     return worse(output.closed() ? ExitCode::done : code, finish(output));
 }

@@ -19,10 +19,12 @@ build  libzstd-dev         captures compressed with zstd
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
 clang  clang-19            the second compiler
+asan   clang-19            the compiler whose sanitizers take constant tables of functions
+asan   libclang-rt-19-dev  the sanitizers
 lint   clang-tidy-19       the linter
 fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
-parity tshark              a second opinion on every field; where it is missing that test is skipped
+test   tshark              a second opinion on every field; where it is missing that test is skipped
 bench  tshark              the rival that we measure ourselves against
 bench  zstd                makes a compressed capture to measure
 '

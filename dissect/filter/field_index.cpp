@@ -17,7 +17,7 @@ struct Alias {
 };
 
 constexpr std::array kAliases{
-    Alias{"eth.addr", {"eth.src", "eth.dst"}},
+    Alias{"eth.addr", {"eth.dst", "eth.src"}},  // as on the wire
     Alias{"ip.addr", {"ip.src", "ip.dst"}},
     Alias{"ip.host", {"ip.src", "ip.dst"}},
     Alias{"ipv6.addr", {"ipv6.src", "ipv6.dst"}},
