@@ -56,6 +56,10 @@ Json verdicts(const std::array<std::uint64_t, 4>& numbers) {
     return object;
 }
 
+std::int64_t duration_ns(const Census& census) {
+    return census.time ? std::to_underlying(census.time->last) - std::to_underlying(census.time->first) : 0;
+}
+
 std::uint64_t rdma_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
 
 Json document(const Input& input, const Census& census) {
@@ -76,7 +80,7 @@ Json document(const Input& input, const Census& census) {
     if (census.time) {
         json["first_time_ns"] = std::to_underlying(census.time->first);
         json["last_time_ns"] = std::to_underlying(census.time->last);
-        json["duration_ns"] = std::to_underlying(census.time->last) - std::to_underlying(census.time->first);
+        json["duration_ns"] = duration_ns(census);
         json["backwards_timestamps"] = census.backwards;
     }
     if (const CaptureFile* file = input.file(); file != nullptr && file->drops().known) {
@@ -123,8 +127,7 @@ std::string crc_text(const Json& verdict, const Json& reasons) {
 
 void append_times(std::string& out, const Census& census) {
     if (!census.time) return;
-    const auto length =
-        static_cast<double>(std::to_underlying(census.time->last) - std::to_underlying(census.time->first)) / kNanosecondsPerSecond;
+    const auto length = static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond;
     append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
     if (census.backwards != 0) append_row(out, "", fmt::format("{} packets are older than the one before them", grouped(census.backwards)));
 }
@@ -172,6 +175,20 @@ void append_table(std::string& out, const Input& input, const Census& census) {
     append_opcodes(out, census);
 }
 
+constexpr std::string_view kBriefLayout = "{:>12} {:>12} {:>12} {:>8} {:>12} {:>16} {:>10}  {}\n";
+
+void append_brief_heading(std::string& out) {
+    out += fmt::format(fmt::runtime(kBriefLayout), "packets", "RDMA", "ICRC good", "bad", "unchecked", "bytes", "time", "capture");
+}
+
+// One capture in a line, where there are several.
+void append_brief(std::string& out, const Input& input, const Census& census) {
+    const auto icrc = [&](CrcStatus status) { return grouped(census.icrc[std::to_underlying(status)]); };
+    const std::string length = human_time(static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond);
+    out += fmt::format(fmt::runtime(kBriefLayout), grouped(census.packets), grouped(rdma_packets(census)), icrc(CrcStatus::good),
+                       icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable), grouped(census.bytes), length, input.name());
+}
+
 // Nested objects become keys with dots.
 void append_flat(std::string& out, OutputFormat format, const std::string& prefix, const Json& json) {
     for (const auto& [key, value] : json.items()) {
@@ -190,14 +207,19 @@ void append_flat(std::string& out, OutputFormat format, const std::string& prefi
 // The reports of all inputs in the format asked for.
 class Reports {
 public:
-    Reports(OutputFormat format, bool several, Output& output) : format_(format), several_(several), output_(output) {
+    Reports(const Options& options, Output& output)
+        : format_(options.format), several_(options.files.size() > 1), brief_(several_ && !options.long_report), output_(output) {
         if (format_ == OutputFormat::csv || format_ == OutputFormat::tsv) output_.write(fmt::format("key{}value\n", separator(format_)));
     }
 
     void add(const Input& input, const Census& census) {
         std::string out;
         switch (format_) {
-            case OutputFormat::table: append_table(out, input, census); break;
+            case OutputFormat::table:
+                if (brief_ && !headed_) append_brief_heading(out);
+                headed_ = true;
+                brief_ ? append_brief(out, input, census) : append_table(out, input, census);
+                break;
             case OutputFormat::ndjson: out = dump(document(input, census), -1) + "\n"; break;
             case OutputFormat::json:
                 if (several_) documents_.push_back(document(input, census));
@@ -221,6 +243,8 @@ private:
 
     OutputFormat format_;
     bool several_;
+    bool brief_;
+    bool headed_ = false;
     Output& output_;
     Json documents_ = Json::array();
 };
@@ -231,7 +255,7 @@ ExitCode run_info(const Options& options) {
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
     Output output(options.output);
-    Reports reports(options.format, options.files.size() > 1, output);
+    Reports reports(options, output);
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread
         std::vector<Census> parts(jobs.slots());

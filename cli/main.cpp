@@ -27,6 +27,7 @@ struct Takes {
     bool columns = false;
     bool frames = false;
     bool pattern = false;
+    bool long_report = false;
 };
 
 struct Command {
@@ -41,7 +42,7 @@ constexpr std::array kCommands{
     Command{"info",
             "what kind of capture, how many packets of what, ICRC verdicts",
             "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
-            {.captures = true},
+            {.captures = true, .long_report = true},
             run_info},
     Command{"packets",
             "one line a packet; -e chooses columns, -Y packets",
@@ -171,6 +172,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         sub->add_flag("--no-bytes", options.no_bytes, "Without the bytes");
     }
+    if (command.takes.long_report)
+        sub->add_flag("-l,--long", options.long_report, "The whole report of each of several captures, not a line");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Only fields whose name or meaning holds this");
     add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
     sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");

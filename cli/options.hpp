@@ -28,6 +28,7 @@ struct Options {
     When color = When::automatic;
     bool no_progress = false;
     bool quiet = false;
+    bool long_report = false;  // info: of each of several captures
     bool no_bytes = false;  // show: without the hex dump
 };
 

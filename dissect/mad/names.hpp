@@ -278,6 +278,8 @@ inline constexpr std::array kLinkSpeedsExt{
     ValueName{14, "EDR, HDR or NDR"},  ValueName{15, "FDR, EDR, HDR or NDR"}, ValueName{30, "Disabled"},
     ValueName{31, "All supported"},
 };
+// What a link may run at: without the two values that only "enabled" has.
+inline constexpr std::span<const ValueName> kLinkSpeedsExtActive = std::span(kLinkSpeedsExt).first<kLinkSpeedsExt.size() - 2>();
 inline constexpr std::array kLinkSpeedsExt2{
     ValueName{0, "None"},
     ValueName{1, "212.5 Gb/s (XDR)"},

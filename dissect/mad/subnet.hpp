@@ -199,8 +199,8 @@ inline constexpr std::array kPortInfoFields{
     row::flag("infiniband.portinfo.capabilitymask2.virtualizationsupported", "Virtualization supported", at(61, 5)).part(),
     row::flag("infiniband.portinfo.capabilitymask2.portinfoextendedsupported", "PortInfoExtended supported", at(61, 6)).part(),
     row::flag("infiniband.portinfo.capabilitymask2.setnodedescriptionsupported", "Set of NodeDescription supported", at(61, 7)).part(),
-    row::hex("infiniband.portinfo.linkspeedextactive", "Link speed extended active", at(62), 4).named(kLinkSpeedsExt),
-    row::hex("infiniband.portinfo.linkspeedextsupported", "Link speeds extended supported", at(62, 4), 4).named(kLinkSpeedsExt),
+    row::hex("infiniband.portinfo.linkspeedextactive", "Link speed extended active", at(62), 4).named(kLinkSpeedsExtActive),
+    row::hex("infiniband.portinfo.linkspeedextsupported", "Link speeds extended supported", at(62, 4), 4).named(kLinkSpeedsExtActive),
     row::reserved(at(63), 3),
     row::hex("infiniband.portinfo.linkspeedextenabled", "Link speeds extended enabled", at(63, 3), 5).named(kLinkSpeedsExt),
 };
