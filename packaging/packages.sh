@@ -18,6 +18,7 @@ build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
+test   iproute2            network namespaces for the tests of live capture
 clang  clang-19            the second compiler
 asan   clang-19            the compiler whose sanitizers take constant tables of functions
 asan   libclang-rt-19-dev  the sanitizers
