@@ -1,0 +1,41 @@
+// Where a packet comes from and goes to, whatever network carried it, and the one way of traffic to a queue pair.
+#pragma once
+
+#include <dissect/packet.hpp>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace qps::transport {
+
+// The space in which an address has its meaning. RoCEv1 and RoCEv2 are spaces of their own: a host that sends both is
+// misconfigured (users ask for that), and its queue pairs are not the same.
+enum class AddressSpace : std::uint8_t { none, roce_v2, roce_v1, infiniband_gid, infiniband_lid };
+
+// An IPv6 address, an IPv4 address mapped into one (::ffff:a.b.c.d, as GIDs have it), a GID, or a LID in the last two bytes.
+struct Address {
+    std::array<std::uint64_t, 2> bits{};  // most significant first, in host order
+    AddressSpace space = AddressSpace::none;
+    [[nodiscard]] auto operator<=>(const Address&) const = default;
+};
+
+// "10.0.0.1", "2001:db8::1", "lid 4".
+[[nodiscard]] std::string text(const Address& address);
+
+// One way of traffic: everything from one host to one queue pair of another.
+struct FlowKey {
+    Address source;
+    Address destination;
+    dissect::Qpn destination_qp{};
+    [[nodiscard]] auto operator<=>(const FlowKey&) const = default;
+};
+
+// Mixes all bits, as open-addressing tables want it.
+struct FlowHash {
+    using is_avalanching = void;
+    [[nodiscard]] std::size_t operator()(const FlowKey& key) const;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,147 @@
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/internet.hpp>
+#include <transport-replay/observation.hpp>
+
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
+constexpr Field kVa = named(kRethFields, "infiniband.reth.va");
+constexpr Field kRkeyField = named(kRethFields, "infiniband.reth.r_key");
+constexpr Field kDmalen = named(kRethFields, "infiniband.reth.dmalen");
+constexpr Field kSwap = named(kAtomicethFields, "infiniband.atomiceth.swapdt");
+constexpr Field kCompare = named(kAtomicethFields, "infiniband.atomiceth.cmpdt");
+constexpr Field kSyndrome = named(kAethFields, "infiniband.aeth.syndrome");
+constexpr Field kMsn = named(kAethFields, "infiniband.aeth.msn");
+constexpr Field kSe = named(kBthFields, "infiniband.bth.se");
+constexpr Field kPkeyField = named(kBthFields, "infiniband.bth.p_key");
+constexpr Field kFecn = named(kBthFields, "infiniband.bth.fecn");
+constexpr Field kBecn = named(kBthFields, "infiniband.bth.becn");
+
+constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
+constexpr std::uint8_t kCongestionExperienced = 3;
+
+Address address_at(Bytes bytes, std::size_t offset, AddressSpace space) {
+    return {{read_be<std::uint64_t>(bytes, offset), read_be<std::uint64_t>(bytes, offset + 8)}, space};
+}
+
+void take_network(const Packet& packet, Observation& observation) {
+    const Layer& layer = packet.layer_storage[packet.network_layer];
+    const Bytes bytes = packet.bytes_of(layer);
+    FlowKey& flow = observation.flow;
+    switch (layer.kind) {
+        case LayerKind::ipv4: {
+            flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
+            flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
+            const auto service = read_be<std::uint8_t>(bytes, 1);
+            observation.dscp = service >> 2;
+            observation.congestion_experienced = (service & 3) == kCongestionExperienced;
+            observation.hops = read_be<std::uint8_t>(bytes, 8);
+            observation.ip_id = read_be<std::uint16_t>(bytes, 4);
+            break;
+        }
+        case LayerKind::ipv6:
+        case LayerKind::grh: {
+            const AddressSpace space = layer.kind == LayerKind::ipv6                    ? AddressSpace::roce_v2
+                                       : packet.encapsulation == Encapsulation::roce_v1 ? AddressSpace::roce_v1
+                                                                                        : AddressSpace::infiniband_gid;
+            flow.source = address_at(bytes, 8, space);
+            flow.destination = address_at(bytes, 24, space);
+            const auto traffic_class = static_cast<std::uint8_t>(read_bits(bytes, 4, 8));
+            observation.dscp = traffic_class >> 2;
+            observation.congestion_experienced = layer.kind == LayerKind::ipv6 && (traffic_class & 3) == kCongestionExperienced;
+            observation.hops = read_be<std::uint8_t>(bytes, 7);
+            break;
+        }
+        default:  // LRH
+            flow.source = {{0, read_be<std::uint16_t>(bytes, 6)}, AddressSpace::infiniband_lid};
+            flow.destination = {{0, read_be<std::uint16_t>(bytes, 2)}, AddressSpace::infiniband_lid};
+    }
+}
+
+void take_header(const Packet& packet, const Layer& layer, Observation& observation) {
+    if (layer.fault != Fault::none && layer.kind != LayerKind::bth) return;
+    const Bytes bytes = packet.bytes_of(layer);
+    switch (layer.kind) {
+        case LayerKind::bth:
+            observation.solicited = read(bytes, kSe) != 0;
+            observation.pkey = static_cast<Pkey>(read(bytes, kPkeyField));
+            observation.congestion_experienced |= read(bytes, kFecn) != 0;
+            observation.becn = read(bytes, kBecn) != 0;
+            break;
+        case LayerKind::deth: observation.source_qp = static_cast<Qpn>(read(bytes, kSrcqp)); break;
+        case LayerKind::reth:
+            observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)),
+                                  static_cast<std::uint32_t>(read(bytes, kDmalen))};
+            break;
+        case LayerKind::atomiceth:
+            observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)), 8};
+            observation.atomic = {read(bytes, kSwap), read(bytes, kCompare)};
+            break;
+        case LayerKind::aeth:
+            observation.acknowledgment = {static_cast<std::uint8_t>(read(bytes, kSyndrome)), static_cast<Msn>(read(bytes, kMsn))};
+            break;
+        case LayerKind::atomicacketh: observation.atomic_result = read_be<std::uint64_t>(bytes, 0); break;
+        case LayerKind::immdt: observation.immediate = read_be<std::uint32_t>(bytes, 0); break;
+        case LayerKind::ieth: observation.invalidate = static_cast<Rkey>(read_be<std::uint32_t>(bytes, 0)); break;
+        case LayerKind::mad: observation.management = true; break;
+        default: break;
+    }
+}
+
+void take_transport(const Packet& packet, Observation& observation) {
+    observation.kind = packet.has_transport() ? ObservationKind::transport : ObservationKind::unreadable;
+    observation.encapsulation = packet.encapsulation;
+    take_network(packet, observation);
+    if (!packet.has_transport()) return;
+    observation.flow.destination_qp = packet.dest_qp;
+    observation.opcode = packet.opcode;
+    observation.psn = packet.psn;
+    observation.ack_request = packet.ack_request;
+    observation.icrc = packet.icrc.status;
+    observation.icrc_found = packet.icrc.found;
+    observation.payload_length = packet.payload.length;
+    observation.payload = packet.payload_bytes();
+    for (const Layer& layer : packet.layers().subspan(packet.bth_layer)) take_header(packet, layer, observation);
+}
+
+void take_pause(const Packet& packet, const Layer& layer, Observation& observation) {
+    const Bytes bytes = packet.bytes_of(layer);
+    if (layer.kind == LayerKind::mac_pause) {
+        observation.kind = ObservationKind::pause;
+        observation.pause.enabled = 1;
+        observation.pause.quanta[0] = read_be<std::uint16_t>(bytes, 0);
+        return;
+    }
+    observation.kind = ObservationKind::pfc;
+    observation.pause.enabled = read_be<std::uint8_t>(bytes, 1);
+    for (std::size_t priority = 0; priority < observation.pause.quanta.size(); ++priority)
+        observation.pause.quanta[priority] = read_be<std::uint16_t>(bytes, 2 + 2 * priority);
+}
+
+}  // namespace
+
+void observe(const Packet& packet, Observation& observation) {
+    observation = {};
+    observation.frame = packet.frame.index;
+    observation.time = packet.frame.time;
+    observation.wire_length = packet.frame.wire_length;
+    observation.interface = packet.frame.interface;
+    observation.link_speed = packet.frame.link_speed;
+    observation.cut = packet.frame.cut();
+    for (const Layer& layer : packet.layers()) {
+        if (layer.fault != Fault::none && observation.fault == Fault::none) observation.fault = layer.fault;
+        if (layer.kind == LayerKind::vlan && layer.fault == Fault::none)
+            observation.pcp = static_cast<std::uint8_t>(read_bits(packet.bytes_of(layer), 0, 3));
+        if (layer.kind == LayerKind::udp) observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
+        if (layer.kind == LayerKind::mac_pause || layer.kind == LayerKind::mac_pfc) take_pause(packet, layer, observation);
+    }
+    if (packet.encapsulation != Encapsulation::none) take_transport(packet, observation);
+}
+
+}  // namespace qps::transport
