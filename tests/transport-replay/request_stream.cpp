@@ -1,0 +1,211 @@
+// Requests put in order: messages from packets that come in order, late, twice, or not at all.
+#include <tests/support/catch.hpp>
+#include <transport-replay/request_stream.hpp>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+
+namespace {
+
+constexpr std::uint32_t kPmtu = 1024;
+constexpr std::uint8_t kFirst = 0x00, kMiddle = 0x01, kLast = 0x02, kOnly = 0x04, kRead = 0x0c, kResponseFirst = 0x0d,
+                       kResponseMiddle = 0x0e, kResponseLast = 0x0f, kFetchAdd = 0x14;
+
+// A conversation: packets in, what they were and which messages ended out.
+struct Conversation {
+    RequestStream stream;
+    std::vector<Message> done;
+    std::uint64_t clock = 0;
+
+    Observation packet(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length) {
+        Observation made;
+        made.opcode = static_cast<Opcode>(opcode);
+        made.psn = Psn(psn);
+        made.payload_length = length;
+        made.time = Instant{static_cast<std::int64_t>(++clock) * 1000};
+        made.frame = FrameIndex{clock};
+        return made;
+    }
+    Arrived send(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
+        return stream.send(packet(opcode, psn, length), kPmtu, done);
+    }
+    Arrived read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu) {
+        Observation request = packet(kRead, psn, 0);
+        request.access = RemoteAccess{0x1000, Rkey{7}, length};
+        return stream.send(request, pmtu, done);
+    }
+    Acknowledged ack(std::uint32_t psn) { return stream.acknowledge(Psn(psn), packet(0x11, psn, 0), done); }
+    bool response(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
+        return stream.respond(packet(opcode, psn, length), kPmtu, done);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a message of three packets completes when its last PSN is acknowledged") {
+    Conversation c;
+    CHECK(c.send(kFirst, 10).arrival == Arrival::first);
+    CHECK(c.send(kMiddle, 11).arrival == Arrival::in_order);
+    CHECK(c.send(kLast, 12, 100).arrival == Arrival::in_order);
+    CHECK(c.ack(11).messages == 0);
+    CHECK(c.ack(12).messages == 1);
+    REQUIRE(c.done.size() == 1);
+    CHECK(c.done[0].outcome == Outcome::completed);
+    CHECK(c.done[0].bytes == 2 * kPmtu + 100);
+    CHECK(c.done[0].packets == 3);
+    CHECK(c.done[0].first == Psn(10));
+    CHECK(c.done[0].last == Psn(12));
+    CHECK(c.stream.open() == 0);
+}
+
+TEST_CASE("one acknowledgment completes all messages before it, across the wrap of the PSN") {
+    Conversation c;
+    for (std::uint32_t i = 0; i < 10; ++i) c.send(kOnly, 0xfffffb + i);
+    CHECK(c.ack(0xfffffb + 9).messages == 10);
+    CHECK(c.stream.next() == Psn(5));
+}
+
+TEST_CASE("a gap that is filled joins the message") {
+    Conversation c;
+    c.send(kFirst, 1);
+    CHECK(c.send(kLast, 4).missing == 2);
+    CHECK(c.send(kMiddle, 3).arrival == Arrival::late);
+    CHECK(c.send(kMiddle, 2).arrival == Arrival::late);
+    CHECK(c.stream.open() == 1);
+    CHECK(c.ack(4).unseen == 0);
+    REQUIRE(c.done.size() == 1);
+    CHECK(c.done[0].packets == 4);
+    CHECK(c.done[0].missing == 0);
+}
+
+TEST_CASE("a gap between two messages that is filled leaves two messages") {
+    Conversation c;
+    c.send(kFirst, 1);
+    c.send(kMiddle, 4);
+    c.send(kLast, 5);
+    c.send(kLast, 2);
+    c.send(kFirst, 3);
+    CHECK(c.ack(5).messages == 2);
+    REQUIRE(c.done.size() == 2);
+    CHECK(c.done[0].last == Psn(2));
+    CHECK(c.done[1].first == Psn(3));
+    CHECK(c.done[1].packets == 3);
+}
+
+TEST_CASE("a PSN that was on the wire before is a repetition, of its message while that is open") {
+    Conversation c;
+    c.send(kFirst, 1);
+    c.send(kLast, 2);
+    CHECK(c.send(kFirst, 1).arrival == Arrival::repeated);
+    CHECK(c.send(kLast, 2).arrival == Arrival::repeated);
+    c.ack(2);
+    CHECK(c.done[0].retransmissions == 2);
+    CHECK(c.done[0].bytes == 2 * kPmtu);
+    CHECK(c.send(kLast, 2).arrival == Arrival::repeated);  // a duplicate request after its acknowledgment
+    CHECK(c.done.size() == 1);
+}
+
+TEST_CASE("an acknowledgment of PSNs never seen says that the tap missed them") {
+    Conversation c;
+    c.send(kOnly, 1);
+    c.send(kOnly, 4);
+    const Acknowledged told = c.ack(4);
+    CHECK(told.unseen == 2);
+    CHECK(told.messages == 2);
+    c.send(kOnly, 5);
+    const Acknowledged beyond = c.ack(8);
+    CHECK(beyond.beyond);
+    CHECK(beyond.unseen == 3);
+    CHECK(c.stream.next() == Psn(9));
+    CHECK(c.send(kOnly, 9).arrival == Arrival::in_order);
+}
+
+TEST_CASE("a READ takes as many PSNs as its response has packets, and ends with the last of them") {
+    Conversation c;
+    c.read(100, 2500);
+    CHECK(c.stream.next() == Psn(103));
+    CHECK(c.send(kOnly, 103).arrival == Arrival::in_order);
+    CHECK(c.response(kResponseFirst, 100));
+    CHECK(c.response(kResponseMiddle, 101));
+    CHECK(c.done.empty());
+    CHECK(c.response(kResponseLast, 102, 452));
+    REQUIRE(c.done.size() == 1);
+    CHECK(c.done[0].bytes == 2500);
+    CHECK(c.done[0].outcome == Outcome::completed);
+    CHECK(c.ack(103).messages == 1);
+}
+
+TEST_CASE("a READ seen before the path MTU was known learns its PSNs from its responses") {
+    Conversation c;
+    c.read(100, 2500, 0);
+    CHECK(c.response(kResponseFirst, 100));
+    CHECK_FALSE(c.done.size() == 2);
+    RequestStream stream;
+    std::vector<Message> done;
+    Conversation d;
+    d.read(7, 2048, 0);
+    CHECK(d.stream.next() == Psn(8));
+    CHECK(d.response(kResponseLast, 8));  // the first response was not captured
+    REQUIRE(d.done.size() == 1);
+    CHECK(d.stream.next() == Psn(9));
+}
+
+TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and what it passes is an implied NAK") {
+    Conversation c;
+    c.send(kOnly, 1);
+    c.read(2, 100);
+    c.send(kOnly, 3);
+    const Acknowledged told = c.ack(3);
+    CHECK(told.messages == 1);
+    CHECK(told.passed_response);
+    CHECK(c.stream.open() == 2);
+    Conversation d;
+    d.send(kFetchAdd, 1, 0);
+    CHECK_FALSE(d.ack(1).passed_response);
+    CHECK(d.done.empty());
+    CHECK(d.response(0x12, 1, 0));
+    CHECK(d.done.size() == 1);
+}
+
+TEST_CASE("a response acknowledges what was sent before its request") {
+    Conversation c;
+    c.send(kOnly, 1);
+    c.send(kOnly, 2);
+    c.read(3, 10);
+    CHECK(c.response(0x10, 3, 10));
+    CHECK(c.done.size() == 3);
+}
+
+TEST_CASE("a fatal NAK fails its message and abandons what is behind it") {
+    Conversation c;
+    c.send(kOnly, 1);
+    c.send(kFirst, 2);
+    c.send(kLast, 3);
+    c.send(kOnly, 4);
+    Observation nak = c.packet(0x11, 2, 0);
+    nak.acknowledgment = Acknowledgment{0x62, Msn{1}};
+    c.ack(1);
+    const auto failed = c.stream.fail(Psn(2), nak, c.done);
+    REQUIRE(failed);
+    CHECK(failed->nak_code == 2);
+    REQUIRE(c.done.size() == 3);
+    CHECK(c.done[1].outcome == Outcome::failed);
+    CHECK(c.done[2].outcome == Outcome::abandoned);
+}
+
+TEST_CASE("a PSN far from everything is a queue pair that began anew") {
+    Conversation c;
+    c.send(kOnly, 1);
+    CHECK(c.send(kOnly, 0x500000).arrival == Arrival::restart);
+    CHECK(c.done.size() == 1);
+    CHECK(c.done[0].outcome == Outcome::abandoned);
+    CHECK(c.ack(0x500000).messages == 1);
+}
+
+TEST_CASE("open messages are bounded") {
+    Conversation c;
+    for (std::uint32_t i = 0; i < RequestStream::kMaxOpen + 10; ++i) c.send(kOnly, i);
+    CHECK(c.stream.open() == RequestStream::kMaxOpen);
+    CHECK(c.stream.dropped() == 10);
+    CHECK(c.done.size() == 10);
+}

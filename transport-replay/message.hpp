@@ -1,0 +1,53 @@
+// Message: one work request as the wire shows it, from its first packet to what became of it.
+#pragma once
+
+#include <transport-replay/observation.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace qps::transport {
+
+enum class Outcome : std::uint8_t {
+    open,       // not answered when the capture, or our patience, ended
+    completed,  // acknowledged, or its response came whole
+    sent,       // nobody answers this kind of message (UC, UD)
+    failed,     // a fatal NAK answered it
+    abandoned,  // the connection failed or was taken down with it unanswered
+};
+
+// PSNs first .. last are its own; a READ's are those of its responses (9.7.3).
+struct Message {
+    dissect::Service service{};
+    dissect::Verb verb{};
+    dissect::Psn first;
+    dissect::Psn last;
+    bool starts = false;                // its first packet was seen
+    bool ends = false;                  // its last packet was seen
+    std::uint64_t bytes = 0;            // payload seen, each PSN once; a READ: of its responses
+    std::uint32_t packets = 0;          // PSNs seen
+    std::uint32_t retransmissions = 0;  // request packets whose PSN had been seen before
+    std::uint32_t missing = 0;          // packets of it that the capture does not have, as far as known
+    dissect::Instant first_time{};
+    dissect::Instant last_time{};    // of its last request packet
+    dissect::Instant answer_time{};  // of what completed or failed it
+    dissect::FrameIndex first_frame{};
+    dissect::FrameIndex last_frame{};
+    dissect::FrameIndex answer_frame{};
+    std::optional<RemoteAccess> access;
+    std::optional<AtomicOperands> atomic;
+    std::optional<std::uint64_t> atomic_result;
+    std::optional<std::uint32_t> immediate;
+    std::optional<dissect::Rkey> invalidate;
+    Outcome outcome = Outcome::open;
+    std::uint8_t nak_code = 0;  // where it failed
+
+    [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
+    // Answered by a response of its own, which a plain ACK does not replace (o9-30).
+    [[nodiscard]] bool has_response() const {
+        return verb == dissect::Verb::read_request || verb == dissect::Verb::compare_swap || verb == dissect::Verb::fetch_add ||
+               verb == dissect::Verb::atomic_write;
+    }
+};
+
+}  // namespace qps::transport
