@@ -201,7 +201,7 @@ private:
                                                                          : IcrcCoverage::grh;
         const std::size_t start = headers_[network].offset;
         const Bytes covered = Bytes(bytes_).subspan(start, end_ - kIcrcLength - start);
-        const std::uint32_t icrc = spec_.icrc.value_or(invariant_crc(coverage, covered, headers_[bth].offset - start));
+        const std::uint32_t icrc = spec_.icrc.value_or(invariant_crc(coverage, covered));
         write_bits(bytes_, (end_ - kIcrcLength) * 8, 32, icrc);
         const auto lrh = std::ranges::find(headers_, LayerKind::lrh, [](const PlacedHeader& placed) { return placed.spec->kind; });
         if (lrh == headers_.end() || !spec_.with_vcrc) return;

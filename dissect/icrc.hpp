@@ -18,13 +18,20 @@ namespace qps::dissect {
 
 enum class IcrcCoverage : std::uint8_t { native_local, grh, roce_v2_ipv4, roce_v2_ipv6 };
 
-// The ICRC of a packet. `covered` runs from the first byte of the network header (LRH, GRH, IPv4 or IPv6) to the last
-// byte before the ICRC; `bth` is the offset of the BTH in it, at most kMaxNetworkHeaders. Returns 0 where covered is too
-// short to hold a BTH there.
-[[nodiscard]] std::uint32_t invariant_crc(IcrcCoverage coverage, Bytes covered, std::size_t bth);
+// Where the BTH lies behind the start of a coverage; a packet with anything between is not covered by the rules.
+[[nodiscard]] constexpr std::size_t bth_offset(IcrcCoverage coverage) {
+    switch (coverage) {
+        case IcrcCoverage::native_local: return 8;  // LRH
+        case IcrcCoverage::grh: return 40;
+        case IcrcCoverage::roce_v2_ipv4: return 28;  // IPv4 without options, UDP
+        case IcrcCoverage::roce_v2_ipv6: return 48;
+    }
+    return 0;
+}
 
-// IPv6 and UDP: no network header that the rules cover is longer.
-inline constexpr std::size_t kMaxNetworkHeaders = 48;
+// The ICRC of a packet. `covered` runs from the first byte of the network header (LRH, GRH, IPv4 or IPv6) to the last
+// byte before the ICRC. Returns 0 where covered is too short to hold a BTH.
+[[nodiscard]] std::uint32_t invariant_crc(IcrcCoverage coverage, Bytes covered);
 
 // The VCRC of a native packet: `covered` runs from the LRH to the ICRC, both included.
 [[nodiscard]] std::uint16_t variant_crc(Bytes covered);

@@ -33,13 +33,13 @@ CrcVerdict compare(std::uint32_t found, std::uint32_t expected) {
     return {found == expected ? CrcStatus::good : CrcStatus::bad, CrcReason::none, found, expected};
 }
 
-// The coverage that starts with this header, and how far behind it the BTH must lie.
-std::pair<IcrcCoverage, std::size_t> coverage_from(LayerKind network) {
+// The coverage that starts with this header.
+IcrcCoverage coverage_from(LayerKind network) {
     switch (network) {
-        case LayerKind::lrh: return {IcrcCoverage::native_local, kLrhLength};
-        case LayerKind::ipv4: return {IcrcCoverage::roce_v2_ipv4, 28};
-        case LayerKind::ipv6: return {IcrcCoverage::roce_v2_ipv6, 48};
-        default: return {IcrcCoverage::grh, kGrhLength};
+        case LayerKind::lrh: return IcrcCoverage::native_local;
+        case LayerKind::ipv4: return IcrcCoverage::roce_v2_ipv4;
+        case LayerKind::ipv6: return IcrcCoverage::roce_v2_ipv6;
+        default: return IcrcCoverage::grh;
     }
 }
 
@@ -47,11 +47,11 @@ CrcVerdict verify_icrc(const Walk& walk, std::size_t bth, const Layer& network) 
     if (walk.doubt != CrcReason::none) return not_checkable(walk.doubt);
     const Bytes bytes = walk.packet.frame.bytes;
     if (bytes.size() < walk.end) return not_checkable(CrcReason::cut);
-    const auto [coverage, distance] = coverage_from(network.kind);
-    if (bth - network.offset != distance) return not_checkable(CrcReason::ip_options);
+    const IcrcCoverage coverage = coverage_from(network.kind);
+    if (bth - network.offset != bth_offset(coverage)) return not_checkable(CrcReason::ip_options);
     const std::size_t icrc = walk.end - kIcrcLength;
     const Bytes covered = slice(bytes, network.offset, icrc - network.offset);
-    return compare(read_be<std::uint32_t>(bytes, icrc), invariant_crc(coverage, covered, distance));
+    return compare(read_be<std::uint32_t>(bytes, icrc), invariant_crc(coverage, covered));
 }
 
 // Of a native packet that starts at `lrh`, with its VCRC at `vcrc`.

@@ -14,23 +14,22 @@ namespace {
 struct Vector {
     const char* what;
     IcrcCoverage coverage;
-    std::size_t bth;
     const char* covered;  // network header to the last byte before the ICRC
     std::uint32_t icrc;   // first byte on the wire first
 };
 
 // The first is the specification's own example (table 29); the others follow from the masking rules (A17.3).
 const Vector kVectors[]{
-    {"native local packet of the specification", IcrcCoverage::native_local, 8,
+    {"native local packet of the specification", IcrcCoverage::native_local,
      "7012375C000E17D2 0A2024870087B1B3000DEC2A 01710A1C015D400238F27A050000000EBB884D85FD5CFBA4728BC069 0ED40000", 0x9625b75a},
-    {"RC ACK, RoCEv2 over IPv4", IcrcCoverage::roce_v2_ipv4, 28,
+    {"RC ACK, RoCEv2 over IPv4", IcrcCoverage::roce_v2_ipv4,
      "45020030123440004011a483c0000201c0000202 c12312b7001c0000 1140ffff0000001100123456 1f000001", 0x718e5983},
-    {"RC ACK, RoCEv2 over IPv6", IcrcCoverage::roce_v2_ipv6, 48,
+    {"RC ACK, RoCEv2 over IPv6", IcrcCoverage::roce_v2_ipv6,
      "60212345001c114020010db800000000000000000000000120010db8000000000000000000000002 c12312b7001c0000 1140ffff0000001100123456 1f000001",
      0x6b79ffaa},
-    {"RC ACK, RoCEv1", IcrcCoverage::grh, 40,
+    {"RC ACK, RoCEv1", IcrcCoverage::grh,
      "6000000000141b01fe800000000000000000000000000001fe800000000000000000000000000002 1140ffff0000001100123456 1f000001", 0x62c850c5},
-    {"CNP, RoCEv2 over IPv4", IcrcCoverage::roce_v2_ipv4, 28,
+    {"CNP, RoCEv2 over IPv4", IcrcCoverage::roce_v2_ipv4,
      "4502003c123440004011a477c0000201c0000202 c12312b700280000 8100ffff400000d200000000 00000000000000000000000000000000", 0x1e9ca0d0},
 };
 
@@ -39,7 +38,7 @@ const Vector kVectors[]{
 TEST_CASE("the ICRC is that of the golden vectors") {
     for (const Vector& vector : kVectors) {
         INFO(vector.what);
-        CHECK(invariant_crc(vector.coverage, hex(vector.covered), vector.bth) == vector.icrc);
+        CHECK(invariant_crc(vector.coverage, hex(vector.covered)) == vector.icrc);
     }
 }
 
@@ -73,14 +72,14 @@ TEST_CASE("fields that routers may change do not change the ICRC, all others do"
         if (spec.link == LinkType::infiniband) end -= 2;
         std::vector<std::byte> covered(original.begin() + static_cast<std::ptrdiff_t>(network_start),
                                        original.begin() + static_cast<std::ptrdiff_t>(end));
-        const std::uint32_t right = invariant_crc(coverage, covered, bth - network_start);
+        const std::uint32_t right = invariant_crc(coverage, covered);
         CHECK(right == sound.packet.icrc.expected);
         for (std::size_t byte = 0; byte < covered.size(); ++byte) {
             for (unsigned bit = 0; bit < 8; ++bit) {
                 covered[byte] ^= static_cast<std::byte>(1U << bit);
                 const bool may_change = (masked.contains(byte) ? masked[byte] >> bit & 1U : 0U) != 0;
                 INFO("network " << static_cast<int>(network) << " byte " << byte << " bit " << bit);
-                CHECK((invariant_crc(coverage, covered, bth - network_start) == right) == may_change);
+                CHECK((invariant_crc(coverage, covered) == right) == may_change);
                 covered[byte] ^= static_cast<std::byte>(1U << bit);
             }
         }
@@ -113,9 +112,9 @@ TEST_CASE("a packet of any length has the same ICRC in one call or two") {
 }
 
 TEST_CASE("too little to cover has no ICRC") {
-    CHECK(invariant_crc(IcrcCoverage::roce_v2_ipv4, hex("45020030"), 28) == 0);
-    CHECK(invariant_crc(IcrcCoverage::grh, hex("45020030"), 4000) == 0);
-    CHECK(invariant_crc(IcrcCoverage::native_local, {}, 8) == 0);
+    CHECK(invariant_crc(IcrcCoverage::roce_v2_ipv4, hex("45020030")) == 0);
+    CHECK(invariant_crc(IcrcCoverage::grh, hex("45020030")) == 0);
+    CHECK(invariant_crc(IcrcCoverage::native_local, {}) == 0);
 }
 
 TEST_CASE("the VCRC of native packets is verified, and a wrong one named") {
