@@ -48,15 +48,22 @@ std::string_view heading(const OutputColumn& column) {
 }
 
 std::size_t least_width(std::string_view name) {
-    constexpr std::size_t kNumber = 6;
-    constexpr std::size_t kTime = 12;
+    constexpr std::size_t kNumber = 8;
+    constexpr std::size_t kTime = 14;
     constexpr std::size_t kProtocol = 7;
     if (name == "frame.number") return kNumber;
     if (name == "frame.time_relative") return kTime;
     return name == "protocol" ? kProtocol : 0;
 }
 
-bool is_number(const OutputColumn& column) { return column.name.starts_with("frame.") && column.name != "frame.comment"; }
+// Numbers stand at the right.
+bool is_number(const OutputColumn& column) {
+    const auto* fields = std::get_if<Column>(&column.what);
+    if (fields == nullptr) return false;
+    const Field& field = *fields->places.front().field;
+    const ValueType type = value_type(field.format);
+    return field.names.empty() && (type == ValueType::unsigned_integer || type == ValueType::fixed_point);
+}
 
 void append_text_column(std::string& out, TextColumn column, const Packet& packet) {
     switch (column) {
@@ -67,20 +74,25 @@ void append_text_column(std::string& out, TextColumn column, const Packet& packe
     }
 }
 
+// A column has one unit, which goes without saying in every row.
+Field without_unit(Field field) {
+    field.unit = {};
+    return field;
+}
+
 void append_values(std::string& out, const Column& column, const Packet& packet, bool words) {
     bool first = true;
     for_each_value(packet, column, [&](const Layer&, const Field& field, const Value& value) {
         if (!first) out += ',';
         first = false;
-        if (words) append_words(out, field, value);
+        if (words) append_words(out, without_unit(field), value);
         else append_plain(out, field, value);
     });
 }
 
-// In a table times and counts stand alone, so the unit goes without saying.
 void append_cell_text(std::string& out, const OutputColumn& column, const Packet& packet, bool words) {
     if (const auto* text = std::get_if<TextColumn>(&column.what)) append_text_column(out, *text, packet);
-    else append_values(out, std::get<Column>(column.what), packet, words && !is_number(column));
+    else append_values(out, std::get<Column>(column.what), packet, words);
 }
 
 void append_json_cell(std::string& out, const OutputColumn& column, const Packet& packet) {

@@ -1,5 +1,6 @@
 #include "decoding.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <thread>
 
@@ -12,8 +13,8 @@ using namespace dissect;
 Jobs jobs_for(const Options& options, const Input& input) {
     if (input.live()) return {1};
     if (options.jobs != 0) return {options.jobs};
-    const std::size_t processors = std::thread::hardware_concurrency();
-    return {processors == 0 ? 1 : processors};
+    constexpr unsigned kEnough = 8;  // one reader cannot feed more, and each costs a few MB
+    return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
 }
 
 std::optional<Filter> compile_filter(const Options& options) {
@@ -47,7 +48,7 @@ ExitCode finish(Output& output) {
     output.flush();
     if (output.ok() || output.closed()) return ExitCode::done;
     fmt::print(stderr, "qpscope: {}\n", output.problem());
-    return ExitCode::output_failed;
+    return output.refused() ? ExitCode::usage : ExitCode::output_failed;
 }
 
 }  // namespace qps::cli

@@ -108,7 +108,8 @@ ExitCode run_fields(const Options& options) {
     for (const NameEntry& entry : all_names())
         if (FieldRow row = row_of(entry); contains(row.name, options.pattern) || contains(row.meaning, options.pattern))
             rows.push_back(std::move(row));
-    Output output(options.output);
+    Output output(options);
+    if (!output.ok()) return finish(output);
     std::size_t width = 0;
     for (const FieldRow& row : rows) width = std::max(width, row.name.size());
     std::string out;

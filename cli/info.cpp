@@ -4,6 +4,7 @@
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "command.hpp"
@@ -22,14 +23,19 @@ namespace {
 constexpr int kSchema = 1;
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
+// The link types of a capture; a file of many has the first few named.
 std::string link_names(const Input& input) {
-    if (input.file() == nullptr) return {};
+    constexpr std::size_t kNamed = 8;
+    if (input.file() == nullptr) return std::string(name(input.link()));
+    std::set<LinkType> links;
+    for (const Interface& interface : input.file()->interfaces()) links.insert(interface.link);
     std::vector<std::string> names;
-    for (const Interface& interface : input.file()->interfaces()) {
-        std::string text(name(interface.link));
-        if (text.empty()) text = fmt::format("link type {}", std::to_underlying(interface.link));
-        if (std::ranges::find(names, text) == names.end()) names.push_back(text);
+    for (const LinkType link : links) {
+        if (names.size() == kNamed) break;
+        const std::string_view known = name(link);
+        names.push_back(known.empty() ? fmt::format("link type {}", std::to_underlying(link)) : std::string(known));
     }
+    if (links.size() > kNamed) names.push_back(fmt::format("and {} more", links.size() - kNamed));
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -83,9 +89,14 @@ Json document(const Input& input, const Census& census) {
         json["duration_ns"] = duration_ns(census);
         json["backwards_timestamps"] = census.backwards;
     }
+    if (census.without_time != 0) json["packets_without_time"] = census.without_time;
+    if (input.file() != nullptr && input.file()->skipped_blocks().total() != 0)
+        json["skipped_blocks"] = input.file()->skipped_blocks().total();
     if (const CaptureFile* file = input.file(); file != nullptr && file->drops().known) {
         const Drops drops = file->drops();
         json["dropped"] = {{"interface", drops.dropped}, {"system", drops.dropped_by_system}};
+    } else if (file == nullptr) {
+        json["dropped"] = {{"interface", 0}, {"system", input.lost()}};
     }
     json["rdma_packets"] = rdma_packets(census);
     json["rdma_payload_bytes"] = census.payload_bytes;
@@ -151,13 +162,16 @@ void append_table(std::string& out, const Input& input, const Census& census) {
     std::string format = json["format"].get<std::string>();
     if (json.contains("compression") && json["compression"] != "none")
         format += fmt::format(" in {}", json["compression"].get<std::string>());
-    if (const std::string links = link_names(input); !links.empty()) format += fmt::format(", {}", links);
+    if (const auto links = json["link_type"].get<std::string>(); !links.empty()) format += fmt::format(", {}", links);
     append_row(out, "format", format);
     append_row(out, "packets",
                fmt::format("{}, {} bytes on the wire{}", grouped(census.packets), grouped(census.bytes),
                            census.cut == 0 ? "" : fmt::format("; {} cut short by the capture", grouped(census.cut))));
     append_times(out, census);
-    if (json.contains("dropped"))
+    if (census.without_time != 0) append_row(out, "", fmt::format("{} packets have no time", grouped(census.without_time)));
+    if (json.contains("skipped_blocks"))
+        append_row(out, "skipped", fmt::format("{} blocks that hold no packets", grouped(json["skipped_blocks"].get<std::uint64_t>())));
+    if (json.contains("dropped") && (json["dropped"]["interface"] != 0 || json["dropped"]["system"] != 0))
         append_row(out, "dropped",
                    fmt::format("{} by the interface, {} by the system", grouped(json["dropped"]["interface"].get<std::uint64_t>()),
                                grouped(json["dropped"]["system"].get<std::uint64_t>())));
@@ -254,7 +268,8 @@ private:
 ExitCode run_info(const Options& options) {
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
-    Output output(options.output);
+    Output output(options);
+    if (!output.ok()) return finish(output);
     Reports reports(options, output);
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread

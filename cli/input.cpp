@@ -46,22 +46,24 @@ Input::Input(std::variant<CaptureFile, Listener> source, const Options& options)
     : source_(std::move(source)), link_speed_(options.link_speed), interface_(options.interface) {}
 
 std::expected<Input, OpenFailure> Input::open(const Options& options, const std::string& name) {
+    const auto wrong_filter = [&](const std::string& input, const std::string& why) {
+        const std::string sentence = fmt::format("capture filter \"{}\": {}", options.capture_filter, why);
+        return std::unexpected(OpenFailure{{InputProblemKind::unreadable, input, 0, sentence}, ExitCode::usage});
+    };
     if (name.empty()) {
+        if (const auto bpf = dissect::BpfFilter::compile(options.capture_filter); !bpf) return wrong_filter(options.interface, bpf.error());
         auto listener = Listener::open(options.interface, options.capture_filter);
         if (!listener) return std::unexpected(OpenFailure{listener.error(), ExitCode::unreadable});
         return Input(std::move(*listener), options);
     }
-    auto file = CaptureFile::open(name);
+    auto file = CaptureFile::open(name, interrupted);
     if (!file) return std::unexpected(OpenFailure{file.error(), ExitCode::unreadable});
     Input input(std::move(*file), options);
     if (!options.capture_filter.empty()) {
         const auto interfaces = input.file()->interfaces();
         auto bpf =
             dissect::BpfFilter::compile(options.capture_filter, interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
-        if (!bpf) {
-            const std::string sentence = fmt::format("capture filter \"{}\": {}", options.capture_filter, bpf.error());
-            return std::unexpected(OpenFailure{{InputProblemKind::unreadable, input.name(), 0, sentence}, ExitCode::usage});
-        }
+        if (!bpf) return wrong_filter(input.name(), bpf.error());
         input.bpf_ = std::move(*bpf);
     }
     return input;
@@ -97,20 +99,36 @@ bool Input::read(Batch& batch) {
 }
 
 const InputProblem& Input::problem() const {
+    static const InputProblem kNone;
+    if (interrupted()) return kNone;  // the user ended it: what is missing is no damage
     if (own_problem_.kind != InputProblemKind::none) return own_problem_;
     return std::visit([](const auto& source) -> const InputProblem& { return source.problem(); }, source_);
 }
 
 std::string Input::name() const { return file() != nullptr ? file()->name() : interface_; }
 
+dissect::LinkType Input::link() const {
+    const auto* listener = std::get_if<Listener>(&source_);
+    return listener == nullptr ? dissect::LinkType::ethernet : listener->link();
+}
+
+std::uint64_t Input::lost() const {
+    const auto* listener = std::get_if<Listener>(&source_);
+    if (listener == nullptr) return 0;
+    const transport::ListenerDrops drops = listener->drops();
+    return drops.dropped_by_system + drops.dropped_by_interface;
+}
+
 bool Input::live() const { return file() == nullptr || !file()->size(); }
 
 void catch_interrupts() {
     struct sigaction action{};
     action.sa_handler = on_interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal ends the process, whatever it waits for
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     action.sa_handler = SIG_IGN;
+    action.sa_flags = 0;
     sigaction(SIGPIPE, &action, nullptr);
 }
 
@@ -123,6 +141,7 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
     for (const std::string& name : names) {
         auto input = Input::open(options, name);
         if (!input) {
+            if (interrupted()) return worse(code, ExitCode::interrupted);
             print(input.error().problem);
             code = worse(code, input.error().code);
             continue;
@@ -130,6 +149,8 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         Progress progress(!options.no_progress && !options.quiet, input->name());
         code = worse(code, command(*input, progress));
         progress.clear();
+        if (const std::uint64_t lost = input->lost(); lost != 0)
+            fmt::print(stderr, "qpscope: {}: {} frames were lost on the way to us, and are missing above\n", input->name(), lost);
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return worse(code, ExitCode::interrupted);
         if (input->problem().kind != InputProblemKind::none) {

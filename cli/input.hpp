@@ -38,6 +38,10 @@ public:
     [[nodiscard]] const dissect::CaptureFile* file() const { return std::get_if<dissect::CaptureFile>(&source_); }
     // Frames arrive as they happen (an interface, a pipe): results should be shown at once, not in large pieces.
     [[nodiscard]] bool live() const;
+    // Of a live capture.
+    [[nodiscard]] dissect::LinkType link() const;
+    // Frames that a live capture lost on the way to us.
+    [[nodiscard]] std::uint64_t lost() const;
 
 private:
     Input(std::variant<dissect::CaptureFile, transport::Listener> source, const Options& options);

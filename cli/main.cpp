@@ -1,12 +1,15 @@
 // qpscope: the table of sub-commands and the command line of each.
 #include <CLI/CLI.hpp>
+#include <dissect/filter/field_index.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -141,14 +144,14 @@ void add_capture_options(CLI::App& app, Options& options) {
     app.add_option("-Y,--filter", options.filter, "Take only packets that this display filter matches, as with Wireshark")
         ->type_name("FILTER");
     app.add_option("-c,--count", options.count, "Stop after so many packets")->check(CLI::Validator(check_count, ""))->type_name("NUMBER");
-    app.add_option("-j,--jobs", options.jobs, "Threads (default: one per processor)")
+    app.add_option("-j,--jobs", options.jobs,
+                   "Threads (default: one per processor, up to 8; each costs a few MB; pipes and interfaces use one)")
         ->check(CLI::Range(1, kMostJobs).description(""))
         ->type_name("NUMBER");
     app.add_option("--link-speed", "Speed of the link, for pause times: 100G, 400G, ...")
         ->type_name("SPEED")
         ->each([&options](const std::string& text) {
-            if (const std::string problem = read_speed(text, options); !problem.empty())
-                throw CLI::ValidationError("--link-speed", problem);
+            if (const std::string problem = read_speed(text, options); !problem.empty()) throw CLI::ValidationError(problem);
         });
     add_choice(app, "--color", options.color, kWhens, "Colours: auto, always or never");
     app.add_flag("--no-progress", options.no_progress, "No progress on standard error");
@@ -184,13 +187,29 @@ bool is_command(const std::string& word) {
     return std::ranges::any_of(kCommands, [&](const Command& command) { return command.name == word; });
 }
 
-// `qpscope FILE` is short for the default command.
-std::vector<std::string> arguments(int argc, char** argv) {
+// `qpscope FILE` is short for the default command. What looks like a command in the wrong place or with a slip is said
+// so, rather than taken for a file. Nothing where the line cannot be meant.
+std::optional<std::vector<std::string>> arguments(int argc, char** argv) {
     std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words.front() == "help") words.front() = "--help";
     const auto first = std::ranges::find_if(words, [](const std::string& word) { return word == "-" || !word.starts_with('-'); });
     const bool asks = std::ranges::any_of(
         words, [](const std::string& word) { return word == "-h" || word == "--help" || word == "--version" || word == "-V"; });
-    if (first != words.end() && !is_command(*first) && !asks) words.insert(words.begin(), std::string(kDefaultCommand));
+    if (asks || first == words.end() || (first == words.begin() && is_command(*first))) return words;
+    std::error_code error;
+    const auto later =
+        std::ranges::find_if(words, [&](const std::string& word) { return is_command(word) && !std::filesystem::exists(word, error); });
+    if (later != words.end()) {
+        fmt::print(stderr, "qpscope: the command comes first: qpscope {} ...\n", *later);
+        return std::nullopt;
+    }
+    if (first == words.begin() && *first != "-" && !std::filesystem::exists(*first, error))
+        for (const Command& command : kCommands)
+            if (qps::dissect::edit_distance(*first, command.name, 2)) {
+                fmt::print(stderr, "qpscope: there is no file and no command \"{}\"; did you mean {}?\n", *first, command.name);
+                return std::nullopt;
+            }
+    words.insert(words.begin(), std::string(kDefaultCommand));
     return words;
 }
 
@@ -203,7 +222,9 @@ int run(int argc, char** argv) {
                            exit_code_text()));
     app.require_subcommand(0, 1);  // that there is one is said in our own words
     for (const Command& command : kCommands) add_command(app, command, options, chosen);
-    std::vector<std::string> words = arguments(argc, argv);
+    auto line = arguments(argc, argv);
+    if (!line) return static_cast<int>(ExitCode::usage);
+    std::vector<std::string>& words = *line;
     std::ranges::reverse(words);  // CLI11 takes them from the back
     try {
         app.parse(words);

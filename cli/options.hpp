@@ -29,7 +29,7 @@ struct Options {
     bool no_progress = false;
     bool quiet = false;
     bool long_report = false;  // info: of each of several captures
-    bool no_bytes = false;  // show: without the hex dump
+    bool no_bytes = false;     // show: without the hex dump
 };
 
 }  // namespace qps::cli

@@ -1,26 +1,41 @@
 #include "output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace qps::cli {
 
 namespace {
 constexpr std::size_t kHeldBytes = 1U << 16;
-}
 
-Output::Output(const std::string& path) : path_(path) {
-    if (path.empty()) {
+bool is_same_file(const std::string& path, const struct stat& other) {
+    struct stat status{};
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_dev == other.st_dev && status.st_ino == other.st_ino;
+}
+}  // namespace
+
+Output::Output(const Options& options) : path_(options.output) {
+    if (path_.empty()) {
         descriptor_ = STDOUT_FILENO;
         return;
     }
     constexpr mode_t kReadableByAll = 0644;
-    descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadableByAll);
-    if (descriptor_ < 0) error_ = errno;
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadableByAll);
+    struct stat status{};
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+        error_ = errno;
+        return;
+    }
+    refused_ = std::ranges::any_of(options.files, [&](const std::string& file) { return is_same_file(file, status); });
+    if (refused_) error_ = EINVAL;
+    else if (S_ISREG(status.st_mode) && ftruncate(descriptor_, 0) != 0) error_ = errno;
 }
 
 Output::~Output() {
@@ -42,7 +57,12 @@ void Output::write_out(std::string_view text) {
     while (!text.empty() && error_ == 0) {
         const ssize_t written = ::write(descriptor_, text.data(), text.size());
         if (written < 0) {
-            if (errno != EINTR) error_ = errno;
+            if (errno == EAGAIN) {  // somebody made our standard output non-blocking
+                pollfd query{descriptor_, POLLOUT, 0};
+                poll(&query, 1, -1);
+            } else if (errno != EINTR) {
+                error_ = errno;
+            }
             continue;
         }
         text.remove_prefix(static_cast<std::size_t>(written));
@@ -52,6 +72,7 @@ void Output::write_out(std::string_view text) {
 bool Output::closed() const { return error_ == EPIPE; }
 
 std::string Output::problem() const {
+    if (refused_) return fmt::format("{} is one of the inputs, and would be overwritten; name another file with -o", path_);
     return fmt::format("cannot write {}: {}", path_.empty() ? "standard output" : path_, std::strerror(error_));
 }
 

@@ -4,12 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "options.hpp"
+
 namespace qps::cli {
 
 class Output {
 public:
-    // Opens `path` for writing, standard output where it is empty. ok() says whether that worked.
-    explicit Output(const std::string& path);
+    // Opens options.output for writing, standard output where it is empty. ok() says whether that worked. A file that
+    // is one of the inputs is refused: it is evidence, and is not touched.
+    explicit Output(const Options& options);
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
@@ -21,6 +24,8 @@ public:
     [[nodiscard]] bool ok() const { return error_ == 0; }
     // The reader went away (a closed pipe): no failure, but nothing more is worth doing.
     [[nodiscard]] bool closed() const;
+    // The output is one of the inputs: wrong use rather than a failure.
+    [[nodiscard]] bool refused() const { return refused_; }
     // One sentence about the failure.
     [[nodiscard]] std::string problem() const;
     [[nodiscard]] bool is_terminal() const;
@@ -29,6 +34,7 @@ private:
     void write_out(std::string_view text);
     int descriptor_ = -1;
     int error_ = 0;
+    bool refused_ = false;
     std::string path_;
     std::string held_;
 };

@@ -99,7 +99,8 @@ ExitCode run_packets(const Options& options) {
     const auto filter = compile_filter(options);
     auto columns = columns_of(options);
     if (!filter || !columns) return ExitCode::usage;
-    Output output(options.output);
+    Output output(options);
+    if (!output.ok()) return finish(output);
     PacketRows rows(options, std::move(*columns), output);
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {

@@ -1,5 +1,7 @@
 #include "rows.hpp"
 
+#include <fmt/format.h>
+
 namespace qps::cli {
 
 void append_cell(std::string& out, OutputFormat format, std::string_view text) {
@@ -22,7 +24,9 @@ void append_cell(std::string& out, OutputFormat format, std::string_view text) {
             case '\n': out += "\\n"; break;
             case '\r': out += "\\r"; break;
             case '\\': out += "\\\\"; break;
-            default: out += c;
+            default:
+                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+                else out += c;
         }
     }
 }

@@ -1,4 +1,4 @@
-// Cells of a row as CSV (RFC 4180) and TSV (tabs, line ends and backslashes escaped).
+// Cells of a row as CSV (RFC 4180) and TSV (control characters and backslashes escaped).
 #pragma once
 
 #include <string>

@@ -89,37 +89,42 @@ ExitCode run_show(const Options& options) {
     const auto ranges = frame_ranges(options);
     if (!filter || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
-    Output output(options.output);
+    Output output(options);
+    if (!output.ok()) return finish(output);
     const bool json = options.format == OutputFormat::json;
     if (json) output.write("{\"schema\":1,\"packets\":[\n");
     std::uint64_t shown = 0;
+    std::uint64_t frames = 0;  // read so far
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         std::string text;
-        bool more = true;
+        bool more = true;   // packets are still wanted
+        bool past = false;  // all frames that are wanted were read
         const auto each = [&](std::size_t, const Packet& packet) {
-            if (std::to_underlying(packet.frame.index) > last || (options.count != 0 && shown >= options.count)) more = false;
             if (!more || !wanted(*ranges, packet.frame.index)) return;
             if (json && shown > 0) text += ",\n";
             append_packet(text, options, packet);
             if (options.format == OutputFormat::ndjson) text += '\n';
             ++shown;
+            if (options.count != 0 && shown >= options.count) more = false;
         };
         // One thread: showing is for few packets, and the order of `shown` counts.
+        const auto seen = [&](const Batch& batch) {
+            frames = std::to_underlying(batch.frames.back().index);
+            past = frames >= last;
+        };
         decode_all(input, progress, {1},
-                   {*filter,
-                    {},
-                    [&](std::size_t) { text.clear(); },
-                    each,
+                   {*filter, seen, [&](std::size_t) { text.clear(); }, each,
                     [&](std::size_t) {
                         if (!text.empty()) progress.clear();
                         output.write(text);
                         if (input.live()) output.flush();
-                        return more && output.ok();
+                        return more && !past && output.ok();
                     }});
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (json) output.write("\n]}\n");
-    if (shown == 0 && code == ExitCode::done && !options.quiet) fmt::print(stderr, "qpscope: no packet matches\n");
+    if (shown == 0 && code == ExitCode::done && !options.quiet)
+        fmt::print(stderr, "qpscope: no packet matches; {} frames were looked at\n", frames);
     return worse(output.closed() ? ExitCode::done : code, finish(output));
 }
 

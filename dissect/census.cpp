@@ -31,16 +31,11 @@ void count_time(Census& census, Instant time) {
     census.previous = time;
 }
 
-void count_layers(Census& census, const Packet& packet) {
-    auto previous = LayerKind::count_;
-    bool faulty = false;
+void count_fault(Census& census, const Packet& packet) {
     for (const Layer& layer : packet.layers()) {
-        if (layer.kind != previous) ++census.layers[static_cast<std::size_t>(layer.kind)];
-        previous = layer.kind;
-        if (layer.fault != Fault::none && !faulty) {
-            ++census.faults[static_cast<std::size_t>(layer.fault)];
-            faulty = true;
-        }
+        if (layer.fault == Fault::none) continue;
+        ++census.faults[static_cast<std::size_t>(layer.fault)];
+        return;
     }
 }
 
@@ -51,8 +46,9 @@ void count(Census& census, const Packet& packet) {
     census.bytes += packet.frame.wire_length;
     census.captured_bytes += packet.frame.bytes.size();
     if (packet.frame.cut()) ++census.cut;
-    count_time(census, packet.frame.time);
-    count_layers(census, packet);
+    if (packet.frame.has_time) count_time(census, packet.frame.time);
+    else ++census.without_time;
+    count_fault(census, packet);
     ++census.encapsulations[std::to_underlying(packet.encapsulation)];
     ++census.icrc[std::to_underlying(packet.icrc.status)];
     ++census.vcrc[std::to_underlying(packet.vcrc.status)];
@@ -74,6 +70,7 @@ void add(Census& census, const Census& next) {
     census.captured_bytes += next.captured_bytes;
     census.cut += next.cut;
     census.backwards += next.backwards;
+    census.without_time += next.without_time;
     census.congestion_experienced += next.congestion_experienced;
     census.payload_bytes += next.payload_bytes;
     add_each(census.encapsulations, next.encapsulations);
@@ -82,7 +79,6 @@ void add(Census& census, const Census& next) {
     add_each(census.vcrc, next.vcrc);
     add_each(census.icrc_reasons, next.icrc_reasons);
     add_each(census.faults, next.faults);
-    add_each(census.layers, next.layers);
     add_each(census.innermost, next.innermost);
     if (!next.time) return;
     if (!census.time) {

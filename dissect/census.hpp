@@ -21,6 +21,7 @@ struct Census {
     std::uint64_t captured_bytes = 0;
     std::uint64_t cut = 0;                          // packets whose capture is shorter than the wire's
     std::uint64_t backwards = 0;                    // packets older than their predecessor
+    std::uint64_t without_time = 0;                 // packets for which the capture has no time
     std::uint64_t congestion_experienced = 0;       // RDMA packets with ECN CE
     std::uint64_t payload_bytes = 0;                // of RDMA packets, without pad
     std::optional<TimeRange> time;                  // of the earliest and the latest packet
@@ -30,9 +31,8 @@ struct Census {
     std::array<std::uint64_t, 256> opcodes{};
     std::array<std::uint64_t, 4> icrc{};  // by CrcStatus
     std::array<std::uint64_t, 4> vcrc{};
-    std::array<std::uint64_t, 6> icrc_reasons{};         // by CrcReason, of those not checkable
+    std::array<std::uint64_t, 7> icrc_reasons{};         // by CrcReason, of those not checkable
     std::array<std::uint64_t, kFaults.size()> faults{};  // first fault of each packet
-    std::array<std::uint64_t, kLayerKinds> layers{};     // packets that have such a layer
     std::array<std::uint64_t, kLayerKinds> innermost{};  // of packets that are no RDMA: by what they are
 };
 

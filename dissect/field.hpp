@@ -112,6 +112,12 @@ struct Field {
         f.factor = by;
         return f;
     }
+    // Of a computed field: how many bits its value has, for people.
+    [[nodiscard]] constexpr Field of_bits(std::uint16_t bits) const {
+        Field f = *this;
+        f.width = bits;
+        return f;
+    }
     [[nodiscard]] constexpr Field in(std::string_view name_of_unit) const {
         Field f = *this;
         f.unit = name_of_unit;

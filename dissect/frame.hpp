@@ -56,7 +56,8 @@ struct Frame {
     LinkType link = LinkType::ethernet;
     FrameIndex index{1};
     Instant time{};
-    Duration elapsed{};  // since the first frame of the capture; negative where clocks run backwards
+    bool has_time = true;  // pcapng's simple packets have none: time and elapsed are 0 then
+    Duration elapsed{};    // since the first frame of the capture; negative where clocks run backwards
     InterfaceId interface{};
     BitsPerSecond link_speed{};     // of the interface, where the capture or the user says; else 0
     std::uint64_t file_offset = 0;  // of the record in its (uncompressed) file

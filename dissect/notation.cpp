@@ -93,6 +93,7 @@ void append_word_value(std::string& out, const Field& field, const Value& value)
         std::ranges::replace_copy(name, std::back_inserter(out), ' ', '_');
     else if (field.format == Format::hexadecimal) fmt::format_to(std::back_inserter(out), "0x{:0{}x}", value.number, (field.width + 3) / 4);
     else if (field.format == Format::bytes) fmt::format_to(std::back_inserter(out), "0x"), append_hex(out, value.bytes);
+    else if (field.format == Format::text) append_words(out, field, value);
     else append_plain(out, field, value);
 }
 
@@ -135,14 +136,14 @@ void append_pfc(std::string& out, const Packet& packet, const Layer& layer) {
     for (std::size_t priority = 0; priority < 8; ++priority) {
         if ((read_be<std::uint16_t>(bytes, 0) >> priority & 1) == 0) continue;
         fmt::format_to(std::back_inserter(out), " p{}={}", priority, read_be<std::uint16_t>(bytes, 2 + 2 * priority));
-        if (const auto time = derived::pause_ns(packet, layer, 2 + 2 * priority); time && time->number != 0)
-            fmt::format_to(std::back_inserter(out), "({})", human_time(static_cast<double>(time->number) * 1e-9));
+        if (const auto time = derived::pause_ps(packet, layer, 2 + 2 * priority); time && time->number != 0)
+            fmt::format_to(std::back_inserter(out), "({})", human_time(static_cast<double>(time->number) * 1e-12));
     }
 }
 
 void append_transport(std::string& out, const Packet& packet) {
     if (!packet.has_transport()) {
-        out += "BTH cut off";
+        out += "NO_BTH";
         return;
     }
     const OpcodeRow& row = info(packet.opcode);

@@ -23,6 +23,7 @@ enum class CrcReason : std::uint8_t {
     fragment,      // the packet is an IP fragment
     bad_length,    // the lengths contradict each other, so nobody knows where the CRC is
     ip_options,    // IPv4 options or IPv6 extension headers: the specification defines no coverage for them (A17.3)
+    too_deep,      // the headers before it are more than are followed
     not_captured,  // the capture format leaves the CRC out (ERF and link type 247 may omit the VCRC)
 };
 

@@ -2,7 +2,10 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -74,21 +77,56 @@ void run_here(const Stages& stages) {
     }
 }
 
+// The workers of a run. Whatever happens, they end before the batches they work on.
+class Workers {
+public:
+    Workers(const Stages& stages, std::vector<Batch>& batches, std::size_t count)
+        : stages_(stages), batches_(batches), exchange_(batches.size()) {
+        try {
+            for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+        } catch (const std::system_error&) {  // no more threads to be had: those there are will do
+            if (threads_.empty()) exchange_.close();
+        }
+    }
+    ~Workers() { exchange_.close(); }
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
+
+    [[nodiscard]] bool any() const { return !threads_.empty(); }
+    void offer(std::size_t slot) { exchange_.offer(slot); }
+    // Waits for a slot that was offered; throws what its work threw.
+    void await(std::size_t slot) {
+        exchange_.await(slot);
+        if (failures_[slot]) std::rethrow_exception(failures_[slot]);
+    }
+
+private:
+    void work() {
+        while (const auto slot = exchange_.take()) {
+            try {
+                stages_.work(*slot, batches_[*slot]);
+            } catch (...) {  // out of memory, say: the calling thread is told
+                failures_[*slot] = std::current_exception();
+            }
+            exchange_.finish(*slot);
+        }
+    }
+
+    const Stages& stages_;
+    std::vector<Batch>& batches_;
+    Exchange exchange_;
+    std::vector<std::exception_ptr> failures_ = std::vector<std::exception_ptr>(batches_.size());
+    std::vector<std::jthread> threads_;  // last: joined first
+};
+
 }  // namespace
 
 void run(const Stages& stages, Jobs jobs) {
     if (jobs.count <= 1) return run_here(stages);
     const std::size_t slots = jobs.slots();
     std::vector<Batch> batches(slots);
-    Exchange exchange(slots);
-    std::vector<std::jthread> workers;
-    for (std::size_t i = 0; i < jobs.count; ++i)
-        workers.emplace_back([&] {
-            while (const auto slot = exchange.take()) {
-                stages.work(*slot, batches[*slot]);
-                exchange.finish(*slot);
-            }
-        });
+    Workers workers(stages, batches, jobs.count);
+    if (!workers.any()) return run_here(stages);
     std::size_t consumed = 0;
     std::size_t read = 0;
     bool more = true;
@@ -96,13 +134,12 @@ void run(const Stages& stages, Jobs jobs) {
     while (going && (more || consumed < read)) {
         if (more && read - consumed < slots) {
             more = stages.read(batches[read % slots]);
-            if (more) exchange.offer(read++ % slots);
+            if (more) workers.offer(read++ % slots);
             continue;
         }
-        exchange.await(consumed % slots);
+        workers.await(consumed % slots);
         going = stages.consume(consumed++ % slots);
     }
-    exchange.close();
 }
 
 }  // namespace qps::dissect

@@ -14,7 +14,7 @@ namespace qps::dissect {
 struct Jobs {
     std::size_t count = 1;
     // Batches under way at most, each with a number below this: what `work` made of a batch waits there for `consume`.
-    [[nodiscard]] std::size_t slots() const { return count <= 1 ? 1 : 2 * count + 1; }
+    [[nodiscard]] std::size_t slots() const { return count <= 1 ? 1 : count + 2; }
 };
 
 struct Stages {
@@ -26,7 +26,8 @@ struct Stages {
     std::function<bool(std::size_t slot)> consume;
 };
 
-// Runs until the input ends or consume() says stop. Every batch read was consumed then, or the run was stopped.
+// Runs until the input ends or consume() says stop. Every batch read was consumed then, or the run was stopped. Works
+// with fewer threads where the system gives no more. What a stage throws (no memory) comes out of here.
 void run(const Stages& stages, Jobs jobs);
 
 }  // namespace qps::dissect

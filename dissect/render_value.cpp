@@ -44,16 +44,6 @@ void append_fixed(std::string& out, const Field& field, std::uint64_t number) {
     fmt::format_to(into(out), "{}{}.{:0{}}", value < 0 ? "-" : "", magnitude / scale, magnitude % scale, field.digits);
 }
 
-// Characters up to the padding; control characters escaped, so that a capture cannot write to the terminal.
-void append_text(std::string& out, Bytes bytes) {
-    for (const std::byte byte : bytes) {
-        const auto c = std::to_integer<unsigned char>(byte);
-        if (c == 0) break;
-        if (c < 0x20 || c == 0x7f) fmt::format_to(into(out), "\\x{:02x}", c);
-        else out += static_cast<char>(c);
-    }
-}
-
 // Length of the UTF-8 sequence at the start of `text`; 0 where it is none.
 std::size_t utf8_length(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
@@ -71,7 +61,33 @@ std::size_t utf8_length(std::string_view text) {
     return overlong || out_of_range ? 0 : length;
 }
 
+// U+0080 to U+009F: controls that a terminal obeys.
+bool is_upper_control(std::string_view text, std::size_t length) {
+    return length == 2 && static_cast<unsigned char>(text[0]) == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+}
+
+// Characters up to the padding, as they are.
+std::string_view text_of(Bytes bytes) {
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return all.substr(0, all.find('\0'));
+}
+
 }  // namespace
+
+void append_printable(std::string& out, std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        const auto first = static_cast<unsigned char>(text[0]);
+        if (length == 0 || first < 0x20 || first == 0x7f || is_upper_control(text, length)) {
+            const std::size_t bad = length == 0 ? 1 : length;
+            for (std::size_t i = 0; i < bad; ++i) fmt::format_to(into(out), "\\x{:02x}", static_cast<unsigned char>(text[i]));
+            text.remove_prefix(bad);
+        } else {
+            out.append(text.substr(0, length));
+            text.remove_prefix(length);
+        }
+    }
+}
 
 std::string_view name_of(const Field& field, std::uint64_t value) {
     const auto row = std::ranges::find(field.names, value, &ValueName::value);
@@ -117,7 +133,7 @@ void append_plain(std::string& out, const Field& field, const Value& value) {
         case ValueType::ipv6: append_ipv6(out, value.bytes); break;
         case ValueType::guid: append_guid(out, value.number); break;
         case ValueType::bytes: append_hex(out, value.bytes); break;
-        case ValueType::text: append_text(out, value.bytes); break;
+        case ValueType::text: out += text_of(value.bytes); break;
         case ValueType::fixed_point: append_fixed(out, field, value.number); break;
     }
 }
@@ -128,7 +144,8 @@ void append_json_string(std::string& out, std::string_view text) {
         const char c = text[0];
         const std::size_t length = utf8_length(text);
         if (c == '"' || c == '\\') out.append({'\\', c});
-        else if (static_cast<unsigned char>(c) < 0x20) fmt::format_to(into(out), "\\u{:04x}", static_cast<unsigned>(c));
+        else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) fmt::format_to(into(out), "\\u{:04x}", static_cast<unsigned>(c));
+        else if (is_upper_control(text, length)) fmt::format_to(into(out), "\\u{:04x}", static_cast<unsigned char>(text[1]));
         else if (length == 0) out += "\\ufffd";
         else out.append(text.substr(0, length));
         text.remove_prefix(length == 0 ? 1 : length);
@@ -165,10 +182,15 @@ void append_words(std::string& out, const Field& field, const Value& value) {
         case Format::flag: out += value.number != 0 ? "yes" : "no"; break;
         case Format::instant: out += utc(Instant{static_cast<std::int64_t>(value.number)}); break;
         case Format::exponent: {
+            if (!name.empty()) {
+                fmt::format_to(into(out), "{} ({})", name, value.number);
+                break;
+            }
             constexpr double kUnit = 4.096e-6;  // 4.096 us * 2^t
             fmt::format_to(into(out), "{} ({})", value.number, human_time(kUnit * std::exp2(static_cast<double>(value.number))));
             break;
         }
+        case Format::text: append_printable(out, text_of(value.bytes)); break;
         case Format::bytes:
             append_hex(out, value.bytes.first(std::min(kShownBytes, value.bytes.size())));
             if (value.bytes.size() > kShownBytes) fmt::format_to(into(out), "... ({} bytes)", value.bytes.size());

@@ -8,7 +8,7 @@
 namespace qps::dissect {
 
 // One form per value type, the same in TSV, CSV and JSON: numbers in decimal, flags 0 or 1, addresses in their usual
-// notation, bytes as hex digits without separators, text with control characters escaped as \xNN.
+// notation, bytes as hex digits without separators, text as it is: escaping is for the format it goes into.
 void append_plain(std::string& out, const Field& field, const Value& value);
 
 // As a JSON value: numbers and fixed-point bare, flags true or false, everything else a string.
@@ -28,6 +28,9 @@ void append_words(std::string& out, const Field& field, const Value& value);
 
 // A duration in the unit a person would use: "655.36 ms", "4.295 s", "16.4 us".
 [[nodiscard]] std::string human_time(double seconds);
+
+// Text for people: control characters and what is no UTF-8 as \xNN, so that a capture cannot write to the terminal.
+void append_printable(std::string& out, std::string_view text);
 
 // Quoted and escaped as JSON demands; bytes that are no UTF-8 become U+FFFD, so any input gives valid JSON.
 void append_json_string(std::string& out, std::string_view text);

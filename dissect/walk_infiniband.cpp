@@ -105,10 +105,26 @@ void walk_raw(Walk& walk) {
     if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 2));
 }
 
+// This is RDMA, but its last header is not whole: no transport, and nothing to check.
+void refuse(const Walk& walk, Encapsulation encapsulation, std::uint8_t network_layer) {
+    Packet& packet = walk.packet;
+    packet.encapsulation = encapsulation;
+    packet.network_layer = network_layer;
+    switch (packet.layers().back().fault) {
+        case Fault::too_short: packet.icrc = not_checkable(CrcReason::bad_length); break;
+        case Fault::too_deep: packet.icrc = not_checkable(CrcReason::too_deep); break;
+        default: packet.icrc = not_checkable(walk.doubt != CrcReason::none ? walk.doubt : CrcReason::cut);
+    }
+}
+
 void walk_grh(Walk& walk, Encapsulation encapsulation) {
     const std::uint8_t network_layer = walk.packet.layer_count;
     const Bytes header = enter(walk, LayerKind::grh, kGrhLength);
-    if (header.empty()) return;
+    if (header.empty()) {
+        refuse(walk, encapsulation, network_layer);
+        add_layer(walk.packet, LayerKind::rdma, walk.offset, 0, walk.end);
+        return;
+    }
     const auto length = static_cast<std::size_t>(read(header, kPaylen));
     if (walk.offset + length > walk.end) {
         mark(walk.packet, Fault::bad_length);
@@ -124,17 +140,13 @@ void walk_grh(Walk& walk, Encapsulation encapsulation) {
 
 void walk_transport(Walk& walk, Encapsulation encapsulation, std::uint8_t network_layer) {
     Packet& packet = walk.packet;
-    packet.encapsulation = encapsulation;
-    packet.network_layer = network_layer;
-    packet.icrc = not_checkable(walk.doubt != CrcReason::none ? walk.doubt : CrcReason::cut);
     add_layer(packet, LayerKind::rdma, walk.offset, 0, walk.end);
     const std::uint8_t bth_layer = packet.layer_count;
     const std::size_t start = walk.offset;
     const Bytes header = enter(walk, LayerKind::bth, kBthLength);
-    if (header.empty()) {
-        if (packet.layers().back().fault == Fault::too_short) packet.icrc = not_checkable(CrcReason::bad_length);
-        return;
-    }
+    if (header.empty()) return refuse(walk, encapsulation, network_layer);
+    packet.encapsulation = encapsulation;
+    packet.network_layer = network_layer;
     packet.bth_layer = bth_layer;
     Layer& bth = packet.layer_storage[bth_layer];
     packet.opcode = static_cast<Opcode>(header[0]);
@@ -163,7 +175,12 @@ void walk_lrh(Walk& walk) {
     const std::size_t lrh = walk.offset;
     const std::size_t whole = walk.end;
     const Bytes header = enter(walk, LayerKind::lrh, kLrhLength);
-    if (header.empty()) return;
+    if (header.empty()) {
+        refuse(walk, Encapsulation::native, network_layer);
+        add_layer(walk.packet, LayerKind::rdma, walk.offset, 0, walk.end);
+        walk.packet.vcrc = not_checkable(CrcReason::cut);
+        return;
+    }
     const std::size_t length = static_cast<std::size_t>(read(header, kPktlen)) * 4;
     if (length < kLrhLength || lrh + length > walk.end) {
         mark(walk.packet, Fault::bad_length);

@@ -15,16 +15,22 @@ constexpr std::size_t kErfLength = 16;
 constexpr std::size_t kErfExtensionLength = 8;
 constexpr std::size_t kErfEthernetPadLength = 2;
 
+// On Ethernet a small number is no type, but the length of an 802.3 frame.
+void walk_type_or_length(Walk& walk, std::uint16_t number) {
+    if (number < kFirstEtherType && number < walk.left()) walk.end = walk.offset + number;
+    walk_ethertype(walk, number);
+}
+
 void walk_vlan(Walk& walk) {
     const Bytes header = enter(walk, LayerKind::vlan, kVlanLength);
-    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 2));
+    if (!header.empty()) walk_type_or_length(walk, read_be<std::uint16_t>(header, 2));
 }
 
 }  // namespace
 
 void walk_ethernet(Walk& walk) {
     const Bytes header = enter(walk, LayerKind::ethernet, kEthernetLength);
-    if (!header.empty()) walk_ethertype(walk, read_be<std::uint16_t>(header, 12));
+    if (!header.empty()) walk_type_or_length(walk, read_be<std::uint16_t>(header, 12));
 }
 
 void walk_ethertype(Walk& walk, std::uint16_t ethertype) {
@@ -47,7 +53,6 @@ void walk_ethertype(Walk& walk, std::uint16_t ethertype) {
             break;
         default: break;
     }
-    if (ethertype < kFirstEtherType && ethertype < walk.left()) walk.end = walk.offset + ethertype;
     add_data(walk);
 }
 

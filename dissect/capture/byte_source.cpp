@@ -92,7 +92,9 @@ struct ByteSource::State {
     std::optional<Inflater> inflater;
     std::uint64_t consumed = 0;
     std::optional<std::uint64_t> size;
+    Stop stop;
 
+    [[nodiscard]] bool stopped() const { return stop && stop(); }
     [[nodiscard]] bool would_block() const;
     std::size_t read_descriptor(MutableBytes into);
     bool refill(Wait wait);
@@ -115,13 +117,13 @@ std::size_t ByteSource::State::read_descriptor(MutableBytes into) {
             consumed += static_cast<std::uint64_t>(count);
             return static_cast<std::size_t>(count);
         }
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0 && errno == EAGAIN) {  // somebody made our standard input non-blocking
+        const int error = count < 0 ? errno : 0;
+        if (error == EAGAIN) {  // somebody made our standard input non-blocking
             pollfd query{descriptor.number(), POLLIN, 0};
             ::poll(&query, 1, -1);
-            continue;
         }
-        if (count < 0) damage = system_sentence("cannot be read any further", errno);
+        if ((error == EINTR || error == EAGAIN) && !stopped()) continue;
+        if (count < 0 && !stopped()) damage = system_sentence("cannot be read any further", error);
         input_ended = true;
         return 0;
     }
@@ -205,10 +207,11 @@ ByteSource::ByteSource(ByteSource&&) noexcept = default;
 ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
 ByteSource::~ByteSource() = default;
 
-std::expected<ByteSource, InputProblem> ByteSource::open(const std::string& path) {
+std::expected<ByteSource, InputProblem> ByteSource::open(const std::string& path, Stop stop) {
     const bool standard_input = path == "-" || path == "/dev/stdin";
     auto state = std::make_unique<State>();
     state->name = standard_input ? "standard input" : path;
+    state->stop = std::move(stop);
     const auto unreadable = [&](std::string sentence) {
         return std::unexpected(InputProblem{InputProblemKind::unreadable, state->name, 0, std::move(sentence)});
     };

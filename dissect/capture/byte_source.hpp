@@ -12,17 +12,21 @@
 #include <dissect/capture/input_problem.hpp>
 
 #include <expected>
+#include <functional>
 #include <optional>
 
 namespace qps::dissect {
 
 enum class Wait : std::uint8_t { yes, no };
 
+// Asked whenever a signal interrupts waiting for input: true ends the input there.
+using Stop = std::function<bool()>;
+
 class ByteSource {
 public:
     // Opens a file, or standard input for "-" and "/dev/stdin". Blocks on a FIFO until somebody writes. Fails with
     // unreadable. Throws std::bad_alloc.
-    [[nodiscard]] static std::expected<ByteSource, InputProblem> open(const std::string& path);
+    [[nodiscard]] static std::expected<ByteSource, InputProblem> open(const std::string& path, Stop stop = {});
     // Bytes that the caller keeps. Where `piece` is not zero they come as a stream of so many bytes at a time.
     [[nodiscard]] static ByteSource from_memory(Bytes bytes, std::string name, std::size_t piece = 0);
 

@@ -37,7 +37,8 @@ constexpr std::array kOtherFormats{
     OtherFormat{"BZh", "the file is compressed with bzip2, which is not read: decompress it first"},
     OtherFormat{"\x04\x22\x4d\x18", "the file is compressed with lz4, which is not read: decompress it first"},
     OtherFormat{"PK\x03\x04", "the file is a zip archive: unpack it first"},
-    OtherFormat{{"snoop\0\0\0", 8}, "the file is a snoop capture, which is not read: convert it with editcap"},
+    OtherFormat{"TRSNIFF ", "the file is a Sniffer capture, which is not read: convert it with editcap -F pcapng"},
+    OtherFormat{{"snoop\0\0\0", 8}, "the file is a snoop capture, which is not read: convert it with editcap -F pcapng"},
 };
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -67,7 +68,8 @@ std::string not_a_capture_sentence(Bytes start, const ByteSource& source) {
     if (start.size() < kFileHeader)
         return fmt::format("this is no capture: it has only {} bytes, a capture starts with a header of {}; they start with {}",
                            start.size(), kFileHeader, first_bytes(start));
-    return fmt::format("this is no capture: its first bytes are {}", first_bytes(start));
+    return fmt::format("this is no capture (pcap or pcapng): its first bytes are {}; if Wireshark opens it, editcap -F pcapng converts it",
+                       first_bytes(start));
 }
 
 }  // namespace
@@ -231,8 +233,8 @@ std::expected<CaptureFile, InputProblem> CaptureFile::start(ByteSource source) {
     return CaptureFile(std::move(state));
 }
 
-std::expected<CaptureFile, InputProblem> CaptureFile::open(const std::string& path) try {
-    auto source = ByteSource::open(path);
+std::expected<CaptureFile, InputProblem> CaptureFile::open(const std::string& path, Stop stop) try {
+    auto source = ByteSource::open(path, std::move(stop));
     if (!source) return std::unexpected(std::move(source.error()));
     return start(std::move(*source));
 } catch (const std::bad_alloc&) {

@@ -59,7 +59,8 @@ class CaptureFile {
 public:
     // A path, or "-" for standard input. Reads the header of the file: on a FIFO it waits for that.
     // Fails with unreadable or not_a_capture.
-    [[nodiscard]] static std::expected<CaptureFile, InputProblem> open(const std::string& path);
+    // `stop` is asked when a signal interrupts waiting for a FIFO or standard input.
+    [[nodiscard]] static std::expected<CaptureFile, InputProblem> open(const std::string& path, Stop stop = {});
     // A capture in memory, which the caller keeps; `name` is for problems. Where `piece` is not zero it is read as a
     // stream that arrives so many bytes at a time.
     [[nodiscard]] static std::expected<CaptureFile, InputProblem> from_memory(Bytes bytes, std::string name, std::size_t piece = 0);

@@ -55,6 +55,7 @@ WalkResult walk(const PcapHeader& header, Window& window, Timeline& timeline, st
                           .link = header.link,
                           .index = FrameIndex{++timeline.frames},
                           .time = Instant{time},
+                          .has_time = true,
                           .elapsed = Duration{time - timeline.first},
                           .interface = {},
                           .link_speed = {},

@@ -4,6 +4,8 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/packet.hpp>
 
+#include <cmath>
+
 namespace qps::dissect::derived {
 
 namespace {
@@ -35,8 +37,14 @@ std::optional<std::uint8_t> code(const Packet& packet, const Layer& layer, Syndr
 }  // namespace
 
 std::optional<Value> frame_number(const Packet& p, const Layer&) { return number(p.frame.index); }
-std::optional<Value> frame_time(const Packet& p, const Layer&) { return number(p.frame.time); }
-std::optional<Value> frame_elapsed(const Packet& p, const Layer&) { return number(p.frame.elapsed); }
+std::optional<Value> frame_time(const Packet& p, const Layer&) {
+    if (!p.frame.has_time) return std::nullopt;
+    return number(p.frame.time);
+}
+std::optional<Value> frame_elapsed(const Packet& p, const Layer&) {
+    if (!p.frame.has_time) return std::nullopt;
+    return number(p.frame.elapsed);
+}
 std::optional<Value> frame_length(const Packet& p, const Layer&) { return number(p.frame.wire_length); }
 std::optional<Value> frame_captured(const Packet& p, const Layer&) { return number(p.frame.bytes.size()); }
 std::optional<Value> frame_interface(const Packet& p, const Layer&) { return number(p.frame.interface); }
@@ -55,11 +63,20 @@ std::optional<Value> frame_fault(const Packet& p, const Layer&) {
 }
 
 std::optional<Value> encapsulation(const Packet& p, const Layer&) { return number(p.encapsulation); }
-std::optional<Value> service(const Packet& p, const Layer&) { return number(service_of(p.opcode)); }
-std::optional<Value> payload_bytes(const Packet& p, const Layer&) { return number(p.payload.length); }
-std::optional<Value> payload_captured(const Packet& p, const Layer&) { return number(p.payload.captured); }
+std::optional<Value> service(const Packet& p, const Layer&) {
+    if (!p.has_transport()) return std::nullopt;
+    return number(service_of(p.opcode));
+}
+std::optional<Value> payload_bytes(const Packet& p, const Layer&) {
+    if (!p.has_transport()) return std::nullopt;
+    return number(p.payload.length);
+}
+std::optional<Value> payload_captured(const Packet& p, const Layer&) {
+    if (!p.has_transport()) return std::nullopt;
+    return number(p.payload.captured);
+}
 std::optional<Value> is_request(const Packet& p, const Layer&) {
-    if (!info(p.opcode).defined || info(p.opcode).verb == Verb::notify) return std::nullopt;
+    if (!p.has_transport() || !info(p.opcode).defined || info(p.opcode).verb == Verb::notify) return std::nullopt;
     return number(info(p.opcode).request);
 }
 
@@ -92,13 +109,13 @@ std::optional<Value> rnr_timer_ms(const Packet& packet, const Layer& layer) {
     return number(kRnrTimer[*timer]);
 }
 
-std::optional<Value> pause_ns(const Packet& packet, const Layer& layer, std::size_t at) {
+std::optional<Value> pause_ps(const Packet& packet, const Layer& layer, std::size_t at) {
     const auto speed = std::to_underlying(packet.frame.link_speed);
     const Bytes bytes = packet.bytes_of(layer);
     if (speed == 0 || bytes.size() < at + 2) return std::nullopt;
-    constexpr std::uint64_t kQuantumBits = 512;  // 802.3 31B.2
-    constexpr std::uint64_t kNanoseconds = 1'000'000'000;
-    return number(read_be<std::uint16_t>(bytes, at) * kQuantumBits * kNanoseconds / speed);
+    constexpr double kQuantumBits = 512;  // 802.3 31B.2
+    constexpr double kPicoseconds = 1e12;
+    return number(std::llround(read_be<std::uint16_t>(bytes, at) * kQuantumBits * kPicoseconds / static_cast<double>(speed)));
 }
 
 }  // namespace qps::dissect::derived

@@ -35,15 +35,15 @@ std::optional<Value> credits(const Packet&, const Layer&);
 std::optional<Value> unlimited_credits(const Packet&, const Layer&);
 std::optional<Value> rnr_timer_ms(const Packet&, const Layer&);
 
-// Pause timers in nanoseconds, where the speed of the link is known: quanta at byte `at` of the layer.
-std::optional<Value> pause_ns(const Packet&, const Layer&, std::size_t at);
+// Pause timers in picoseconds (a quantum is 0.64 ns at 800 Gbit/s), where the speed of the link is known: quanta at byte `at` of the layer.
+std::optional<Value> pause_ps(const Packet&, const Layer&, std::size_t at);
 template <std::size_t At>
 std::optional<Value> pause_time(const Packet& packet, const Layer& layer) {
-    return pause_ns(packet, layer, At);
+    return pause_ps(packet, layer, At);
 }
 template <std::size_t Priority>
 std::optional<Value> pfc_time(const Packet& packet, const Layer& layer) {
-    return pause_ns(packet, layer, 2 + 2 * Priority);
+    return pause_ps(packet, layer, 2 + 2 * Priority);
 }
 }  // namespace derived
 
@@ -54,8 +54,8 @@ inline constexpr std::array kCrcStatusNames{
     ValueName{3, "not_checkable"},
 };
 inline constexpr std::array kCrcReasonNames{
-    ValueName{0, "none"},       ValueName{1, "cut"},        ValueName{2, "fragment"},
-    ValueName{3, "bad_length"}, ValueName{4, "ip_options"}, ValueName{5, "not_captured"},
+    ValueName{0, "none"},       ValueName{1, "cut"},      ValueName{2, "fragment"},     ValueName{3, "bad_length"},
+    ValueName{4, "ip_options"}, ValueName{5, "too_deep"}, ValueName{6, "not_captured"},
 };
 inline constexpr std::array kEncapsulationNames{
     ValueName{0, "none"},
@@ -100,13 +100,14 @@ inline constexpr std::array kRdmaFields{
     row::computed("rdma.icrc.reason", "Why the invariant CRC could not be checked", Format::decimal, derived::icrc_reason)
         .named(kCrcReasonNames),
     row::computed("rdma.icrc.expected", "The invariant CRC that would be right, where it is bad", Format::hexadecimal,
-                  derived::icrc_expected),
+                  derived::icrc_expected)
+        .of_bits(32),
     row::computed("rdma.vcrc.status", "Verdict on the variant CRC (native InfiniBand)", Format::decimal, derived::vcrc_status)
         .named(kCrcStatusNames),
     row::computed("rdma.vcrc.reason", "Why the variant CRC could not be checked", Format::decimal, derived::vcrc_reason)
         .named(kCrcReasonNames),
-    row::computed("rdma.vcrc.expected", "The variant CRC that would be right, where it is bad", Format::hexadecimal,
-                  derived::vcrc_expected),
+    row::computed("rdma.vcrc.expected", "The variant CRC that would be right, where it is bad", Format::hexadecimal, derived::vcrc_expected)
+        .of_bits(16),
 };
 
 inline constexpr std::array kDerivedHeaders{

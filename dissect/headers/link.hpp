@@ -120,7 +120,7 @@ static_assert(tiles(kMacControlFields, 2));
 inline constexpr std::array kMacPauseFields{
     row::decimal("macc.pause_time", "Pause time", at(0), 16).in("quanta"),
     row::computed("rdma.pause.time_us", "Pause time at the speed of the link", Format::fixed_point, derived::pause_time<0>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
 };
 static_assert(tiles(kMacPauseFields, 2));
@@ -144,28 +144,28 @@ inline constexpr std::array kMacPfcFields{
     row::decimal("macc.cbfc.pause_time.c6", "Pause time of priority 6", at(14), 16).in("quanta"),
     row::decimal("macc.cbfc.pause_time.c7", "Pause time of priority 7", at(16), 16).in("quanta"),
     row::computed("rdma.pfc.time_us.c0", "Pause of priority 0 at the speed of the link", Format::fixed_point, derived::pfc_time<0>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c1", "Pause of priority 1 at the speed of the link", Format::fixed_point, derived::pfc_time<1>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c2", "Pause of priority 2 at the speed of the link", Format::fixed_point, derived::pfc_time<2>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c3", "Pause of priority 3 at the speed of the link", Format::fixed_point, derived::pfc_time<3>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c4", "Pause of priority 4 at the speed of the link", Format::fixed_point, derived::pfc_time<4>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c5", "Pause of priority 5 at the speed of the link", Format::fixed_point, derived::pfc_time<5>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c6", "Pause of priority 6 at the speed of the link", Format::fixed_point, derived::pfc_time<6>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
     row::computed("rdma.pfc.time_us.c7", "Pause of priority 7 at the speed of the link", Format::fixed_point, derived::pfc_time<7>)
-        .with_digits(3)
+        .with_digits(6)
         .in("us"),
 };
 static_assert(tiles(kMacPfcFields, 18));

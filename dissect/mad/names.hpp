@@ -278,6 +278,8 @@ inline constexpr std::array kLinkSpeedsExt{
     ValueName{14, "EDR, HDR or NDR"},  ValueName{15, "FDR, EDR, HDR or NDR"}, ValueName{30, "Disabled"},
     ValueName{31, "All supported"},
 };
+// 9.7.6.1.3: a local ACK timeout of 0 means that the requester does not time out.
+inline constexpr std::array kAckTimeouts{ValueName{0, "disabled"}};
 // What a link may run at: without the two values that only "enabled" has.
 inline constexpr std::span<const ValueName> kLinkSpeedsExtActive = std::span(kLinkSpeedsExt).first<kLinkSpeedsExt.size() - 2>();
 inline constexpr std::array kLinkSpeedsExt2{

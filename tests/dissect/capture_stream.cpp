@@ -147,7 +147,7 @@ TEST_CASE("Compressed files that hold no capture say so") {
     CHECK(read_bytes(gzipped({})).problem.sentence == "the file is an empty gzip stream");
     CHECK(read_bytes(zstd_compressed({})).problem.sentence == "the file is an empty zstd stream");
     CHECK_THAT(read_bytes(gzipped(Maker().text("a letter, and no capture at all").content())).problem.sentence,
-               StartsWith("this is no capture: its first bytes are 61 20"));
+               StartsWith("this is no capture (pcap or pcapng): its first bytes are 61 20"));
     CHECK_THAT(read_bytes(Maker().u16(0x8b1f).text("but no gzip at all").content()).problem.sentence,
                StartsWith("the gzip stream is damaged"));
 }

@@ -84,7 +84,6 @@ TEST_CASE("the census of two chunks is that of the whole") {
         CHECK(first.icrc == whole.icrc);
         CHECK(first.icrc_reasons == whole.icrc_reasons);
         CHECK(first.opcodes == whole.opcodes);
-        CHECK(first.layers == whole.layers);
         CHECK(first.faults == whole.faults);
         REQUIRE(first.time);
         CHECK(first.time->first == whole.time->first);

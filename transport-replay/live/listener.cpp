@@ -14,8 +14,9 @@ using namespace dissect;
 
 namespace {
 
-constexpr int kSnapLength = 262144;      // libpcap's own maximum
-constexpr int kKernelBuffer = 16 << 20;  // bytes; a 10 ms burst at 10 Gbit/s fits
+constexpr int kSnapLength = 65535;       // the longest IP packet
+constexpr int kKernelBuffer = 64 << 20;  // bytes; 50 ms at 10 Gbit/s
+constexpr int kBlockPatience = 20;       // milliseconds until a block of the ring that is not full is handed over
 constexpr int kPatience = 200;           // milliseconds
 constexpr std::size_t kBatchFrames = 1024;
 constexpr std::size_t kBatchBytes = 4U << 20;
@@ -88,8 +89,8 @@ std::expected<Listener, InputProblem> Listener::open(const std::string& interfac
     if (!handle) return std::unexpected(problem_with(interface, error.data()));
     pcap_set_snaplen(handle.get(), kSnapLength);
     pcap_set_promisc(handle.get(), 1);
-    pcap_set_immediate_mode(handle.get(), 1);
-    pcap_set_timeout(handle.get(), kPatience);
+    // Not immediate mode: that has slots of the snap length, so that few frames fit the ring.
+    pcap_set_timeout(handle.get(), kBlockPatience);
     pcap_set_buffer_size(handle.get(), kKernelBuffer);
     pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
     if (const int status = pcap_activate(handle.get()); status < 0)
@@ -142,6 +143,8 @@ bool Listener::read(Batch& batch) {
 }
 
 const InputProblem& Listener::problem() const { return state_->problem; }
+
+LinkType Listener::link() const { return state_->link; }
 
 ListenerDrops Listener::drops() const {
     pcap_stat counters{};

@@ -1,6 +1,6 @@
 // Listener: frames from a network interface, through libpcap, as batches like those of a capture file.
 //
-// Promiscuous, immediate, nanosecond timestamps where the interface has them. Opening needs the right to capture
+// Promiscuous, nanosecond timestamps where the interface has them. Opening needs the right to capture
 // (root, or CAP_NET_RAW). A batch waits at most kPatience for its first frame, so that a caller can stop.
 #pragma once
 
@@ -32,6 +32,7 @@ public:
     [[nodiscard]] bool read(dissect::Batch& batch);
     [[nodiscard]] const dissect::InputProblem& problem() const;
     [[nodiscard]] ListenerDrops drops() const;
+    [[nodiscard]] dissect::LinkType link() const;
 
 private:
     struct State;
