@@ -39,8 +39,8 @@ WalkResult walk(const PcapHeader& header, Window& window, Timeline& timeline, st
             return {WalkEnd::damaged, 0,
                     fmt::format("the record of frame {} claims {} captured bytes, more than the {} a record may have", timeline.frames + 1,
                                 captured, kMaxRecord)};
-        // Records of one capture are often alike in length: ask for the header that is probably the fourth from here.
-        if (const std::size_t ahead = 8 * (record_header + captured); ahead < left) __builtin_prefetch(record.data() + ahead);
+        // Records of one capture are often alike in length: ask for the header that is probably the twelfth from here.
+        if (const std::size_t ahead = 12 * (record_header + captured); ahead < left) __builtin_prefetch(record.data() + ahead);
         if (left - record_header < captured) return cut_record(window, timeline, record_header, record_header + captured);
 
         // 2^32 seconds are less than half the range of int64_t in nanoseconds: nothing here overflows.
