@@ -149,6 +149,8 @@ void take_sidr_rep(Bytes body, CmAttempt& attempt) {
 // What a message says, into the attempt; `first` of its kind.
 void take_parameters(const CmDatagram& datagram, bool from_active, bool first, CmAttempt& attempt) {
     CmSide& receiver = from_active ? attempt.passive : attempt.active;
+    if (datagram.message == CmMessage::mra)
+        take_field(datagram.body, named(kCmMraFields, "infiniband.cm.mra.servicetimeout"), attempt.mra_service_timeout);
     if (datagram.message == CmMessage::apr)
         take_field(datagram.body, named(kCmAprFields, "infiniband.cm.apr.status"), attempt.alternate_path_status);
     if (!first) return;
@@ -196,6 +198,12 @@ std::uint64_t digest(Bytes bytes) {
 
 bool is_request(CmMessage message) { return message == CmMessage::req || message == CmMessage::sidr_req; }
 
+// ClassPortInfo, Notice, InformInfo: every class has them (13.4.8), no connection is meant.
+bool is_about_the_class(Bytes datagram) {
+    constexpr std::uint64_t kFirstOfTheClass = 0x10;
+    return datagram.size() >= kMadHeaderLength && read(datagram, named(kMadFields, "infiniband.mad.attributeid")) < kFirstOfTheClass;
+}
+
 // Whose message it is where nothing else is known of the attempt.
 struct Role {
     bool sender_is_active;
@@ -219,8 +227,10 @@ Role role_of(const CmDatagram& datagram) {
     return {false, true};
 }
 
+// Of an attempt that has begun. A host that talks to itself is told apart by the ids.
 bool is_from_active(const CmAttempt& attempt, const CmDatagram& datagram, const Address& source) {
     if (attempt.active.address != attempt.passive.address) return source == attempt.active.address;
+    if (datagram.local_id == datagram.remote_id) return role_of(datagram).sender_is_active;
     if (datagram.local_id != 0 && attempt.active.communication_id) return datagram.local_id == *attempt.active.communication_id;
     return datagram.remote_id == 0 || datagram.remote_id != attempt.active.communication_id;
 }
@@ -236,10 +246,10 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
     switch (attempt.state) {
         case CmState::unseen: return CmOutcome::open;
         case CmState::req_sent:
-        case CmState::mra_req_sent:
         case CmState::sidr_req_sent: return silent > cm_time(attempt.remote_response_timeout) ? CmOutcome::no_answer : CmOutcome::open;
-        case CmState::rep_sent:
-        case CmState::mra_rep_sent: return silent > cm_time(attempt.local_response_timeout) ? CmOutcome::half_open : CmOutcome::open;
+        case CmState::mra_req_sent: return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::no_answer : CmOutcome::open;
+        case CmState::rep_sent: return silent > cm_time(attempt.local_response_timeout) ? CmOutcome::half_open : CmOutcome::open;
+        case CmState::mra_rep_sent: return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::half_open : CmOutcome::open;
         case CmState::established:
         case CmState::lap_sent: return CmOutcome::established;
         case CmState::rejected: return timeout_said ? CmOutcome::half_open : CmOutcome::rejected;
@@ -288,14 +298,20 @@ void CmTracker::observe(const Observation& observation) {
     if (management_class != std::to_underlying(ManagementClass::communication)) return;
     const auto datagram = read_cm(observation.payload);
     if (!datagram) {
-        ++report_.messages_unreadable;
+        if (!is_about_the_class(observation.payload)) ++report_.messages_unreadable;
         return;
     }
     ++report_.messages;
     auto index = is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation);
-    if (!index) index = begin(*datagram, observation);
-    if (index) take(*index, *datagram, observation);
-    else ++report_.messages_dropped;
+    const bool begins = !index;
+    if (begins) index = begin(*datagram, observation);
+    if (!index) {
+        ++report_.messages_dropped;
+        return;
+    }
+    const CmAttempt& attempt = report_.attempts[*index];
+    take(*index, *datagram, begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source),
+         observation);
 }
 
 std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
@@ -355,10 +371,9 @@ void CmTracker::learn_ids(Index index, const CmDatagram& datagram, bool from_act
     learn(from_active ? attempt.passive : attempt.active, datagram.remote_id);
 }
 
-void CmTracker::take(Index index, const CmDatagram& datagram, const Observation& observation) {
+void CmTracker::take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation) {
     CmAttempt& attempt = report_.attempts[index];
     Memory& memory = memories_[index];
-    const bool from_active = is_from_active(attempt, datagram, observation.flow.source);
     const CmEvent event = event_of(datagram, from_active);
     if (event == CmEvent::lap && memory.lap_transaction != datagram.transaction) {  // another alternate path
         memory.lap_transaction = datagram.transaction;

@@ -112,6 +112,7 @@ struct CmAttempt {
     std::optional<std::uint8_t> target_ack_delay;         // of the REP
     std::optional<std::uint8_t> remote_response_timeout;  // how long the active side waits for a REP
     std::optional<std::uint8_t> local_response_timeout;   // how soon it says it will answer
+    std::optional<std::uint8_t> mra_service_timeout;      // how much time the last MRA asked for
     std::optional<std::uint8_t> max_cm_retries;
     std::optional<CmRejection> rejection;
     std::optional<std::uint8_t> alternate_path_status;  // of the last APR
@@ -199,7 +200,7 @@ private:
     [[nodiscard]] std::optional<Index> find_request(const CmDatagram& datagram, const Observation& observation) const;
     [[nodiscard]] std::optional<Index> begin(const CmDatagram& datagram, const Observation& observation);
     void learn_ids(Index index, const CmDatagram& datagram, bool from_active);
-    void take(Index index, const CmDatagram& datagram, const Observation& observation);
+    void take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation);
     bool advance(CmAttempt& attempt, CmEvent event, bool from_active, dissect::FrameIndex frame);
     void watch_for_data(Index index);
     void take_data(const Observation& observation);

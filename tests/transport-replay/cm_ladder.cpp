@@ -212,6 +212,20 @@ TEST_CASE("silence is judged by the timeouts of the REQ") {
     CHECK(half.only().outcome == CmOutcome::half_open);
 }
 
+TEST_CASE("an MRA asks for more time") {
+    Conversation c;
+    c.req();
+    c.send(CmMessage::mra, false,
+           {{"infiniband.cm.mra.localcommid", 0xb2},
+            {"infiniband.cm.mra.remotecommid", 0xa1},
+            {"infiniband.cm.mra.servicetimeout", 18}});  // 1.1 s
+    c.clock += 500 * kMillisecond;
+    c.data(false);
+    const CmAttempt attempt = c.only();
+    CHECK(attempt.outcome == CmOutcome::open);
+    CHECK(attempt.state == CmState::mra_req_sent);
+}
+
 TEST_CASE("data in place of an RTU establishes, and an RTU that comes later is no loss") {
     Conversation c;
     c.req();
