@@ -22,6 +22,8 @@ namespace {
 std::atomic<bool> interrupt_seen = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+const InputProblem kNoProblem;
+
 void on_interrupt(int) { interrupt_seen = true; }
 
 ExitCode code_of(InputProblemKind kind) {
@@ -99,8 +101,7 @@ bool Input::read(Batch& batch) {
 }
 
 const InputProblem& Input::problem() const {
-    static const InputProblem kNone;
-    if (interrupted()) return kNone;  // the user ended it: what is missing is no damage
+    if (interrupted()) return kNoProblem;  // the user ended it: what is missing is no damage
     if (own_problem_.kind != InputProblemKind::none) return own_problem_;
     return std::visit([](const auto& source) -> const InputProblem& { return source.problem(); }, source_);
 }

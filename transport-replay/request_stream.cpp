@@ -161,11 +161,23 @@ Acknowledged RequestStream::acknowledge(Psn through, const Observation& answer, 
             return result;
         }
         if (acknowledged_.before(message.first)) result.unseen += static_cast<std::uint32_t>(message.first - acknowledged_);
-        const bool whole = message.last.before(end);
-        acknowledged_ = whole ? message.last + 1 : end;
-        if (!whole || !message.ends) {
-            // Not all of it yet; but where later PSNs were seen or acknowledged, its end is what the tap missed.
-            if (!whole || (open_.size() == 1 && message.last + 1 == end)) break;
+        if (!message.last.before(end)) {  // not all of it yet
+            acknowledged_ = end;
+            break;
+        }
+        acknowledged_ = message.last + 1;
+        if (!message.ends) {
+            if (acknowledged_ == end) break;  // the rest of it may still come
+            // Acknowledged beyond its last packet seen: the tap missed the rest, up to the next run of it or its end.
+            if (open_.size() > 1 && !open_[1].starts && open_[1].verb == message.verb && open_[1].first.before(end)) {
+                const auto gap = static_cast<std::uint32_t>(open_[1].first - acknowledged_);
+                result.unseen += gap;
+                message.missing += gap;
+                acknowledged_ = open_[1].first;
+                absorb(message, std::move(open_[1]));
+                open_.erase(open_.begin() + 1);
+                continue;
+            }
             ++message.missing;
         }
         ++result.messages;
@@ -188,15 +200,13 @@ Acknowledged RequestStream::acknowledge(Psn through, const Observation& answer, 
 bool RequestStream::respond(const Observation& response, std::uint32_t pmtu, std::vector<Message>& done) {
     auto run = run_at_or_before(response.psn);
     if (run == open_.end() || !run->has_response()) return false;
-    if (run->verb == Verb::read_request && !run->covers(response.psn)) {
-        // The request was seen before the path MTU was known: its responses tell how many PSNs it takes.
-        const std::uint32_t length = run->access ? run->access->length : 0;
-        const std::uint32_t span = pmtu == 0 ? 1 : std::max<std::uint32_t>(1, (length + pmtu - 1) / pmtu);
-        if (run->last != run->first || span == 1) return false;
+    if (run->verb == Verb::read_request && run->last == run->first && run->access && pmtu != 0) {
+        // The request may have been seen before the path MTU was known: now it is told how many PSNs it takes.
+        const std::uint32_t span = std::max<std::uint32_t>(1, (run->access->length + pmtu - 1) / pmtu);
         run->last = run->first + (span - 1);
         if (next_.before(run->last + 1)) next_ = run->last + 1;
-        if (!run->covers(response.psn)) return false;
     }
+    if (!run->covers(response.psn)) return false;
     // A response acknowledges all that was sent before its request (9.7.5.1.2).
     const Psn first = run->first;
     if (open_.front().first.before(first)) {
