@@ -2,6 +2,7 @@
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/cm.hpp>
 #include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/instant.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -241,7 +242,7 @@ Duration cm_time(std::optional<std::uint8_t> exponent) {
 }
 
 CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
-    const Duration silent{std::to_underlying(now) - std::to_underlying(attempt.last_time)};
+    const Duration silent = elapsed(attempt.last_time, now);
     const bool timeout_said = attempt.rejection && attempt.rejection->reason == kReasonTimeout;
     switch (attempt.state) {
         case CmState::unseen: return CmOutcome::open;
@@ -281,7 +282,7 @@ std::string_view reject_reason(std::uint16_t reason) {
 std::optional<Duration> CmAttempt::setup_time() const {
     const auto end = confirmed ? confirmed : answered;
     if (!requested || !end) return {};
-    return Duration{std::to_underlying(*end) - std::to_underlying(*requested)};
+    return elapsed(*requested, *end);
 }
 
 std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return FlowHash{}({key.host, {{0, key.id}, AddressSpace::none}, {}}); }
@@ -321,8 +322,8 @@ std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagr
     const std::uint64_t known = memories_[found->second].request_digest;
     if (attempt.active.address != observation.flow.source || attempt.active.communication_id != datagram.local_id) return {};
     if (attempt.passive.address != observation.flow.destination || attempt.transaction != datagram.transaction) return {};
-    const std::int64_t since = std::to_underlying(observation.time) - std::to_underlying(attempt.last_time);
-    const bool same = known != 0 ? known == digest(datagram.body) : since <= std::to_underlying(kCmReordering);
+    const Duration since = elapsed(attempt.last_time, observation.time);
+    const bool same = known != 0 ? known == digest(datagram.body) : since <= kCmReordering;
     return same ? std::optional(found->second) : std::nullopt;
 }
 
@@ -447,7 +448,7 @@ void CmTracker::take_join(const Observation& observation) {
         MulticastJoin& join = report_.joins[open->second];
         open_joins_.erase(open);
         join.status = field_or_zero<std::uint16_t>(datagram, named(kMadFields, "infiniband.mad.status"));
-        join.answered_after = Duration{std::to_underlying(observation.time) - std::to_underlying(join.time)};
+        join.answered_after = elapsed(join.time, observation.time);
         if (*join.status != 0) return;
         take_field(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mlid"), join.mlid);
         take_field(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.q_key"), join.qkey);

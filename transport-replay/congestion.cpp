@@ -1,4 +1,5 @@
 #include <transport-replay/congestion.hpp>
+#include <transport-replay/instant.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -10,12 +11,10 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kBitsPerQuantum = 512;  // IEEE 802.3, annex 31B
 
-std::int64_t between(Instant from, Instant to) { return std::to_underlying(to) - std::to_underlying(from); }
-bool within(Instant from, Instant to, Duration time) { return between(from, to) <= std::to_underlying(time); }
-Instant after(Instant from, std::int64_t nanoseconds) { return Instant{std::to_underlying(from) + nanoseconds}; }
+bool within(Instant from, Instant to, Duration time) { return elapsed(from, to) <= time; }
 
 std::int64_t bin_of(Instant time) {
     const std::int64_t width = std::to_underlying(kRateBin);
@@ -61,7 +60,7 @@ void PauseTracker::observe(const Observation& observation) {
     const PauseTimes& pause = observation.pause;
     if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, pause.quanta[0]);
     if (observation.kind != ObservationKind::pfc) return;
-    for (std::uint8_t priority = 0; priority < pause.quanta.size(); ++priority)
+    for (std::uint8_t priority = 0; priority < kWholeLink; ++priority)
         if ((pause.enabled >> priority & 1) != 0) take(observation, priority, pause.quanta[priority]);
 }
 
@@ -88,7 +87,8 @@ void PauseTracker::take(const Observation& observation, std::uint8_t priority, s
     timer.expiry.reset();
     const std::uint64_t speed = std::to_underlying(observation.link_speed);
     if (speed != 0)
-        timer.expiry = after(observation.time, static_cast<std::int64_t>(quanta * kBitsPerQuantum * kNanosecondsPerSecond / speed));
+        timer.expiry =
+            later(observation.time, Duration{static_cast<std::int64_t>(quanta * kBitsPerQuantum * kNanosecondsPerSecond / speed)});
 }
 
 // Ends a pause that nobody renewed in time.
@@ -104,11 +104,11 @@ void PauseTracker::close(Timer& timer, Instant end, PauseEnd how) {
     PauseSummary& summary = timer.summary;
     period.end = std::max(end, period.start);
     period.ended = how;
-    const Duration length{between(period.start, period.end)};
+    const Duration length = elapsed(period.start, period.end);
     ++summary.periods;
     if (how == PauseEnd::unknown) ++summary.unknown_lengths;
     if (length >= kStormTime) ++summary.storms;
-    summary.paused = Duration{std::to_underlying(summary.paused) + std::to_underlying(length)};
+    summary.paused = sum(summary.paused, length);
     if (length > summary.longest || summary.periods == 1) {
         summary.longest = length;
         summary.longest_frame = period.frame;
@@ -232,17 +232,17 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     }
     CnpStream& stream = report_.notifications[index];
     Pair& pair = pairs_[*data];
-    if (stream.count++ != 0) stream.gaps.add(Duration{between(stream.last_time, observation.time)});
+    if (stream.count++ != 0) stream.gaps.add(elapsed(stream.last_time, observation.time));
     stream.last_time = observation.time;
     stream.last_frame = observation.frame;
     if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline))
-        stream.delays.add(Duration{between(*pair.last_mark, observation.time)});
+        stream.delays.add(elapsed(*pair.last_mark, observation.time));
     else ++stream.without_mark;
     expire(pair, observation.time);
     for (const Moment& moment : pair.pending) pair.told.answered += moment.marks;
     pair.pending.clear();
     ++pair.told.notifications;
-    if (!pair.last_cnp || between(*pair.last_cnp, observation.time) >= kRateBins * std::to_underlying(kRateBin)) {
+    if (!pair.last_cnp || std::to_underlying(elapsed(*pair.last_cnp, observation.time)) >= kRateBins * std::to_underlying(kRateBin)) {
         ++pair.bursts;
         pair.burst_bin = bin_of(observation.time);
     }
@@ -316,7 +316,7 @@ void CongestionTracker::close_incast(const Address& address, Destination& destin
         ++report_.incasts_dropped;
         return;
     }
-    const Duration length{between(burst.time, destination.last_time)};
+    const Duration length = elapsed(burst.time, destination.last_time);
     report_.incasts.push_back({address, burst.frame, burst.time, length, destination.senders, bytes, destination.marked - burst.marked});
 }
 

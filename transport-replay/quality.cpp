@@ -1,3 +1,4 @@
+#include <transport-replay/instant.hpp>
 #include <transport-replay/quality.hpp>
 
 #include <algorithm>
@@ -10,8 +11,6 @@ namespace qps::transport {
 using namespace dissect;
 
 namespace {
-
-std::int64_t between(Instant from, Instant to) { return std::to_underlying(to) - std::to_underlying(from); }
 
 // All that a copy shares with its original, laid over the flow: one hash for everything. Not the length of the frame: a tap
 // may see a VLAN tag or a mirror's own headers.
@@ -35,7 +34,7 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     const auto interface = std::to_underlying(observation.interface);
     const std::span<Entry> set(&entries_[(key >> 1) % kMirrorSets * kMirrorWays], kMirrorWays);
     const auto fresh = [&](const Entry& entry) {
-        return entry.key != 0 && std::abs(between(entry.time, observation.time)) <= std::to_underlying(kMirrorTime);
+        return entry.key != 0 && magnitude(elapsed(entry.time, observation.time)) <= kMirrorTime;
     };
     Entry* mine = nullptr;  // of this tap
     const Entry* theirs = nullptr;
@@ -49,7 +48,7 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     if (theirs != nullptr && theirs->seen >= times) repetition = Repetition::other_tap;
     else if (mine != nullptr) repetition = observation.ip_id != 0 ? Repetition::same_bytes : Repetition::ambiguous;
     if (repetition != Repetition::none)
-        last_distance_ = Duration{between(repetition == Repetition::other_tap ? theirs->time : mine->time, observation.time)};
+        last_distance_ = elapsed(repetition == Repetition::other_tap ? theirs->time : mine->time, observation.time);
     if (mine == nullptr) {
         const auto oldest = std::ranges::min_element(set, {}, [](const Entry& entry) { return std::tuple(entry.key != 0, entry.time); });
         if (fresh(*oldest)) ++displaced_;
@@ -98,11 +97,11 @@ Repetition QualityTracker::observe(const Observation& observation) {
 void QualityTracker::take_time(const Observation& observation) {
     const std::int64_t time = std::to_underlying(observation.time);
     while (resolution_ > 1 && time % resolution_ != 0) resolution_ /= 10;
-    const std::int64_t step = between(last_, observation.time);
-    if (quality_.packets > 0 && step < 0) {
+    const Duration step = elapsed(last_, observation.time);
+    if (quality_.packets > 0 && step < Duration{}) {
         ++quality_.backwards;
-        if (-step > std::to_underlying(quality_.largest_step_back)) {
-            quality_.largest_step_back = Duration{-step};
+        if (magnitude(step) > quality_.largest_step_back) {
+            quality_.largest_step_back = magnitude(step);
             quality_.largest_step_frame = observation.frame;
         }
     }
@@ -115,7 +114,7 @@ void QualityTracker::take_repetition(Repetition repetition) {
         ++quality_.ambiguous_repetitions;
         return;
     }
-    const Duration distance{std::abs(std::to_underlying(window_.last_distance()))};
+    const Duration distance = magnitude(window_.last_distance());
     const bool first = quality_.copies() == 0;
     quality_.least_copy_distance = first ? distance : std::min(quality_.least_copy_distance, distance);
     quality_.most_copy_distance = std::max(quality_.most_copy_distance, distance);

@@ -32,7 +32,7 @@ TEST_CASE("any messages in any order: nothing breaks and everything is counted")
         observation.kind = ObservationKind::transport;
         observation.management = random() % 8 != 0;
         observation.frame = FrameIndex{i};
-        observation.time = Instant{static_cast<std::int64_t>(i) * 1000};
+        observation.time = Instant{static_cast<std::int64_t>(random() % 64 == 0 ? std::uint64_t{random()} << 32 : i * 1000)};
         observation.flow.source.bits[1] = random() % 3;
         observation.flow.destination.bits[1] = random() % 3;
         write_bits(datagram, 8 * 24UZ, 31, random() % 16);

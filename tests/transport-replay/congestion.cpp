@@ -4,6 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/congestion.hpp>
 
+#include <random>
 #include <string>
 
 #include <fmt/format.h>
@@ -240,6 +241,36 @@ TEST_CASE("many senders start at once towards one") {
     CHECK(report.incasts[0].bytes >= 40 * 4096);
     CHECK(report.incasts[0].length == Duration{39 * kMicrosecond});
     CHECK(report.incasts[0].marked == 8);
+}
+
+TEST_CASE("any packets at any time: nothing breaks and marks add up") {
+    std::mt19937_64 random(4711);
+    CongestionTracker tracker;
+    std::uint64_t marked = 0;
+    for (std::uint64_t i = 0; i < 50'000; ++i) {
+        Observation observation;
+        observation.kind = static_cast<ObservationKind>(random() % 5);
+        observation.time = Instant{static_cast<std::int64_t>(random() % 16 == 0 ? random() : i * 700)};
+        observation.opcode = static_cast<Opcode>(random() % 8 == 0 ? 0x81 : random() % 256);
+        observation.flow = {{{0, random() % 4}, {}}, {{0, random() % 4}, {}}, Qpn{static_cast<std::uint32_t>(random() % 4)}};
+        observation.congestion_experienced = random() % 4 == 0;
+        observation.wire_length = static_cast<std::uint32_t>(random());
+        observation.payload_length = static_cast<std::uint32_t>(random() % 2);
+        observation.interface = InterfaceId{static_cast<std::uint32_t>(random() % 1000)};
+        observation.pause.enabled = static_cast<std::uint8_t>(random());
+        for (auto& quanta : observation.pause.quanta) quanta = static_cast<std::uint16_t>(random() % 3 * 1000);
+        observation.link_speed = BitsPerSecond{random() % 3};
+        marked += observation.kind == ObservationKind::transport && observation.congestion_experienced ? 1 : 0;
+        tracker.observe(observation);
+    }
+    const CongestionReport report = tracker.finish();
+    CHECK(report.packets == 50'000);
+    CHECK(report.marked <= marked);  // marks on CNPs are nobody's
+    for (const PairCongestion& pair : report.pairs) CHECK(pair.answered + pair.unanswered + pair.undecided == pair.marked);
+    CHECK(report.pauses.size() == kMaxPauseTimers);
+    CHECK(report.packets_dropped > 0);
+    CHECK(report.periods.size() == kMaxPausePeriods);
+    CHECK(attribute(report, {}).size() == report.notifications.size());
 }
 
 TEST_CASE("the sample capture of congestion adds up") {

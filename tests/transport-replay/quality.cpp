@@ -4,6 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/quality.hpp>
 
+#include <random>
 #include <string>
 
 #include <fmt/format.h>
@@ -162,6 +163,28 @@ TEST_CASE("packets of which the BTH is missing are unreadable") {
     const CaptureQuality quality = tap.tracker.finish();
     CHECK(quality.unreadable == 1);
     CHECK(quality.cut == 1);
+}
+
+TEST_CASE("any packets at any time: nothing breaks and everything is counted") {
+    std::mt19937_64 random(4711);
+    QualityTracker tracker;
+    for (std::uint64_t i = 0; i < 50'000; ++i) {
+        Observation observation;
+        observation.kind = static_cast<ObservationKind>(random() % 5);
+        observation.time = Instant{static_cast<std::int64_t>(random() % 16 == 0 ? random() : i * 700)};
+        observation.flow = {{{0, random() % 4}, {}}, {{0, random() % 4}, {}}, Qpn{static_cast<std::uint32_t>(random() % 4)}};
+        observation.psn = Psn(static_cast<std::uint32_t>(random() % 64));
+        observation.hops = static_cast<std::uint8_t>(random() % 8);
+        observation.cut = random() % 2 == 0;
+        observation.icrc = static_cast<CrcStatus>(1 + random() % 3);
+        tracker.observe(observation);
+    }
+    const CaptureQuality quality = tracker.finish();
+    CHECK(quality.packets == 50'000);
+    CHECK(quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable + quality.unreadable == quality.rdma_packets);
+    CHECK(quality.clock_resolution == Duration{1});
+    CHECK(quality.least_copy_distance <= quality.most_copy_distance);
+    CHECK(quality.most_copy_distance <= kMirrorTime);
 }
 
 TEST_CASE("sample captures: a sound one") {
