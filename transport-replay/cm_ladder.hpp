@@ -81,8 +81,8 @@ struct CmRejection {
 [[nodiscard]] std::string_view reject_reason(std::uint16_t reason);
 
 enum class CmOutcome : std::uint8_t {
-    open,          // the capture ended before anybody had to give up
-    established,   //
+    open,  // the capture ended before anybody had to give up
+    established,
     rejected,      // see CmAttempt::rejection
     no_answer,     // a REQ or SIDR_REQ without REP or REJ within its timeout, or given up by REJ "Timeout"
     half_open,     // a REP that neither an RTU nor data followed
