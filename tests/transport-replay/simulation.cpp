@@ -29,6 +29,7 @@ Scenario mixed(std::uint64_t seed, double worst_fault) {
     if (draws.chance(0.5)) scenario.first_psn_a = Psn(static_cast<std::uint32_t>(0x1000000 - draws.below(40)));
     scenario.network = kNetworks[draws.below(3)];
     scenario.same_numbers = draws.chance(0.3);
+    scenario.queue_pairs = static_cast<std::uint32_t>(1 + draws.below(3));
     scenario.ack_every = static_cast<std::uint32_t>(draws.below(5));
     scenario.window = static_cast<std::uint32_t>(2 + draws.below(60));
     for (LinkFaults* faults : {&scenario.link.a_to_b, &scenario.link.b_to_a}) {

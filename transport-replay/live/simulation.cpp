@@ -16,7 +16,7 @@ constexpr Rkey kWriteKey{0x1001}, kReadKey{0x1002}, kAtomicKey{0x1003}, kForbidd
 constexpr std::uint32_t kFirstInvalidated = 0x0200'0000;  // one key a message
 constexpr std::uint64_t kBase = 0x7f00'0000'0000;         // of every region
 constexpr std::uint32_t kAtomicLength = 8, kAtomicBytes = 16;
-constexpr std::uint32_t kPsnsApart = 4096, kNumbersApart = 0x100;
+constexpr std::uint32_t kPsnsApart = 4096, kNumbersApart = 0x10000;
 constexpr std::uint16_t kFirstEntropyPort = 0xc000, kEntropyMask = 0x3fff;
 constexpr Duration kPostAgain = microseconds(100);  // after a full send queue
 
@@ -119,7 +119,7 @@ Simulation::Simulation(const Scenario& scenario) : scenario_(scenario), link_(se
 
 void Simulation::add_flow(std::uint32_t pair, End from) {
     const auto number = [&](End end) {
-        const std::uint32_t apart = end == End::b && !scenario_.same_numbers ? kNumbersApart * kNumbersApart : 0;
+        const std::uint32_t apart = end == End::b && !scenario_.same_numbers ? kNumbersApart : 0;
         return static_cast<Qpn>(static_cast<std::uint32_t>(scenario_.first_qpn) + apart + pair);
     };
     const Psn first = (from == End::a ? scenario_.first_psn_a : scenario_.first_psn_b) + pair * kPsnsApart;

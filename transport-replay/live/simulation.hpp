@@ -50,7 +50,7 @@ struct Scenario {
     dissect::Service service = dissect::Service::rc;
     std::uint32_t queue_pairs = 1;   // all with the same messages
     bool same_numbers = false;       // both ends have the same QPN
-    dissect::Qpn first_qpn{0x11};    // of end a; end b counts from 0x100 above
+    dissect::Qpn first_qpn{0x11};    // of end a; end b counts from 0x10000 above
     dissect::Psn first_psn_a{1000};  // of requests from end a; queue pairs differ by 4096
     dissect::Psn first_psn_b{500'000};
     PathMtu mtu = PathMtu::bytes_1024;
