@@ -1,5 +1,6 @@
 #include <dissect/pipeline.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -86,6 +87,9 @@ public:
             for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error&) {  // no more threads to be had: those there are will do
             if (threads_.empty()) exchange_.close();
+        } catch (...) {  // threads that run must be told before they are waited for
+            exchange_.close();
+            throw;
         }
     }
     ~Workers() { exchange_.close(); }
@@ -123,7 +127,7 @@ private:
 
 void run(const Stages& stages, Jobs jobs) {
     if (jobs.count <= 1) return run_here(stages);
-    const std::size_t slots = jobs.slots();
+    const std::size_t slots = std::max<std::size_t>(jobs.slots(), 1);
     std::vector<Batch> batches(slots);
     Workers workers(stages, batches, jobs.count);
     if (!workers.any()) return run_here(stages);

@@ -60,8 +60,8 @@ void PauseTracker::observe(const Observation& observation) {
     const PauseTimes& pause = observation.pause;
     if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, pause.quanta[0]);
     if (observation.kind != ObservationKind::pfc) return;
-    for (std::uint8_t priority = 0; priority < kWholeLink; ++priority)
-        if ((pause.enabled >> priority & 1) != 0) take(observation, priority, pause.quanta[priority]);
+    for (std::size_t priority = 0; priority < pause.quanta.size(); ++priority)
+        if ((pause.enabled >> priority & 1) != 0) take(observation, static_cast<std::uint8_t>(priority), pause.quanta[priority]);
 }
 
 void PauseTracker::take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta) {

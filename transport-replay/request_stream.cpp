@@ -88,7 +88,7 @@ void RequestStream::append(const Observation& request, std::uint32_t span) {
 }
 
 // Joins a run with its neighbours where they are one message.
-void RequestStream::join(Runs::iterator run) {
+void RequestStream::join(const Runs::iterator& run) {
     if (run + 1 != open_.end() && belongs_together(*run, *(run + 1))) {
         absorb(*run, std::move(*(run + 1)));
         open_.erase(run + 1);

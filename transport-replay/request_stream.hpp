@@ -72,7 +72,7 @@ private:
     [[nodiscard]] Runs::iterator run_at_or_before(dissect::Psn psn);
     void append(const Observation& request, std::uint32_t span);
     void insert_late(const Observation& request);
-    void join(Runs::iterator run);
+    void join(const Runs::iterator& run);
     void complete_front(const Observation& answer, Outcome outcome, std::vector<Message>& done);
 
     Runs open_;

@@ -26,6 +26,10 @@ exec 3>&-
 grep -q '"packets": 43' info.json
 ! grep -q problem info.json
 
-# Threads that cannot be had are done without.
+# Threads that cannot be had are done without. (Sanitizers reserve more than any limit.)
+if ! (ulimit -v 2000000; "$QPSCOPE" --version) >/dev/null 2>&1; then
+    echo "SKIPPED: this build does not run under a limit of memory"
+    exit 0
+fi
 (ulimit -v 2000000; timeout 60 "$QPSCOPE" info -f json -j 500 "$SOURCE/captures/loss_read/capture.pcap") >info.json 2>err.txt
 grep -q '"packets": 3482' info.json
