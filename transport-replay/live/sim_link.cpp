@@ -87,7 +87,7 @@ Fate SimLink::draw(End from, const Shipment& shipment) {
     return fate;
 }
 
-Fate SimLink::send(End from, Shipment shipment, Instant now) {
+Fate SimLink::send(End from, const Shipment& shipment, Instant now) {
     Fate fate = draw(from, shipment);
     const bool early = network_.chance(0.5);  // whether what happens, happens before the middle
     const std::uint64_t extra = network_.below(static_cast<std::uint64_t>(count(settings_.reorder_delay)));

@@ -130,7 +130,7 @@ public:
     [[nodiscard]] dissect::Instant free_at(End end) const { return free_at_[index(end)]; }
 
     // Sends a frame at `now`, or once the line is free.
-    Fate send(End from, Shipment shipment, dissect::Instant now);
+    Fate send(End from, const Shipment& shipment, dissect::Instant now);
 
     [[nodiscard]] std::optional<dissect::Instant> next_arrival() const;
     // The next frame that arrived until `now`.

@@ -153,7 +153,9 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
     flow.next_post = now_;
     std::uint64_t bytes = 0;
     for (const MessagePlan& message : scenario_.messages) {
-        if (message.from != from || (bytes += message.bytes) > kMaxPlanBytes / std::max(scenario_.queue_pairs, 1U)) continue;
+        if (message.from != from) continue;
+        bytes += message.bytes;
+        if (bytes > kMaxPlanBytes / std::max(scenario_.queue_pairs, 1U)) continue;
         flow.plan.push_back(message);
     }
     lay_out(flow);
@@ -354,7 +356,7 @@ void Simulation::ship(End from, std::size_t flow_index, const TransportPacket& p
     shipment.response = cnp || !info(packet.opcode).request;
     shipment.covered_from = bth + kMaskedBytes;
     shipment.covered_to = shipment.bytes.size() > kMinimum + 2 ? shipment.bytes.size() : bth + kShortestTransport;
-    count(flow, packet, link_.send(from, std::move(shipment), now_));
+    count(flow, packet, link_.send(from, shipment, now_));
 }
 
 // One packet more of its kind.
