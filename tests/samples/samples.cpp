@@ -1,6 +1,8 @@
 #include <tests/samples/samples.hpp>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace qps::tests {
 
@@ -174,6 +176,22 @@ Packets tunnels() {
     return packets;
 }
 
+// Sends a packet the other way: from who received the data to who sent it.
+void turn_round(PacketSpec& spec) {
+    using Ends = std::pair<std::string_view, std::string_view>;
+    constexpr std::array<Ends, 3> kEnds{Ends{"eth.src", "eth.dst"}, Ends{"ip.src", "ip.dst"}, Ends{"ipv6.src", "ipv6.dst"}};
+    for (HeaderSpec& header_spec : spec.headers)
+        for (const auto& [source, destination] : kEnds) {
+            const auto from =
+                std::ranges::find(header_spec.settings, source, [](const FieldSetting& setting) { return setting.field->name; });
+            const auto to =
+                std::ranges::find(header_spec.settings, destination, [](const FieldSetting& setting) { return setting.field->name; });
+            if (from == header_spec.settings.end() || to == header_spec.settings.end()) continue;
+            std::swap(from->number, to->number);
+            std::swap(from->bytes, to->bytes);
+        }
+}
+
 PacketSpec pause_frame(LayerKind kind) {
     PacketSpec spec;
     spec.headers = {{LayerKind::ethernet}, {LayerKind::mac_control}, {kind}};
@@ -199,6 +217,7 @@ Packets congestion() {
         set(notification, "infiniband.bth.becn", 1);
         set(notification, "infiniband.bth.destqp", 0x22);
         set(notification, "ip.dsfield.dscp", 48);
+        turn_round(notification);
         packets.push_back({notification});
     }
     PacketSpec stop = pause_frame(LayerKind::mac_pfc);
