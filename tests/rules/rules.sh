@@ -127,8 +127,8 @@ rule_self() {
     plant names gui/common/a.hpp x
     spare names dissect/commonality.cpp x
     plant own README.md 'see /home/'"me/x"
-    plant own docs/a.md 'http://deb.debian.org/'"debian"
-    spare own run.sh 'ls build/work/x'
+    plant own docs/a.md 'http://deb.'"debian.org/debian"
+    spare own run.sh 'ls build/home/x'
 }
 
 case $rule in
