@@ -2,6 +2,7 @@
 #include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/observations.hpp>
 #include <transport-replay/cm_ladder.hpp>
 
 #include <algorithm>
@@ -113,18 +114,8 @@ std::string ladder(const CmAttempt& attempt) {
 }
 
 CmReport read(std::string_view sample) {
-    auto file = CaptureFile::open(fmt::format("{}/captures/{}/capture.pcap", QPSCOPE_SOURCE_DIR, sample));
-    REQUIRE(file.has_value());
     CmTracker tracker;
-    Batch batch;
-    Packet packet;
-    Observation observation;
-    while (file->read(batch))
-        for (const Frame& frame : batch.frames) {
-            decode(frame, packet);
-            observe(packet, observation);
-            tracker.observe(observation);
-        }
+    qps::tests::for_each_observation(sample, [&](const Observation& observation) { tracker.observe(observation); });
     return tracker.finish();
 }
 

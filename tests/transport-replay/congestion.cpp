@@ -1,7 +1,7 @@
 // CE marks and CNPs, pauses, bursts of many senders.
 #include <dissect/build.hpp>
-#include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/observations.hpp>
 #include <transport-replay/congestion.hpp>
 
 #include <random>
@@ -274,18 +274,8 @@ TEST_CASE("any packets at any time: nothing breaks and marks add up") {
 }
 
 TEST_CASE("the sample capture of congestion adds up") {
-    auto file = CaptureFile::open(fmt::format("{}/captures/congestion/capture.pcap", QPSCOPE_SOURCE_DIR));
-    REQUIRE(file.has_value());
     CongestionTracker tracker;
-    Batch batch;
-    Packet packet;
-    Observation observation;
-    while (file->read(batch))
-        for (const Frame& frame : batch.frames) {
-            decode(frame, packet);
-            observe(packet, observation);
-            tracker.observe(observation);
-        }
+    qps::tests::for_each_observation("congestion", [&](const Observation& observation) { tracker.observe(observation); });
     const CongestionReport report = tracker.finish();
     CHECK(report.packets == 23);
     CHECK(report.marked == 4);

@@ -2,6 +2,7 @@
 #include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/observations.hpp>
 #include <transport-replay/quality.hpp>
 
 #include <random>
@@ -57,19 +58,9 @@ struct Tap {
 };
 
 CaptureQuality read(std::string_view sample) {
-    auto file = CaptureFile::open(fmt::format("{}/captures/{}/capture.pcap", QPSCOPE_SOURCE_DIR, sample));
-    REQUIRE(file.has_value());
     QualityTracker tracker;
-    Batch batch;
-    Packet packet;
-    Observation observation;
-    while (file->read(batch))
-        for (const Frame& frame : batch.frames) {
-            decode(frame, packet);
-            observe(packet, observation);
-            tracker.observe(observation);
-        }
-    return tracker.finish(file->drops());
+    const Drops drops = qps::tests::for_each_observation(sample, [&](const Observation& observation) { tracker.observe(observation); });
+    return tracker.finish(drops);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The tracker on the real captures: connections joined, messages counted, losses seen.
-#include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/observations.hpp>
 #include <transport-replay/tracker.hpp>
 
 #include <map>
@@ -26,17 +26,7 @@ Followed follow(const std::string& name) {
         ++result.outcomes[message.outcome];
         result.bytes += message.bytes;
     });
-    auto file = CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + name + "/capture.pcap");
-    REQUIRE(file);
-    Batch batch;
-    Packet packet;
-    Observation observation;
-    while (file->read(batch))
-        for (const Frame& frame : batch.frames) {
-            decode(frame, packet);
-            observe(packet, observation);
-            tracker.observe(observation);
-        }
+    qps::tests::for_each_observation(name, [&](const Observation& observation) { tracker.observe(observation); });
     tracker.finish();
     for (const Flow& flow : tracker.flows()) {
         if (flow.partner) ++result.pairs;
