@@ -23,7 +23,7 @@ struct ExitCodeRow {
 
 inline constexpr std::array kExitCodes{
     ExitCodeRow{ExitCode::done, "done"},
-    ExitCodeRow{ExitCode::findings, "done; there are findings at or above --fail-on"},
+    ExitCodeRow{ExitCode::findings, "kept for findings, which no command draws yet"},
     ExitCodeRow{ExitCode::usage, "wrong use: unknown option, wrong filter"},
     ExitCodeRow{ExitCode::unreadable, "the input cannot be read, or is no capture"},
     ExitCodeRow{ExitCode::damaged, "the input is damaged or cut; what was readable is reported"},
