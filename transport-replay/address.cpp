@@ -40,7 +40,7 @@ std::size_t FlowHash::operator()(const FlowKey& key) const {
     hash = mix(hash ^ key.source.bits[1]);
     hash = mix(hash ^ key.destination.bits[0]);
     hash = mix(hash ^ key.destination.bits[1]);
-    return mix(hash ^ std::to_underlying(key.destination_qp));
+    return mix(hash ^ std::to_underlying(key.destination_qp) ^ static_cast<std::uint64_t>(key.source_qp) << 24);
 }
 
 }  // namespace qps::transport

@@ -24,11 +24,17 @@ struct Address {
 // "10.0.0.1", "2001:db8::1", "lid 4".
 [[nodiscard]] std::string text(const Address& address);
 
-// One way of traffic: everything from one host to one queue pair of another.
+// One of the two ends of a link or a connection.
+enum class End : std::uint8_t { a, b };
+[[nodiscard]] constexpr End other(End end) { return end == End::a ? End::b : End::a; }
+
+// One way of traffic: everything from one host to one queue pair of another. Datagrams name the queue pair they come from
+// too; connected services do not, and it is 0.
 struct FlowKey {
     Address source;
     Address destination;
     dissect::Qpn destination_qp{};
+    dissect::Qpn source_qp{};
     [[nodiscard]] auto operator<=>(const FlowKey&) const = default;
 };
 

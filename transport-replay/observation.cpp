@@ -74,7 +74,10 @@ void take_header(const Packet& packet, const Layer& layer, Observation& observat
             observation.congestion_experienced |= read(bytes, kFecn) != 0;
             observation.becn = read(bytes, kBecn) != 0;
             break;
-        case LayerKind::deth: observation.source_qp = static_cast<Qpn>(read(bytes, kSrcqp)); break;
+        case LayerKind::deth:
+            observation.source_qp = static_cast<Qpn>(read(bytes, kSrcqp));
+            observation.flow.source_qp = *observation.source_qp;
+            break;
         case LayerKind::reth:
             observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)),
                                   static_cast<std::uint32_t>(read(bytes, kDmalen))};

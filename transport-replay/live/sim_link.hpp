@@ -19,9 +19,6 @@
 
 namespace qps::transport {
 
-enum class End : std::uint8_t { a, b };
-[[nodiscard]] constexpr End other(End end) { return end == End::a ? End::b : End::a; }
-
 // Random numbers that are the same on every machine.
 class Draws {
 public:

@@ -1,0 +1,42 @@
+// Analysis: observations in the order of the capture go in, one Timeline comes out. It is a value: a copy of it can be
+// finished while the original goes on, which is how a live view shows what is known so far.
+#pragma once
+
+#include <transport-replay/packet_story.hpp>
+#include <transport-replay/timeline.hpp>
+#include <transport-replay/tracker.hpp>
+
+#include <functional>
+#include <optional>
+
+namespace qps::transport {
+
+struct AnalysisSettings {
+    // Called with each message when nothing more can happen to it, in that order.
+    std::function<void(ConnectionId, End requester, const Message&)> message{};
+};
+
+class Analysis {
+public:
+    explicit Analysis(AnalysisSettings settings = {});
+
+    // The next packet of the capture. What it was to its connection, from the past alone.
+    PacketStory observe(const Observation& observation);
+
+    // The end of the capture: everything that is open is decided or called open. Call it once.
+    [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
+
+private:
+    AnalysisSettings settings_;
+    QualityTracker quality_;
+    CmTracker cm_;
+    CongestionTracker congestion_;
+    Tracker tracker_;
+    std::uint64_t packets_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t management_ = 0;
+    std::optional<dissect::Instant> first_;
+    std::optional<dissect::Instant> last_;
+};
+
+}  // namespace qps::transport
