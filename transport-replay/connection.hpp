@@ -9,7 +9,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace qps::transport {
 
@@ -88,22 +90,21 @@ template <class T, std::size_t kMost = 4>
 struct FewValues {
     struct Seen {
         T value{};
-        std::uint64_t packets = 0;
-        std::uint64_t bytes = 0;
+        std::uint32_t packets = 0;  // stays at its greatest value
     };
     std::array<Seen, kMost> seen{};
-    std::uint8_t count = 0;
-    std::uint64_t other_packets = 0;  // of values past kMost
-    void add(T value, std::uint32_t bytes) {
+    std::uint32_t count = 0;          // of those in use
+    std::uint32_t other_packets = 0;  // of values past kMost
+    void add(T value) {
         for (std::size_t i = 0; i < count; ++i)
             if (seen[i].value == value) {
-                ++seen[i].packets;
-                seen[i].bytes += bytes;
+                if (seen[i].packets != UINT32_MAX) ++seen[i].packets;
                 return;
             }
-        if (count == kMost) ++other_packets;
-        else seen[count++] = {value, 1, bytes};
+        if (count < kMost) seen[count++] = {value, 1};
+        else if (other_packets != UINT32_MAX) ++other_packets;
     }
+    [[nodiscard]] bool one() const { return count <= 1 && other_packets == 0; }
 };
 
 // What one end sent, and what became of its requests.
@@ -116,6 +117,7 @@ struct Way {
     dissect::FrameIndex last_frame{};
     std::uint64_t corrupt = 0;  // ICRC wrong: whoever received them dropped them
     std::uint64_t congestion_experienced = 0;
+    std::uint64_t cnps = 0;  // that it sent, to slow the other end down
 
     std::uint64_t requests = 0;             // packets
     std::uint64_t retransmitted = 0;        // of those: PSN had been on the wire before
@@ -132,11 +134,11 @@ struct Way {
     std::uint64_t unmatched = 0;  // answers that no request waits for
     std::uint64_t implied_naks = 0;
 
-    Gaps gaps;           // in its request PSNs
-    Gaps response_gaps;  // in the READ responses that it sent
-    std::array<RecoverySum, kRecoveryKindNames.size()> recoveries{};
-    [[nodiscard]] RecoverySum& recovery(RecoveryKind kind) { return recoveries[static_cast<std::size_t>(kind)]; }
-    [[nodiscard]] const RecoverySum& recovery(RecoveryKind kind) const { return recoveries[static_cast<std::size_t>(kind)]; }
+    Gaps gaps;                            // in its request PSNs
+    Gaps response_gaps;                   // in the READ responses that it sent
+    std::vector<RecoverySum> recoveries;  // by kind; empty: none began
+    [[nodiscard]] RecoverySum& recovery(RecoveryKind kind);
+    [[nodiscard]] const RecoverySum& recovery(RecoveryKind kind) const;
     std::uint64_t spurious = 0;  // timeouts after which it showed that nothing had been lost
 
     std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones
