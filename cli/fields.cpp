@@ -58,6 +58,7 @@ FieldRow row_of(const NameEntry& entry) {
     } else if (!field.unit.empty()) {
         meaning += fmt::format(", in {}", field.unit);
     }
+    if (field.annotated) meaning += "; told from the packets before it";
     std::vector<std::string_view> layers;
     for (const FieldPlace& place : entry.fields)
         if (const auto name = header(place.kind).name; std::ranges::find(layers, name) == layers.end()) layers.push_back(name);

@@ -37,6 +37,7 @@ void reset(Packet& packet) {
     packet.payload = {};
     packet.icrc = {};
     packet.vcrc = {};
+    packet.annotation = nullptr;
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ struct Field {
     std::uint16_t width = 0;     // in bits; kToEnd for the rest of the layer
     Format format = Format::decimal;
     bool is_part = false;
+    bool annotated = false;      // computed, from the packet's annotation
     std::uint8_t digits = 0;     // fixed_point only
     std::uint16_t factor = 1;    // value = bits * factor (an IPv4 header length counts 4 bytes)
     std::string_view unit = {};  // shown after the value
@@ -127,6 +128,13 @@ struct Field {
         Field f = *this;
         if (f.format != Format::instant) f.format = Format::fixed_point;
         f.digits = count;
+        return f;
+    }
+
+    // Of a computed field: only who follows the connections knows its value.
+    [[nodiscard]] constexpr Field from_annotation() const {
+        Field f = *this;
+        f.annotated = true;
         return f;
     }
 

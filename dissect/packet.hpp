@@ -4,6 +4,7 @@
 // else (names, trees, JSON, columns) is derived later, from the field tables, for the packets somebody looks at.
 #pragma once
 
+#include <dissect/annotation.hpp>
 #include <dissect/field.hpp>
 #include <dissect/frame.hpp>
 #include <dissect/opcode.hpp>
@@ -60,6 +61,7 @@ struct Packet {
     Payload payload;
     CrcVerdict icrc;
     CrcVerdict vcrc;
+    const Annotation* annotation = nullptr;  // borrowed; decode() leaves none
 
     [[nodiscard]] std::span<const Layer> layers() const { return {layer_storage.data(), layer_count}; }
     [[nodiscard]] bool has_transport() const { return bth_layer != kNoLayer; }

@@ -4,6 +4,8 @@
 #include <dissect/filter/parser.hpp>
 #include <dissect/filter/program.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace qps::dissect {
@@ -19,6 +21,15 @@ std::expected<Filter, FilterError> Filter::compile(std::string_view text) {
 }
 
 bool Filter::matches(const Packet& packet) const { return program_->run(packet); }
+
+bool Filter::needs_annotation() const {
+    return std::ranges::any_of(program_->sources,
+                               [](const filter_language::Source& s) { return s.field != nullptr && s.field->annotated; });
+}
+
+bool Column::needs_annotation() const {
+    return std::ranges::any_of(places, [](const FieldPlace& place) { return place.field->annotated; });
+}
 
 std::expected<Column, FilterError> column(std::string_view name) {
     const NameEntry* const entry = find_name(name);

@@ -32,6 +32,9 @@ public:
     // Allocates nothing, but for what RE2 keeps of a regular expression.
     [[nodiscard]] bool matches(const Packet& packet) const;
 
+    // Whether it asks for a field that only an annotated packet has.
+    [[nodiscard]] bool needs_annotation() const;
+
 private:
     explicit Filter(filter_language::Program&& program);
     std::shared_ptr<const filter_language::Program> program_;
@@ -41,6 +44,7 @@ private:
 struct Column {
     std::string_view name;
     std::span<const FieldPlace> places;  // never empty
+    [[nodiscard]] bool needs_annotation() const;
 };
 
 // Errors: a name that is no field; headers and groups have no value of their own.

@@ -1,7 +1,7 @@
 // Fields that no bits hold: what the capture says of a frame, and what we conclude from a packet.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/packet.hpp>
 
 namespace qps::dissect {
 
@@ -45,7 +45,30 @@ template <std::size_t Priority>
 std::optional<Value> pfc_time(const Packet& packet, const Layer& layer) {
     return pause_ps(packet, layer, 2 + 2 * Priority);
 }
+
+// What an annotation holds: nothing where a number or a flag is 0.
+template <class T>
+std::optional<Value> told(T value) {
+    if (value == T{}) return std::nullopt;
+    return Value{static_cast<std::uint64_t>(value)};
+}
+template <class T>
+std::optional<Value> told(const std::optional<T>& value) {
+    if (!value) return std::nullopt;
+    return Value{static_cast<std::uint64_t>(*value)};
+}
+template <auto Member>
+std::optional<Value> annotated(const Packet& packet, const Layer&) {
+    if (packet.annotation == nullptr) return std::nullopt;
+    return told(packet.annotation->*Member);
+}
 }  // namespace derived
+
+// A row whose value is that member of the packet's annotation.
+template <auto Member>
+[[nodiscard]] constexpr Field annotated(std::string_view name, std::string_view meaning, Format format) {
+    return row::computed(name, meaning, format, derived::annotated<Member>).from_annotation();
+}
 
 inline constexpr std::array kCrcStatusNames{
     ValueName{0, "not_applicable"},
@@ -67,6 +90,11 @@ inline constexpr std::array kServiceNames{
     ValueName{0, "RC"},  ValueName{1, "UC"},  ValueName{2, "RD"},           ValueName{3, "UD"},
     ValueName{4, "CNP"}, ValueName{5, "XRC"}, ValueName{6, "MANUFACTURER"}, ValueName{7, "MANUFACTURER"},
 };
+inline constexpr std::array kArrivalNames{
+    ValueName{0, "first"}, ValueName{1, "in_order"}, ValueName{2, "ahead"},
+    ValueName{3, "late"},  ValueName{4, "repeated"}, ValueName{5, "restart"},
+};
+inline constexpr std::array kEndNames{ValueName{0, "a"}, ValueName{1, "b"}};
 inline constexpr auto kFaultNames = [] {
     std::array<ValueName, kFaults.size()> names{};
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = {i, kFaults[i].name};
@@ -108,6 +136,27 @@ inline constexpr std::array kRdmaFields{
         .named(kCrcReasonNames),
     row::computed("rdma.vcrc.expected", "The variant CRC that would be right, where it is bad", Format::hexadecimal, derived::vcrc_expected)
         .of_bits(16),
+    annotated<&Annotation::connection>("rdma.connection", "Connection, counted from 1 in the order of their first packets",
+                                       Format::decimal),
+    annotated<&Annotation::from>("rdma.from", "Sent by end, a or b of the connection", Format::decimal).named(kEndNames),
+    annotated<&Annotation::arrival>("rdma.arrival", "Arrival of a request, by its PSN and those before it", Format::decimal)
+        .named(kArrivalNames),
+    annotated<&Annotation::retransmission>(
+        "rdma.retransmission", "Retransmission: a request whose PSN had been on the wire before; present where it is so", Format::flag),
+    annotated<&Annotation::duplicated>("rdma.duplicated",
+                                       "Doubled by the network: a retransmission that nobody sent; present where it is so", Format::flag),
+    annotated<&Annotation::mirror_copy>(
+        "rdma.mirror_copy", "Copy of a mirror: another recording of a packet seen before; present where it is so", Format::flag),
+    annotated<&Annotation::unmatched>("rdma.unmatched", "Unmatched: an answer that no request waits for; present where it is so",
+                                      Format::flag),
+    annotated<&Annotation::psn_missing>("rdma.psn_missing", "PSNs skipped before this packet, where there are any", Format::decimal),
+    annotated<&Annotation::messages_completed>("rdma.message.completed", "Messages completed or failed by this packet, where there are any",
+                                               Format::decimal),
+    annotated<&Annotation::latency>(
+        "rdma.message.latency", "Latency of the message that this packet completed, from its first request packet on; of several the last",
+        Format::decimal)
+        .with_digits(9)
+        .in("s"),
 };
 
 inline constexpr std::array kDerivedHeaders{

@@ -1,0 +1,31 @@
+// Annotation: what somebody who knows more than this packet says of it, who followed its connection so far.
+//
+// decode() knows nothing of other packets and leaves a packet without one. Whoever does know points Packet::annotation at
+// one before fields are read; fields marked `annotated` take their values from it, and a packet without it has none of them.
+#pragma once
+
+#include <dissect/types.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace qps::dissect {
+
+struct Annotation {
+    // Of a request, by its PSN.
+    enum class Arrival : std::uint8_t { first, in_order, ahead, late, repeated, restart };
+    enum class End : std::uint8_t { a, b };
+
+    std::optional<std::uint32_t> connection;  // counted from 1
+    std::optional<End> from;
+    std::optional<Arrival> arrival;
+    bool retransmission = false;
+    bool duplicated = false;  // by the network
+    bool mirror_copy = false;
+    bool unmatched = false;
+    std::uint32_t psn_missing = 0;         // skipped before this packet
+    std::uint32_t messages_completed = 0;  // by this packet
+    std::optional<Duration> latency;       // of the last of these
+};
+
+}  // namespace qps::dissect
