@@ -1,0 +1,227 @@
+// Findings about the capture as a witness: what it cannot show, so that nobody takes it for what the network did.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+constexpr dissect::Duration kCoarseClock{100'000};  // 100 us: round trips of RDMA take 1 to 50
+
+struct Missing {
+    std::uint64_t tap = 0;
+    std::uint64_t undecided = 0;
+    std::uint64_t connections_tap = 0;
+    std::uint64_t connections_undecided = 0;
+    FindingDraft draft_tap{.party = Party::capture};
+    FindingDraft draft_undecided{.party = Party::undecided};
+};
+
+Missing missing(const Timeline& timeline) {
+    Missing found;
+    for (const Connection& connection : timeline.connections) {
+        std::uint64_t tap = 0, undecided = 0;
+        for (const Way& way : connection.ways) {
+            tap += way.gaps.tap + way.response_gaps.tap;
+            undecided += way.gaps.undecided + way.response_gaps.undecided;
+        }
+        if (tap != 0) add_evidence(found.draft_tap, connection.first_frame());
+        if (undecided != 0) add_evidence(found.draft_undecided, connection.first_frame());
+        found.tap += tap;
+        found.undecided += undecided;
+        found.connections_tap += tap != 0 ? 1 : 0;
+        found.connections_undecided += undecided != 0 ? 1 : 0;
+    }
+    return found;
+}
+
+// Connections that ordinary traffic is made of: not datagrams, which need no setup.
+bool connected(const Connection& connection) { return connection.reliable() || connection.service == dissect::Service::uc; }
+
+}  // namespace
+
+void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
+    Missing found = missing(timeline);
+    const dissect::Drops& drops = timeline.quality.drops;
+    const std::uint64_t reported = drops.dropped + drops.dropped_by_system;
+    if (found.tap + reported == 0) return;
+    FindingDraft draft = std::move(found.draft_tap);
+    draft.count = std::max(found.tap, reported);
+    draft.summary = fmt::format(
+        "The capture lacks {} of {} that their receivers acknowledged, and its recorder reports {}: the network delivered "
+        "them.",
+        counted(found.tap, "packet"), counted(found.connections_tap, "connection"), counted(reported, "drop"));
+    draft.advice =
+        "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
+        "not oversubscribed.";
+    emit(std::move(draft));
+}
+
+void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
+    Missing found = missing(timeline);
+    if (found.undecided == 0) return;
+    FindingDraft draft = std::move(found.draft_undecided);
+    draft.count = found.undecided;
+    draft.summary = fmt::format("{} of {} are missing in the sequence, and nothing tells whether the network or the capture lost them.",
+                                counted(found.undecided, "packet"), counted(found.connections_undecided, "connection"));
+    draft.advice =
+        "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.";
+    emit(std::move(draft));
+}
+
+void capture_duplicates(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    const std::uint64_t same = quality.same_tap_systematic ? quality.copies_of_same_tap : 0;
+    const std::uint64_t copies = quality.copies_of_other_taps + same;
+    if (copies == 0) return;
+    emit({.party = Party::capture,
+          .count = copies,
+          .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.", copies,
+                                 counted(quality.packets, "packet"), quality.copies_of_other_taps, same, time(quality.least_copy_distance),
+                                 time(quality.most_copy_distance)),
+          .advice = "Mirror one direction of each port only; the copies were left out here, but counters of other tools hold them twice."});
+}
+
+void capture_cut(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.cut == 0) return;
+    const std::string bound =
+        quality.shortest_cut == 0 ? "" : fmt::format(", the shortest of them of {}", counted(quality.shortest_cut, "byte"));
+    emit({.party = Party::capture,
+          .count = quality.cut,
+          .summary = fmt::format(
+              "{} of {} were cut short by the capture{}: their ICRC cannot be checked, and {} of them lost the transport header.",
+              quality.cut, counted(quality.packets, "packet"), bound, quality.unreadable),
+          .advice = "Capture at least 128 bytes of each packet for the headers (`tcpdump -s 128`), all of it for ICRC and payload.",
+          .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
+}
+
+void one_way_capture(const Timeline& timeline, const Emit& emit) {
+    // Who gave up had no answer: there silence is what happened, not what the capture lacks.
+    std::vector<std::pair<Address, Address>> silent;
+    for (const Recovery& story : timeline.recoveries) {
+        if (story.end != RecoveryEnd::gave_up) continue;
+        if (const Connection* connection = timeline.find(story.connection))
+            silent.emplace_back(connection->end(story.requester).address, connection->end(other(story.requester)).address);
+    }
+    std::ranges::sort(silent);
+    std::optional<Heard> heard;
+    FindingDraft draft{.party = Party::capture, .count = 0};
+    const OneWay* first = nullptr;
+    for (const OneWay& way : timeline.quality.one_way) {
+        if (!way.reliable || std::ranges::binary_search(silent, std::pair{way.source, way.destination})) continue;
+        if (!heard) heard.emplace(timeline);
+        if (heard->any(way.destination, way.source)) continue;
+        if (draft.count++ == 0) first = &way;
+        add_evidence(draft, heard->first(way.source, way.destination));
+    }
+    if (first == nullptr) return;
+    draft.summary = fmt::format(
+        "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the other "
+        "side cannot be judged.",
+        counted(draft.count, "pair") + " of hosts", text(first->source), text(first->destination), counted(first->packets, "packet"));
+    draft.advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.";
+    emit(std::move(draft));
+}
+
+void setup_not_captured(const Timeline& timeline, const Emit& emit) {
+    FindingDraft draft{.party = Party::capture, .count = 0};
+    std::uint64_t all = 0;
+    for (const Connection& connection : timeline.connections) {
+        if (!connected(connection)) continue;
+        ++all;
+        const CmAttempt* attempt = attempt_of(timeline, connection);
+        if (attempt != nullptr && attempt->requested) continue;
+        ++draft.count;
+        add_evidence(draft, connection.first_frame());
+    }
+    if (draft.count == 0) return;
+    draft.summary = fmt::format("{} of {} were set up before the capture began or without CM: what their ends agreed on is not known.",
+                                draft.count, counted(all, "connection"));
+    draft.advice = "Start the capture before the job to see path MTU, READ depth, retry counts and the private data of the upper protocol.";
+    emit(std::move(draft));
+}
+
+void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
+    // Ways that nothing answers, where the other host has such ways too: some of them belong together.
+    std::vector<std::pair<Address, Address>> alone;
+    for (const Connection& connection : timeline.connections)
+        if (connection.reliable() && connection.one_way()) {
+            const End from = connection.ways[0].packets != 0 ? End::a : End::b;
+            alone.emplace_back(connection.end(from).address, connection.end(other(from)).address);
+        }
+    std::ranges::sort(alone);
+    FindingDraft draft{.party = Party::capture, .count = 0};
+    for (const Connection& connection : timeline.connections) {
+        if (!connection.reliable()) continue;
+        bool unsure = connection.confidence < Confidence::strong;
+        if (connection.one_way()) {
+            const End from = connection.ways[0].packets != 0 ? End::a : End::b;
+            unsure = std::ranges::binary_search(alone, std::pair{connection.end(other(from)).address, connection.end(from).address});
+        }
+        if (!unsure) continue;
+        ++draft.count;
+        add_evidence(draft, connection.first_frame());
+    }
+    if (draft.count == 0) return;
+    draft.summary = fmt::format("Which queue pairs belong together is uncertain for {}: too few answers fitted requests.",
+                                counted(draft.count, "connection"));
+    draft.advice = "Capture the set-up by CM or more of the traffic before trusting per-connection numbers of these.";
+    emit(std::move(draft));
+}
+
+void clock_backwards(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.backwards == 0) return;
+    emit({.party = Party::capture,
+          .packets = {quality.largest_step_frame},
+          .count = quality.backwards,
+          .summary = fmt::format("Timestamps go back {}, by {} at the most.", counted(quality.backwards, "time"),
+                                 time(magnitude(quality.largest_step_back))),
+          .advice =
+              "Sort the file by time (`reordercap`) if it was merged, and distrust durations below that step: clocks of several ports or "
+              "hosts differ by it."});
+}
+
+void clock_coarse(const Timeline& timeline, const Emit& emit) {
+    const auto resolution = timeline.quality.clock_resolution;
+    if (!resolution || *resolution < kCoarseClock) return;
+    emit({.party = Party::capture,
+          .count = timeline.quality.packets,
+          .summary = fmt::format("The clock of the capture counts in steps of {}, more than most round trips take.", time(*resolution)),
+          .advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
+                    "latencies."});
+}
+
+void malformed_packets(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.faulty == 0) return;
+    emit({.party = Party::undecided,
+          .count = quality.faulty,
+          .summary = fmt::format("{} of {} are malformed: a header breaks a rule of its format.", quality.faulty,
+                                 counted(quality.rdma_packets, "RDMA packet")),
+          .advice = "List them with `qpscope packets` and see whether one sender or one box on the way makes them."});
+}
+
+void analysis_bounded(const Timeline& timeline, const Emit& emit) {
+    const LeftOut& out = timeline.left_out;
+    const std::uint64_t packets =
+        out.packets_of_connections + timeline.congestion.packets_dropped + timeline.quality.pairs_dropped + timeline.cm.messages_dropped;
+    const std::uint64_t rest = out.messages + out.recoveries + out.fatalities;
+    if (packets + rest == 0) return;
+    emit({.party = Party::capture,
+          .count = packets + rest,
+          .summary = fmt::format("This capture is larger than the bounds of the analysis: {} and {} were counted but not followed.",
+                                 counted(packets, "packet"), counted(rest, "message or recovery event")),
+          .advice = "Split the capture by hosts or by time (`editcap -i`, a capture filter) to have all of it analysed."});
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,212 @@
+// Findings about congestion: pauses of the link, CE marks and their CNPs, bursts of many senders.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using dissect::Duration;
+using namespace words;
+
+constexpr std::int64_t kFeltPausePart = 100;  // a priority stopped for more than 1 % of the capture is felt
+constexpr Duration kFeltPause{1'000'000};     // and for 1 ms at least: short captures begin and end in a pause
+constexpr std::uint64_t kFewestMarks = 8;     // CNPs are lossy and paced: fewer marks may go unanswered by chance
+constexpr std::uint64_t kUnansweredPercent = 50;
+constexpr std::uint32_t kFewestBursts = 4;      // of CNPs, before the rate after them says anything
+constexpr std::uint64_t kNoEffectPercent = 95;  // of the rate before; a cut of DCQCN is felt more than that
+
+std::string stopped(const PauseSummary& pause) {
+    const std::string what = pause.priority == kWholeLink ? "the whole link" : fmt::format("priority {}", pause.priority);
+    return fmt::format("{} of interface {}", what, std::to_underlying(pause.interface));
+}
+
+struct Pauses {
+    const PauseSummary* worst = nullptr;
+    std::uint64_t storms = 0;
+    std::uint64_t periods = 0;
+    std::uint64_t unknown = 0;
+    std::vector<dissect::FrameIndex> packets;
+};
+
+Pauses pauses_of(const Timeline& timeline) {
+    Pauses found;
+    for (const PauseSummary& pause : timeline.congestion.pauses) {
+        if (pause.periods == 0 && pause.stops == 0) continue;
+        found.storms += pause.storms;
+        found.periods += pause.periods;
+        found.unknown += pause.unknown_lengths;
+        if (found.packets.size() < kMaxEvidence) found.packets.push_back(pause.longest_frame);
+        if (found.worst == nullptr || std::tie(pause.longest, pause.stops) > std::tie(found.worst->longest, found.worst->stops))
+            found.worst = &pause;
+    }
+    return found;
+}
+
+Duration length_of(const Timeline& timeline) {
+    return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
+}
+
+// How often, of marks whose answer the capture could have held.
+std::uint64_t decided(const PairCongestion& pair) { return pair.answered + pair.unanswered; }
+
+const FlowCongestion* first_flow(const Timeline& timeline, const PairCongestion& pair) {
+    const FlowKey from{pair.source, pair.destination, {}, {}};
+    const auto flow = std::ranges::lower_bound(timeline.congestion.flows, from, {}, &FlowCongestion::flow);
+    if (flow == timeline.congestion.flows.end() || flow->flow.source != pair.source || flow->flow.destination != pair.destination)
+        return nullptr;
+    return &*flow;
+}
+
+std::vector<dissect::FrameIndex> marks_of(const Timeline& timeline, const PairCongestion& pair) {
+    const FlowCongestion* flow = first_flow(timeline, pair);
+    if (flow == nullptr) return {};
+    return {flow->first_marked, flow->last_marked};
+}
+
+// The CNPs to the sender of a pair's data.
+template <class Each>
+void for_each_stream(const Timeline& timeline, const PairCongestion& pair, Each each) {
+    const FlowKey from{pair.destination, pair.source, {}, {}};
+    for (auto stream = std::ranges::lower_bound(timeline.congestion.notifications, from, {}, &CnpStream::flow);
+         stream != timeline.congestion.notifications.end() && stream->flow.source == pair.destination &&
+         stream->flow.destination == pair.source;
+         ++stream)
+        each(*stream);
+}
+
+}  // namespace
+
+void pfc_storm(const Timeline& timeline, const Emit& emit) {
+    Pauses found = pauses_of(timeline);
+    if (found.storms == 0) return;
+    emit({.party = Party::congestion,
+          .packets = std::move(found.packets),
+          .count = found.storms,
+          .summary = fmt::format("{} was paused for {} without a break, one of {} of {} and more: whoever sends there stands still.",
+                                 stopped(*found.worst), time(found.worst->longest), counted(found.storms, "storm"), time(kStormTime)),
+          .advice = "Find who sends the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration in "
+                    "`ethtool -S`), and turn the PFC watchdog on in every switch."});
+}
+
+void pfc_pause(const Timeline& timeline, const Emit& emit) {
+    Pauses found = pauses_of(timeline);
+    if (found.worst == nullptr || found.storms != 0) return;
+    const auto longest = std::ranges::max_element(timeline.congestion.pauses, {}, &PauseSummary::paused);
+    const auto whole = std::to_underlying(length_of(timeline));
+    const bool felt = longest->paused >= kFeltPause && std::to_underlying(longest->paused) >= whole / kFeltPausePart;
+    emit({.party = Party::congestion,
+          .packets = std::move(found.packets),
+          .count = found.periods,
+          .summary = fmt::format("{} was paused for {} in {}, {} of the capture and {} at the longest{}.", stopped(*longest),
+                                 time(longest->paused), counted(longest->periods, "period"),
+                                 share(static_cast<std::uint64_t>(std::to_underlying(longest->paused)),
+                                       static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))),
+                                 time(longest->longest),
+                                 found.unknown == 0 ? "" : fmt::format(", at least: {} had no end", counted(found.unknown, "period"))),
+          .advice = "Let ECN act before PFC does (marking thresholds below the pause thresholds of the same queue), and watch "
+                    "rx_prioN_pause_duration of the ports on the way.",
+          .severity = felt ? Severity::warning : Severity::note});
+}
+
+void ecn_congestion(const Timeline& timeline, const Emit& emit) {
+    for (const PairCongestion& pair : timeline.congestion.pairs) {
+        std::vector<dissect::FrameIndex> packets = marks_of(timeline, pair);
+        std::optional<Duration> delay, gap;
+        for_each_stream(timeline, pair, [&](const CnpStream& stream) {
+            if (packets.size() < kMaxEvidence) packets.push_back(stream.first_frame);
+            if (!delay) delay = stream.delays.median();
+            if (stream.gaps.count() != 0 && (!gap || stream.gaps.least() < *gap)) gap = stream.gaps.least();
+        });
+        const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark by median", time(*delay)) : "",
+                                             gap ? fmt::format(", {} apart at the closest", time(*gap)) : "");
+        emit({.party = Party::congestion,
+              .packets = std::move(packets),
+              .count = pair.marked + pair.notifications,
+              .summary = fmt::format("{} of {} from {} to {} were marked for congestion ({}), and {} went back{}.", pair.marked,
+                                     counted(pair.packets, "packet"), text(pair.source), text(pair.destination),
+                                     share(pair.marked, pair.packets), counted(pair.notifications, "CNP"), pace),
+              .advice =
+                  "Nothing to do if throughput is right; else look at the queue that marks (ECN thresholds, incast) and at np_cnp_sent and "
+                  "rp_cnp_handled of both NICs (`rdma statistic`)."});
+    }
+}
+
+void ecn_not_answered(const Timeline& timeline, const Emit& emit) {
+    for (const PairCongestion& pair : timeline.congestion.pairs) {
+        if (!pair.other_way_seen || decided(pair) < kFewestMarks || pair.unanswered * 100 < decided(pair) * kUnansweredPercent) continue;
+        emit({.party = Party::responder,
+              .packets = marks_of(timeline, pair),
+              .count = pair.unanswered,
+              .summary = fmt::format("{} of {} from {} to {} had no CNP of {} within {}, so the sender cannot slow down.", pair.unanswered,
+                                     counted(decided(pair), "CE mark"), text(pair.source), text(pair.destination), text(pair.destination),
+                                     time(kCnpDeadline)),
+              .advice = fmt::format("Turn the notification point on at {} for this priority (`mlnx_qos`, ecn/roce_np/enable), and check "
+                                    "np_ecn_marked_roce_packets against np_cnp_sent and the class that CNPs travel in.",
+                                    text(pair.destination))});
+    }
+}
+
+void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
+    std::uint64_t without = 0, all = 0;
+    FindingDraft draft{.party = Party::undecided};
+    for (const CnpStream& stream : timeline.congestion.notifications) {
+        all += stream.count;
+        without += stream.without_mark;
+        if (stream.without_mark != 0 && draft.packets.size() < kMaxEvidence) draft.packets.push_back(stream.first_frame);
+    }
+    if (without == 0) return;
+    draft.count = without;
+    draft.summary = fmt::format("{} of {} followed no CE mark that this capture holds.", without, counted(all, "CNP"));
+    draft.advice =
+        "Take it as normal where the tap is before the switch that marks; tap at the receiver's port to see marks and CNPs together.";
+    emit(std::move(draft));
+}
+
+void cnp_without_effect(const Timeline& timeline, const Emit& emit) {
+    for (const FlowCongestion& flow : timeline.congestion.flows) {
+        const Reaction& reaction = flow.reaction;
+        if (reaction.bursts < kFewestBursts || reaction.bins_before == 0 || reaction.bins_after == 0 || flow.marked == 0) continue;
+        const double before = static_cast<double>(reaction.bytes_before) / reaction.bins_before;
+        const double after = static_cast<double>(reaction.bytes_after) / reaction.bins_after;
+        if (before == 0 || after * 100 < before * static_cast<double>(kNoEffectPercent)) continue;
+        emit({.party = Party::requester,
+              .packets = {flow.first_marked, flow.last_marked},
+              .count = reaction.bursts,
+              .summary = fmt::format("{} sent to {} QP {} at {:.3g} % of its rate after {} of CNPs.", text(flow.flow.source),
+                                     text(flow.flow.destination), std::to_underlying(flow.flow.destination_qp), 100 * after / before,
+                                     counted(reaction.bursts, "burst")),
+              .advice =
+                  fmt::format("Check that the reaction point is on at {} for this priority (ecn/roce_rp/enable, rp_cnp_handled against "
+                              "rp_cnp_ignored in `rdma statistic`) before touching DCQCN parameters.",
+                              text(flow.flow.source))});
+    }
+}
+
+void incast(const Timeline& timeline, const Emit& emit) {
+    const auto& incasts = timeline.congestion.incasts;
+    if (incasts.empty()) return;
+    const auto worst =
+        std::ranges::max_element(incasts, {}, [](const IncastBurst& burst) { return std::pair{burst.senders, burst.bytes}; });
+    FindingDraft draft{.party = Party::application, .count = incasts.size() + timeline.congestion.incasts_dropped};
+    std::uint64_t marked = 0;
+    for (const IncastBurst& burst : incasts) {
+        if (draft.packets.size() < kMaxEvidence) draft.packets.push_back(burst.frame);
+        marked += burst.marked;
+    }
+    draft.summary = fmt::format("{} sent {} to {} at once within {}, the largest of {}, in which {} were marked for congestion.",
+                                counted(worst->senders, "host"), size(worst->bytes), text(worst->destination), time(worst->length),
+                                counted(draft.count, "burst"), counted(marked, "packet"));
+    draft.advice =
+        "Nothing to do while nothing is marked, paused or lost; else spread the start of the senders, or let the collective use "
+        "trees or fewer channels.";
+    emit(std::move(draft));
+}
+
+}  // namespace qps::transport::draw

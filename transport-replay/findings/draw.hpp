@@ -1,0 +1,78 @@
+// The functions of the table of findings, by family. Each emits a draft for everything that its row is true of, and
+// nothing else: thresholds are constants beside them. They only read.
+#pragma once
+
+#include <transport-replay/findings.hpp>
+
+namespace qps::transport::draw {
+
+// recovery.cpp: what had to be sent again
+void retries_exceeded(const Timeline& timeline, const Emit& emit);
+void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit);
+void go_back_n(const Timeline& timeline, const Emit& emit);
+void rnr_stall(const Timeline& timeline, const Emit& emit);
+void rnr_wait_too_short(const Timeline& timeline, const Emit& emit);
+void ack_timeout(const Timeline& timeline, const Emit& emit);
+void spurious_retransmission(const Timeline& timeline, const Emit& emit);
+void read_response_lost(const Timeline& timeline, const Emit& emit);
+
+// order.cpp: what the network did to the order and the bits of packets
+void out_of_order(const Timeline& timeline, const Emit& emit);
+void duplicated(const Timeline& timeline, const Emit& emit);
+void icrc_wrong(const Timeline& timeline, const Emit& emit);
+
+// refusal.cpp: fatal NAKs, READ depth
+void remote_access_error(const Timeline& timeline, const Emit& emit);
+void remote_invalid_request(const Timeline& timeline, const Emit& emit);
+void remote_operational_error(const Timeline& timeline, const Emit& emit);
+void unknown_nak(const Timeline& timeline, const Emit& emit);
+void read_depth_exceeded(const Timeline& timeline, const Emit& emit);
+void read_depth_limited(const Timeline& timeline, const Emit& emit);
+void requests_unanswered(const Timeline& timeline, const Emit& emit);
+
+// path.cpp: how the two ends are set up to reach each other
+void roce_version_mismatch(const Timeline& timeline, const Emit& emit);
+void link_local_gid(const Timeline& timeline, const Emit& emit);
+void path_mtu_differs(const Timeline& timeline, const Emit& emit);
+void path_mtu_small(const Timeline& timeline, const Emit& emit);
+void pkey_mismatch(const Timeline& timeline, const Emit& emit);
+
+// classes.cpp: traffic classes and the spread over paths
+void dscp_differs(const Timeline& timeline, const Emit& emit);
+void dscp_changes(const Timeline& timeline, const Emit& emit);
+void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit);
+void udp_port_entropy(const Timeline& timeline, const Emit& emit);
+
+// congestion.cpp
+void pfc_storm(const Timeline& timeline, const Emit& emit);
+void pfc_pause(const Timeline& timeline, const Emit& emit);
+void ecn_congestion(const Timeline& timeline, const Emit& emit);
+void ecn_not_answered(const Timeline& timeline, const Emit& emit);
+void cnp_without_mark(const Timeline& timeline, const Emit& emit);
+void cnp_without_effect(const Timeline& timeline, const Emit& emit);
+void incast(const Timeline& timeline, const Emit& emit);
+
+// management.cpp: connections set up and taken down
+void cm_rejected(const Timeline& timeline, const Emit& emit);
+void cm_no_answer(const Timeline& timeline, const Emit& emit);
+void cm_half_open(const Timeline& timeline, const Emit& emit);
+void cm_refused_message(const Timeline& timeline, const Emit& emit);
+void cm_retries(const Timeline& timeline, const Emit& emit);
+void cm_unresolved(const Timeline& timeline, const Emit& emit);
+void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit);
+void multicast_join_failed(const Timeline& timeline, const Emit& emit);
+
+// capture.cpp: what the capture cannot show
+void capture_lost_packets(const Timeline& timeline, const Emit& emit);
+void gaps_unexplained(const Timeline& timeline, const Emit& emit);
+void capture_duplicates(const Timeline& timeline, const Emit& emit);
+void capture_cut(const Timeline& timeline, const Emit& emit);
+void one_way_capture(const Timeline& timeline, const Emit& emit);
+void setup_not_captured(const Timeline& timeline, const Emit& emit);
+void pairing_uncertain(const Timeline& timeline, const Emit& emit);
+void clock_backwards(const Timeline& timeline, const Emit& emit);
+void clock_coarse(const Timeline& timeline, const Emit& emit);
+void malformed_packets(const Timeline& timeline, const Emit& emit);
+void analysis_bounded(const Timeline& timeline, const Emit& emit);
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,80 @@
+// What several families of findings look up in a Timeline: recoveries by connection, CM attempts, who was heard by whom.
+//
+// Everything is made once for a whole Timeline, sorted and searched: the cost is that of sorting, whatever was captured.
+#pragma once
+
+#include <transport-replay/findings.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace qps::transport {
+
+// The recoveries of one kind of one way. The sum has them all; stories those that were kept (LeftOut::recoveries).
+struct Case {
+    const Connection& connection;
+    End requester{};
+    const RecoverySum& sum;
+    std::vector<const Recovery*> stories;  // in the order they began
+
+    [[nodiscard]] const Way& way() const { return connection.way(requester); }
+    [[nodiscard]] const Way& answers() const { return connection.way(other(requester)); }
+    [[nodiscard]] const Endpoint& from() const { return connection.end(requester); }
+    [[nodiscard]] const Endpoint& to() const { return connection.end(other(requester)); }
+};
+[[nodiscard]] std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind);
+
+// The frames that prove a story.
+void append_evidence(std::vector<dissect::FrameIndex>& packets, const Recovery& story);
+
+// The attempt that set a connection up, where CM was captured.
+[[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
+
+// How many READs and ATOMICs an end may have outstanding, where CM says so: what it asked for, or less if the other
+// end has less room for them (12.7.29, 12.7.30).
+[[nodiscard]] std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connection& connection, End requester);
+
+// Whether, and where first, anything of one host to another was captured.
+class Heard {
+public:
+    explicit Heard(const Timeline& timeline);
+    // Whatever the encapsulation: a host's GID of RoCEv1 and its address of RoCEv2 have the same bits.
+    [[nodiscard]] bool any(const Address& source, const Address& destination) const;
+    // In their address space; 0: never.
+    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const;
+
+private:
+    struct Row {
+        std::array<std::uint64_t, 2> source{};
+        std::array<std::uint64_t, 2> destination{};
+        AddressSpace space{};
+        dissect::FrameIndex first{};
+        [[nodiscard]] auto operator<=>(const Row&) const = default;
+    };
+    std::vector<Row> rows_;  // sorted
+};
+
+// The value of most packets; nothing of a way without packets.
+template <class T, std::size_t kMost>
+[[nodiscard]] std::optional<T> most_of(const FewValues<T, kMost>& values) {
+    if (values.count == 0) return {};
+    return std::ranges::max_element(values.seen.begin(), values.seen.begin() + values.count, {}, &FewValues<T, kMost>::Seen::packets)
+        ->value;
+}
+
+// The first frame of each way; 0 where nothing was seen of it.
+[[nodiscard]] inline std::vector<dissect::FrameIndex> first_frames(const Connection& connection) {
+    return {connection.ways[0].first_frame, connection.ways[1].first_frame};
+}
+// Adds frames up to kMaxEvidence, for findings of many connections.
+inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {
+    if (draft.packets.size() < kMaxEvidence) draft.packets.push_back(frame);
+}
+
+// How many answers an end gave.
+[[nodiscard]] constexpr std::uint64_t answers_of(const Way& way) {
+    return way.acks + way.sequence_naks + way.rnr_naks + way.fatal_naks + way.read_responses + way.atomic_responses;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,260 @@
+// Findings about connections set up and taken down, and about joins of multicast groups.
+#include <dissect/render_value.hpp>
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+constexpr dissect::Duration kSlowSetup{1'000'000'000};  // a retry costs seconds (rdma_cm: 4.3), a healthy setup milliseconds
+constexpr std::size_t kPrivateBytesShown = 16;
+constexpr std::uint16_t kNvmePort = 4420;  // NVMe over Fabrics (IANA)
+
+// Advice by reason of a REJ (12.6.7.2), for the reasons that users meet.
+struct ReasonAdvice {
+    std::uint16_t reason;
+    std::string_view advice;
+};
+constexpr std::uint16_t kConsumerReject = 28;
+constexpr std::array kReasonAdvice{
+    ReasonAdvice{1, "Raise the limit of queue pairs there, or find who leaks them (`rdma resource show`)."},
+    ReasonAdvice{3, "Look there for exhausted queue pairs, memory (`ulimit -l`) or a full backlog of rdma_listen (`rdma resource show`)."},
+    ReasonAdvice{4, "Look at why the other side did not answer in time: a slow application, or CM messages that were lost."},
+    ReasonAdvice{6, "Restart both ends: one of them speaks of a connection that the other has forgotten."},
+    ReasonAdvice{8, "Start the service there, or correct address and port: `rdma resource show cm_id` lists who listens."},
+    ReasonAdvice{9, "Ask for the transport that the service listens with: RC, UC and datagrams are different services."},
+    ReasonAdvice{10, "Wait for TIMEWAIT to end or connect with a new queue pair: a process that died left the old connection behind."},
+    ReasonAdvice{12, "Check that the GID belongs to the port that answered (GID index, ARP or neighbour cache)."},
+    ReasonAdvice{13, "Check that the LID belongs to the port that answered (subnet manager, path record cache)."},
+    ReasonAdvice{26, "Ask for a path MTU that the other port has (`ibv_devinfo`, NCCL_IB_MTU)."},
+    ReasonAdvice{27, "Ask for fewer READs and ATOMICs at a time (initiator_depth), or give the other end more responder_resources."},
+    ReasonAdvice{kConsumerReject, "Read the log of the application there: it refused, and its private data says why."},
+    ReasonAdvice{29, "Raise rnr_retry_count to what the other end demands."},
+};
+std::string_view advice_of(std::uint16_t reason) {
+    const auto row = std::ranges::find(kReasonAdvice, reason, &ReasonAdvice::reason);
+    return row == kReasonAdvice.end() ? "Look at the kernel log and the application there for the reason." : row->advice;
+}
+
+// Status of a REJ of NVMe over RDMA: bytes 2 and 3 of its private data (NVMe RDMA transport specification, 1.0).
+constexpr std::array<std::string_view, 9> kNvmeStatus{"no error",
+                                                      "invalid private data length",
+                                                      "invalid record format",
+                                                      "invalid queue id",
+                                                      "invalid host send queue size",
+                                                      "invalid host receive queue size",
+                                                      "no resources",
+                                                      "invalid IRD",
+                                                      "invalid ORD"};
+
+std::string service_of(const CmAttempt& attempt) {
+    if (attempt.ip) return fmt::format("port {}", attempt.ip->port);
+    if (attempt.service_id) return fmt::format("service id 0x{:x}", *attempt.service_id);
+    return "a service that was not captured";
+}
+
+std::string private_data_of(const CmAttempt& attempt) {
+    const dissect::Bytes bytes = attempt.rejection->private_data.bytes();
+    if (bytes.empty()) return {};
+    std::string out = ", private data ";
+    dissect::append_hex(out, bytes.first(std::min(bytes.size(), kPrivateBytesShown)));
+    const bool nvme = attempt.rejection->reason == kConsumerReject && attempt.ip && attempt.ip->port == kNvmePort && bytes.size() > 2;
+    if (!nvme) return out;
+    const auto status = std::to_integer<std::size_t>(bytes[2]);
+    return fmt::format("{} (NVMe: {})", out, status < kNvmeStatus.size() ? kNvmeStatus[status] : "unknown status");
+}
+
+std::uint32_t repeats_of(const CmAttempt& attempt) {
+    std::uint32_t all = 0;
+    for (const std::uint16_t repeats : attempt.repeats) all += repeats;
+    return all;
+}
+
+// Attempts of the same kind between the same hosts are one finding: programs try again and again.
+using Key = std::tuple<Address, Address, std::uint64_t, std::uint32_t>;
+struct Group {
+    const CmAttempt* first = nullptr;
+    std::uint64_t count = 0;
+    std::uint64_t repeats = 0;
+    std::optional<dissect::Duration> slowest;
+    std::vector<dissect::FrameIndex> packets;
+    [[nodiscard]] std::string active() const { return text(first->active.address); }
+    [[nodiscard]] std::string passive() const { return text(first->passive.address); }
+    [[nodiscard]] std::string times() const {
+        return count == 1 ? std::string() : fmt::format(" (and in {} more)", counted(count - 1, "attempt"));
+    }
+};
+
+template <class Keep, class Detail>
+std::map<Key, Group> groups(const Timeline& timeline, Keep keep, Detail detail) {
+    std::map<Key, Group> found;
+    for (const CmAttempt& attempt : timeline.cm.attempts) {
+        if (!keep(attempt)) continue;
+        Group& group = found[{attempt.active.address, attempt.passive.address, attempt.service_id.value_or(0), detail(attempt)}];
+        if (group.count++ == 0) group.first = &attempt;
+        group.repeats += repeats_of(attempt);
+        if (const auto took = attempt.setup_time(); took && (!group.slowest || *took > *group.slowest)) group.slowest = took;
+        for (const CmRung& rung : attempt.ladder)
+            if (group.packets.size() < kMaxEvidence) group.packets.push_back(rung.frame);
+    }
+    return found;
+}
+
+std::map<Key, Group> groups(const Timeline& timeline, CmOutcome outcome) {
+    return groups(timeline, [&](const CmAttempt& attempt) { return attempt.outcome == outcome; }, [](const CmAttempt&) { return 0U; });
+}
+
+}  // namespace
+
+void cm_rejected(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const CmAttempt& attempt) { return attempt.outcome == CmOutcome::rejected && attempt.rejection.has_value(); };
+    const auto detail = [](const CmAttempt& attempt) { return attempt.rejection->reason * 2U + (attempt.rejection->by_active ? 1U : 0U); };
+    for (const auto& [key, group] : groups(timeline, mine, detail)) {
+        const CmRejection& rejection = *group.first->rejection;
+        const std::string by = rejection.by_active ? group.active() : group.passive();
+        const std::string reason{reject_reason(rejection.reason)};
+        emit({.party = rejection.reason == kConsumerReject ? Party::application
+                       : rejection.by_active               ? Party::requester
+                                                           : Party::responder,
+              .packets = group.packets,
+              .count = group.count,
+              .summary = fmt::format("{} rejected the connection that {} asked for at {}{}: reason {}{}{}.", by,
+                                     rejection.by_active ? "its own side" : group.active(), service_of(*group.first), group.times(),
+                                     rejection.reason, reason.empty() ? "" : fmt::format(", {}", reason), private_data_of(*group.first)),
+              .advice = fmt::format("On {}: {}", by, advice_of(rejection.reason))});
+    }
+}
+
+void cm_no_answer(const Timeline& timeline, const Emit& emit) {
+    std::optional<Heard> heard;
+    for (const auto& [key, group] : groups(timeline, CmOutcome::no_answer)) {
+        if (!heard) heard.emplace(timeline);
+        const bool alive = heard->any(group.first->passive.address, group.first->active.address);
+        const auto sent = group.repeats + group.count;
+        const std::string wait = group.first->remote_response_timeout
+                                     ? fmt::format(", with {} of patience each",
+                                                   time(dissect::Duration{4096LL << (*group.first->remote_response_timeout & 31U)}))
+                                     : std::string();
+        emit(
+            {.party = Party::undecided,
+             .packets = group.packets,
+             .count = group.count,
+             .summary = fmt::format("{} sent {} to {} for {}{} and got no answer; {} {}.", group.active(), counted(sent, "CM request"),
+                                    group.passive(), service_of(*group.first), wait, group.passive(),
+                                    alive ? "sends other packets to it" : "sent it nothing at all in this capture"),
+             .advice = fmt::format("Check that {} receives them (tcpdump there, firewall for UDP port 4791, GID and VLAN), that rdma_cm is "
+                                   "loaded, and that the tap sees both directions.",
+                                   group.passive())});
+    }
+}
+
+void cm_half_open(const Timeline& timeline, const Emit& emit) {
+    for (const auto& [key, group] : groups(timeline, CmOutcome::half_open))
+        emit({.party = Party::requester,
+              .packets = group.packets,
+              .count = group.count,
+              .summary = fmt::format("{} accepted a connection of {} at {}{}, but neither an RTU nor data followed its REP.",
+                                     group.passive(), group.active(), service_of(*group.first), group.times()),
+              .advice =
+                  fmt::format("Look at {}: its application may be slow in the connect handler, gone, or not receiving the REP; {} keeps "
+                              "resources until its CM gives up.",
+                              group.active(), group.passive())});
+}
+
+void cm_refused_message(const Timeline& timeline, const Emit& emit) {
+    std::map<std::uint32_t, std::vector<const CmRefusal*>> by_attempt;
+    for (const CmRefusal& refusal : timeline.cm.refusals)
+        if (refusal.uid < timeline.cm.attempts.size()) by_attempt[refusal.uid].push_back(&refusal);
+    for (const auto& [uid, refusals] : by_attempt) {
+        const CmAttempt& attempt = timeline.cm.attempts[uid];
+        const CmRefusal& first = *refusals.front();
+        FindingDraft draft{.party = first.from_active ? Party::requester : Party::responder, .count = refusals.size()};
+        for (const CmRefusal* refusal : refusals) add_evidence(draft, refusal->frame);
+        draft.summary = fmt::format("{} sent a message of CM that cannot come then, between {} and {}: {} in state {}.",
+                                    text((first.from_active ? attempt.active : attempt.passive).address), text(attempt.active.address),
+                                    text(attempt.passive.address), name(first.event), name(first.state));
+        draft.advice =
+            "See the ladder of this attempt (`qpscope cm`); if the capture holds all messages, report it to the vendor of that CM.";
+        emit(std::move(draft));
+    }
+}
+
+void cm_retries(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const CmAttempt& attempt) {
+        return repeats_of(attempt) != 0 && attempt.outcome != CmOutcome::no_answer && attempt.outcome != CmOutcome::half_open;
+    };
+    for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; })) {
+        const bool slow = group.slowest && *group.slowest >= kSlowSetup;
+        emit({.party = Party::undecided,
+              .packets = group.packets,
+              .count = group.repeats,
+              .summary = fmt::format("{} of {} and {} in {} {} sent more than once{}.", counted(group.repeats, "CM message"),
+                                     group.active(), group.passive(), counted(group.count, "attempt"), group.repeats == 1 ? "was" : "were",
+                                     group.slowest ? fmt::format(", and setup took up to {}", time(*group.slowest)) : ""),
+              .advice =
+                  fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that accepts slowly; "
+                              "each retry costs the CM response timeout.",
+                              group.passive()),
+              .severity = slow ? Severity::warning : Severity::note});
+    }
+}
+
+void cm_unresolved(const Timeline& timeline, const Emit& emit) {
+    constexpr std::array<std::string_view, 6> kStatus{"valid",      "service not supported", "rejected by the service", "no queue pair",
+                                                      "redirected", "version not supported"};
+    for (const auto& [key, group] : groups(timeline, CmOutcome::unresolved)) {
+        const std::size_t status = group.first->sidr_status.value_or(0);
+        emit({.party = Party::responder,
+              .packets = group.packets,
+              .count = group.count,
+              .summary = fmt::format("{} did not resolve {} for {}{}: status {}, {}.", group.passive(), service_of(*group.first),
+                                     group.active(), group.times(), status, status < kStatus.size() ? kStatus[status] : "reserved"),
+              .advice = fmt::format("Start the datagram service on {}, or correct the port: `rdma resource show cm_id` lists who listens.",
+                                    group.passive())});
+    }
+}
+
+void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const CmAttempt& attempt) {
+        return attempt.outcome == CmOutcome::disconnected && attempt.state == CmState::dreq_sent &&
+               attempt.repeats_of(CmMessage::dreq) != 0;
+    };
+    for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; }))
+        emit({.party = Party::undecided,
+              .packets = group.packets,
+              .count = group.count,
+              .summary =
+                  fmt::format("A DREQ between {} and {} was repeated and not answered{}.", group.active(), group.passive(), group.times()),
+              .advice =
+                  "Look for an end that went away without a disconnect (crash, reboot, link down): the other holds its resources until "
+                  "CM gives up."});
+}
+
+void multicast_join_failed(const Timeline& timeline, const Emit& emit) {
+    FindingDraft draft{.party = Party::responder, .count = 0};
+    const MulticastJoin* first = nullptr;
+    for (const MulticastJoin& join : timeline.cm.joins) {
+        if (join.status.value_or(0) == 0) continue;
+        if (draft.count++ == 0) first = &join;
+        add_evidence(draft, join.frame);
+    }
+    if (first == nullptr) return;
+    draft.summary = fmt::format("The subnet administrator refused {}, first that of {} to group {}: MAD status 0x{:04x}.",
+                                counted(draft.count, "join"), text(first->member), text(first->group), *first->status);
+    draft.advice =
+        "Check that the group exists with this MTU, rate and P_Key (`saquery -g`) and that the port is a member of its partition.";
+    emit(std::move(draft));
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,145 @@
+// Findings about what the network did to the order, the number and the bits of packets.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/words.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+constexpr std::uint64_t kSystematicPercent = 90;  // so many of a sender's packets are wrong by rule, not by chance
+constexpr std::uint64_t kFewestSystematic = 4;    // packets; below, chance cannot be told from a rule
+
+// What all connections together say of one sender's ICRCs.
+struct Sender {
+    std::uint64_t packets = 0;
+    std::uint64_t corrupt = 0;
+    std::uint64_t answered = 0;  // answers to it
+    std::uint64_t asked = 0;     // requests to it
+    std::uint64_t ways = 0;      // with wrong ones
+    std::optional<ConnectionId> connection;
+    std::string peer;
+    [[nodiscard]] bool systematic() const { return packets >= kFewestSystematic && corrupt >= packets * kSystematicPercent / 100; }
+};
+
+std::map<Address, Sender> senders(const Timeline& timeline) {
+    std::map<Address, Sender> found;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            const Way& back = connection.way(other(end));
+            if (way.packets == 0) continue;
+            Sender& sender = found[connection.end(end).address];
+            sender.packets += way.packets;
+            sender.corrupt += way.corrupt;
+            sender.asked += back.requests;
+            sender.answered += back.packets - std::min(back.packets, back.requests + back.corrupt);
+            if (way.corrupt == 0 || sender.ways++ != 0) continue;
+            sender.connection = connection.uid;
+            sender.peer = host(connection.end(other(end)));
+        }
+    return found;
+}
+
+FindingDraft draft_of(const Address& address, const Sender& sender) {
+    const std::string name = text(address);
+    FindingDraft draft;
+    draft.count = sender.corrupt;
+    if (sender.ways == 1) draft.connection = sender.connection;
+    draft.summary = fmt::format("{} of {} that {} sent ({}) have a wrong ICRC", sender.corrupt, counted(sender.packets, "packet"), name,
+                                share(sender.corrupt, sender.packets));
+    if (!sender.systematic()) {
+        draft.party = Party::fabric;
+        draft.summary +=
+            fmt::format(", in {}: bits changed on the way, and receivers drop such packets.", counted(sender.ways, "connection"));
+        draft.advice = fmt::format(
+            "Find the link that corrupts packets of {} (towards {} first): FCS and symbol errors of NICs and switches "
+            "(`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
+            name, sender.peer);
+    } else if (sender.answered != 0) {
+        draft.party = Party::capture;
+        draft.severity = Severity::warning;
+        draft.summary += ", yet they are answered: they were right on the wire, and the capture changed or took them too early.";
+        draft.advice = "Capture at a mirror port instead of on the sending host, and do not anonymise addresses if ICRCs matter.";
+    } else {
+        draft.party = sender.asked != 0 ? Party::responder : Party::requester;
+        draft.severity = Severity::error;
+        draft.summary += ": it computes them wrongly, and nobody answers.";
+        draft.advice = fmt::format(
+            "Check which fields {} leaves out of the ICRC (pad, VLAN, IPv6 flow label, checksum) and whether a gateway "
+            "or NAT rewrites addresses on the way.",
+            name);
+    }
+    return draft;
+}
+
+}  // namespace
+
+void icrc_wrong(const Timeline& timeline, const Emit& emit) {
+    bool told = false;
+    for (const auto& [address, sender] : senders(timeline)) {
+        if (sender.corrupt == 0) continue;
+        told = true;
+        emit(draft_of(address, sender));
+    }
+    if (told || timeline.quality.icrc_bad == 0) return;
+    emit({.party = Party::undecided,
+          .count = timeline.quality.icrc_bad,
+          .summary = fmt::format("{} outside of any connection have a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet")),
+          .advice = "List them with the filter rdma.icrc.status == \"bad\" and see what they have in common."});
+}
+
+void out_of_order(const Timeline& timeline, const Emit& emit) {
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            const Way& back = connection.way(other(end));
+            const std::uint64_t late = way.gaps.reordered + way.response_gaps.reordered;
+            if (late == 0) continue;
+            // Without a complaint the receiver bears it (adaptive routing with out-of-order placement), or only the tap
+            // saw them so.
+            const std::uint64_t complaints = back.sequence_naks + back.recovery(RecoveryKind::read_retry).triggers;
+            emit({.party = complaints != 0 ? Party::fabric : Party::undecided,
+                  .connection = connection.uid,
+                  .packets = {way.first_frame},
+                  .count = late,
+                  .summary =
+                      fmt::format("{} of {} of {} to {} came late, after packets sent behind them ({}), as the tap saw it, and {} asked "
+                                  "for packets again {}.",
+                                  late, counted(way.packets, "packet"), host(connection.end(end)), who(connection.end(other(end))),
+                                  share(late, way.packets), host(connection.end(other(end))), counted(complaints, "time")),
+                  .advice = complaints != 0
+                                ? "Turn adaptive routing, packet spraying or round-robin bonding off for this traffic, or out-of-order "
+                                  "support on at both NICs (`mlxreg` roce_adp, RDMA_RW ordering): each late packet costs a retransmission."
+                                : "Nothing to do if adaptive routing is meant to be on; else check that the mirror port itself keeps the "
+                                  "order, then look at LAG hashing.",
+                  .severity = complaints != 0 ? Severity::warning : Severity::note});
+        }
+}
+
+void duplicated(const Timeline& timeline, const Emit& emit) {
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            if (way.duplicated == 0) continue;
+            emit({.party = Party::fabric,
+                  .connection = connection.uid,
+                  .packets = {way.first_frame},
+                  .count = way.duplicated,
+                  .summary =
+                      fmt::format("{} of {} requests of {} to {} ({}) came twice with the same bytes: not {} but something on the way "
+                                  "doubled them.",
+                                  way.duplicated, way.requests, host(connection.end(end)), who(connection.end(other(end))),
+                                  share(way.duplicated, way.requests), host(connection.end(end))),
+                  .advice = "Look for a layer-2 loop, flooding of an unknown MAC or a mirror session that copies only some of the packets; "
+                            "receivers drop duplicates, so only bandwidth is lost."});
+        }
+}
+
+}  // namespace qps::transport::draw

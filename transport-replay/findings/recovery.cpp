@@ -1,0 +1,294 @@
+// Findings about what had to be sent again, and why.
+#include <dissect/headers/infiniband.hpp>
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using dissect::Duration;
+using namespace words;
+
+// RNR waits are the flow control of receives, and a few of them are healthy: more than a percent of a connection's
+// time is felt, and so is 10 ms at once, the patience of a storage stack or a step of a collective.
+constexpr std::int64_t kFeltPart = 100;
+constexpr Duration kFeltStall{10'000'000};
+
+constexpr std::int64_t kAckTimeoutUnit = 4096;           // ns (9.7.6.1.3)
+constexpr std::int64_t kRnrTimerUnit = 10'000;           // ns of kRnrTimer
+constexpr std::size_t kStoriesShown = kMaxEvidence / 4;  // each is four frames
+
+Duration rnr_time(std::uint8_t code) { return Duration{dissect::kRnrTimer[code & 31U] * kRnrTimerUnit}; }
+Duration ack_timeout_of(std::uint8_t exponent) { return Duration{kAckTimeoutUnit << (exponent & 31U)}; }
+Duration life(const Connection& connection) { return elapsed(connection.first_time(), connection.last_time()); }
+
+template <class Keep>
+std::vector<const Recovery*> kept(const Case& found, Keep keep) {
+    std::vector<const Recovery*> stories;
+    std::ranges::copy_if(found.stories, std::back_inserter(stories), [&](const Recovery* story) { return keep(*story); });
+    return stories;
+}
+
+std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& stories) {
+    std::vector<dissect::FrameIndex> packets;
+    for (std::size_t i = 0; i < std::min(stories.size(), kStoriesShown); ++i) append_evidence(packets, *stories[i]);
+    return packets;
+}
+
+bool gave_up(const Recovery& story) { return story.end == RecoveryEnd::gave_up; }
+
+// ", at intervals of 537 ms (local ACK timeout exponent 15 to 17, and CM agreed on 17)".
+std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
+    if (!interval) return {};
+    std::string out = fmt::format(", at intervals of {} and more", time(*interval));
+    std::string fit;
+    if (const auto exponents = timeout_exponents(*interval)) {
+        const auto [least, most] = *exponents;
+        fit = least == most ? fmt::format("local ACK timeout exponent {}", most)
+                            : fmt::format("local ACK timeout exponent {} to {}", least, most);
+    }
+    if (attempt != nullptr && attempt->local_ack_timeout) {
+        const std::uint8_t agreed = *attempt->local_ack_timeout;
+        const bool early = agreed != 0 && *interval < ack_timeout_of(agreed);
+        fit += fmt::format("{}{} in CM, {}", fit.empty() ? "" : ", ", agreed, time(ack_timeout_of(agreed)));
+        if (early) fit += ", so it retransmits adaptively";
+    }
+    return fit.empty() ? out : fmt::format("{} ({})", out, fit);
+}
+
+std::optional<Duration> shortest(const std::vector<const Recovery*>& stories) {
+    std::optional<Duration> least;
+    for (const Recovery* story : stories)
+        if (story->interval && (!least || *story->interval < *least)) least = story->interval;
+    return least;
+}
+
+struct Silence {
+    Party party;
+    std::string peer;
+    std::string advice;
+};
+
+// Whether the other end ever answered, which tells where to look.
+Silence silence(const Case& found, const Recovery& story, const Heard& heard) {
+    const std::string from = host(found.from()), to = host(found.to());
+    if (story.answered)
+        return {Party::fabric, fmt::format("an answer of {} was on the wire, so it was lost between the tap and {}", to, from),
+                fmt::format("Look for drops of answers on the way to {}: counters of its port and of the last switch, and a DSCP or "
+                            "priority of ACKs that PFC does not protect.",
+                            from)};
+    if (answers_of(found.answers()) != 0)
+        return {Party::undecided, fmt::format("{} had answered on this connection before", to),
+                fmt::format("Look for a process that died on {}, a link that flapped or a switch that drops this flow (`rdma statistic`, "
+                            "`ethtool -S`), and raise NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.",
+                            to)};
+    if (heard.any(found.to().address, found.from().address))
+        return {Party::responder, fmt::format("{} never answered on this connection but sends to {} otherwise", to, from),
+                fmt::format("Check on {} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and "
+                            "that the exchanged QP number, GID and P_Key are those of the live process.",
+                            to)};
+    return {Party::undecided, fmt::format("nothing of {} to {} was captured on any path", to, from),
+            fmt::format("Check that {} is up and answers at this GID (`ibv_devinfo -v`, `rping`), that routes and firewalls let UDP port "
+                        "4791 pass both ways, and that the tap sees both directions.",
+                        to)};
+}
+
+}  // namespace
+
+void retries_exceeded(const Timeline& timeline, const Emit& emit) {
+    std::optional<Heard> heard;
+    for (const RecoveryKind kind : {RecoveryKind::timeout, RecoveryKind::sequence_nak, RecoveryKind::read_retry})
+        for (const Case& found : cases(timeline, kind)) {
+            const auto stories = kept(found, gave_up);
+            if (stories.empty()) continue;
+            if (!heard) heard.emplace(timeline);
+            const Recovery& story = *stories.back();
+            const CmAttempt* attempt = attempt_of(timeline, found.connection);
+            const std::string agreed =
+                attempt != nullptr && attempt->retry_count ? fmt::format(" of {} retries agreed", *attempt->retry_count) : std::string();
+            Silence why = silence(found, story, *heard);
+            emit({.party = why.party,
+                  .connection = found.connection.uid,
+                  .packets = evidence(stories),
+                  .count = stories.size(),
+                  .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up{}: {}.", host(found.from()),
+                                         story.psn.value(), verb(story.verb), counted(story.rounds + 1ULL, "time"), who(found.to()),
+                                         time(elapsed(story.began, std::max(story.began, story.ended))), fitted(story.interval, attempt),
+                                         agreed, why.peer),
+                  .advice = std::move(why.advice)});
+        }
+}
+
+void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
+        const auto stories = kept(found, gave_up);
+        if (stories.empty()) continue;
+        const Recovery& story = *stories.back();
+        emit(
+            {.party = Party::responder,
+             .connection = found.connection.uid,
+             .packets = evidence(stories),
+             .count = stories.size(),
+             .summary = fmt::format("{} answered PSN {} ({}) of {} with {} because it had no receive posted, and {} gave up.",
+                                    who(found.to()), story.psn.value(), verb(story.verb), host(found.from()),
+                                    counted(story.triggers, "RNR NAK"), host(found.from())),
+             .advice = fmt::format("Make the application on {} post receives before its peer may send, or set rnr_retry to 7 (for ever) on "
+                                   "{}; the sender's completion has status 13, RNR retry counter exceeded.",
+                                   host(found.to()), host(found.from()))});
+    }
+}
+
+void go_back_n(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::sequence_nak)) {
+        std::uint64_t lost = 0;
+        for (const Recovery* story : found.stories) lost += std::max(story->lost, 1U);
+        lost += found.sum.stories - std::min<std::uint64_t>(found.sum.stories, found.stories.size());
+        const std::uint64_t corrupt = found.way().corrupt;
+        const std::string bad = corrupt == 0 ? ""
+                                             : fmt::format(", where {} had a wrong ICRC and {} dropped", counted(corrupt, "packet"),
+                                                           corrupt == 1 ? "was" : "were");
+        emit({.party = Party::fabric,
+              .connection = found.connection.uid,
+              .packets = evidence(found.stories),
+              .count = found.sum.stories,
+              .summary = fmt::format(
+                  "{} missed {} of {} in {}: {} ({}) went over the wire again and {} were lost, {} of them at the worst{}.",
+                  who(found.to()), counted(lost, "packet"), host(found.from()), counted(found.sum.stories, "loss event"),
+                  counted(found.sum.resent, "packet"), size(found.sum.resent_bytes), time(found.sum.lost), time(found.sum.most_lost), bad),
+              .advice = corrupt == 0
+                            ? fmt::format("Find the drops on the way from {} to {}: switch buffer and PFC drop counters of this priority, "
+                                          "out_of_sequence and rx_discards on the receiver (`rdma statistic`, `ethtool -S`), lossless "
+                                          "class and ECN on every hop.",
+                                          host(found.from()), host(found.to()))
+                            : fmt::format("Replace or clean what corrupts packets between {} and {}: compare symbol and FCS errors "
+                                          "(`ethtool -S`, `mlxlink`) hop by hop.",
+                                          host(found.from()), host(found.to()))});
+    }
+}
+
+void rnr_stall(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
+        const auto ended = kept(found, gave_up);
+        if (found.sum.stories <= ended.size()) continue;
+        std::optional<std::uint8_t> code;
+        for (const Recovery* story : found.stories)
+            if (story->rnr_timer && (!code || rnr_time(*story->rnr_timer) > rnr_time(*code))) code = story->rnr_timer;
+        const bool longest = code == std::uint8_t{0};
+        const bool felt = longest || found.sum.most_lost >= kFeltStall ||
+                          std::to_underlying(found.sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
+        const Duration wait{std::to_underlying(found.sum.waited) /
+                            static_cast<std::int64_t>(std::max<std::uint64_t>(found.sum.triggers, 1))};
+        const std::string asked = code ? fmt::format(" that asked for {} (timer code {})", time(rnr_time(*code)), *code) : std::string();
+        emit({.party = Party::responder,
+              .connection = found.connection.uid,
+              .packets = evidence(found.stories),
+              .count = found.sum.stories,
+              .summary = fmt::format(
+                  "{} had no receive posted for {} {}: {}{} made {} wait {} each on average and {} in all, {} at the worst.",
+                  who(found.to()), host(found.from()), counted(found.sum.stories, "time"), counted(found.sum.triggers, "RNR NAK"), asked,
+                  host(found.from()), time(wait), time(found.sum.lost), time(found.sum.most_lost)),
+              .advice = longest
+                            ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
+                                          "longest there is, and rdma_cm leaves it so.",
+                                          host(found.to()))
+                            : fmt::format("Let the application on {} post more receives earlier (deeper receive queue, SRQ with a limit "
+                                          "event), since it drains slower than {} sends.",
+                                          host(found.to()), host(found.from())),
+              .severity = felt ? Severity::warning : Severity::note});
+    }
+}
+
+void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
+        // The tap sees the NAK before the requester does and the next packet after it left: the wait it sees is never
+        // shorter than the real one. Half of what was asked for leaves room for coarse clocks.
+        const auto stories = kept(found, [](const Recovery& story) {
+            return story.rnr_timer && story.resumed != dissect::FrameIndex{} &&
+                   std::to_underlying(story.longest_wait) * 2 < std::to_underlying(rnr_time(*story.rnr_timer));
+        });
+        if (stories.empty()) continue;
+        const Recovery& story = *stories.front();
+        emit({.party = Party::requester,
+              .connection = found.connection.uid,
+              .packets = evidence(stories),
+              .count = stories.size(),
+              .summary = fmt::format("{} sent again {} after an RNR NAK of {} that asked for {} (timer code {}).", host(found.from()),
+                                     time(story.longest_wait), who(found.to()), time(rnr_time(*story.rnr_timer)), *story.rnr_timer),
+              .advice = fmt::format("Report it to the vendor of the NIC of {}: a requester must wait as long as the NAK asks.",
+                                    host(found.from()))});
+    }
+}
+
+void ack_timeout(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
+        const std::uint64_t others =
+            found.way().spurious + kept(found, [](const Recovery& story) { return gave_up(story) && !story.spurious; }).size();
+        if (found.sum.stories <= others) continue;
+        const auto stories = kept(found, [](const Recovery& story) { return !gave_up(story) && !story.spurious; });
+        const bool answered = std::ranges::any_of(stories, [](const Recovery* story) { return story->answered; });
+        const bool lost = found.way().gaps.network != 0 || found.answers().response_gaps.network != 0 || answered;
+        const std::uint64_t count = found.sum.stories - others;
+        emit({.party = lost ? Party::fabric : Party::undecided,
+              .connection = found.connection.uid,
+              .packets = evidence(stories),
+              .count = count,
+              .summary = fmt::format("{} waited in vain for {} {} and sent {} ({}) again{}: {} were lost, {} at the worst.",
+                                     host(found.from()), who(found.to()), counted(count, "time"), counted(found.sum.resent, "packet"),
+                                     size(found.sum.resent_bytes), fitted(shortest(stories), attempt_of(timeline, found.connection)),
+                                     time(found.sum.lost), time(found.sum.most_lost)),
+              .advice = answered
+                            ? fmt::format("Look for drops on the way to {}, where answers were lost after the tap saw them, and compare "
+                                          "local_ack_timeout_err (`rdma statistic`) with port drop counters.",
+                                          host(found.from()))
+                            : fmt::format("Look for drops of last packets and of ACKs between {} and {} (local_ack_timeout_err in `rdma "
+                                          "statistic`, switch drops), and lower the queue pair's timeout if recovery takes too long.",
+                                          host(found.from()), host(found.to()))});
+    }
+}
+
+void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
+        if (found.way().spurious == 0) continue;
+        const auto stories = kept(found, [](const Recovery& story) { return story.spurious; });
+        emit({.party = Party::requester,
+              .connection = found.connection.uid,
+              .packets = evidence(stories),
+              .count = found.way().spurious,
+              .summary = fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", host(found.from()),
+                                     counted(found.way().spurious, "time"),
+                                     fitted(shortest(stories), attempt_of(timeline, found.connection)), who(found.to())),
+              .advice = fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive "
+                                    "retransmission off, and see what delays {}.",
+                                    host(found.from()), host(found.to()))});
+    }
+}
+
+void read_response_lost(const Timeline& timeline, const Emit& emit) {
+    for (const Case& found : cases(timeline, RecoveryKind::read_retry)) {
+        const auto partial = kept(found, [](const Recovery& story) { return story.partial_read; }).size();
+        const Gaps& gaps = found.answers().response_gaps;
+        const std::string seen = gaps.network + gaps.reordered == 0
+                                     ? std::string()
+                                     : fmt::format(", where {} of {} were lost and {} came late", counted(gaps.network, "response packet"),
+                                                   host(found.to()), gaps.reordered);
+        emit({.party = Party::fabric,
+              .connection = found.connection.uid,
+              .packets = evidence(found.stories),
+              .count = found.sum.stories,
+              .summary =
+                  fmt::format("{} asked {} again for data that had not come {}, {} from the middle of a READ, which cost {}{}.",
+                              host(found.from()), who(found.to()), counted(found.sum.stories, "time"), partial, time(found.sum.lost), seen),
+              .advice = fmt::format("Find the drops or the reordering of READ responses on the way from {} to {} (switch drop counters, "
+                                    "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
+                                    host(found.to()), host(found.from()))});
+    }
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,234 @@
+// Findings about requests that were refused for good, about the depth of READs, and about requests left without answer.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+enum NakCode : std::uint8_t { kInvalidRequest = 1, kRemoteAccess = 2, kRemoteOperational = 3 };  // 9.7.5.2
+
+// The depth of READs is what limits them when it is reached again and again, not once in a burst.
+constexpr std::uint64_t kPlateau = 64;
+constexpr std::uint32_t kLeastDepthSeen = 2;  // one at a time may be the program's own way
+// A request without answer is left alone when nothing happened on its connection for as long before the capture ended.
+constexpr dissect::Duration kPatience{1'000'000'000};
+
+std::string described(const RemoteAccess& access) {
+    return fmt::format("{} at 0x{:x} with R_Key 0x{:08x}", counted(access.length, "byte"), access.address, std::to_underlying(access.key));
+}
+
+std::string described(const Fatality& fatality) {
+    if (!fatality.request) return "a request that was not captured";
+    const Message& request = *fatality.request;
+    const std::string what = request.access ? described(*request.access) : counted(request.bytes, "byte");
+    return fmt::format("{} of {}", verb(request.verb), what);
+}
+
+bool deeper_than_agreed(const Timeline& timeline, const Fatality& fatality, const Connection& connection) {
+    if (fatality.nak_code != kInvalidRequest || !fatality.request || !fatality.request->has_response()) return false;
+    const auto depth = agreed_depth(timeline, connection, fatality.requester);
+    return depth && fatality.reads_outstanding > *depth;
+}
+
+struct Refused {
+    const Fatality& fatality;
+    const Connection& connection;
+    std::uint64_t count;
+    [[nodiscard]] std::string from() const { return host(connection.end(fatality.requester)); }
+    [[nodiscard]] std::string to() const { return who(connection.end(other(fatality.requester))); }
+    [[nodiscard]] FindingDraft draft(Party party) const {
+        FindingDraft draft{.party = party, .connection = connection.uid, .count = count};
+        if (fatality.request) draft.packets = {fatality.request->first_frame, fatality.request->last_frame};
+        draft.packets.insert(draft.packets.end(), {fatality.last_good_frame, fatality.frame});
+        return draft;
+    }
+};
+
+// The fatalities that `keep` keeps, one a way of a connection: the first, which ended it.
+template <class Keep>
+std::vector<Refused> refused(const Timeline& timeline, Keep keep) {
+    std::vector<const Fatality*> kept;
+    for (const Fatality& fatality : timeline.fatalities) {
+        const Connection* connection = timeline.find(fatality.connection);
+        if (connection != nullptr && keep(fatality, *connection)) kept.push_back(&fatality);
+    }
+    const auto place = [](const Fatality* fatality) { return std::pair{fatality->connection, fatality->requester}; };
+    std::ranges::stable_sort(kept, {}, place);
+    std::vector<Refused> found;
+    for (const Fatality* fatality : kept) {
+        if (!found.empty() && place(&found.back().fatality) == place(fatality)) ++found.back().count;
+        else found.push_back({*fatality, *timeline.find(fatality->connection), 1});
+    }
+    return found;
+}
+
+std::string beside_last_good(const Fatality& fatality) {
+    if (!fatality.last_good) return {};
+    return fmt::format(", and the last good access was {}", described(*fatality.last_good));
+}
+
+// What makes a remote access error likely, from the request and the last one that was good.
+std::string access_advice(const Fatality& fatality, const std::string& to) {
+    if (!fatality.request || !fatality.request->access) return fmt::format("Check R_Key, range and access flags of the region on {}.", to);
+    const RemoteAccess& bad = *fatality.request->access;
+    if (!fatality.last_good || fatality.last_good->key != bad.key)
+        return fmt::format(
+            "Check that R_Key 0x{:08x} is the one {} registered and sent (not stale, not byte-swapped, same protection "
+            "domain) and that the region has the remote access flag for this operation.",
+            std::to_underlying(bad.key), to);
+    return fmt::format(
+        "The R_Key worked before, so compare the range with the length that was registered on {} and see whether the region was "
+        "deregistered or lacks the access flag for this operation.",
+        to);
+}
+
+std::string invalid_advice(const Fatality& fatality, const std::string& to) {
+    if (!fatality.request) return fmt::format("Look at the error completion and the kernel log of {}.", to);
+    const Message& request = *fatality.request;
+    if (request.verb == dissect::Verb::send)
+        return fmt::format("Post receives of at least {} on {}, or make the sender keep to the size that both agreed on.",
+                           counted(request.bytes, "byte"), to);
+    if (request.atomic && request.access && request.access->address % 8 != 0) return "Align the address of atomics to 8 bytes.";
+    if (request.has_response())
+        return fmt::format(
+            "Check that max_dest_rd_atomic of {} is not below max_rd_atomic of the requester ({} were outstanding) and that its "
+            "qp_access_flags allow this operation.",
+            to, fatality.reads_outstanding);
+    return fmt::format("Check qp_access_flags of {}, the path MTU of both ends, and the receive buffer where the WRITE has immediate data.",
+                       to);
+}
+
+}  // namespace
+
+void remote_access_error(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteAccess; };
+    for (const Refused& one : refused(timeline, mine)) {
+        FindingDraft draft = one.draft(Party::requester);
+        draft.summary = fmt::format("{} refused {} of {} at PSN {} (remote access error){}.", one.to(), described(one.fatality), one.from(),
+                                    one.fatality.psn.value(), beside_last_good(one.fatality));
+        draft.advice = access_advice(one.fatality, one.to());
+        emit(std::move(draft));
+    }
+}
+
+void remote_invalid_request(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [&](const Fatality& fatality, const Connection& connection) {
+        return fatality.nak_code == kInvalidRequest && !deeper_than_agreed(timeline, fatality, connection);
+    };
+    for (const Refused& one : refused(timeline, mine)) {
+        const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
+        FindingDraft draft = one.draft(send ? Party::application : Party::requester);
+        draft.summary = fmt::format("{} refused {} of {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
+                                    one.fatality.psn.value(),
+                                    send ? ", most likely because the posted receive is shorter" : beside_last_good(one.fatality));
+        draft.advice = invalid_advice(one.fatality, one.to());
+        emit(std::move(draft));
+    }
+}
+
+void remote_operational_error(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteOperational; };
+    for (const Refused& one : refused(timeline, mine)) {
+        FindingDraft draft = one.draft(Party::responder);
+        draft.summary = fmt::format("{} could not carry out {} of {} at PSN {} (remote operational error).", one.to(),
+                                    described(one.fatality), one.from(), one.fatality.psn.value());
+        draft.advice = fmt::format(
+            "Look on {} for the local error behind it: an invalid receive work request, a page that cannot be "
+            "reached, the kernel log.",
+            one.to());
+        emit(std::move(draft));
+    }
+}
+
+void unknown_nak(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const Fatality& fatality, const Connection&) {
+        return fatality.nak_code != kInvalidRequest && fatality.nak_code != kRemoteAccess && fatality.nak_code != kRemoteOperational;
+    };
+    for (const Refused& one : refused(timeline, mine)) {
+        FindingDraft draft = one.draft(Party::responder);
+        draft.summary = fmt::format("{} refused {} of {} at PSN {} with NAK code {}, which this service does not have.", one.to(),
+                                    described(one.fatality), one.from(), one.fatality.psn.value(), one.fatality.nak_code);
+        draft.advice = fmt::format("Report it to the vendor of the NIC of {} with the packets listed here.", one.to());
+        emit(std::move(draft));
+    }
+}
+
+void read_depth_exceeded(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [&](const Fatality& fatality, const Connection& connection) {
+        return deeper_than_agreed(timeline, fatality, connection);
+    };
+    for (const Refused& one : refused(timeline, mine)) {
+        const std::uint32_t depth = agreed_depth(timeline, one.connection, one.fatality.requester).value_or(0);
+        FindingDraft draft = one.draft(Party::requester);
+        draft.summary =
+            fmt::format("{} had {} READs and ATOMICs outstanding where {} were agreed, and {} refused the last of them at PSN {}.",
+                        one.from(), one.fatality.reads_outstanding, depth, one.to(), one.fatality.psn.value());
+        draft.advice = fmt::format(
+            "Set max_rd_atomic of the queue pair on {} to the initiator depth that CM returned ({}), not to what the "
+            "device can do.",
+            one.from(), depth);
+        emit(std::move(draft));
+    }
+}
+
+void read_depth_limited(const Timeline& timeline, const Emit& emit) {
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            const auto depth = agreed_depth(timeline, connection, end);
+            if (way.most_reads < kLeastDepthSeen || way.reads_at_most < kPlateau || (depth && way.most_reads < *depth)) continue;
+            const std::uint64_t reads = way.messages_of(MessageKind::read);
+            const std::uint64_t nanoseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(way.latency.sum), 0));
+            std::string allowed;
+            if (reads != 0 && reads == way.completed && way.latency.count == reads && nanoseconds != 0) {
+                const double rate =
+                    static_cast<double>(way.most_reads) * static_cast<double>(way.message_bytes) * 8 / static_cast<double>(nanoseconds);
+                allowed = fmt::format("; at {} a READ and {} each that allows {:.3g} Gbit/s", size(way.message_bytes / reads),
+                                      time(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
+            }
+            emit({.party = Party::requester,
+                  .connection = connection.uid,
+                  .packets = {way.first_frame},
+                  .count = way.reads_at_most,
+                  .summary = fmt::format("{} had {} READs and ATOMICs outstanding to {} {} and never more{}{}.", host(connection.end(end)),
+                                         way.most_reads, who(connection.end(other(end))), counted(way.reads_at_most, "time"),
+                                         depth ? ", which is the depth agreed on" : "", allowed),
+                  .advice = fmt::format(
+                      "Raise initiator_depth on {} and responder_resources on {} (max_rd_atomic, max_dest_rd_atomic) or read in "
+                      "larger pieces if READs are too slow.",
+                      host(connection.end(end)), host(connection.end(other(end))))});
+        }
+}
+
+void requests_unanswered(const Timeline& timeline, const Emit& emit) {
+    if (!timeline.last) return;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            if (way.open == 0 || !connection.reliable() || connection.one_way() || connection.released || connection.failed) continue;
+            const dissect::Duration silent = elapsed(connection.last_time(), *timeline.last);
+            if (silent < kPatience) continue;
+            emit({.party = Party::undecided,
+                  .connection = connection.uid,
+                  .packets = {way.last_frame},
+                  .count = way.open,
+                  .summary =
+                      fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
+                                  counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))), time(silent)),
+                  .advice =
+                      fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 waits for ever); the "
+                                  "tap may also have missed the last answers.",
+                                  host(connection.end(end)))});
+        }
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,25 @@
+// Words of findings: numbers, times and ends as people read them in a sentence.
+#pragma once
+
+#include <transport-replay/connection.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace qps::transport::words {
+
+// "1 packet", "3 packets"; the plural takes an s.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+// "512 bytes", "31.2 KiB", "1.5 GiB".
+[[nodiscard]] std::string size(std::uint64_t bytes);
+// "655.4 ms"; of durations, never negative ones.
+[[nodiscard]] std::string time(dissect::Duration duration);
+// "2.1 %" of a whole that is not 0; "0 %" of one that is.
+[[nodiscard]] std::string share(std::uint64_t part, std::uint64_t whole);
+// "10.0.0.2 QP 17", "10.0.0.2" where no packet names its queue pair.
+[[nodiscard]] std::string who(const Endpoint& end);
+[[nodiscard]] std::string host(const Endpoint& end);
+// "SEND", "RDMA WRITE", "RDMA READ": what a work request is called.
+[[nodiscard]] std::string_view verb(dissect::Verb verb);
+
+}  // namespace qps::transport::words
