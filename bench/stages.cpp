@@ -1,7 +1,7 @@
 // What each stage of the analysis costs, in one thread:  bench_stages FILE [ROUNDS]
 //
-// Prints the least nanoseconds a packet over the rounds: decoding, making observations, and each tracker alone over the same
-// observations, a batch at a time. For files that bench_generate wrote.
+// Prints the least nanoseconds a packet over the rounds: decoding, decoding again from warm caches, that with observations made,
+// and each tracker alone over the same observations, a batch at a time. For files that bench_generate wrote.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
 #include <transport-replay/cm_ladder.hpp>
@@ -26,8 +26,11 @@ namespace {
 
 using namespace qps;
 
-enum Stage : std::uint8_t { read, decode, observe, quality, congestion, cm, tracker, stages };
-constexpr std::array<std::string_view, stages> kNames{"read", "decode", "observe", "quality", "congestion", "cm", "tracker"};
+enum Stage : std::uint8_t { read, decode, decode_again, observe, quality, congestion, cm, tracker, stages };
+constexpr std::array<std::string_view, stages> kNames{"read",    "decode",     "decode_again", "decode_observe",
+                                                      "quality", "congestion", "cm",           "tracker"};
+
+constexpr std::size_t kAhead = 8;  // packets
 
 class Watch {
 public:
@@ -64,20 +67,35 @@ std::optional<Round> measure(const char* path) {
     Round round;
     Watch watch;
     dissect::Batch batch;
-    std::vector<dissect::Packet> packets;
+    dissect::Packet packet;
     std::vector<transport::Observation> seen;
     while (capture->read(batch)) {
         const std::size_t count = batch.frames.size();
-        packets.resize(std::max(packets.size(), count));
         seen.resize(std::max(seen.size(), count));
+        const auto ahead = [&](std::size_t i) -> const transport::Observation& { return seen[std::min(i + kAhead, count - 1)]; };
         watch.lap(read);
-        for (std::size_t i = 0; i < count; ++i) dissect::decode(batch.frames[i], packets[i]);
-        watch.lap(decode);
-        for (std::size_t i = 0; i < count; ++i) transport::observe(packets[i], seen[i]);
+        for (const Stage stage : {decode, decode_again}) {
+            for (const dissect::Frame& frame : batch.frames) {
+                dissect::decode(frame, packet);
+                round.check += packet.layer_count;
+            }
+            watch.lap(stage);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            dissect::decode(batch.frames[i], packet);
+            transport::observe(packet, seen[i]);
+        }
         watch.lap(observe);
-        for (std::size_t i = 0; i < count; ++i) round.check += trackers.quality.observe(seen[i]) != transport::Repetition::none ? 1U : 0U;
+        for (std::size_t i = 0; i < count; ++i) {
+            trackers.quality.prefetch(ahead(i));
+            round.check += trackers.quality.observe(seen[i]) != transport::Repetition::none ? 1U : 0U;
+        }
         watch.lap(quality);
-        for (std::size_t i = 0; i < count; ++i) trackers.congestion.observe(seen[i]);
+        for (std::size_t i = 0; i < count; ++i) {
+            trackers.congestion.prefetch_index(ahead(i + kAhead));
+            trackers.congestion.prefetch(ahead(i));
+            trackers.congestion.observe(seen[i]);
+        }
         watch.lap(congestion);
         for (std::size_t i = 0; i < count; ++i) trackers.cm.observe(seen[i]);
         watch.lap(cm);

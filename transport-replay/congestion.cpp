@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kBitsPerQuantum = 512;  // IEEE 802.3, annex 31B
+constexpr std::size_t kPriorities = 8;
 
 bool within(Instant from, Instant to, Duration time) { return elapsed(from, to) <= time; }
 
@@ -29,6 +30,20 @@ bool wants_cnp(const Observation& observation) {
     const OpcodeRow& row = info(observation.opcode);
     const bool is_ack = row.defined && (row.verb == Verb::acknowledge || row.verb == Verb::atomic_acknowledge);
     return !is_ack && observation.flow.destination_qp != kMulticastQpn;
+}
+
+// As the frame says: PFC has all eight timers and which of them count, PAUSE has one.
+struct PauseTimes {
+    std::uint8_t enabled = 0;  // bit n: the timer of priority n counts
+    std::array<std::uint16_t, kPriorities> quanta{};
+};
+
+PauseTimes pause_times(Bytes parameters) {
+    PauseTimes times;
+    times.enabled = read_be<std::uint8_t>(parameters, 1);
+    for (std::size_t priority = 0; priority < kPriorities; ++priority)
+        times.quanta[priority] = read_be<std::uint16_t>(parameters, 2 + 2 * priority);
+    return times;
 }
 
 FlowKey pair_key(const Address& source, const Address& destination) { return {source, destination, {}}; }
@@ -57,11 +72,11 @@ std::optional<Duration> Distribution::median() const {
 }
 
 void PauseTracker::observe(const Observation& observation) {
-    const PauseTimes& pause = observation.pause;
-    if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, pause.quanta[0]);
+    if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, read_be<std::uint16_t>(observation.payload, 0));
     if (observation.kind != ObservationKind::pfc) return;
-    for (std::size_t priority = 0; priority < pause.quanta.size(); ++priority)
-        if ((pause.enabled >> priority & 1) != 0) take(observation, static_cast<std::uint8_t>(priority), pause.quanta[priority]);
+    const PauseTimes times = pause_times(observation.payload);
+    for (std::size_t priority = 0; priority < kPriorities; ++priority)
+        if ((times.enabled >> priority & 1) != 0) take(observation, static_cast<std::uint8_t>(priority), times.quanta[priority]);
 }
 
 void PauseTracker::take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta) {
@@ -150,17 +165,25 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
 }
 
 CongestionTracker::Flow* CongestionTracker::flow_of(const Observation& observation) {
-    const auto found = flow_index_.find(observation.flow);
-    if (found != flow_index_.end()) return &flows_[found->second];
+    const FlowKey& key = observation.flow;
+    const auto found = flow_index_.find(observation.flow_hash, [&](Index index) { return flows_[index].key == key; });
+    if (found) return &flows_[*found];
     if (flows_.size() >= kMaxCongestionFlows) return nullptr;
-    const auto pair = pair_of(observation.flow.source, observation.flow.destination);
-    if (!pair) return nullptr;
-    flow_index_[observation.flow] = static_cast<Index>(flows_.size());
+    const auto pair = pair_of(key.source, key.destination);
+    if (!pair || !flow_index_.insert(observation.flow_hash, static_cast<Index>(flows_.size()))) return nullptr;
     Flow& flow = flows_.emplace_back();
-    flow.told.flow = observation.flow;
+    flow.key = key;
     flow.pair = *pair;
     flow.first_bin = flow.last_bin = bin_of(observation.time);
     return &flow;
+}
+
+void CongestionTracker::prefetch(const Observation& observation) const {
+    const auto index = flow_index_.likely(observation.flow_hash);
+    if (!index) return;
+    const Flow& flow = flows_[*index];
+    __builtin_prefetch(&flow.key);
+    __builtin_prefetch(&flow.packets);
 }
 
 void CongestionTracker::observe(const Observation& observation) {
@@ -182,23 +205,30 @@ void CongestionTracker::take_data(const Observation& observation) {
     Pair& pair = pairs_[flow->pair];
     const std::int64_t bin = bin_of(observation.time);
     if (flow->bursts_measured != pair.bursts && bin > pair.burst_bin + kRateBins) measure(*flow, pair, bin);
-    if (bin > flow->last_bin) {
-        const std::int64_t passed = std::min<std::int64_t>(bin - flow->last_bin, kRing);
-        for (std::int64_t i = 0; i < passed; ++i) flow->bins[static_cast<std::size_t>(bin - i) % kRing] = 0;
-        flow->last_bin = bin;
-    }
-    if (flow->last_bin - bin < static_cast<std::int64_t>(kRing))
-        flow->bins[static_cast<std::size_t>(bin) % kRing] += observation.wire_length;
-    ++flow->told.packets;
-    flow->told.bytes += observation.wire_length;
-    ++pair.told.packets;
+    count(*flow, bin, observation.wire_length);
+    ++flow->packets;
+    flow->bytes += observation.wire_length;
     if (observation.congestion_experienced) take_mark(observation, *flow, pair);
     if (observation.payload_length > 0) take_incast(observation, flow->pair);
 }
 
+std::uint32_t& CongestionTracker::bytes_of(Flow& flow, std::int64_t bin) {
+    constexpr auto kBins = static_cast<std::int64_t>(kRing);
+    return flow.bins[static_cast<std::size_t>((bin % kBins + kBins) % kBins)];
+}
+
+void CongestionTracker::count(Flow& flow, std::int64_t bin, std::uint32_t bytes) {
+    if (bin > flow.last_bin) {
+        const std::int64_t passed = std::min<std::int64_t>(bin - flow.last_bin, kRing);
+        for (std::int64_t i = 0; i < passed; ++i) bytes_of(flow, bin - i) = 0;
+        flow.last_bin = bin;
+    }
+    if (flow.last_bin - bin < static_cast<std::int64_t>(kRing)) bytes_of(flow, bin) += bytes;
+}
+
 void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pair& pair) {
-    if (flow.told.marked++ == 0) flow.told.first_marked = observation.frame;
-    flow.told.last_marked = observation.frame;
+    if (flow.marked++ == 0) flow.first_marked = observation.frame;
+    flow.last_marked = observation.frame;
     if (!wants_cnp(observation)) return;
     ++pair.told.marked;
     pair.last_mark = observation.time;
@@ -255,7 +285,7 @@ void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_b
     flow.bursts_measured = pair.bursts;
     const auto bytes_in = [&](std::int64_t bin) -> std::uint64_t {
         const bool kept = bin <= flow.last_bin && flow.last_bin - bin < static_cast<std::int64_t>(kRing);
-        return kept ? flow.bins[static_cast<std::size_t>(bin) % kRing] : 0;
+        return kept ? bytes_of(flow, bin) : 0;
     };
     Reaction found;
     for (std::int64_t i = 1; i <= kRateBins; ++i) {
@@ -269,7 +299,7 @@ void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_b
         }
     }
     if (found.bytes_before == 0 || found.bins_after == 0) return;
-    Reaction& sum = flow.told.reaction;
+    Reaction& sum = flow.reaction;
     ++sum.bursts;
     sum.bytes_before += found.bytes_before;
     sum.bytes_after += found.bytes_after;
@@ -321,6 +351,7 @@ void CongestionTracker::close_incast(const Address& address, Destination& destin
 }
 
 CongestionReport CongestionTracker::finish() {
+    for (const Flow& flow : flows_) pairs_[flow.pair].told.packets += flow.packets;
     for (Pair& pair : pairs_) {
         Destination& destination = destinations_[pair.destination];
         if (destination.burst) close_incast(pair.told.destination, destination);
@@ -333,7 +364,8 @@ CongestionReport CongestionTracker::finish() {
     for (Flow& flow : flows_) {
         const Pair& pair = pairs_[flow.pair];
         if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now_));
-        if (flow.told.marked > 0 || pair.told.marked > 0 || pair.told.notifications > 0) report_.flows.push_back(flow.told);
+        if (flow.marked == 0 && pair.told.marked == 0 && pair.told.notifications == 0) continue;
+        report_.flows.push_back({flow.key, flow.packets, flow.bytes, flow.marked, flow.first_marked, flow.last_marked, flow.reaction});
     }
     std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);

@@ -9,6 +9,7 @@
 // packets past it; memory is that of the flows, not of the packets.
 #pragma once
 
+#include <transport-replay/flow_table.hpp>
 #include <transport-replay/observation.hpp>
 
 #include <functional>
@@ -180,35 +181,49 @@ class CongestionTracker {
 public:
     explicit CongestionTracker(IncastRule rule = {}) : rule_(rule) {}
     void observe(const Observation& observation);
+    // Ask for the lines that observe() will want of a packet that comes soon: first for where its flow is, then, some packets later,
+    // for the flow.
+    void prefetch_index(const Observation& observation) const { flow_index_.prefetch(observation.flow_hash); }
+    void prefetch(const Observation& observation) const;
     // Hands everything out: the tracker is then as new.
     [[nodiscard]] CongestionReport finish();
 
 private:
-    using Index = std::uint32_t;
-    static constexpr std::size_t kRing = 16;  // bins of a flow: more than kRateBins before, the burst's, kRateBins after
+    using Index = FlowTable::Index;
+    static constexpr std::size_t kRing = 2 * kRateBins + 2;  // bins of a flow: before a burst, its own, after it, and the one begun
 
     struct Moment {
         dissect::Instant time{};
         std::uint64_t marks = 0;
     };
-    struct Flow {
-        FlowCongestion told;
+    // By cache lines: which flow it is, what every packet changes, what few do.
+    struct alignas(64) Flow {
+        FlowKey key;
         Index pair = 0;
         std::uint32_t bursts_measured = 0;
-        std::int64_t first_bin = 0;
+
+        std::uint64_t packets = 0;
+        std::uint64_t bytes = 0;
         std::int64_t last_bin = 0;
         std::array<std::uint32_t, kRing> bins{};
+
+        std::int64_t first_bin = 0;
+        std::uint64_t marked = 0;
+        dissect::FrameIndex first_marked{};
+        dissect::FrameIndex last_marked{};
+        Reaction reaction;
     };
-    struct Pair {
-        PairCongestion told;
-        Index destination = 0;
-        std::optional<dissect::Instant> last_mark;
-        std::vector<Moment> pending;  // marks that may still be answered
-        std::uint32_t bursts = 0;     // of CNPs
-        std::int64_t burst_bin = 0;
-        std::optional<dissect::Instant> last_cnp;
+    // What every packet of data changes comes first, here and below.
+    struct alignas(64) Pair {
         std::optional<dissect::Instant> last_data;
+        Index destination = 0;
         std::uint32_t incast = 0;  // number of the destination's burst it was counted for
+        std::uint32_t bursts = 0;  // of CNPs
+        std::int64_t burst_bin = 0;
+        std::optional<dissect::Instant> last_mark;
+        std::optional<dissect::Instant> last_cnp;
+        std::vector<Moment> pending;  // marks that may still be answered
+        PairCongestion told;          // packets: counted by its flows
     };
     struct Start {
         dissect::Instant time{};
@@ -217,14 +232,14 @@ private:
         std::uint64_t bytes = 0;  // of the destination before it
         std::uint64_t marked = 0;
     };
-    struct Destination {
-        std::vector<Start> starts;  // within the window
-        std::optional<Start> burst;
-        std::uint32_t burst_number = 0;
-        std::uint32_t senders = 0;
+    struct alignas(64) Destination {
+        dissect::Instant last_time{};
         std::uint64_t bytes = 0;
         std::uint64_t marked = 0;
-        dissect::Instant last_time{};
+        std::uint32_t burst_number = 0;
+        std::uint32_t senders = 0;
+        std::optional<Start> burst;
+        std::vector<Start> starts;  // within the window
     };
 
     [[nodiscard]] std::optional<Index> pair_of(const Address& source, const Address& destination);
@@ -236,11 +251,13 @@ private:
     void close_incast(const Address& address, Destination& destination);
     static void expire(Pair& pair, dissect::Instant now);
     static void measure(Flow& flow, const Pair& pair, std::int64_t now_bin);
+    static void count(Flow& flow, std::int64_t bin, std::uint32_t bytes);
+    [[nodiscard]] static std::uint32_t& bytes_of(Flow& flow, std::int64_t bin);
 
     IncastRule rule_;
     CongestionReport report_;
     PauseTracker pauses_;
-    boost::unordered_flat_map<FlowKey, Index, FlowHash> flow_index_;
+    FlowTable flow_index_;                                                   // by flow_hash
     boost::unordered_flat_map<FlowKey, Index, FlowHash> pair_index_;         // queue pair 0
     boost::unordered_flat_map<FlowKey, Index, FlowHash> destination_index_;  // no source, queue pair 0
     boost::unordered_flat_map<FlowKey, Index, FlowHash> stream_index_;

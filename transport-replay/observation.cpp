@@ -30,6 +30,48 @@ Address address_at(Bytes bytes, std::size_t offset, AddressSpace space) {
     return {{read_be<std::uint64_t>(bytes, offset), read_be<std::uint64_t>(bytes, offset + 8)}, space};
 }
 
+// What the last packet left. Member by member: a block of zeros, which `observation = {}` is, costs more than all the rest.
+void clear(Observation& observation) {
+    observation.flow = {};
+    observation.flow_hash = observation.packet_hash = observation.hosts_hash = 0;
+    observation.psn = {};
+    observation.payload_length = observation.icrc_found = 0;
+    observation.ip_id = observation.udp_source_port = 0;
+    observation.pkey = {};
+    observation.kind = ObservationKind::other;
+    observation.fault = Fault::none;
+    observation.opcode = {};
+    observation.icrc = CrcStatus::not_applicable;
+    observation.encapsulation = Encapsulation::none;
+    observation.ack_request = observation.solicited = observation.congestion_experienced = observation.becn = observation.management =
+        false;
+    observation.dscp = observation.hops = 0;
+    observation.pcp = kNoPcp;
+    observation.payload = {};
+    observation.source_qp.reset();
+    observation.acknowledgment.reset();
+    observation.access.reset();
+    observation.immediate.reset();
+    observation.invalidate.reset();
+    observation.atomic.reset();
+    observation.atomic_result.reset();
+}
+
+void take_link(const Packet& packet, const Layer& layer, Observation& observation) {
+    switch (layer.kind) {
+        case LayerKind::vlan:
+            if (layer.fault == Fault::none) observation.pcp = static_cast<std::uint8_t>(read_bits(packet.bytes_of(layer), 0, 3));
+            break;
+        case LayerKind::udp: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
+        case LayerKind::mac_pause:
+        case LayerKind::mac_pfc:
+            observation.kind = layer.kind == LayerKind::mac_pause ? ObservationKind::pause : ObservationKind::pfc;
+            observation.payload = packet.bytes_of(layer);
+            break;
+        default: break;
+    }
+}
+
 void take_network(const Packet& packet, Observation& observation) {
     const Layer& layer = packet.layer_storage[packet.network_layer];
     const Bytes bytes = packet.bytes_of(layer);
@@ -64,16 +106,21 @@ void take_network(const Packet& packet, Observation& observation) {
     }
 }
 
+// Every packet has one: its first eight bytes at once.
+void take_bth(Bytes bytes, Observation& observation) {
+    const auto word = read_be<std::uint64_t>(bytes, 0);
+    const auto part = [&](const Field& field) { return word << field.bit >> (64 - field.width); };
+    observation.solicited = part(kSe) != 0;
+    observation.pkey = static_cast<Pkey>(part(kPkeyField));
+    observation.congestion_experienced |= part(kFecn) != 0;
+    observation.becn = part(kBecn) != 0;
+}
+
 void take_header(const Packet& packet, const Layer& layer, Observation& observation) {
     if (layer.fault != Fault::none && layer.kind != LayerKind::bth) return;
     const Bytes bytes = packet.bytes_of(layer);
     switch (layer.kind) {
-        case LayerKind::bth:
-            observation.solicited = read(bytes, kSe) != 0;
-            observation.pkey = static_cast<Pkey>(read(bytes, kPkeyField));
-            observation.congestion_experienced |= read(bytes, kFecn) != 0;
-            observation.becn = read(bytes, kBecn) != 0;
-            break;
+        case LayerKind::bth: take_bth(bytes, observation); break;
         case LayerKind::deth:
             observation.source_qp = static_cast<Qpn>(read(bytes, kSrcqp));
             observation.flow.source_qp = *observation.source_qp;
@@ -97,6 +144,19 @@ void take_header(const Packet& packet, const Layer& layer, Observation& observat
     }
 }
 
+void take_hashes(Observation& observation) {
+    const FlowKey& flow = observation.flow;
+    const std::uint64_t source = hash_of(flow.source);
+    const std::uint64_t destination = hash_of(flow.destination);
+    observation.flow_hash = FlowHash::combine(source, destination, flow);
+    observation.hosts_hash = static_cast<std::uint32_t>(source + destination);  // the same both ways
+    // All that a copy shares with its original. Not the length of the frame: a tap may see a VLAN tag or a mirror's own headers.
+    const std::uint64_t where = std::uint64_t{observation.psn.value()} << 32 | observation.icrc_found;
+    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 |
+                               std::uint64_t{std::to_underlying(observation.opcode)} << 24 | (observation.payload_length & 0xffffff);
+    observation.packet_hash = mix(observation.flow_hash + mix(where) + 3 * mix(what));
+}
+
 void take_transport(const Packet& packet, Observation& observation) {
     observation.kind = packet.has_transport() ? ObservationKind::transport : ObservationKind::unreadable;
     observation.encapsulation = packet.encapsulation;
@@ -111,38 +171,23 @@ void take_transport(const Packet& packet, Observation& observation) {
     observation.payload_length = packet.payload.length;
     observation.payload = packet.payload_bytes();
     for (const Layer& layer : packet.layers().subspan(packet.bth_layer)) take_header(packet, layer, observation);
-}
-
-void take_pause(const Packet& packet, const Layer& layer, Observation& observation) {
-    const Bytes bytes = packet.bytes_of(layer);
-    if (layer.kind == LayerKind::mac_pause) {
-        observation.kind = ObservationKind::pause;
-        observation.pause.enabled = 1;
-        observation.pause.quanta[0] = read_be<std::uint16_t>(bytes, 0);
-        return;
-    }
-    observation.kind = ObservationKind::pfc;
-    observation.pause.enabled = read_be<std::uint8_t>(bytes, 1);
-    for (std::size_t priority = 0; priority < observation.pause.quanta.size(); ++priority)
-        observation.pause.quanta[priority] = read_be<std::uint16_t>(bytes, 2 + 2 * priority);
+    take_hashes(observation);
 }
 
 }  // namespace
 
 void observe(const Packet& packet, Observation& observation) {
-    observation = {};
+    clear(observation);
     observation.frame = packet.frame.index;
     observation.time = packet.frame.time;
+    observation.has_time = packet.frame.has_time;
     observation.wire_length = packet.frame.wire_length;
     observation.interface = packet.frame.interface;
     observation.link_speed = packet.frame.link_speed;
     observation.cut = packet.frame.cut();
     for (const Layer& layer : packet.layers()) {
         if (layer.fault != Fault::none && observation.fault == Fault::none) observation.fault = layer.fault;
-        if (layer.kind == LayerKind::vlan && layer.fault == Fault::none)
-            observation.pcp = static_cast<std::uint8_t>(read_bits(packet.bytes_of(layer), 0, 3));
-        if (layer.kind == LayerKind::udp) observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
-        if (layer.kind == LayerKind::mac_pause || layer.kind == LayerKind::mac_pfc) take_pause(packet, layer, observation);
+        take_link(packet, layer, observation);
     }
     if (packet.encapsulation != Encapsulation::none) take_transport(packet, observation);
 }

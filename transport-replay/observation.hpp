@@ -1,7 +1,8 @@
 // Observation: what the transport machines need of one packet, and nothing else of it.
 //
 // Made from a decoded packet by any worker thread (observe()), consumed in the order of the capture by the trackers.
-// It borrows the frame's bytes (payload, management datagram): they are valid only while the batch is.
+// It borrows the frame's bytes (payload, management datagram): they are valid only while the batch is. The hashes are of
+// what is seen on the wire: whoever changes a flow afterwards leaves them wrong.
 #pragma once
 
 #include <dissect/packet.hpp>
@@ -38,51 +39,51 @@ struct Acknowledgment {  // AETH
     [[nodiscard]] std::uint8_t code() const { return syndrome & 31; }
 };
 
-struct PauseTimes {            // PFC: all eight; PAUSE: the first, with enabled = 1
-    std::uint8_t enabled = 0;  // bit n: the timer of priority n counts
-    std::array<std::uint16_t, 8> quanta{};
-};
-
 inline constexpr std::uint8_t kNoPcp = 0xff;  // no VLAN tag
 
-struct Observation {
+// Laid out by cache lines: what every tracker asks of every packet stands in the first two, what few packets have behind.
+struct alignas(64) Observation {
     dissect::FrameIndex frame{};
     dissect::Instant time{};
+    FlowKey flow;
+    std::uint64_t flow_hash = 0;    // FlowHash of it; computed by the worker, as the others are, to spare the one thread in order
+    std::uint64_t packet_hash = 0;  // of all that a copy shares with its original (quality.hpp)
+    std::uint32_t hosts_hash = 0;   // of its two addresses, the same both ways
+    dissect::Psn psn;
     std::uint32_t wire_length = 0;
+    std::uint32_t payload_length = 0;  // on the wire, without pad
     dissect::InterfaceId interface{};
+    std::uint16_t ip_id = 0;
+    std::uint16_t udp_source_port = 0;
+    dissect::Pkey pkey{};
     ObservationKind kind = ObservationKind::other;
     dissect::Fault fault = dissect::Fault::none;
-    bool cut = false;  // the capture holds less than the wire carried
-
-    FlowKey flow;
-    dissect::Encapsulation encapsulation = dissect::Encapsulation::none;
     dissect::Opcode opcode{};
-    dissect::Psn psn;
     dissect::CrcStatus icrc = dissect::CrcStatus::not_applicable;
-    std::uint32_t icrc_found = 0;  // with ip_id: the same bytes on the wire have the same value
-    std::uint16_t ip_id = 0;
+    dissect::Encapsulation encapsulation = dissect::Encapsulation::none;
+    bool cut : 1 = false;  // the capture holds less than the wire carried
+    bool has_time : 1 = true;
     bool ack_request = false;
     bool solicited = false;
     bool congestion_experienced = false;  // IP ECN 3, or FECN of native InfiniBand
     bool becn = false;
+    bool management = false;  // a MAD: payload is the whole datagram
     std::uint8_t dscp = 0;
     std::uint8_t pcp = kNoPcp;
     std::uint8_t hops = 0;  // TTL or hop limit: differs between two taps
-    std::uint16_t udp_source_port = 0;
-    dissect::Pkey pkey{};
+
+    std::uint32_t icrc_found = 0;           // with ip_id: the same bytes on the wire have the same value
     std::optional<dissect::Qpn> source_qp;  // DETH
-    std::optional<RemoteAccess> access;
-    std::optional<AtomicOperands> atomic;
     std::optional<Acknowledgment> acknowledgment;
-    std::optional<std::uint64_t> atomic_result;
+    dissect::Bytes payload;  // as far as captured; a pause frame: its parameters
+    std::optional<RemoteAccess> access;
     std::optional<std::uint32_t> immediate;
     std::optional<dissect::Rkey> invalidate;
-    std::uint32_t payload_length = 0;  // on the wire, without pad
-    dissect::Bytes payload;            // as far as captured
-    bool management = false;           // a MAD: payload is the whole datagram
-    PauseTimes pause;
+    std::optional<AtomicOperands> atomic;
+    std::optional<std::uint64_t> atomic_result;
     dissect::BitsPerSecond link_speed{};
 };
+static_assert(sizeof(Observation) == 256);  // four lines
 
 void observe(const dissect::Packet& packet, Observation& observation);
 

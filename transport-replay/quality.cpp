@@ -12,49 +12,51 @@ using namespace dissect;
 
 namespace {
 
-// All that a copy shares with its original, laid over the flow: one hash for everything. Not the length of the frame: a tap
-// may see a VLAN tag or a mirror's own headers.
-std::uint64_t identity(const Observation& observation) {
-    FlowKey key = observation.flow;
-    key.source.bits[0] ^= std::uint64_t{observation.psn.value()} << 32 | observation.icrc_found;
-    key.destination.bits[0] ^= std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 |
-                               std::uint64_t{std::to_underlying(observation.opcode)} << 24 | (observation.payload_length & 0xffffff);
-    return FlowHash{}(key) | 1;  // 0 stands for an empty entry
+constexpr int kKeyBits = 48, kTimeBits = 48;
+constexpr std::uint64_t kKeyMask = (std::uint64_t{1} << kKeyBits) - 1;
+constexpr std::uint64_t kTimeMask = (std::uint64_t{1} << kTimeBits) - 1;
+constexpr std::uint64_t kMostSeen = 255;
+
+// The time that passed between two instants of kTimeBits bits, either way.
+Duration elapsed_bits(std::uint64_t from, std::uint64_t to) {
+    constexpr int kUnused = 64 - kTimeBits;
+    return Duration{static_cast<std::int64_t>((to - from) << kUnused) >> kUnused};
 }
 
 }  // namespace
 
-RepetitionWindow::RepetitionWindow() : entries_(kMirrorSets * kMirrorWays) {}
+RepetitionWindow::RepetitionWindow() : sets_(kMirrorSets) {}
 
 bool RepetitionWindow::systematic() const { return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare; }
 
 Repetition RepetitionWindow::observe(const Observation& observation) {
     if (observation.kind != ObservationKind::transport) return Repetition::none;
-    const std::uint64_t key = identity(observation);
-    const auto interface = std::to_underlying(observation.interface);
-    const std::span<Entry> set(&entries_[(key >> 1) % kMirrorSets * kMirrorWays], kMirrorWays);
-    const auto fresh = [&](const Entry& entry) {
-        return entry.key != 0 && magnitude(elapsed(entry.time, observation.time)) <= kMirrorTime;
-    };
+    Entry seen;
+    seen.key = observation.packet_hash & kKeyMask;
+    seen.interface = std::to_underlying(observation.interface) & 0xffffU;
+    seen.time = static_cast<std::uint64_t>(std::to_underlying(observation.time)) & kTimeMask;
+    seen.hops = observation.hops;
+    seen.seen = 1;
     Entry* mine = nullptr;  // of this tap
     const Entry* theirs = nullptr;
-    for (Entry& entry : set) {
-        if (entry.key != key || !fresh(entry)) continue;
-        if (entry.interface == interface && entry.hops == observation.hops) mine = &entry;
+    Entry* oldest = nullptr;
+    const auto age = [&](const Entry& entry) { return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time); };
+    for (Entry& entry : sets_[set_of(observation)].entries) {
+        if (oldest == nullptr || age(entry) > age(*oldest)) oldest = &entry;
+        if (entry.key != seen.key || magnitude(age(entry)) > kMirrorTime) continue;
+        if (entry.interface == seen.interface && entry.hops == seen.hops) mine = &entry;
         else if (theirs == nullptr || entry.seen > theirs->seen) theirs = &entry;
     }
-    const std::uint16_t times = mine != nullptr ? static_cast<std::uint16_t>(mine->seen + (mine->seen < UINT16_MAX ? 1 : 0)) : 1;
+    if (mine != nullptr) seen.seen = std::min<std::uint64_t>(mine->seen + 1U, kMostSeen) & kMostSeen;
     Repetition repetition = Repetition::none;
-    if (theirs != nullptr && theirs->seen >= times) repetition = Repetition::other_tap;
+    if (theirs != nullptr && theirs->seen >= seen.seen) repetition = Repetition::other_tap;
     else if (mine != nullptr) repetition = observation.ip_id != 0 ? Repetition::same_bytes : Repetition::ambiguous;
-    if (repetition != Repetition::none)
-        last_distance_ = elapsed(repetition == Repetition::other_tap ? theirs->time : mine->time, observation.time);
+    if (repetition != Repetition::none) last_distance_ = age(repetition == Repetition::other_tap ? *theirs : *mine);
     if (mine == nullptr) {
-        const auto oldest = std::ranges::min_element(set, {}, [](const Entry& entry) { return std::tuple(entry.key != 0, entry.time); });
-        if (fresh(*oldest)) ++displaced_;
-        mine = &*oldest;
+        if (magnitude(age(*oldest)) <= kMirrorTime) ++displaced_;
+        mine = oldest;
     }
-    *mine = {key, observation.time, interface, times, observation.hops};
+    *mine = seen;
     history_ = history_ << 1 | (repetition == Repetition::same_bytes ? 1U : 0U);
     return repetition;
 }
@@ -122,31 +124,36 @@ void QualityTracker::take_repetition(Repetition repetition) {
     quality_.same_tap_systematic |= window_.systematic();
 }
 
+QualityTracker::Pair* QualityTracker::pair_of(const Observation& observation) {
+    const FlowKey& flow = observation.flow;
+    const auto found = pair_index_.find(observation.hosts_hash, [&](FlowTable::Index index) {
+        const Pair& pair = pairs_[index];
+        return (pair.first == flow.source && pair.second == flow.destination) ||
+               (pair.first == flow.destination && pair.second == flow.source);
+    });
+    if (found) return &pairs_[*found];
+    const bool room =
+        pairs_.size() < kMaxQualityPairs && pair_index_.insert(observation.hosts_hash, static_cast<FlowTable::Index>(pairs_.size()));
+    return room ? &pairs_.emplace_back(flow.source, flow.destination) : nullptr;
+}
+
 void QualityTracker::take_pair(const Observation& observation) {
     const FlowKey& flow = observation.flow;
     if (flow.destination_qp == kMulticastQpn) return;  // nobody answers from a group's address
-    const bool greater = flow.destination < flow.source;
-    const FlowKey key{greater ? flow.destination : flow.source, greater ? flow.source : flow.destination, {}};
-    auto found = pairs_.find(key);
-    if (found == pairs_.end()) {
-        if (pairs_.size() >= kMaxQualityPairs) {
-            ++quality_.pairs_dropped;
-            return;
-        }
-        found = pairs_.try_emplace(key).first;
+    Pair* pair = pair_of(observation);
+    if (pair == nullptr) {
+        ++quality_.pairs_dropped;
+        return;
     }
-    ++found->second.packets[greater ? 1 : 0];
-    if (flow.source == flow.destination) ++found->second.packets[1];  // a host that talks to itself
-    const Service service = service_of(observation.opcode);
-    if (info(observation.opcode).defined && (service == Service::rc || service == Service::xrc)) found->second.reliable = true;
+    ++pair->packets[flow.source == pair->first ? 0 : 1];
+    if (flow.source == flow.destination) ++pair->packets[1];  // a host that talks to itself
+    const OpcodeRow& row = info(observation.opcode);
+    if (row.defined && (row.service == Service::rc || row.service == Service::xrc)) pair->reliable = true;
 }
 
 CaptureQuality QualityTracker::finish(const Drops& drops) {
-    for (const auto& [key, pair] : pairs_) {
-        if (pair.packets[0] != 0 && pair.packets[1] != 0) continue;
-        const bool greater = pair.packets[0] == 0;
-        quality_.one_way.push_back(
-            {greater ? key.destination : key.source, greater ? key.source : key.destination, pair.packets[greater ? 1 : 0], pair.reliable});
+    for (const Pair& pair : pairs_) {  // whoever was heard first was heard
+        if (pair.packets[1] == 0) quality_.one_way.push_back({pair.first, pair.second, pair.packets[0], pair.reliable});
     }
     std::ranges::sort(quality_.one_way, {}, [](const OneWay& row) { return std::tie(row.source, row.destination); });
     quality_.host_pairs = pairs_.size();

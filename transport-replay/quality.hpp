@@ -11,21 +11,22 @@
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
+#include <transport-replay/flow_table.hpp>
 #include <transport-replay/observation.hpp>
 
+#include <array>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport {
 
-inline constexpr dissect::Duration kMirrorTime{2'000'000};     // 2 ms: mirrored ports queue copies for less
-inline constexpr std::size_t kMirrorWays = 4;                  // taps of a packet, or packets of the same hash
-inline constexpr std::size_t kMirrorSets = 1 << 14;            // 65536 packets: 2 ms of 32 million packets a second
-inline constexpr std::size_t kMaxQualityPairs = 1 << 16;       // hosts that talk: 360 all to all
-inline constexpr std::uint32_t kSystematicShare = 26;          // of the last 64 packets: 40 %, where a mirror makes 50 %
-inline constexpr std::uint64_t kClockSamples = 16;             // below, round times may be chance: 10^-16 for digits
-inline constexpr std::int64_t kCoarsestClock = 1'000'000'000;  // what we ask for: a second
+inline constexpr dissect::Duration kMirrorTime{2'000'000};  // 2 ms: mirrored ports queue copies for less
+inline constexpr std::size_t kMirrorWays = 4;               // taps of a packet, or packets of the same hash
+inline constexpr int kMirrorSetBits = 14;
+inline constexpr std::size_t kMirrorSets = 1 << kMirrorSetBits;  // 65536 packets: 2 ms of 32 million packets a second
+inline constexpr std::size_t kMaxQualityPairs = 1 << 16;         // hosts that talk: 360 all to all
+inline constexpr std::uint32_t kSystematicShare = 26;            // of the last 64 packets: 40 %, where a mirror makes 50 %
+inline constexpr std::uint64_t kClockSamples = 16;               // below, round times may be chance: 10^-16 for digits
+inline constexpr std::int64_t kCoarsestClock = 1'000'000'000;    // what we ask for: a second
 
 enum class Repetition : std::uint8_t {
     none,
@@ -44,19 +45,27 @@ public:
     // a retransmission. Copies of the same tap count where the capture is full of them (kSystematicShare).
     [[nodiscard]] bool is_mirror_duplicate(const Observation& observation);
     [[nodiscard]] bool systematic() const;
+    // Asks for the line that observe() will want: the window is larger than the fast caches.
+    void prefetch(const Observation& observation) const { __builtin_prefetch(&sets_[set_of(observation)]); }
 
     [[nodiscard]] dissect::Duration last_distance() const { return last_distance_; }  // of the last repetition to its original
     [[nodiscard]] std::uint64_t displaced() const { return displaced_; }              // entries lost before their time
 
 private:
+    // A packet in 16 bytes. Its key is the 48 bits of the hash that do not say the set, its time nanoseconds modulo 2^48, or 78 hours.
     struct Entry {
-        std::uint64_t key = 0;  // 0: empty
-        dissect::Instant time{};
-        std::uint32_t interface = 0;
-        std::uint16_t seen = 0;  // by this tap
-        std::uint8_t hops = 0;
+        std::uint64_t key : 48 = 0;
+        std::uint64_t interface : 16 = 0;  // the low bits
+        std::uint64_t time : 48 = 0;
+        std::uint64_t hops : 8 = 0;
+        std::uint64_t seen : 8 = 0;  // by this tap; 0: empty
     };
-    std::vector<Entry> entries_;
+    struct alignas(64) Set {  // a cache line
+        std::array<Entry, kMirrorWays> entries;
+    };
+    [[nodiscard]] static std::size_t set_of(const Observation& observation) { return observation.packet_hash >> (64 - kMirrorSetBits); }
+
+    std::vector<Set> sets_;
     std::uint64_t history_ = 0;  // a bit a packet: same_bytes
     std::uint64_t displaced_ = 0;
     dissect::Duration last_distance_{};
@@ -112,18 +121,28 @@ public:
     // Hands everything out: the tracker is then as new. `drops` is what the capture file says once it is read.
     [[nodiscard]] CaptureQuality finish(const dissect::Drops& drops = {});
 
+    // Asks for the lines that observe() will want of a packet that comes soon.
+    void prefetch(const Observation& observation) const {
+        window_.prefetch(observation);
+        pair_index_.prefetch(observation.hosts_hash);
+    }
+
 private:
     struct Pair {
-        std::array<std::uint64_t, 2> packets{};  // from the lesser address, from the greater
+        Address first;  // who was heard first
+        Address second;
+        std::array<std::uint64_t, 2> packets{};  // from the first, from the second
         bool reliable = false;
     };
     void take_time(const Observation& observation);
     void take_repetition(Repetition repetition);
     void take_pair(const Observation& observation);
+    [[nodiscard]] Pair* pair_of(const Observation& observation);
 
     CaptureQuality quality_;
     RepetitionWindow window_;
-    boost::unordered_flat_map<FlowKey, Pair, FlowHash> pairs_;  // lesser address first, queue pair 0
+    FlowTable pair_index_;  // by hosts_hash
+    std::vector<Pair> pairs_;
     dissect::Instant last_{};
     std::int64_t resolution_ = kCoarsestClock;
 };

@@ -257,8 +257,11 @@ TEST_CASE("any packets at any time: nothing breaks and marks add up") {
         observation.wire_length = static_cast<std::uint32_t>(random());
         observation.payload_length = static_cast<std::uint32_t>(random() % 2);
         observation.interface = InterfaceId{static_cast<std::uint32_t>(random() % 1000)};
-        observation.pause.enabled = static_cast<std::uint8_t>(random());
-        for (auto& quanta : observation.pause.quanta) quanta = static_cast<std::uint16_t>(random() % 3 * 1000);
+        std::array<std::byte, 18> timers{};  // as PFC has them; PAUSE begins with its one
+        write_bits(timers, 8, 8, random());
+        for (std::size_t timer = 0; timer < 8; ++timer) write_bits(timers, 16 + 16 * timer, 16, random() % 3 * 1000);
+        if (observation.kind == ObservationKind::pause) write_bits(timers, 0, 16, random() % 3 * 1000);
+        observation.payload = timers;
         observation.link_speed = BitsPerSecond{random() % 3};
         marked += observation.kind == ObservationKind::transport && observation.congestion_experienced ? 1 : 0;
         tracker.observe(observation);
