@@ -9,7 +9,13 @@
 #include <functional>
 #include <optional>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 namespace qps::transport {
+
+// Pairs of hosts, each way, of which something else than RDMA was heard: TCP beside it, say.
+using HostPairs = boost::unordered_flat_set<FlowKey, FlowHash>;
+inline constexpr std::size_t kMaxHeard = 1 << 14;
 
 struct AnalysisSettings {
     // Called with each message when nothing more can happen to it, in that order.
@@ -32,6 +38,7 @@ private:
     CmTracker cm_;
     CongestionTracker congestion_;
     Tracker tracker_;
+    HostPairs heard_;
     std::uint64_t packets_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t management_ = 0;

@@ -287,20 +287,20 @@ std::optional<Duration> CmAttempt::setup_time() const {
 
 std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return FlowHash{}({key.host, {{0, key.id}, AddressSpace::none}, {}}); }
 
-void CmTracker::observe(const Observation& observation) {
-    if (observation.kind != ObservationKind::transport) return;
+CmNews CmTracker::observe(const Observation& observation) {
+    if (observation.kind != ObservationKind::transport) return {};
     now_ = std::max(now_, observation.time);
     if (!observation.management) {
         if (!awaiting_data_.empty()) take_data(observation);
-        return;
+        return {};
     }
     const auto management_class = read(observation.payload, named(kMadFields, "infiniband.mad.mgmtclass"));
     if (management_class == std::to_underlying(ManagementClass::subnet_administration)) take_join(observation);
-    if (management_class != std::to_underlying(ManagementClass::communication)) return;
+    if (management_class != std::to_underlying(ManagementClass::communication)) return {};
     const auto datagram = read_cm(observation.payload);
     if (!datagram) {
         if (!is_about_the_class(observation.payload)) ++report_.messages_unreadable;
-        return;
+        return {};
     }
     ++report_.messages;
     auto index = is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation);
@@ -308,11 +308,11 @@ void CmTracker::observe(const Observation& observation) {
     if (begins) index = begin(*datagram, observation);
     if (!index) {
         ++report_.messages_dropped;
-        return;
+        return {};
     }
     const CmAttempt& attempt = report_.attempts[*index];
-    take(*index, *datagram, begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source),
-         observation);
+    return take(*index, *datagram,
+                begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source), observation);
 }
 
 std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
@@ -372,7 +372,7 @@ void CmTracker::learn_ids(Index index, const CmDatagram& datagram, bool from_act
     learn(from_active ? attempt.passive : attempt.active, datagram.remote_id);
 }
 
-void CmTracker::take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation) {
+CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation) {
     CmAttempt& attempt = report_.attempts[index];
     Memory& memory = memories_[index];
     const CmEvent event = event_of(datagram, from_active);
@@ -398,6 +398,12 @@ void CmTracker::take(Index index, const CmDatagram& datagram, bool from_active, 
     if (attempt.ladder.size() < kMaxCmRungs)
         attempt.ladder.push_back({observation.frame, observation.time, datagram.message, from_active, !first, refused, attempt.state});
     else ++attempt.rungs_dropped;
+    if (refused || !first) return {};
+    const bool both_known = attempt.active.qpn && attempt.passive.qpn;
+    if ((event == CmEvent::rep || event == CmEvent::req) && both_known) return {CmNews::Kind::paired, attempt.uid};
+    const bool ends =
+        event == CmEvent::dreq || event == CmEvent::drep || event == CmEvent::rej_by_active || event == CmEvent::rej_by_passive;
+    return ends ? CmNews{CmNews::Kind::released, attempt.uid} : CmNews{};
 }
 
 bool CmTracker::advance(CmAttempt& attempt, CmEvent event, bool from_active, FrameIndex frame) {

@@ -170,9 +170,16 @@ struct CmReport {
     std::uint64_t refusals_dropped = 0;
 };
 
+// What a message changed that others should know at once.
+struct CmNews {
+    enum class Kind : std::uint8_t { nothing, paired, released } kind = Kind::nothing;
+    std::uint32_t uid = 0;  // of the attempt; paired: the queue pairs of both sides are known now
+};
+
 class CmTracker {
 public:
-    void observe(const Observation& observation);
+    CmNews observe(const Observation& observation);
+    [[nodiscard]] const CmAttempt& attempt(std::uint32_t uid) const { return report_.attempts[uid]; }
     // Decides what became of the attempts that are still open, and hands everything out: the tracker is then as new.
     [[nodiscard]] CmReport finish();
 
@@ -200,7 +207,7 @@ private:
     [[nodiscard]] std::optional<Index> find_request(const CmDatagram& datagram, const Observation& observation) const;
     [[nodiscard]] std::optional<Index> begin(const CmDatagram& datagram, const Observation& observation);
     void learn_ids(Index index, const CmDatagram& datagram, bool from_active);
-    void take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation);
+    [[nodiscard]] CmNews take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation);
     bool advance(CmAttempt& attempt, CmEvent event, bool from_active, dissect::FrameIndex frame);
     void watch_for_data(Index index);
     void take_data(const Observation& observation);

@@ -123,6 +123,7 @@ struct Way {
     std::uint64_t retransmitted = 0;        // of those: PSN had been on the wire before
     std::uint64_t duplicated = 0;           // of those: the network doubled a packet, the requester did not
     std::uint64_t already_answered = 0;     // of those: the answer had been on the wire before
+    std::uint64_t partial_reads = 0;        // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
     std::uint64_t retransmitted_bytes = 0;  // on the wire
 
     std::uint64_t acks = 0;  // answers that this end gave to the other's requests

@@ -27,7 +27,7 @@ struct Message {
     std::uint64_t bytes = 0;            // payload seen, each PSN once; a READ: of its responses
     std::uint32_t packets = 0;          // PSNs seen
     std::uint32_t retransmissions = 0;  // request packets whose PSN had been seen before
-    std::uint32_t missing = 0;          // packets of it that the capture does not have, as far as known
+    std::uint32_t missing = 0;          // packets of it (a READ: of its responses) that the capture does not have, as far as known
     dissect::Instant first_time{};
     dissect::Instant last_time{};    // of its last request packet
     dissect::Instant answer_time{};  // of what completed or failed it
@@ -40,14 +40,24 @@ struct Message {
     std::optional<std::uint32_t> immediate;
     std::optional<dissect::Rkey> invalidate;
     Outcome outcome = Outcome::open;
-    std::uint8_t nak_code = 0;  // where it failed
+    std::uint8_t nak_code = 0;                 // where it failed
+    dissect::Psn asked_again;                  // of a READ: from where its rest was asked for last
+    dissect::Psn response_next;                // of a READ: the response that is due
+    std::optional<dissect::Instant> passed{};  // of a READ or ATOMIC: when an answer passed it, or came with holes
+    dissect::Instant passed_last{};            // and when such an answer last showed that the requester goes on
+    std::uint8_t passes = 0;                   // how often it showed
+    bool restarting = false;                   // of a READ asked for again: responses of the earlier request may still come
 
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
     // Answered by a response of its own, which a plain ACK does not replace (o9-30).
     [[nodiscard]] bool has_response() const {
-        return verb == dissect::Verb::read_request || verb == dissect::Verb::compare_swap || verb == dissect::Verb::fetch_add ||
-               verb == dissect::Verb::atomic_write;
+        return verb == dissect::Verb::read_request || verb == dissect::Verb::compare_swap || verb == dissect::Verb::fetch_add;
     }
+    // FLUSH and ATOMIC WRITE are answered by a READ response of no bytes (A19); implementations that acknowledge are believed.
+    [[nodiscard]] bool may_have_response() const {
+        return has_response() || verb == dissect::Verb::flush || verb == dissect::Verb::atomic_write;
+    }
+    [[nodiscard]] std::uint32_t span() const { return static_cast<std::uint32_t>(last - first) + 1; }
 };
 
 }  // namespace qps::transport

@@ -116,6 +116,21 @@ void take_bth(Bytes bytes, Observation& observation) {
     observation.becn = part(kBecn) != 0;
 }
 
+// Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
+void take_hosts(const Packet& packet, Observation& observation) {
+    for (const Layer& layer : packet.layers()) {
+        if (layer.fault != Fault::none) continue;
+        const Bytes bytes = packet.bytes_of(layer);
+        if (layer.kind == LayerKind::ipv4) {
+            observation.flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
+            observation.flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
+        } else if (layer.kind == LayerKind::ipv6) {
+            observation.flow.source = address_at(bytes, 8, AddressSpace::roce_v2);
+            observation.flow.destination = address_at(bytes, 24, AddressSpace::roce_v2);
+        }
+    }
+}
+
 void take_header(const Packet& packet, const Layer& layer, Observation& observation) {
     if (layer.fault != Fault::none && layer.kind != LayerKind::bth) return;
     const Bytes bytes = packet.bytes_of(layer);
@@ -190,6 +205,7 @@ void observe(const Packet& packet, Observation& observation) {
         take_link(packet, layer, observation);
     }
     if (packet.encapsulation != Encapsulation::none) take_transport(packet, observation);
+    else take_hosts(packet, observation);
 }
 
 }  // namespace qps::transport

@@ -36,6 +36,7 @@ struct Recovery {
     dissect::Duration longest_wait{};                   // of one round
     std::optional<dissect::Duration> interval;          // timeout: the shortest time from a sending of the PSN to the next
     std::optional<std::uint8_t> rnr_timer;              // code of the RNR NAK
+    bool inferred = false;                              // only requests were captured: what made it send again is a guess
     bool spurious = false;                              // nothing was lost: the answer to the first sending came too late
     bool answered = false;                              // the answer had been on the wire before it was sent again
     bool partial_read = false;                          // a READ was asked for again from its middle

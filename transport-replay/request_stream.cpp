@@ -9,32 +9,32 @@ using namespace dissect;
 
 namespace {
 
+constexpr std::uint32_t kMinusOne = Psn::kMask;  // modulo 2^24
+constexpr std::uint8_t kConvincing = 4;          // round trips of new work without asking again
+constexpr std::array<std::uint32_t, 5> kPathMtus{4096, 2048, 1024, 512, 256};
+
+constexpr std::uint32_t packets_of(std::uint32_t length, std::uint32_t pmtu) { return length == 0 ? 1 : (length - 1) / pmtu + 1; }
+
 // PSNs that a request takes (9.7.3.1): a READ as many as its response has packets.
 std::uint32_t span_of(const Observation& request, std::uint32_t pmtu) {
     if (info(request.opcode).verb != Verb::read_request || !request.access || pmtu == 0) return 1;
-    return std::max<std::uint32_t>(1, (request.access->length + pmtu - 1) / pmtu);
+    return std::min(packets_of(request.access->length, pmtu), 1U << 23);
 }
 
-bool begins(const Observation& request) {
-    const Place place = info(request.opcode).place;
-    return place == Place::first || place == Place::only;
-}
-
-bool finishes(const Observation& request) {
-    const Place place = info(request.opcode).place;
-    return place == Place::last || place == Place::only;
-}
+bool begins(Place place) { return place == Place::first || place == Place::only; }
+bool finishes(Place place) { return place == Place::last || place == Place::only; }
 
 // The run of a single packet.
 Message run_of(const Observation& request, std::uint32_t span) {
+    const OpcodeRow& row = info(request.opcode);
     Message run;
     run.service = service_of(request.opcode);
-    run.verb = info(request.opcode).verb;
-    run.first = request.psn;
+    run.verb = row.verb;
+    run.first = run.asked_again = run.response_next = request.psn;
     run.last = request.psn + (span - 1);
-    run.starts = begins(request);
-    run.ends = finishes(request);
-    run.bytes = info(request.opcode).carries_payload ? request.payload_length : 0;
+    run.starts = begins(row.place);
+    run.ends = finishes(row.place);
+    run.bytes = row.carries_payload ? request.payload_length : 0;
     run.packets = 1;
     run.first_time = run.last_time = request.time;
     run.first_frame = run.last_frame = request.frame;
@@ -46,12 +46,13 @@ Message run_of(const Observation& request, std::uint32_t span) {
 }
 
 // Adds the run that follows in PSN order to the one before it.
-void absorb(Message& run, Message&& next) {
+void absorb(Message& run, const Message& next) {
     run.last = next.last;
     run.ends = next.ends;
     run.bytes += next.bytes;
     run.packets += next.packets;
     run.retransmissions += next.retransmissions;
+    run.missing += next.missing;
     if (next.first_time < run.first_time) {
         run.first_time = next.first_time;
         run.first_frame = next.first_frame;
@@ -60,192 +61,383 @@ void absorb(Message& run, Message&& next) {
         run.last_time = next.last_time;
         run.last_frame = next.last_frame;
     }
+    if (!run.access) run.access = next.access;
     if (next.immediate) run.immediate = next.immediate;
     if (next.invalidate) run.invalidate = next.invalidate;
 }
 
-bool belongs_together(const Message& run, const Message& next) {
-    return !run.ends && !next.starts && run.verb == next.verb && run.last + 1 == next.first;
+bool fit_together(const Message& run, const Message& next) { return !run.ends && !next.starts && run.verb == next.verb; }
+bool belong_together(const Message& run, const Message& next) { return fit_together(run, next) && run.last + 1 == next.first; }
+
+// Adds the packet that follows the run in the same message.
+void extend(Message& run, const Observation& request, const OpcodeRow& row) {
+    run.last = request.psn;
+    run.ends = finishes(row.place);
+    if (row.carries_payload) run.bytes += request.payload_length;
+    ++run.packets;
+    run.last_time = request.time;
+    run.last_frame = request.frame;
+    if (request.immediate) run.immediate = request.immediate;
+    if (request.invalidate) run.invalidate = request.invalidate;
+}
+
+// The request may have been seen before the path MTU was known: now it is told how many PSNs it takes.
+void widen(Message& read, std::uint32_t pmtu) {
+    if (read.verb == Verb::read_request && read.last == read.first && read.access && pmtu != 0)
+        read.last = read.first + (std::min(packets_of(read.access->length, pmtu), 1U << 23) - 1);
 }
 
 }  // namespace
 
-RequestStream::Runs::iterator RequestStream::run_at_or_before(Psn psn) {
-    const auto after = std::ranges::upper_bound(open_, psn, [](Psn a, Psn b) { return a.before(b); }, &Message::first);
-    return after == open_.begin() ? open_.end() : after - 1;
+RequestStream::Index RequestStream::run_at_or_before(Psn psn) const {
+    const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(head_);
+    const auto after = std::upper_bound(begin, runs_.end(), psn, [](Psn a, const Message& run) { return a.before(run.first); });
+    return after == begin ? kNone : static_cast<Index>(after - runs_.begin()) - 1;
 }
 
-bool RequestStream::waits_for(Psn psn) const {
-    const auto after = std::ranges::upper_bound(open_, psn, [](Psn a, Psn b) { return a.before(b); }, &Message::first);
-    return after != open_.begin() && (after - 1)->covers(psn);
+const Message* RequestStream::covering(Psn psn) const {
+    const Index run = run_at_or_before(psn);
+    return run != kNone && runs_[run].covers(psn) ? &runs_[run] : nullptr;
+}
+
+bool RequestStream::waits_for(Psn psn) const { return covering(psn) != nullptr; }
+
+void RequestStream::begin_at(Psn psn) {
+    started_ = true;
+    next_ = acknowledged_ = psn;
 }
 
 void RequestStream::append(const Observation& request, std::uint32_t span) {
-    Message run = run_of(request, span);
-    next_ = run.last + 1;
-    if (!open_.empty() && belongs_together(open_.back(), run)) absorb(open_.back(), std::move(run));
-    else open_.push_back(std::move(run));
+    next_ = request.psn + span;
+    const OpcodeRow& row = info(request.opcode);
+    if (open() != 0) {
+        Message& back = runs_.back();
+        if (!back.ends && !begins(row.place) && back.verb == row.verb && back.last + 1 == request.psn) return extend(back, request, row);
+    }
+    runs_.push_back(run_of(request, span));
+    if (runs_.back().has_response()) ++reads_open_;
 }
 
 // Joins a run with its neighbours where they are one message.
-void RequestStream::join(const Runs::iterator& run) {
-    if (run + 1 != open_.end() && belongs_together(*run, *(run + 1))) {
-        absorb(*run, std::move(*(run + 1)));
-        open_.erase(run + 1);
+void RequestStream::join(Index run) {
+    if (run + 1 < runs_.size() && belong_together(runs_[run], runs_[run + 1])) {
+        absorb(runs_[run], runs_[run + 1]);
+        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(run) + 1);
     }
-    if (run != open_.begin() && belongs_together(*(run - 1), *run)) {
-        absorb(*(run - 1), std::move(*run));
-        open_.erase(run);
+    if (run > head_ && belong_together(runs_[run - 1], runs_[run])) {
+        absorb(runs_[run - 1], runs_[run]);
+        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(run));
     }
 }
 
 void RequestStream::insert_late(const Observation& request) {
-    const auto after = std::ranges::upper_bound(open_, request.psn, [](Psn a, Psn b) { return a.before(b); }, &Message::first);
-    join(open_.insert(after, run_of(request, 1)));
+    const Index before = run_at_or_before(request.psn);
+    const Index at = before == kNone ? head_ : before + 1;
+    runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(at), run_of(request, 1));
+    if (runs_[at].has_response()) ++reads_open_;
+    join(at);
 }
 
-Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done) {
+// A request that comes `distance` PSNs after its turn is in order where the READ before it takes just so many more.
+bool RequestStream::reads_explain(std::int32_t distance) {
+    if (open() == 0) return false;
+    Message& read = runs_.back();
+    if (read.verb != Verb::read_request || read.last != read.first || !read.access || read.last + 1 != next_) return false;
+    for (const std::uint32_t pmtu : kPathMtus) {
+        if (packets_of(read.access->length, pmtu) != static_cast<std::uint32_t>(distance) + 1) continue;
+        read.last = read.first + static_cast<std::uint32_t>(distance);
+        next_ = read.last + 1;
+        inferred_pmtu_ = pmtu;
+        return true;
+    }
+    return false;
+}
+
+void RequestStream::restart(const Observation& request, std::uint32_t span, std::vector<Message>& done) {
+    finish(Outcome::abandoned, done);
+    acknowledged_ = request.psn;
+    append(request, span);
+}
+
+Arrived RequestStream::repeat(const Observation& request) {
+    Arrived arrived{.arrival = Arrival::repeated, .answered = request.psn.before(acknowledged_), .behind = request.psn + 1};
+    const Index index = run_at_or_before(request.psn);
+    if (index == kNone || !runs_[index].covers(request.psn)) return arrived;
+    Message& run = runs_[index];
+    arrived.previous = run.last_time;
+    arrived.original = run.first_frame;
+    ++run.retransmissions;
+    run.last_time = request.time;
+    run.last_frame = request.frame;
+    if (run.has_response()) {
+        arrived.answered = false;  // or it would not be open
+        arrived.behind = run.last + 1;
+        arrived.partial_read = request.psn != run.first && request.psn != run.asked_again;
+        run.asked_again = request.psn;
+        arrived.holes = std::exchange(run.missing, 0);
+        run.passed.reset();
+        run.passes = 0;
+        run.passed_last = {};
+        run.restarting = true;
+        run.response_next = request.psn;
+    }
+    return arrived;
+}
+
+Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
     const std::uint32_t span = span_of(request, pmtu);
     if (!started_) {
-        started_ = true;
-        acknowledged_ = request.psn;
+        begin_at(request.psn);
         append(request, span);
-        return {Arrival::first, 0};
+        return {.arrival = Arrival::first};
     }
-    const std::int32_t distance = request.psn - next_;
-    if (std::abs(distance) > kRestartDistance) {
-        finish(Outcome::abandoned, done);
-        acknowledged_ = request.psn;
+    std::int32_t distance = request.psn - next_;
+    if (distance == 0) [[likely]] {
         append(request, span);
-        return {Arrival::restart, 0};
-    }
-    if (distance >= 0) {
+    } else if (std::abs(distance) > kRestartDistance) {
+        restart(request, span, done);
+        return {.arrival = Arrival::restart};
+    } else if (distance < 0) {
+        if (waits_for(request.psn) || request.psn.before(acknowledged_)) return repeat(request);
+        insert_late(request);
+        return {.arrival = Arrival::late, .behind = request.psn + 1};
+    } else {
+        if (reads_explain(distance)) distance = 0;
         append(request, span);
-        while (open_.size() > kMaxOpen) {
-            ++dropped_;
-            done.push_back(std::move(open_.front()));
-            open_.pop_front();
-        }
-        return {distance == 0 ? Arrival::in_order : Arrival::ahead, static_cast<std::uint32_t>(distance)};
     }
-    const auto run = run_at_or_before(request.psn);
-    if (run != open_.end() && run->covers(request.psn)) {
-        ++run->retransmissions;
-        run->last_time = request.time;
-        run->last_frame = request.frame;
-        return {Arrival::repeated, 0};
+    while (open() > most_open) {
+        ++dropped_;
+        done.push_back(runs_[head_]);
+        remove(head_);
     }
-    if (request.psn.before(acknowledged_)) return {Arrival::repeated, 0};  // answered already: a duplicate request
-    insert_late(request);
-    return {Arrival::late, 0};
+    return {.arrival = distance == 0 ? Arrival::in_order : Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
 }
 
-void RequestStream::complete_front(const Observation& answer, Outcome outcome, std::vector<Message>& done) {
-    Message& message = open_.front();
+Arrived RequestStream::send_corrupt(const Observation& request, std::uint32_t pmtu) {
+    constexpr std::int32_t kPlausible = 1024;  // farther, and the PSN itself is likely what is wrong
+    if (!started_) begin_at(request.psn);
+    const std::int32_t distance = request.psn - next_;
+    if (distance >= kPlausible || distance < -kRestartDistance) return {};
+    if (distance >= 0) {
+        next_ = request.psn + span_of(request, pmtu);
+        return {.arrival = Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
+    }
+    const bool there = waits_for(request.psn) || request.psn.before(acknowledged_);
+    return {.arrival = there ? Arrival::repeated : Arrival::late, .answered = request.psn.before(acknowledged_)};
+}
+
+void RequestStream::remove(Index run) {
+    if (runs_[run].has_response()) --reads_open_;
+    if (run != head_) {
+        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(run));
+    } else if (++head_ == runs_.size()) {
+        runs_.clear();
+        head_ = 0;
+    } else if (head_ >= kMaxOpen) {
+        runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(head_));
+        head_ = 0;
+    }
+}
+
+void RequestStream::complete(Index run, const Observation& answer, Outcome outcome, std::vector<Message>& done) {
+    Message& message = done.emplace_back(runs_[run]);
     message.outcome = outcome;
     message.answer_time = answer.time;
     message.answer_frame = answer.frame;
-    done.push_back(std::move(message));
-    open_.pop_front();
+    if (message.verb == Verb::read_request && message.access)  // what was sent again counts once
+        message.bytes = message.missing == 0 ? message.access->length : std::min<std::uint64_t>(message.bytes, message.access->length);
+    remove(run);
+}
+
+// A message acknowledged beyond its last packet seen: the tap missed the rest, up to its next run or to its end. True
+// where it became longer and is to be looked at again.
+bool RequestStream::bridge_gap(Index index, Psn end, Acknowledged& result) {
+    Message& run = runs_[index];
+    if (index + 1 < runs_.size() && fit_together(run, runs_[index + 1]) && runs_[index + 1].first.before(end)) {
+        const auto gap = static_cast<std::uint32_t>(runs_[index + 1].first - acknowledged_);
+        result.unseen += gap;
+        run.missing += gap;
+        acknowledged_ = runs_[index + 1].first;
+        absorb(run, runs_[index + 1]);
+        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+        return true;
+    }
+    ++run.missing;  // one at least
+    return false;
+}
+
+// An answer to what was sent after a READ or ATOMIC that waits for its response. Returns the run to look at next.
+RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> asked_at, const Observation& answer, Acknowledged& result,
+                                         std::vector<Message>& done) {
+    Message& run = runs_[index];
+    if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
+    // The requester goes on to new work without asking again: it has the response, the capture does not. Slow requesters
+    // send and receive for a while before they notice that a response is missing.
+    if (run.passed && asked_at && *asked_at > std::max(*run.passed, run.passed_last)) {
+        run.passed_last = answer.time;
+        ++run.passes;
+    }
+    if (run.passes == kConvincing) {
+        const auto tail = static_cast<std::uint32_t>(run.last + 1 - run.response_next);
+        run.missing += tail;
+        result.unseen_tail += tail;
+        result.unseen_responses += run.missing;
+        ++result.messages;
+        const bool is_head = index == head_;
+        const Instant answered_at = tail == 0 ? *run.passed : answer.time;
+        complete(index, answer, Outcome::completed, done);
+        done.back().answer_time = answered_at;
+        return is_head ? head_ : index;
+    }
+    if (!run.passed) {
+        run.passed = answer.time;
+        result.passed_response = true;
+    }
+    return index + 1;
 }
 
 Acknowledged RequestStream::acknowledge(Psn through, const Observation& answer, std::vector<Message>& done) {
+    const Message* asked = covering(through);
+    return advance(through, asked != nullptr ? std::optional(asked->first_time) : std::nullopt, answer, done);
+}
+
+Psn RequestStream::answered() const {
+    if (reads_open_ == 0) return acknowledged_;
+    for (Index i = head_; i < runs_.size(); ++i)
+        if (runs_[i].has_response()) return runs_[i].first.before(acknowledged_) ? runs_[i].first : acknowledged_;
+    return acknowledged_;
+}
+
+// Everything up to `through` was answered by an answer to what was asked at `asked_at`.
+Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at, const Observation& answer, std::vector<Message>& done) {
     Acknowledged result;
-    if (!started_ || through.before(acknowledged_)) return result;
-    result.beyond = !through.before(next_);
-    const Psn end = result.beyond ? next_ : through + 1;
-    while (!open_.empty() && open_.front().first.before(end)) {
-        Message& message = open_.front();
-        if (message.has_response()) {  // only its own response completes it; what is behind it was not acknowledged by this
-            result.passed_response = !message.covers(through);
-            return result;
+    if (!started_ || through - next_ > kRestartDistance) return result;
+    result.again = through.before(acknowledged_);
+    if (result.again && (open() == 0 || !runs_[head_].first.before(through + 1))) return result;
+    const bool beyond = !through.before(next_);
+    if (beyond) result.beyond = static_cast<std::uint32_t>(through - next_) + 1;
+    const Psn end = beyond ? next_ : through + 1;
+    Index at = head_;
+    while (at < runs_.size() && runs_[at].first.before(end)) {
+        Message& run = runs_[at];
+        if (acknowledged_.before(run.first)) {
+            result.unseen += static_cast<std::uint32_t>(run.first - acknowledged_);
+            acknowledged_ = run.first;
         }
-        if (acknowledged_.before(message.first)) result.unseen += static_cast<std::uint32_t>(message.first - acknowledged_);
-        if (!message.last.before(end)) {  // not all of it yet
-            acknowledged_ = end;
+        if (run.has_response()) {
+            if (run.covers(through)) break;  // only its own response completes it
+            at = pass(at, asked_at, answer, result, done);
+            continue;
+        }
+        if (!run.last.before(end)) {  // not all of it yet
+            if (acknowledged_.before(end)) acknowledged_ = end;
             break;
         }
-        acknowledged_ = message.last + 1;
-        if (!message.ends) {
-            if (acknowledged_ == end) break;  // the rest of it may still come
-            // Acknowledged beyond its last packet seen: the tap missed the rest, up to the next run of it or its end.
-            if (open_.size() > 1 && !open_[1].starts && open_[1].verb == message.verb && open_[1].first.before(end)) {
-                const auto gap = static_cast<std::uint32_t>(open_[1].first - acknowledged_);
-                result.unseen += gap;
-                message.missing += gap;
-                acknowledged_ = open_[1].first;
-                absorb(message, std::move(open_[1]));
-                open_.erase(open_.begin() + 1);
-                continue;
-            }
-            ++message.missing;
+        if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
+        if (!run.ends) {
+            if (acknowledged_ == end && !beyond) break;  // the rest of it may still come
+            if (bridge_gap(at, end, result)) continue;
         }
         ++result.messages;
-        complete_front(answer, Outcome::completed, done);
+        const bool is_head = at == head_;
+        complete(at, answer, Outcome::completed, done);
+        if (is_head) at = head_;
     }
-    if (acknowledged_.before(end)) {
-        if (open_.empty() || end.before(open_.front().first) || end == open_.front().first) {
-            result.unseen += static_cast<std::uint32_t>(end - acknowledged_);
-            acknowledged_ = end;
-        }
+    if (acknowledged_.before(end) && (at >= runs_.size() || !runs_[at].first.before(end))) {
+        result.unseen += static_cast<std::uint32_t>(end - acknowledged_);
+        acknowledged_ = end;
     }
-    if (result.beyond) {
-        result.unseen += static_cast<std::uint32_t>(through + 1 - next_);
+    if (beyond) {
+        result.unseen += result.beyond;
         next_ = acknowledged_ = through + 1;
-        open_.clear();
     }
     return result;
 }
 
-bool RequestStream::respond(const Observation& response, std::uint32_t pmtu, std::vector<Message>& done) {
-    auto run = run_at_or_before(response.psn);
-    if (run == open_.end() || !run->has_response()) return false;
-    if (run->verb == Verb::read_request && run->last == run->first && run->access && pmtu != 0) {
-        // The request may have been seen before the path MTU was known: now it is told how many PSNs it takes.
-        const std::uint32_t span = std::max<std::uint32_t>(1, (run->access->length + pmtu - 1) / pmtu);
-        run->last = run->first + (span - 1);
-        if (next_.before(run->last + 1)) next_ = run->last + 1;
+Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, std::vector<Message>& done) {
+    Responded result;
+    Index at = run_at_or_before(response.psn);
+    if (at == kNone || !runs_[at].may_have_response()) return result;
+    widen(runs_[at], pmtu);
+    if (next_.before(runs_[at].last + 1)) next_ = runs_[at].last + 1;
+    if (!runs_[at].covers(response.psn)) return result;
+    result.matched = true;
+    const Message& asked = runs_[at];
+    if (at != head_ || acknowledged_.before(asked.first)) {  // it acknowledges all that was sent before its request (9.7.5.1.2)
+        result.before = advance(asked.first + kMinusOne, asked.first_time, response, done);
+        at = run_at_or_before(response.psn);
+        if (at == kNone || !runs_[at].covers(response.psn)) return result;
     }
-    if (!run->covers(response.psn)) return false;
-    // A response acknowledges all that was sent before its request (9.7.5.1.2).
-    const Psn first = run->first;
-    if (open_.front().first.before(first)) {
-        constexpr std::uint32_t kMinusOne = Psn::kMask;  // modulo 2^24
-        static_cast<void>(acknowledge(first + kMinusOne, response, done));
-        run = run_at_or_before(response.psn);
-        if (run == open_.end()) return false;
+    Message& run = runs_[at];
+    if (response.atomic_result) run.atomic_result = response.atomic_result;
+    if (run.verb == Verb::read_request && !take_read_response(run, response, result)) return result;
+    if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
+    // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
+    const auto earlier = open_runs().first(at - head_);
+    if (run.has_response() && std::ranges::any_of(earlier, &Message::has_response)) {
+        run.passed = response.time;
+        return result;
     }
-    if (run->verb == Verb::read_request) run->bytes += response.payload_length;
-    if (response.atomic_result) run->atomic_result = response.atomic_result;
-    const bool last = run->verb != Verb::read_request || response.psn == run->last;
-    if (!last) return true;
-    if (acknowledged_.before(run->last + 1)) acknowledged_ = run->last + 1;
-    run->outcome = Outcome::completed;
-    run->answer_time = response.time;
-    run->answer_frame = response.frame;
-    done.push_back(std::move(*run));
-    open_.erase(run);
-    return true;
+    complete(at, response, Outcome::completed, done);
+    return result;
+}
+
+// Whether it was the last one, and no other is missing.
+bool RequestStream::take_read_response(Message& run, const Observation& response, Responded& result) const {
+    const std::int32_t distance = response.psn - run.response_next;
+    if (run.restarting && distance > 0) return false;  // the requester takes none before the one it asked for again
+    if (distance == 0) run.restarting = false;
+    if (distance < 0 && run.missing > 0 && run.retransmissions == 0) {
+        result.late = true;
+        --run.missing;
+        run.bytes += response.payload_length;
+    } else if (distance < 0) {
+        result.repeated = true;
+        return false;
+    } else {
+        run.bytes += response.payload_length;
+        result.skipped = static_cast<std::uint32_t>(distance);
+        run.missing += result.skipped;
+        run.response_next = response.psn + 1;
+    }
+    if (run.response_next != run.last + 1) return false;
+    if (run.missing != 0) run.passed = response.time;
+    return run.missing == 0;
 }
 
 std::optional<Message> RequestStream::fail(Psn psn, const Observation& answer, std::vector<Message>& done) {
-    const auto run = run_at_or_before(psn);
-    if (run == open_.end() || !run->covers(psn)) return std::nullopt;
-    run->outcome = Outcome::failed;
-    run->nak_code = answer.acknowledgment ? answer.acknowledgment->code() : 0;
-    run->answer_time = answer.time;
-    run->answer_frame = answer.frame;
-    Message failed = *run;
+    const Index at = run_at_or_before(psn);
+    if (at == kNone || !runs_[at].covers(psn)) return std::nullopt;
+    Message& run = runs_[at];
+    run.outcome = Outcome::failed;
+    run.nak_code = answer.acknowledgment ? answer.acknowledgment->code() : 0;
+    run.answer_time = answer.time;
+    run.answer_frame = answer.frame;
+    const Message failed = run;
     finish(Outcome::abandoned, done);
     return failed;
 }
 
 void RequestStream::finish(Outcome outcome, std::vector<Message>& done) {
-    for (Message& message : open_) {
-        if (message.outcome == Outcome::open) message.outcome = outcome;
-        done.push_back(std::move(message));
+    const std::span<Message> runs = open_runs();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        Message run = runs[i];
+        while (i + 1 < runs.size() && fit_together(run, runs[i + 1])) {
+            run.missing += static_cast<std::uint32_t>(runs[i + 1].first - run.last) - 1;
+            absorb(run, runs[++i]);
+        }
+        // A READ that was answered to its last packet, with holes: the requester would have asked again by now.
+        if (run.outcome == Outcome::open) {
+            const bool answered = run.verb == Verb::read_request && run.passed && run.response_next == run.last + 1;
+            run.outcome = answered && outcome == Outcome::open ? Outcome::completed : outcome;
+            if (answered) run.answer_time = *run.passed;
+            if (run.verb == Verb::read_request && run.access) run.bytes = std::min<std::uint64_t>(run.bytes, run.access->length);
+        }
+        done.push_back(run);
     }
-    open_.clear();
+    runs_.clear();
+    head_ = 0;
+    reads_open_ = 0;
 }
 
 }  // namespace qps::transport

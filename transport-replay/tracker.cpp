@@ -1,7 +1,9 @@
 #include <dissect/headers/infiniband.hpp>
+#include <transport-replay/instant.hpp>
 #include <transport-replay/tracker.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace qps::transport {
@@ -10,146 +12,324 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint32_t kStrong = 3;  // matching answers
+constexpr std::size_t kLeastOpen = 16;  // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
-}  // namespace
-
-Flow* Tracker::flow_of(const Observation& observation, FlowId& id) {
-    if (const auto found = index_.find(observation.flow); found != index_.end()) {
-        id = found->second;
-        return &flows_[std::to_underlying(id)];
-    }
-    if (flows_.size() == kMaxFlows) {
-        ++untracked_;
-        return nullptr;
-    }
-    id = FlowId{static_cast<std::uint32_t>(flows_.size())};
-    Flow& flow = flows_.emplace_back();
-    flow.key = observation.flow;
-    flow.service = service_of(observation.opcode);
-    flow.first_time = observation.time;
-    flow.first_frame = observation.frame;
-    index_.emplace(observation.flow, id);
-    return &flow;
+bool awaits_answer(const Observation& request) {
+    const OpcodeRow& row = info(request.opcode);
+    return request.ack_request || row.place == Place::last || row.place == Place::only;
 }
 
-void Tracker::hand_on(FlowId id, Flow& flow) {
+std::uint32_t packed(std::uint32_t index, End from) { return index << 1 | static_cast<std::uint32_t>(from); }
+
+}  // namespace
+
+FlowKey Tracker::flow_of(const Entry& entry, End from) const {
+    const Endpoint& source = entry.told.end(from);
+    const Endpoint& destination = entry.told.end(other(from));
+    const bool datagram = entry.told.service == Service::ud || entry.told.service == Service::rd;
+    return {source.address, destination.address, destination.qpn.value_or(Qpn{}), datagram ? source.qpn.value_or(Qpn{}) : Qpn{}};
+}
+
+std::size_t Tracker::most_open() const {
+    return std::clamp(kOpenTogether / std::max<std::size_t>(1, entries_.size()), kLeastOpen, RequestStream::kMaxOpen);
+}
+
+std::uint32_t Tracker::path_mtu(const Entry& entry) const {
+    const std::uint32_t seen = std::max(entry.told.ways[0].path_mtu, entry.told.ways[1].path_mtu);
+    if (seen != 0) return seen;
+    if (entry.told.cm_path_mtu) return *entry.told.cm_path_mtu;
+    return std::max(entry.halves[0].requests.inferred_pmtu(), entry.halves[1].requests.inferred_pmtu());
+}
+
+std::optional<Tracker::Way_of> Tracker::way_of(const Observation& observation) {
+    if (const auto found = index_.find(observation.flow); found != index_.end())
+        return Way_of{found->second >> 1, static_cast<End>(found->second & 1)};
+    if (const auto adopted = adopt(observation)) return adopted;
+    return begin(observation);
+}
+
+// A flow that was not seen before: the other way of a connection of datagrams, or a connection of its own.
+std::optional<Tracker::Way_of> Tracker::begin(const Observation& observation) {
+    const FlowKey& flow = observation.flow;
+    const Service service = service_of(observation.opcode);
+    if (observation.source_qp) {
+        const FlowKey back{flow.destination, flow.source, flow.source_qp, flow.destination_qp};
+        if (const auto found = index_.find(back); found != index_.end() && back != flow) {
+            const Way_of where{found->second >> 1, other(static_cast<End>(found->second & 1))};
+            index_.emplace(flow, packed(where.index, where.from));
+            return where;
+        }
+    }
+    if (entries_.size() == kMaxConnections) {
+        ++tracked_.packets_left_out;
+        return std::nullopt;
+    }
+    const auto index = static_cast<Index>(entries_.size());
+    Entry& entry = entries_.emplace_back();
+    entry.told.uid = ConnectionId{index + 1};
+    entry.told.service = service;
+    entry.told.ends = {Endpoint{flow.source, observation.source_qp}, Endpoint{flow.destination, flow.destination_qp}};
+    if (observation.source_qp) {
+        entry.told.confidence = Confidence::certain;
+        entry.told.joined_by = JoinedBy::datagram;
+    }
+    index_.emplace(flow, packed(index, End::a));
+    if (service == Service::uc) {
+        join_lone_unreliable(index);
+        const std::uint32_t now = index_.find(flow)->second;
+        return Way_of{now >> 1, static_cast<End>(now & 1)};
+    }
+    return Way_of{index, End::a};
+}
+
+void Tracker::describe(Way& way, const Observation& observation) const {
+    if (way.packets == 0) {
+        way.first_time = observation.time;
+        way.first_frame = observation.frame;
+    }
+    ++way.packets;
+    way.bytes += observation.wire_length;
+    way.last_time = observation.time;
+    way.last_frame = observation.frame;
+    way.pkeys.add(observation.pkey);
+    way.dscps.add(observation.dscp);
+    way.pcps.add(observation.pcp);
+    if (observation.encapsulation == Encapsulation::roce_v2) way.udp_ports.add(observation.udp_source_port);
+    if (observation.congestion_experienced) ++way.congestion_experienced;
+    if (observation.icrc == CrcStatus::bad) ++way.corrupt;
+}
+
+PacketStory Tracker::story_of(const Observation& observation) const {
+    PacketStory story;
+    if (const auto found = index_.find(observation.flow); found != index_.end()) {
+        story.connection = entries_[found->second >> 1].told.uid;
+        story.from = static_cast<End>(found->second & 1);
+    }
+    return story;
+}
+
+PacketStory Tracker::observe(const Observation& observation, Repetition repetition) {
+    now_ = std::max(now_, observation.time);
+    if (observation.kind != ObservationKind::transport || observation.management) return {};
+    const OpcodeRow& row = info(observation.opcode);
+    if (!row.defined) return {};
+    if (row.verb == Verb::notify) {
+        PacketStory story = story_of(observation);
+        if (story.connection) ++entries_[std::to_underlying(*story.connection) - 1].told.way(story.from).cnps;
+        return story;
+    }
+    auto where = way_of(observation);
+    if (!where) return {};
+    if (!row.request && entries_[where->index].told.joined_by == JoinedBy::nothing) {
+        if (const auto joined = find_partner(*where, observation)) where = joined;
+    }
+    Entry& entry = entries_[where->index];
+    describe(entry.told.way(where->from), observation);
+    PacketStory story;
+    story.connection = entry.told.uid;
+    story.from = where->from;
+    if (observation.icrc == CrcStatus::bad) take_corrupt(*where, observation, story);
+    else if (!row.request) take_answer(*where, observation, story);
+    else if (entry.told.service == Service::ud) take_datagram(*where, observation);
+    else take_request(*where, observation, repetition, story);
+    if (!done_.empty()) {
+        const Message& last = done_.back();
+        story.completed = static_cast<std::uint32_t>(done_.size());
+        if (last.outcome == Outcome::completed) story.latency = elapsed(last.first_time, last.answer_time);
+        hand_on(entry, row.request ? where->from : other(where->from));
+    }
+    if (!stories_.empty()) tell(entry, row.request ? where->from : other(where->from));
+    return story;
+}
+
+// Nobody took it: only its PSN counts, as one that was on the wire.
+void Tracker::take_corrupt(Way_of where, const Observation& observation, PacketStory& story) {
+    story.corrupt = true;
+    Entry& entry = entries_[where.index];
+    if (!info(observation.opcode).request || entry.told.service == Service::ud) return;
+    Half& half = entry.halves[static_cast<std::size_t>(where.from)];
+    Way& way = entry.told.way(where.from);
+    const Psn next = half.requests.started() ? half.requests.next() : observation.psn;
+    ++way.requests;
+    const Arrived arrived = half.requests.send_corrupt(observation, path_mtu(entry));
+    half.watch.alive(observation.time);
+    if (entry.told.joined_by == JoinedBy::nothing) waiting_.expect(observation.flow, observation.psn, FlowId{where.index});  // by a NAK
+    if (arrived.arrival == Arrival::ahead) {
+        half.gaps.skip(next, arrived.missing);
+        half.gaps.skip(observation.psn, static_cast<std::uint32_t>(half.requests.next() - observation.psn), true);
+    } else if (arrived.arrival == Arrival::repeated || (arrived.arrival == Arrival::late && half.gaps.was_corrupt(observation.psn))) {
+        story.retransmission = true;
+        ++way.retransmitted;
+        way.retransmitted_bytes += observation.wire_length;
+    } else if (arrived.arrival == Arrival::late) {
+        half.gaps.mark_corrupt(observation.psn);
+    }
+}
+
+// UD: every packet is a message, and PSNs count over all destinations of the sender.
+void Tracker::take_datagram(Way_of where, const Observation& observation) {
+    Way& way = entries_[where.index].told.way(where.from);
+    ++way.requests;
+    RequestStream alone;
+    alone.send(observation, 0, done_);
+    alone.finish(Outcome::sent, done_);
+}
+
+// Whether the network doubled the packet: the same datagram again, while nothing makes the requester send again.
+bool Tracker::is_doubled(const Entry& entry, const Half& half, const Observation& observation, Repetition repetition) const {
+    if (repetition != Repetition::same_bytes && repetition != Repetition::ambiguous) return false;
+    const Message* message = half.requests.covering(observation.psn);
+    if (message == nullptr && !observation.psn.before(half.requests.acknowledged())) return false;
+    if (repetition == Repetition::same_bytes) return true;
+    // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
+    return is_acknowledged(entry.told.service) && !half.watch.open() && message != nullptr &&
+           elapsed(message->last_time, observation.time) < kFastestTimeout;
+}
+
+// The fate of a request's PSN into the counts.
+void Tracker::place(Way_of where, const Observation& observation, const Arrived& arrived, Psn next, PacketStory& story) {
+    Entry& entry = entries_[where.index];
+    Half& half = entry.halves[static_cast<std::size_t>(where.from)];
+    Way& way = entry.told.way(where.from);
+    const RecoveryWatch::Sent sent = half.watch.sent(observation, arrived, half.requests, stories_);
+    switch (arrived.arrival) {
+        case Arrival::first:
+        case Arrival::in_order: break;
+        case Arrival::ahead: half.gaps.skip(next, arrived.missing); break;
+        case Arrival::late: {
+            const auto filled = half.gaps.fill(observation.psn, sent.again);
+            story.retransmission = filled && filled->corrupt;
+            break;
+        }
+        case Arrival::repeated:
+            story.retransmission = !arrived.partial_read;
+            if (arrived.partial_read) ++way.partial_reads;
+            if (sent.late_was_again) half.gaps.last_was_sent_again();
+            if (arrived.answered) ++way.already_answered;
+            entry.told.way(other(where.from)).response_gaps.network += arrived.holes;
+            break;
+        case Arrival::restart: half.gaps.forget(); break;
+    }
+    if (!story.retransmission) return;
+    ++way.retransmitted;
+    way.retransmitted_bytes += observation.wire_length;
+}
+
+void Tracker::take_request(Way_of where, const Observation& observation, Repetition repetition, PacketStory& story) {
+    Entry& entry = entries_[where.index];
+    Half& half = entry.halves[static_cast<std::size_t>(where.from)];
+    Way& way = entry.told.way(where.from);
+    if (way.requests++ == 0) way.first_psn = observation.psn.value();
+    const Place place_in_message = info(observation.opcode).place;
+    if (place_in_message == Place::first || place_in_message == Place::middle)
+        way.path_mtu = std::max(way.path_mtu, observation.payload_length);
+    if (is_doubled(entry, half, observation, repetition)) {
+        story.arrival = Arrival::repeated;
+        story.retransmission = story.duplicated = true;
+        ++way.retransmitted;
+        ++way.duplicated;
+        way.retransmitted_bytes += observation.wire_length;
+        return;
+    }
+    const Psn next = half.requests.next();
+    const std::uint32_t reads_before = half.requests.reads_open();
+    const std::uint64_t dropped_before = half.requests.dropped();
+    const Arrived arrived = half.requests.send(observation, path_mtu(entry), done_, most_open());
+    tracked_.messages_left_out += half.requests.dropped() - dropped_before;
+    story.arrival = arrived.arrival;
+    story.missing = arrived.missing;
+    place(where, observation, arrived, next, story);
+    if (const std::uint32_t reads = half.requests.reads_open(); reads > reads_before) {
+        if (reads > way.most_reads) {
+            way.most_reads = reads;
+            way.reads_at_most = 0;
+        }
+        if (reads == way.most_reads) ++way.reads_at_most;
+    }
+    if (!is_acknowledged(entry.told.service)) {
+        static_cast<void>(half.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
+        for (Message& message : done_) message.outcome = Outcome::sent;
+    } else if (entry.told.joined_by == JoinedBy::nothing && (arrived.arrival == Arrival::first || awaits_answer(observation))) {
+        waiting_.expect(observation.flow, observation.psn, FlowId{where.index});
+    }
+}
+
+void Tracker::hand_on(Entry& entry, End requester) {
+    Way& way = entry.told.way(requester);
+    Half& half = entry.halves[static_cast<std::size_t>(requester)];
     for (const Message& message : done_) {
-        ++flow.counts.messages;
-        flow.counts.message_bytes += message.bytes;
-        if (sink_) sink_(id, message);
+        ++way.messages[static_cast<std::size_t>(kind_of(message))];
+        way.message_bytes += message.bytes;
+        switch (message.outcome) {
+            case Outcome::open: ++way.open; break;
+            case Outcome::sent:
+            case Outcome::completed: ++way.completed; break;
+            case Outcome::failed: ++way.failed; break;
+            case Outcome::abandoned: ++way.abandoned; break;
+        }
+        if (message.outcome == Outcome::completed) {
+            way.latency.add(elapsed(message.first_time, message.answer_time));
+            if (message.access && (message.access->length != 0 || message.atomic)) {
+                if (half.last_good[0].access.key != message.access->key) half.last_good[1] = half.last_good[0];
+                half.last_good[0] = {*message.access, message.first_frame};
+            }
+        }
+        if (sink_) sink_(entry.told.uid, requester, message);
     }
     done_.clear();
 }
 
-void Tracker::request(Flow& flow, FlowId id, const Observation& observation) {
-    ++flow.counts.requests;
-    const Place place = info(observation.opcode).place;
-    if (place == Place::first || place == Place::middle) flow.pmtu = std::max(flow.pmtu, observation.payload_length);
-    const Arrived arrived = flow.requests.send(observation, flow.pmtu, done_);
-    if (arrived.arrival == Arrival::repeated) ++flow.counts.retransmitted;
-    if (arrived.arrival == Arrival::late) ++flow.counts.late;
-    flow.counts.missing += arrived.missing;
-    if (!is_acknowledged(flow.service)) {
-        static_cast<void>(flow.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
-        for (Message& message : done_) message.outcome = Outcome::sent;
-    } else if (!flow.partner) {  // any of its PSNs may be answered, by a NAK at least
-        waiting_.expect(flow.key, observation.psn, id);
+void Tracker::tell(Entry& entry, End requester) {
+    Way& way = entry.told.way(requester);
+    for (Recovery& story : stories_) {
+        story.connection = entry.told.uid;
+        story.requester = requester;
+        story.inferred = entry.told.way(other(requester)).packets == 0;
+        if (story.spurious) ++way.spurious;
+        RecoverySum& sums = way.recovery(story.kind);
+        ++sums.stories;
+        sums.triggers += story.triggers;
+        sums.resent += story.resent;
+        sums.resent_bytes += story.resent_bytes;
+        sums.lost = sum(sums.lost, story.lost_time());
+        sums.waited = sum(sums.waited, story.waited);
+        sums.most_lost = std::max(sums.most_lost, story.lost_time());
+        if (tracked_.recoveries.size() < kMaxRecoveries) tracked_.recoveries.push_back(story);
+        else ++tracked_.recoveries_left_out;
     }
-    hand_on(id, flow);
+    stories_.clear();
 }
 
-// An AETH for the requests of `requester`.
-void Tracker::acknowledged(Flow& requester, const Observation& observation) {
-    FlowCounts& counts = requester.counts;
-    const auto take = [&](Psn through) {
-        const Acknowledged told = requester.requests.acknowledge(through, observation, done_);
-        counts.unseen += told.unseen;
-        if (told.passed_response) ++counts.implied_naks;
-    };
-    constexpr std::uint32_t kMinusOne = Psn::kMask;  // modulo 2^24
-    switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
-        case SyndromeType::ack:
-            ++counts.acks;
-            take(observation.psn);
-            break;
-        case SyndromeType::rnr_nak:
-            ++counts.rnr_naks;
-            take(observation.psn + kMinusOne);
-            break;
-        case SyndromeType::nak: {
-            constexpr std::uint8_t kSequenceError = 0;
-            take(observation.psn + kMinusOne);
-            if (observation.acknowledgment->code() == kSequenceError) {
-                ++counts.sequence_naks;
-            } else {
-                ++counts.fatal_naks;
-                static_cast<void>(requester.requests.fail(observation.psn, observation, done_));
-            }
-            break;
-        }
-        case SyndromeType::reserved: break;
-    }
+void Tracker::finish_way(Entry& entry, End requester) {
+    Half& half = entry.halves[static_cast<std::size_t>(requester)];
+    Way& way = entry.told.way(requester);
+    half.watch.finish(now_, entry.told.released, entry.retries, stories_);
+    tell(entry, requester);
+    const bool over = entry.told.released || entry.told.failed;
+    half.requests.finish(!is_acknowledged(entry.told.service) ? Outcome::sent : over ? Outcome::abandoned : Outcome::open, done_);
+    Gaps& responses = entry.told.way(other(requester)).response_gaps;
+    hand_on(entry, requester);
+    way.gaps = half.gaps.counts();
+    responses.undecided = responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
+    responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
 
-void Tracker::answer(Flow& flow, FlowId id, const Observation& observation) {
-    ++flow.counts.responses;
-    if (!flow.partner) {
-        const auto requester = waiting_.answered_by(flow.key, observation.psn);
-        if (!requester || flows_[std::to_underlying(*requester)].partner) {
-            ++flow.counts.unmatched;
-            return;
-        }
-        flow.partner = requester;
-        flows_[std::to_underlying(*requester)].partner = id;
+Tracked Tracker::finish() {
+    join_what_is_left();
+    for (Entry& entry : entries_) {
+        if (entry.gone) continue;
+        for (const End end : {End::a, End::b}) finish_way(entry, end);
+        constexpr std::uint32_t kStrong = 3;  // answers that fitted
+        if (entry.told.joined_by == JoinedBy::traffic)
+            entry.told.confidence = entry.told.matches >= kStrong ? Confidence::strong : Confidence::likely;
+        tracked_.connections.push_back(std::move(entry.told));
     }
-    const FlowId requester_id = *flow.partner;
-    Flow& requester = flows_[std::to_underlying(requester_id)];
-    const OpcodeRow& row = info(observation.opcode);
-    if (row.verb == Verb::read_response && row.place != Place::last && row.place != Place::only)
-        requester.pmtu = std::max(requester.pmtu, observation.payload_length);
-    const bool fits = requester.requests.waits_for(observation.psn);
-    if (fits) ++requester.matches;
-    if (row.verb == Verb::acknowledge && observation.acknowledgment) {
-        acknowledged(requester, observation);
-    } else if (!requester.requests.respond(observation, requester.pmtu, done_)) {
-        ++requester.counts.unmatched;
-    }
-    hand_on(requester_id, requester);
-}
-
-void Tracker::observe(const Observation& observation) {
-    if (observation.kind != ObservationKind::transport || observation.management) return;
-    const OpcodeRow& row = info(observation.opcode);
-    if (!row.defined || row.verb == Verb::notify) return;
-    FlowId id{};
-    Flow* flow = flow_of(observation, id);
-    if (flow == nullptr) return;
-    ++flow->counts.packets;
-    flow->counts.bytes += observation.wire_length;
-    flow->last_time = observation.time;
-    if (observation.congestion_experienced) ++flow->counts.congestion_experienced;
-    if (observation.icrc == CrcStatus::bad) {
-        ++flow->counts.bad_icrc;
-        return;
-    }
-    if (row.request) request(*flow, id, observation);
-    else answer(*flow, id, observation);
-}
-
-void Tracker::finish() {
-    for (std::size_t i = 0; i < flows_.size(); ++i) {
-        flows_[i].requests.finish(Outcome::open, done_);
-        hand_on(FlowId{static_cast<std::uint32_t>(i)}, flows_[i]);
-    }
-}
-
-Confidence Tracker::confidence(const Flow& flow) const {
-    if (!flow.partner) return Confidence::none;
-    const Flow& partner = flows_[std::to_underlying(*flow.partner)];
-    return flow.matches + partner.matches >= kStrong ? Confidence::strong : Confidence::likely;
+    entries_.clear();
+    const auto order = [](const Recovery& r) { return std::tuple(r.began, r.connection, r.requester, r.psn.value()); };
+    std::ranges::sort(tracked_.recoveries, {}, order);
+    return std::move(tracked_);
 }
 
 }  // namespace qps::transport

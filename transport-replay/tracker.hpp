@@ -1,10 +1,16 @@
-// Tracker: observations in the order of the capture become flows, pairs of flows become connections, and the requests of
-// each become messages. The first layer of the reconstruction: it counts and pairs, findings are drawn from it later.
+// Tracker: observations in the order of the capture become connections: flows are paired, requests become messages, and
+// what goes wrong becomes stories of recovery. It draws no conclusions beyond that: findings are drawn from it later.
 //
-// What an attacker could feed: any number of flows. kMaxFlows bounds them; past it packets of new flows are only counted.
+// What an attacker could feed: any number of flows and messages. Connections, open messages and stories have bounds; what
+// is past them is counted (LeftOut).
 #pragma once
 
+#include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/gap_ledger.hpp>
+#include <transport-replay/packet_story.hpp>
 #include <transport-replay/pairing.hpp>
+#include <transport-replay/quality.hpp>
+#include <transport-replay/recovery_watch.hpp>
 #include <transport-replay/request_stream.hpp>
 
 #include <cstdint>
@@ -16,77 +22,108 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxFlows = 1 << 20;  // of about 400 bytes
+inline constexpr std::size_t kMaxConnections = 1 << 18;  // of about 2 KiB; the largest hosts have some 10^5 queue pairs
+inline constexpr std::size_t kOpenTogether = 1 << 18;    // messages that may be open in all of them, of about 250 bytes
+inline constexpr std::size_t kMaxRecoveries = 1 << 16;   // told one by one; the sums have all
+inline constexpr std::size_t kMaxFatalities = 1 << 14;   // one a connection, at most
+inline constexpr std::size_t kMaxPendingAnswers = 32;    // kept of a flow until it is known whose requests it answers
 
-// How sure it is that two flows are the two ways of one connection.
-enum class Confidence : std::uint8_t {
-    none,     // one way only, or undecided
-    likely,   // answers matched requests once or twice
-    strong,   // three times and more, never otherwise
-    certain,  // the connection manager said so, or the packets name both ends
-};
-
-struct FlowCounts {
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;  // on the wire
-    std::uint64_t requests = 0;
-    std::uint64_t responses = 0;
-    std::uint64_t retransmitted = 0;  // request packets whose PSN had been on the wire before
-    std::uint64_t missing = 0;        // PSNs skipped when they were due
-    std::uint64_t late = 0;           // of those, how many came after all
-    std::uint64_t unseen = 0;         // PSNs acknowledged that the capture does not have: the tap missed them
-    std::uint64_t acks = 0;           // what came back for the requests of this flow:
-    std::uint64_t sequence_naks = 0;
-    std::uint64_t rnr_naks = 0;
-    std::uint64_t fatal_naks = 0;
-    std::uint64_t implied_naks = 0;
-    std::uint64_t unmatched = 0;  // answers that no request waits for
-    std::uint64_t congestion_experienced = 0;
-    std::uint64_t bad_icrc = 0;  // dropped by whoever received them, so not followed
-    std::uint64_t messages = 0;
-    std::uint64_t message_bytes = 0;
-};
-
-struct Flow {
-    FlowKey key;
-    dissect::Service service{};
-    std::optional<FlowId> partner;  // the flow that answers this one
-    std::uint32_t matches = 0;      // answers that fitted
-    RequestStream requests;
-    FlowCounts counts;
-    std::uint32_t pmtu = 0;  // bytes; the longest payload of a FIRST or MIDDLE seen
-    dissect::Instant first_time{};
-    dissect::Instant last_time{};
-    dissect::FrameIndex first_frame{};
+// What the tracker found out, for the timeline.
+struct Tracked {
+    std::vector<Connection> connections;
+    std::vector<Recovery> recoveries;
+    std::vector<Fatality> fatalities;
+    std::uint64_t packets_left_out = 0;
+    std::uint64_t messages_left_out = 0;
+    std::uint64_t recoveries_left_out = 0;
+    std::uint64_t fatalities_left_out = 0;
 };
 
 class Tracker {
 public:
     // Called with each message when nothing more can happen to it.
-    using Sink = std::function<void(FlowId, const Message&)>;
+    using Sink = std::function<void(ConnectionId, End requester, const Message&)>;
     explicit Tracker(Sink sink) : sink_(std::move(sink)) {}
 
-    void observe(const Observation& observation);
-    // The end of the capture: everything open goes to the sink.
-    void finish();
+    // `repetition`: what the packet is to those before it; copies of a mirror must not come here at all.
+    PacketStory observe(const Observation& observation, Repetition repetition = Repetition::none);
+    // The connection that the packet belongs to, where it is known already.
+    [[nodiscard]] PacketStory story_of(const Observation& observation) const;
 
-    [[nodiscard]] const std::vector<Flow>& flows() const { return flows_; }
-    [[nodiscard]] Confidence confidence(const Flow& flow) const;
-    [[nodiscard]] std::uint64_t untracked() const { return untracked_; }  // packets of flows past kMaxFlows
+    // CM told of both queue pairs of a connection; or that it is released.
+    void connect(const CmAttempt& attempt);
+    void release(const CmAttempt& attempt);
+
+    // The end of the capture: decides what is open and hands everything out.
+    [[nodiscard]] Tracked finish();
 
 private:
-    [[nodiscard]] Flow* flow_of(const Observation& observation, FlowId& id);
-    void request(Flow& flow, FlowId id, const Observation& observation);
-    void answer(Flow& flow, FlowId id, const Observation& observation);
-    void acknowledged(Flow& requester, const Observation& observation);
-    void hand_on(FlowId id, Flow& flow);
+    using Index = std::uint32_t;
+    struct Good {
+        RemoteAccess access;
+        dissect::FrameIndex frame{};
+    };
+    // What is known of the requests of one end.
+    struct Half {
+        RequestStream requests;
+        GapLedger gaps;
+        RecoveryWatch watch;
+        std::array<Good, 2> last_good;  // of the last two R_Keys
+    };
+    struct Entry {
+        Connection told;
+        std::array<Half, 2> halves;
+        std::uint8_t retries = 7;  // of the transport, as CM says
+        bool gone = false;         // became part of another one
+    };
+    // One way of a connection: what `from` sends.
+    struct Way_of {
+        Index index = 0;
+        End from{};
+    };
+    struct Unpaired {
+        Candidates candidates;
+        std::vector<Observation> answers;  // without payload
+    };
+
+    [[nodiscard]] std::optional<Way_of> way_of(const Observation& observation);
+    [[nodiscard]] std::optional<Way_of> adopt(const Observation& observation);
+    [[nodiscard]] std::optional<Way_of> begin(const Observation& observation);
+    void describe(Way& way, const Observation& observation) const;
+    void take_corrupt(Way_of where, const Observation& observation, PacketStory& story);
+    void take_request(Way_of where, const Observation& observation, Repetition repetition, PacketStory& story);
+    void take_datagram(Way_of where, const Observation& observation);
+    void place(Way_of where, const Observation& observation, const Arrived& arrived, dissect::Psn next, PacketStory& story);
+    [[nodiscard]] bool is_doubled(const Entry& entry, const Half& half, const Observation& observation, Repetition repetition) const;
+    void take_answer(Way_of where, const Observation& observation, PacketStory& story);
+    void apply_answer(Entry& entry, End requester, const Observation& observation, PacketStory& story);
+    void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
+    void refuse(Entry& entry, End requester, const Observation& observation);
+    void apply_acknowledged(Entry& entry, End requester, const Acknowledged& told, dissect::Psn next, const Observation& observation);
+    [[nodiscard]] std::optional<Way_of> find_partner(Way_of answers, const Observation& observation);
+    Way_of join(Index one, Index two, JoinedBy how);
+    void apply_kept_answers(Index index, End requester);
+    void apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester);
+    void join_lone_unreliable(Index index);
+    void join_what_is_left();
+    void retire(const FlowKey& flow, std::uint32_t attempt);
+    [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
+    [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
+    [[nodiscard]] std::size_t most_open() const;
+    void hand_on(Entry& entry, End requester);
+    void tell(Entry& entry, End requester);
+    void finish_way(Entry& entry, End requester);
 
     Sink sink_;
-    std::vector<Flow> flows_;
-    boost::unordered_flat_map<FlowKey, FlowId, FlowHash> index_;
+    std::vector<Entry> entries_;
+    boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash> index_;  // Way_of, packed
     WaitingRequests waiting_;
+    boost::unordered_flat_map<Index, Unpaired> unpaired_;
+    std::vector<Index> lone_unreliable_;  // UC flows without partner
     std::vector<Message> done_;
-    std::uint64_t untracked_ = 0;
+    std::vector<Recovery> stories_;
+    Tracked tracked_;
+    dissect::Instant now_{};
 };
 
 }  // namespace qps::transport

@@ -103,7 +103,7 @@ struct CaptureFile::State {
     ByteSource source;
     InputProblem problem;  // has the file name from the start, so that running out of memory can still be told
     std::variant<PcapFile, PcapngWalk> format;
-    Timeline timeline;
+    FrameClock timeline;
     std::uint64_t offset = 0;      // uncompressed offset of the next record
     std::vector<std::byte> carry;  // streams: what was read beyond the last batch
     bool done = false;

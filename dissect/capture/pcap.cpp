@@ -13,7 +13,7 @@ constexpr std::size_t kRecordHeader = 16;
 constexpr std::size_t kModifiedRecordHeader = 24;
 
 // The record at window.used is not whole.
-WalkResult cut_record(const Window& window, const Timeline& timeline, std::size_t header, std::size_t record) {
+WalkResult cut_record(const Window& window, const FrameClock& timeline, std::size_t header, std::size_t record) {
     const std::size_t left = window.bytes.size() - window.used;
     if (!window.last) return {WalkEnd::starved, left < header ? header : record, {}};
     if (left == 0) return {WalkEnd::ended, 0, {}};
@@ -26,7 +26,7 @@ WalkResult cut_record(const Window& window, const Timeline& timeline, std::size_
 }
 
 template <ByteOrder order, std::size_t record_header>
-WalkResult walk(const PcapHeader& header, Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+WalkResult walk(const PcapHeader& header, Window& window, FrameClock& timeline, std::vector<Frame>& frames) {
     const Bytes bytes = window.bytes;
     const std::int64_t fraction_unit = header.nanoseconds ? 1 : 1000;
     const std::size_t byte_limit = window.used + kBatchBytes;
@@ -87,7 +87,7 @@ std::optional<PcapHeader> read_pcap_header(Bytes bytes) {
     return header;
 }
 
-WalkResult walk_pcap(const PcapHeader& header, Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+WalkResult walk_pcap(const PcapHeader& header, Window& window, FrameClock& timeline, std::vector<Frame>& frames) {
     const bool little = header.order == ByteOrder::little;
     if (header.modified)
         return little ? walk<ByteOrder::little, kModifiedRecordHeader>(header, window, timeline, frames)

@@ -28,6 +28,6 @@ struct PcapHeader {
 [[nodiscard]] std::optional<PcapHeader> read_pcap_header(Bytes bytes);
 
 // Appends the frames of whole records to `frames` until one of the ends of WalkEnd.
-[[nodiscard]] WalkResult walk_pcap(const PcapHeader& header, Window& window, Timeline& timeline, std::vector<Frame>& frames);
+[[nodiscard]] WalkResult walk_pcap(const PcapHeader& header, Window& window, FrameClock& timeline, std::vector<Frame>& frames);
 
 }  // namespace qps::dissect

@@ -118,7 +118,7 @@ std::int64_t PcapngWalk::time_of(const Source& source, std::uint64_t ticks) {
     return saturating_add(static_cast<std::int64_t>(std::min<std::uint64_t>(time, kLatest)), source.offset);
 }
 
-WalkResult PcapngWalk::walk(Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+WalkResult PcapngWalk::walk(Window& window, FrameClock& timeline, std::vector<Frame>& frames) {
     const std::size_t byte_limit = window.used + kBatchBytes;
     for (;;) {
         // walk_section() comes back without a reason where the byte order changes.
@@ -129,7 +129,7 @@ WalkResult PcapngWalk::walk(Window& window, Timeline& timeline, std::vector<Fram
 }
 
 template <ByteOrder order>
-WalkResult PcapngWalk::walk_section(Window& window, Timeline& timeline, std::vector<Frame>& frames) {
+WalkResult PcapngWalk::walk_section(Window& window, FrameClock& timeline, std::vector<Frame>& frames) {
     const std::size_t byte_limit = window.used + kBatchBytes;
     while (frames.size() < kBatchFrames && window.used < byte_limit) {
         const Bytes rest = window.bytes.subspan(window.used);
@@ -161,7 +161,7 @@ WalkResult PcapngWalk::walk_section(Window& window, Timeline& timeline, std::vec
 
 // What is wrong with the block, or nothing.
 template <ByteOrder order>
-std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames) {
+std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames) {
     switch (type) {
         case kPacketBlock:
         case kEnhancedPacketBlock: return take_packet<order>(type, block, offset, timeline, frames);
@@ -227,7 +227,7 @@ void PcapngWalk::take_statistics(Bytes block) {
 }
 
 template <ByteOrder order>
-std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames) {
+std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames) {
     // The obsolete block has 16 bits of interface and then 16 of a drop count.
     const std::size_t id =
         type == kPacketBlock ? read_ordered<std::uint16_t, order>(block, 8) : read_ordered<std::uint32_t, order>(block, 8);
@@ -263,7 +263,7 @@ std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64
 
 // A frame of the section's first interface, without a time.
 template <ByteOrder order>
-std::string PcapngWalk::take_simple_packet(Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames) {
+std::string PcapngWalk::take_simple_packet(Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames) {
     if (first_of_section_ >= interfaces_.size())
         return fmt::format("frame {} is from interface 0, which the section does not describe", timeline.frames + 1);
     const Source& source = sources_[first_of_section_];

@@ -51,7 +51,7 @@ struct SkippedBlocks {
 class PcapngWalk {
 public:
     // Appends the frames of whole blocks to `frames` until one of the ends of WalkEnd. Throws std::bad_alloc.
-    [[nodiscard]] WalkResult walk(Window& window, Timeline& timeline, std::vector<Frame>& frames);
+    [[nodiscard]] WalkResult walk(Window& window, FrameClock& timeline, std::vector<Frame>& frames);
 
     [[nodiscard]] std::span<const Interface> interfaces() const { return interfaces_; }
     [[nodiscard]] const SkippedBlocks& skipped() const { return skipped_; }
@@ -69,9 +69,9 @@ private:
     };
 
     template <ByteOrder order>
-    WalkResult walk_section(Window& window, Timeline& timeline, std::vector<Frame>& frames);
+    WalkResult walk_section(Window& window, FrameClock& timeline, std::vector<Frame>& frames);
     template <ByteOrder order>
-    std::string take_block(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames);
+    std::string take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
     template <ByteOrder order>
     std::string take_section_header(Bytes block);
     template <ByteOrder order>
@@ -79,9 +79,9 @@ private:
     template <ByteOrder order>
     void take_statistics(Bytes block);
     template <ByteOrder order>
-    std::string take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames);
+    std::string take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
     template <ByteOrder order>
-    std::string take_simple_packet(Bytes block, std::uint64_t offset, Timeline& timeline, std::vector<Frame>& frames);
+    std::string take_simple_packet(Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
     void skip(std::uint32_t type);
     [[nodiscard]] static Source source_of(const Interface& interface);
     [[nodiscard]] static std::int64_t time_of(const Source& source, std::uint64_t ticks);

@@ -29,7 +29,7 @@ struct Window {
 };
 
 // What the walk remembers of the frames before.
-struct Timeline {
+struct FrameClock {
     std::uint64_t frames = 0;
     bool started = false;    // there was a frame that has a time
     std::int64_t first = 0;  // that time, in nanoseconds

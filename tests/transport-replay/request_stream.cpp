@@ -36,7 +36,7 @@ struct Conversation {
     }
     Acknowledged ack(std::uint32_t psn) { return stream.acknowledge(Psn(psn), packet(0x11, psn, 0), done); }
     bool response(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
-        return stream.respond(packet(opcode, psn, length), kPmtu, done);
+        return stream.respond(packet(opcode, psn, length), kPmtu, done).matched;
     }
 };
 
@@ -114,7 +114,7 @@ TEST_CASE("an acknowledgment of PSNs never seen says that the tap missed them") 
     CHECK(told.messages == 2);
     c.send(kOnly, 5);
     const Acknowledged beyond = c.ack(8);
-    CHECK(beyond.beyond);
+    CHECK(beyond.beyond == 3);
     CHECK(beyond.unseen == 3);
     CHECK(c.stream.next() == Psn(9));
     CHECK(c.send(kOnly, 9).arrival == Arrival::in_order);
@@ -146,8 +146,12 @@ TEST_CASE("a READ seen before the path MTU was known learns its PSNs from its re
     d.read(7, 2048, 0);
     CHECK(d.stream.next() == Psn(8));
     CHECK(d.response(kResponseLast, 8));  // the first response was not captured
-    REQUIRE(d.done.size() == 1);
+    CHECK(d.done.empty());                // whether the requester has it shows later
     CHECK(d.stream.next() == Psn(9));
+    d.stream.finish(Outcome::open, d.done);
+    REQUIRE(d.done.size() == 1);
+    CHECK(d.done[0].outcome == Outcome::completed);
+    CHECK(d.done[0].missing == 1);
 }
 
 TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and what it passes is an implied NAK") {
@@ -156,9 +160,9 @@ TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and wha
     c.read(2, 100);
     c.send(kOnly, 3);
     const Acknowledged told = c.ack(3);
-    CHECK(told.messages == 1);
+    CHECK(told.messages == 2);  // the responder has both SENDs
     CHECK(told.passed_response);
-    CHECK(c.stream.open() == 2);
+    CHECK(c.stream.open() == 1);
     Conversation d;
     d.send(kFetchAdd, 1, 0);
     CHECK_FALSE(d.ack(1).passed_response);
@@ -208,4 +212,70 @@ TEST_CASE("open messages are bounded") {
     CHECK(c.stream.open() == RequestStream::kMaxOpen);
     CHECK(c.stream.dropped() == 10);
     CHECK(c.done.size() == 10);
+}
+
+TEST_CASE("two READs in a row tell the path MTU by the distance of their PSNs") {
+    Conversation c;
+    c.read(100, 8192, 0);
+    CHECK(c.read(108, 8192, 0).arrival == Arrival::in_order);
+    CHECK(c.stream.inferred_pmtu() == 1024);
+    CHECK(c.read(117, 8192, 0).arrival == Arrival::ahead);  // no path MTU explains nine packets
+}
+
+TEST_CASE("a READ that lacks a response keeps those behind it open until it is asked for again") {
+    Conversation c;
+    c.read(100, 2048);
+    c.read(102, 2048);
+    CHECK(c.response(kResponseLast, 101));
+    CHECK(c.response(kResponseFirst, 102));
+    CHECK(c.response(kResponseLast, 103));
+    CHECK(c.done.empty());
+    const Arrived again = c.read(100, 2048);
+    CHECK(again.arrival == Arrival::repeated);
+    CHECK_FALSE(again.answered);
+    CHECK(again.holes == 1);
+    c.read(102, 2048);
+    CHECK(c.response(kResponseFirst, 100));
+    CHECK(c.response(kResponseLast, 101));
+    CHECK(c.response(kResponseFirst, 102));
+    CHECK(c.response(kResponseLast, 103));
+    REQUIRE(c.done.size() == 2);
+    CHECK(c.done[0].retransmissions == 1);
+    CHECK(c.done[0].missing == 0);
+    CHECK(c.done[0].bytes == 2048);
+}
+
+TEST_CASE("a READ that lacks a response and is not asked for again was missed by the tap") {
+    Conversation c;
+    c.read(100, 2048);
+    CHECK(c.response(kResponseLast, 101));
+    std::uint32_t unseen = 0;
+    for (std::uint32_t psn = 102; psn < 112; ++psn) {
+        c.send(kOnly, psn);
+        unseen += c.ack(psn).unseen_responses;
+    }
+    CHECK(unseen == 1);
+    CHECK(c.done.size() == 11);
+    CHECK(c.stream.open() == 0);
+}
+
+TEST_CASE("the rest of a READ that is asked for is no retransmission, unless it is asked for twice") {
+    Conversation c;
+    c.read(100, 4096);
+    CHECK(c.response(kResponseFirst, 100));
+    const Arrived rest = c.read(102, 2048);
+    CHECK(rest.arrival == Arrival::repeated);
+    CHECK(rest.partial_read);
+    CHECK_FALSE(c.read(102, 2048).partial_read);
+}
+
+TEST_CASE("a corrupt request was on the wire, and its message is not") {
+    Conversation c;
+    c.send(kFirst, 1);
+    CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu), kPmtu).arrival == Arrival::ahead);
+    CHECK(c.send(kLast, 3).arrival == Arrival::in_order);
+    CHECK(c.send(kMiddle, 2).arrival == Arrival::late);
+    CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu), kPmtu).arrival == Arrival::repeated);
+    CHECK(c.ack(3).messages == 1);
+    CHECK(c.done[0].packets == 3);
 }

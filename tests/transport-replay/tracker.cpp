@@ -1,7 +1,7 @@
-// The tracker on the real captures: connections joined, messages counted, losses seen.
+// The reconstruction of the real captures: connections joined, messages counted, losses and recoveries told.
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/tracker.hpp>
+#include <transport-replay/analysis.hpp>
 
 #include <map>
 
@@ -11,99 +11,167 @@ using namespace qps::transport;
 namespace {
 
 struct Followed {
-    std::map<Verb, std::uint64_t> messages;  // distinct ones
+    Timeline timeline;
     std::map<Outcome, std::uint64_t> outcomes;
-    std::uint64_t bytes = 0;
-    std::uint64_t pairs = 0;   // flows that have a partner, halved
-    std::uint64_t single = 0;  // flows of reliable services without one
-    FlowCounts total;
+    std::uint64_t messages(MessageKind kind) const { return timeline.totals.messages[static_cast<std::size_t>(kind)]; }
 };
 
 Followed follow(const std::string& name) {
     Followed result;
-    Tracker tracker([&](FlowId, const Message& message) {
-        ++result.messages[message.verb];
-        ++result.outcomes[message.outcome];
-        result.bytes += message.bytes;
-    });
-    qps::tests::for_each_observation(name, [&](const Observation& observation) { tracker.observe(observation); });
-    tracker.finish();
-    for (const Flow& flow : tracker.flows()) {
-        if (flow.partner) ++result.pairs;
-        else if (flow.service == Service::rc) ++result.single;
-        result.total.retransmitted += flow.counts.retransmitted;
-        result.total.sequence_naks += flow.counts.sequence_naks;
-        result.total.rnr_naks += flow.counts.rnr_naks;
-        result.total.fatal_naks += flow.counts.fatal_naks;
-        result.total.acks += flow.counts.acks;
-        result.total.unseen += flow.counts.unseen;
-        result.total.unmatched += flow.counts.unmatched;
-        result.total.bad_icrc += flow.counts.bad_icrc;
-    }
-    result.pairs /= 2;
+    AnalysisSettings settings;
+    settings.message = [&](ConnectionId, End, const Message& message) { ++result.outcomes[message.outcome]; };
+    Analysis analysis(settings);
+    const Drops drops = qps::tests::for_each_observation(name, [&](const Observation& observation) { analysis.observe(observation); });
+    result.timeline = analysis.finish(drops);
     return result;
+}
+
+std::size_t stories(const Timeline& timeline, RecoveryKind kind) {
+    return static_cast<std::size_t>(std::ranges::count(timeline.recoveries, kind, &Recovery::kind));
 }
 
 }  // namespace
 
 TEST_CASE("twenty writes of 8 KiB are twenty messages of one connection") {
     Followed f = follow("write_8k");
-    CHECK(f.pairs == 1);
-    CHECK(f.single == 0);
-    CHECK(f.messages[Verb::write] == 20);
+    REQUIRE(f.timeline.connections.size() == 1);
+    const Connection& connection = f.timeline.connections[0];
+    CHECK(connection.confidence == Confidence::strong);
+    CHECK(connection.joined_by == JoinedBy::traffic);
+    CHECK(connection.ends[0].qpn == Qpn{28});
+    CHECK(connection.ends[1].qpn == Qpn{28});
+    CHECK(f.messages(MessageKind::write) == 20);
     CHECK(f.outcomes[Outcome::completed] == 20);
-    CHECK(f.bytes == 20 * 8192);
-    CHECK(f.total.retransmitted == 0);
-    CHECK(f.total.unseen == 0);
-    CHECK(f.total.unmatched == 0);
+    CHECK(f.timeline.totals.message_bytes == 20 * 8192);
+    CHECK(f.timeline.totals.retransmitted_packets == 0);
+    CHECK(connection.way(End::a).gaps == Gaps{});
+    CHECK(f.timeline.recoveries.empty());
 }
 
-TEST_CASE("twenty reads of 8 KiB complete with their responses") {
+TEST_CASE("READs take their bytes from the responses") {
     Followed f = follow("read_8k");
-    CHECK(f.pairs == 1);
-    CHECK(f.messages[Verb::read_request] == 20);
-    CHECK(f.outcomes[Outcome::completed] == 20);
-    CHECK(f.bytes == 20 * 8192);
+    CHECK(f.messages(MessageKind::read) == 20);
+    CHECK(f.timeline.totals.message_bytes == 20 * 8192);
+    CHECK(f.timeline.connections.size() == 1);
+    CHECK(f.timeline.connections[0].way(End::a).most_reads == 5);
 }
 
-TEST_CASE("eight queue pairs between two hosts are eight connections") {
-    Followed f = follow("multi_qp");
-    CHECK(f.pairs == 8);
-    CHECK(f.single == 0);
-    CHECK(f.total.unmatched == 0);
+TEST_CASE("eight queue pairs between two hosts are eight connections, numbered without holes") {
+    const Followed f = follow("multi_qp");
+    REQUIRE(f.timeline.connections.size() == 8);
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        const Connection& connection = f.timeline.connections[i];
+        CHECK(connection.uid == ConnectionId{i + 1});
+        CHECK(connection.confidence == Confidence::strong);
+        CHECK(connection.way(End::a).messages_of(MessageKind::write) == 20);
+        CHECK(connection.way(End::b).acks == 20);
+    }
 }
 
-TEST_CASE("the same queue pair number at both ends is no obstacle") {
-    Followed f = follow("rping_v4");
-    CHECK(f.pairs == 1);
-    CHECK(f.single == 0);
-    CHECK(f.outcomes[Outcome::completed] > 0);
-    CHECK(f.outcomes[Outcome::open] == 0);
+TEST_CASE("connections of the connection manager are certain, with the same QPN at both ends and side by side") {
+    const Followed rping = follow("rping_v4");
+    REQUIRE(rping.timeline.connections.size() == 1);
+    CHECK(rping.timeline.connections[0].confidence == Confidence::certain);
+    CHECK(rping.timeline.connections[0].cm_attempt == 0);
+    CHECK(rping.timeline.connections[0].released);
+    CHECK(rping.messages(MessageKind::send) == 16);
+    CHECK(rping.messages(MessageKind::read) == 4);
+    CHECK(rping.messages(MessageKind::write) == 4);
+    CHECK(rping.timeline.totals.management == 5);
+    const Followed four = follow("ucmatose");
+    CHECK(four.timeline.connections.size() == 4);
+    CHECK(std::ranges::all_of(four.timeline.connections, [](const Connection& c) { return c.joined_by == JoinedBy::connection_manager; }));
 }
 
-TEST_CASE("losses show as sequence NAKs and retransmissions, and every message completes once") {
-    Followed f = follow("loss_write");
-    CHECK(f.pairs == 1);
-    CHECK(f.total.sequence_naks > 0);
-    CHECK(f.total.retransmitted > 100);
-    CHECK(f.messages[Verb::write] == f.outcomes[Outcome::completed]);
-    CHECK(f.bytes == f.messages[Verb::write] * 16384);
+TEST_CASE("datagrams name both ends, and UC is joined where only one other way is there") {
+    const Followed ud = follow("ud_pingpong");
+    REQUIRE(ud.timeline.connections.size() == 1);
+    CHECK(ud.timeline.connections[0].joined_by == JoinedBy::datagram);
+    CHECK(ud.messages(MessageKind::send) == 20);
+    Followed uc = follow("uc_pingpong");
+    REQUIRE(uc.timeline.connections.size() == 1);
+    CHECK(uc.timeline.connections[0].confidence == Confidence::likely);
+    CHECK(uc.messages(MessageKind::send) == 20);
+    CHECK(uc.outcomes[Outcome::sent] == 20);
 }
 
-TEST_CASE("errors fail their message: NAKs for a wrong key, RNR until the requester gives up") {
-    Followed key = follow("err_bad_rkey");
-    CHECK(key.total.fatal_naks == 1);
-    CHECK(key.outcomes[Outcome::failed] == 1);
-    Followed rnr = follow("err_rnr");
-    CHECK(rnr.total.rnr_naks == 7);
-    CHECK(rnr.total.retransmitted == 6);
-    CHECK(rnr.outcomes[Outcome::open] == 1);
+TEST_CASE("losses: every NAK begins a story, and what was lost upstream of the tap was lost by the network") {
+    const Followed f = follow("loss_write");
+    CHECK(f.messages(MessageKind::write) == 40);
+    CHECK(f.timeline.totals.sequence_naks == 21);
+    CHECK(stories(f.timeline, RecoveryKind::sequence_nak) == 21);
+    CHECK(f.timeline.totals.retransmitted_packets == 1486);
+    const Way& requests = f.timeline.connections[0].way(End::a);
+    CHECK(requests.gaps.skipped == 17);
+    CHECK(requests.gaps.network == 17);
+    CHECK(requests.completed == 40);
+    CHECK(std::ranges::all_of(f.timeline.recoveries, [](const Recovery& r) { return r.end == RecoveryEnd::recovered; }));
 }
 
-TEST_CASE("packets with a wrong ICRC are not followed, their retransmissions are") {
-    Followed f = follow("corrupt_send");
-    CHECK(f.total.bad_icrc == 31);
-    CHECK(f.messages[Verb::send] == 31);    // thirty of 16 KiB, and the last frame of the capture on another queue pair,
-    CHECK(f.outcomes[Outcome::open] == 1);  // which nobody answers any more
-    CHECK(f.outcomes[Outcome::completed] == 30);
+TEST_CASE("READs whose responses were lost are asked for again, each story once, and no byte counts twice") {
+    const Followed f = follow("loss_read");
+    CHECK(f.messages(MessageKind::read) == 40);
+    CHECK(stories(f.timeline, RecoveryKind::read_retry) == 24);
+    const Connection& connection = f.timeline.connections.back();
+    CHECK(connection.way(End::a).message_bytes == 40 * 16384);
+    CHECK(connection.way(End::a).completed == 40);
+    CHECK(connection.way(End::b).unmatched == 0);
+    CHECK(connection.way(End::b).response_gaps.tap == 0);
+    CHECK(connection.way(End::b).response_gaps.network == 68);
+    CHECK(f.timeline.totals.retransmitted_packets == 157);
+}
+
+TEST_CASE("packets that the network doubles are no timeouts") {
+    const Followed f = follow("dup_write");
+    CHECK(f.timeline.totals.retransmitted_packets == 48);
+    CHECK(f.timeline.totals.duplicated_packets == 46);
+    CHECK(stories(f.timeline, RecoveryKind::sequence_nak) == 0);
+    CHECK(f.messages(MessageKind::write) == 30);
+}
+
+TEST_CASE("corrupt packets were on the wire and are lost by the network") {
+    const Followed f = follow("corrupt_send");
+    const Connection& connection = f.timeline.connections.back();
+    CHECK(connection.way(End::a).corrupt == 31);
+    CHECK(connection.way(End::a).messages_of(MessageKind::send) == 30);
+    CHECK(connection.way(End::a).gaps.network == connection.way(End::a).gaps.skipped);
+    CHECK(f.timeline.totals.retransmitted_packets == 538);
+}
+
+TEST_CASE("RNR NAKs until the requester gives up are one story that ends so") {
+    const Followed f = follow("err_rnr");
+    REQUIRE(f.timeline.recoveries.size() == 1);
+    const Recovery& story = f.timeline.recoveries[0];
+    CHECK(story.kind == RecoveryKind::rnr_nak);
+    CHECK(story.triggers == 7);
+    CHECK(story.end == RecoveryEnd::gave_up);
+    CHECK(story.rnr_timer == 12);
+}
+
+TEST_CASE("requests to a queue pair that is not there time out until the requester gives up") {
+    const Followed f = follow("err_bad_qpn");
+    REQUIRE(f.timeline.recoveries.size() == 1);
+    const Recovery& story = f.timeline.recoveries[0];
+    CHECK(story.kind == RecoveryKind::timeout);
+    CHECK(story.triggers == 3);
+    CHECK(story.end == RecoveryEnd::gave_up);
+    CHECK_FALSE(story.inferred);  // the host is heard, by TCP
+    CHECK(f.timeline.totals.timeouts == 3);
+}
+
+TEST_CASE("a fatal NAK names the request that it refused") {
+    const Followed f = follow("err_bad_rkey");
+    REQUIRE(f.timeline.fatalities.size() == 1);
+    REQUIRE(f.timeline.fatalities[0].request);
+    CHECK(f.timeline.fatalities[0].nak_code == 2);
+    CHECK(f.timeline.fatalities[0].request->verb == Verb::write);
+    CHECK(f.timeline.connections[0].failed);
+}
+
+TEST_CASE("a retransmission after which the first sending is answered too was spurious") {
+    const Followed f = follow("err_mixed");
+    REQUIRE(f.timeline.recoveries.size() == 1);
+    CHECK(f.timeline.recoveries[0].spurious);
+    CHECK(f.messages(MessageKind::atomic) == 8);
+    CHECK(f.messages(MessageKind::write_imm) == 4);
 }

@@ -1,0 +1,108 @@
+#include <transport-replay/analysis.hpp>
+#include <transport-replay/findings.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+void add(Totals& totals, const Connection& connection) {
+    for (const Way& way : connection.ways) {
+        for (std::size_t kind = 0; kind < totals.messages.size(); ++kind) totals.messages[kind] += way.messages[kind];
+        totals.message_bytes += way.message_bytes;
+        totals.retransmitted_packets += way.retransmitted;
+        totals.duplicated_packets += way.duplicated;
+        totals.sequence_naks += way.sequence_naks;
+        totals.rnr_naks += way.rnr_naks;
+        totals.fatal_naks += way.fatal_naks;
+        totals.acks += way.acks;
+        totals.timeouts += way.recovery(RecoveryKind::timeout).triggers;
+    }
+}
+
+// Silence is an answer where the tap hears the other host at all.
+void judge_silence(Timeline& timeline, const HostPairs& heard) {
+    for (Recovery& recovery : timeline.recoveries) {
+        if (!recovery.inferred) continue;
+        const Connection* connection = timeline.find(recovery.connection);
+        if (connection == nullptr) continue;
+        const Address& source = connection->end(recovery.requester).address;
+        const Address& destination = connection->end(other(recovery.requester)).address;
+        if (heard.contains(FlowKey{destination, source, {}, {}})) recovery.inferred = false;
+        else
+            recovery.inferred = std::ranges::any_of(
+                timeline.quality.one_way, [&](const OneWay& way) { return way.source == source && way.destination == destination; });
+    }
+}
+
+// CM speaks of connections that never came to be.
+bool is_idea_only(const Connection& connection, const CmReport& cm) {
+    if (connection.packets() != 0 || !connection.cm_attempt) return false;
+    const CmOutcome outcome = cm.attempts[*connection.cm_attempt].outcome;
+    return outcome != CmOutcome::established && outcome != CmOutcome::disconnected;
+}
+
+}  // namespace
+
+Analysis::Analysis(AnalysisSettings settings) : settings_(std::move(settings)), tracker_(settings_.message) {}
+
+PacketStory Analysis::observe(const Observation& observation) {
+    ++packets_;
+    bytes_ += observation.wire_length;
+    if (observation.has_time) {
+        first_ = std::min(first_.value_or(observation.time), observation.time);
+        last_ = std::max(last_.value_or(observation.time), observation.time);
+    }
+    const Repetition repetition = quality_.observe(observation);
+    if (observation.kind == ObservationKind::other || observation.kind == ObservationKind::unreadable) {
+        if (observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+            heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+        return tracker_.observe(observation);  // time goes on
+    }
+    if (quality_.is_mirror_duplicate(repetition)) {
+        PacketStory story = tracker_.story_of(observation);
+        story.mirror_copy = true;
+        return story;
+    }
+    congestion_.observe(observation);
+    if (observation.management) ++management_;
+    switch (const CmNews news = cm_.observe(observation); news.kind) {
+        case CmNews::Kind::nothing: break;
+        case CmNews::Kind::paired: tracker_.connect(cm_.attempt(news.uid)); break;
+        case CmNews::Kind::released: tracker_.release(cm_.attempt(news.uid)); break;
+    }
+    return tracker_.observe(observation, repetition);
+}
+
+Timeline Analysis::finish(const Drops& drops) {
+    Timeline timeline;
+    timeline.packets = packets_;
+    timeline.bytes = bytes_;
+    timeline.first = first_;
+    timeline.last = last_;
+    timeline.quality = quality_.finish(drops);
+    timeline.cm = cm_.finish();
+    timeline.congestion = congestion_.finish();
+    Tracked tracked = tracker_.finish();
+    timeline.connections = std::move(tracked.connections);
+    std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
+    timeline.recoveries = std::move(tracked.recoveries);
+    timeline.fatalities = std::move(tracked.fatalities);
+    judge_silence(timeline, heard_);
+    timeline.left_out.packets_of_connections = tracked.packets_left_out;
+    timeline.left_out.messages = tracked.messages_left_out;
+    timeline.left_out.recoveries = tracked.recoveries_left_out;
+    timeline.left_out.fatalities = tracked.fatalities_left_out;
+    for (const Connection& connection : timeline.connections) add(timeline.totals, connection);
+    timeline.totals.management = management_;
+    timeline.totals.ce_marked = timeline.congestion.marked;
+    timeline.totals.cnps = timeline.congestion.cnps;
+    draw_findings(timeline);
+    return timeline;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,84 @@
+// RecoveryWatch: tells the stories of how one way of a connection recovers: each begins with a NAK or with silence, goes on
+// with packets sent again, and ends when new data goes out or everything is answered.
+//
+//   (none) --NAK, RNR NAK--> waiting --sent again--> resending --answered--> settled --new answer--> told
+//      `------sent again after silence-----------------^    `------new data sent----------------------> told
+//
+// A third party's view: a NAK that the tap missed shows as packets sent again without silence before.
+//
+// What an attacker could feed: any packets. One story is open at a time, of fixed size.
+#pragma once
+
+#include <transport-replay/gap_ledger.hpp>
+#include <transport-replay/recovery.hpp>
+#include <transport-replay/request_stream.hpp>
+
+#include <vector>
+
+namespace qps::transport {
+
+// Silence below this is no timeout: 4.096 us * 2^4 and less is asked for by nobody, and networks that double or reorder
+// packets do it faster.
+inline constexpr dissect::Duration kFastestTimeout{100'000};
+
+class RecoveryWatch {
+public:
+    // A NAK or RNR NAK of `answer.psn`; `next` is the PSN behind the newest request.
+    void asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost, std::vector<Recovery>& told);
+
+    // An answer overtook a READ's response, or left a hole in it: the READ will likely be asked for again.
+    void overtaken(const Observation& answer);
+
+    // A request, and what it was to the stream. Whether it was sent again, rather than overtaken by others or doubled.
+    struct Sent {
+        bool again = false;
+        bool late_was_again = false;  // the one before it, taken for overtaken, was sent again too
+    };
+    Sent sent(const Observation& request, const Arrived& arrived, const RequestStream& stream, std::vector<Recovery>& told);
+
+    // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest latency known.
+    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best, std::vector<Recovery>& told);
+
+    void failed(const Observation& answer, std::vector<Recovery>& told);
+
+    // The end of the capture, or of the connection. `retries` of the transport where they are known.
+    void finish(dissect::Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& told);
+
+    // Anything of this way or its answers: the ACK timer starts anew.
+    void alive(dissect::Instant time) { last_sign_ = time; }
+    [[nodiscard]] bool open() const { return !open_.empty(); }
+
+private:
+    enum class Phase : std::uint8_t { waiting, resending, settled };
+    struct Open {
+        Recovery story;
+        Phase phase = Phase::waiting;
+        dissect::Psn until;        // behind the newest request when it began
+        dissect::Psn resend_next;  // where sending again has come to
+        dissect::Instant trigger_time{};
+        dissect::Instant round_time{};
+        dissect::Duration last_wait{};
+    };
+    struct Late {
+        dissect::Psn psn;
+        dissect::Psn behind;
+        dissect::FrameIndex frame{};
+        dissect::Instant time{};
+        dissect::Duration silent{};
+        std::uint32_t wire_length = 0;
+    };
+    void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
+    void begin_round(const Observation& request, const Arrived& arrived, dissect::Duration wait);
+    void resend(const Observation& request, const Arrived& arrived);
+    void close(RecoveryEnd end, std::vector<Recovery>& told);
+    void begin_unasked(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent);
+    void go_on(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent,
+               std::vector<Recovery>& told);
+
+    std::vector<Open> open_;  // one at most
+    dissect::Instant last_sign_{};
+    std::optional<dissect::Instant> overtaken_;
+    std::optional<Late> late_;  // the last request, where it came late and nobody asked for it
+};
+
+}  // namespace qps::transport
