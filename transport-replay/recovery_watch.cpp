@@ -45,8 +45,10 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
                           std::vector<Recovery>& told) {
     if (!open_.empty()) {
         Open& open = open_.front();
-        const bool same = open.story.kind == kind && open.story.psn == answer.psn && open.phase != Phase::settled;
-        if (!same) {
+        const bool here = open.story.psn == answer.psn && open.phase != Phase::settled;
+        // What came behind the request that found no receive is out of sequence; nothing is lost.
+        if (here && kind == RecoveryKind::sequence_nak && open.story.kind == RecoveryKind::rnr_nak && open.phase == Phase::waiting) return;
+        if (!here || open.story.kind != kind) {
             if (open.story.ended == Instant{}) open.story.ended = answer.time;
             close(RecoveryEnd::recovered, told);
         }

@@ -393,7 +393,9 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
         run.bytes += response.payload_length;
     } else if (distance < 0) {
         result.repeated = true;
-        return false;
+        if (!run.passed || run.missing != 0 || response.psn != run.asked_again) return false;
+        run.passed.reset();  // all of them again: the first time, one of a READ before this was missing
+        run.response_next = response.psn + 1;
     } else {
         run.bytes += response.payload_length;
         result.skipped = static_cast<std::uint32_t>(distance);

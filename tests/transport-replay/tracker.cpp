@@ -117,7 +117,7 @@ TEST_CASE("READs whose responses were lost are asked for again, each story once,
     CHECK(connection.way(End::a).completed == 40);
     CHECK(connection.way(End::b).unmatched == 0);
     CHECK(connection.way(End::b).response_gaps.tap == 0);
-    CHECK(connection.way(End::b).response_gaps.network == 68);
+    CHECK(connection.way(End::b).response_gaps.network == 82);
     CHECK(f.timeline.totals.retransmitted_packets == 157);
 }
 
