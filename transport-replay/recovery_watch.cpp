@@ -92,7 +92,10 @@ void RecoveryWatch::begin_round(const Observation& request, const Arrived& arriv
     story.longest_wait = std::max(story.longest_wait, wait);
     if (story.kind == RecoveryKind::timeout) {
         ++story.triggers;
-        story.interval = std::min(story.interval.value_or(wait), wait);
+        // From sending to sending: the timer may have begun before the last sign of life, with the oldest request.
+        const Instant sent_before = story.rounds > 1 ? open.round_time : arrived.first_time.value_or(story.began);
+        const Duration interval = std::max(wait, elapsed(sent_before, request.time));
+        story.interval = std::min(story.interval.value_or(interval), interval);
     }
     if (arrived.answered) story.answered = true;
     open.phase = Phase::resending;

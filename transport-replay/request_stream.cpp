@@ -103,7 +103,7 @@ const Message* RequestStream::covering(Psn psn) const {
 bool RequestStream::waits_for(Psn psn) const { return covering(psn) != nullptr; }
 
 void RequestStream::begin_at(Psn psn) {
-    started_ = true;
+    started_ = told_ = true;
     next_ = acknowledged_ = psn;
 }
 
@@ -139,11 +139,21 @@ void RequestStream::insert_late(const Observation& request) {
 }
 
 // A request that comes `distance` PSNs after its turn is in order where the READ before it takes just so many more.
-bool RequestStream::reads_explain(std::int32_t distance) {
+bool RequestStream::reads_explain(const Observation& request, std::int32_t distance) {
     if (open() == 0) return false;
     Message& read = runs_.back();
     if (read.verb != Verb::read_request || read.last != read.first || !read.access || read.last + 1 != next_) return false;
+    const bool same_end = request.access && info(request.opcode).verb == Verb::read_request && request.access->key == read.access->key &&
+                          request.access->address > read.access->address &&
+                          request.access->address + request.access->length == read.access->address + read.access->length;
     for (const std::uint32_t pmtu : kPathMtus) {
+        const auto psns = static_cast<std::uint32_t>(distance) + 1;
+        if (same_end && request.access->address - read.access->address == std::uint64_t{psns} * pmtu) {  // asks for the rest of it
+            read.last = read.first + (packets_of(read.access->length, pmtu) - 1);
+            next_ = read.last + 1;
+            inferred_pmtu_ = pmtu;
+            return true;
+        }
         if (packets_of(read.access->length, pmtu) != static_cast<std::uint32_t>(distance) + 1) continue;
         read.last = read.first + static_cast<std::uint32_t>(distance);
         next_ = read.last + 1;
@@ -156,16 +166,25 @@ bool RequestStream::reads_explain(std::int32_t distance) {
 void RequestStream::restart(const Observation& request, std::uint32_t span, std::vector<Message>& done) {
     finish(Outcome::abandoned, done);
     acknowledged_ = request.psn;
+    told_ = false;
     append(request, span);
 }
 
 Arrived RequestStream::repeat(const Observation& request) {
     Arrived arrived{.arrival = Arrival::repeated, .answered = request.psn.before(acknowledged_), .behind = request.psn + 1};
     const Index index = run_at_or_before(request.psn);
-    if (index == kNone || !runs_[index].covers(request.psn)) return arrived;
+    if (index == kNone || !runs_[index].covers(request.psn)) {
+        for (DoneRead& read : done_reads_) {
+            if (request.psn.before(read.first) || read.last.before(request.psn)) continue;
+            arrived.behind = read.last + 1;
+            arrived.partial_read = request.psn != read.first && request.psn != read.asked_again;
+            read.asked_again = request.psn;
+        }
+        return arrived;
+    }
     Message& run = runs_[index];
-    arrived.previous = run.last_time;
     arrived.original = run.first_frame;
+    if (request.psn == run.first) arrived.first_time = run.first_time;
     ++run.retransmissions;
     run.last_time = request.time;
     run.last_frame = request.frame;
@@ -188,6 +207,7 @@ Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std:
     const std::uint32_t span = span_of(request, pmtu);
     if (!started_) {
         begin_at(request.psn);
+        told_ = false;
         append(request, span);
         return {.arrival = Arrival::first};
     }
@@ -198,11 +218,14 @@ Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std:
         restart(request, span, done);
         return {.arrival = Arrival::restart};
     } else if (distance < 0) {
-        if (waits_for(request.psn) || request.psn.before(acknowledged_)) return repeat(request);
+        if (waits_for(request.psn) || (told_ && request.psn.before(acknowledged_))) return repeat(request);
+        if (request.psn.before(acknowledged_)) acknowledged_ = request.psn;  // the stream began before the first packet seen
         insert_late(request);
         return {.arrival = Arrival::late, .behind = request.psn + 1};
     } else {
-        if (reads_explain(distance)) distance = 0;
+        const bool explained = reads_explain(request, distance);
+        if (explained && request.psn.before(next_)) return repeat(request);  // the rest of the READ before it
+        if (explained) distance = 0;
         append(request, span);
     }
     while (open() > most_open) {
@@ -215,14 +238,17 @@ Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std:
 
 Arrived RequestStream::send_corrupt(const Observation& request, std::uint32_t pmtu) {
     constexpr std::int32_t kPlausible = 1024;  // farther, and the PSN itself is likely what is wrong
-    if (!started_) begin_at(request.psn);
+    if (!started_) {
+        begin_at(request.psn);
+        told_ = false;
+    }
     const std::int32_t distance = request.psn - next_;
     if (distance >= kPlausible || distance < -kRestartDistance) return {};
     if (distance >= 0) {
         next_ = request.psn + span_of(request, pmtu);
         return {.arrival = Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
     }
-    const bool there = waits_for(request.psn) || request.psn.before(acknowledged_);
+    const bool there = waits_for(request.psn) || (told_ && request.psn.before(acknowledged_));
     return {.arrival = there ? Arrival::repeated : Arrival::late, .answered = request.psn.before(acknowledged_)};
 }
 
@@ -241,9 +267,15 @@ void RequestStream::remove(Index run) {
 
 void RequestStream::complete(Index run, const Observation& answer, Outcome outcome, std::vector<Message>& done) {
     Message& message = done.emplace_back(runs_[run]);
-    message.outcome = outcome;
-    message.answer_time = answer.time;
-    message.answer_frame = answer.frame;
+    if (message.outcome == Outcome::open) {
+        message.outcome = outcome;
+        message.answer_time = answer.time;
+        message.answer_frame = answer.frame;
+    }
+    if (message.verb == Verb::read_request && message.first != message.last) {
+        if (done_reads_.size() == kDoneReads) done_reads_.erase(done_reads_.begin());
+        done_reads_.push_back({message.first, message.last, message.asked_again});
+    }
     if (message.verb == Verb::read_request && message.access)  // what was sent again counts once
         message.bytes = message.missing == 0 ? message.access->length : std::min<std::uint64_t>(message.bytes, message.access->length);
     remove(run);
@@ -312,6 +344,7 @@ Psn RequestStream::answered() const {
 Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at, const Observation& answer, std::vector<Message>& done) {
     Acknowledged result;
     if (!started_ || through - next_ > kRestartDistance) return result;
+    if (!std::exchange(told_, true) && through.before(acknowledged_)) acknowledged_ = through + 1;
     result.again = through.before(acknowledged_);
     if (result.again && (open() == 0 || !runs_[head_].first.before(through + 1))) return result;
     const bool beyond = !through.before(next_);
@@ -371,6 +404,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     Message& run = runs_[at];
     if (response.atomic_result) run.atomic_result = response.atomic_result;
     if (run.verb == Verb::read_request && !take_read_response(run, response, result)) return result;
+    told_ = true;
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
     // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
     const auto earlier = open_runs().first(at - head_);
@@ -407,17 +441,15 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
     return run.missing == 0;
 }
 
-std::optional<Message> RequestStream::fail(Psn psn, const Observation& answer, std::vector<Message>& done) {
+std::optional<Message> RequestStream::fail(Psn psn, const Observation& answer) {
     const Index at = run_at_or_before(psn);
     if (at == kNone || !runs_[at].covers(psn)) return std::nullopt;
-    Message& run = runs_[at];
+    Message& run = runs_[at];  // it stays, and what is behind it: packets of both may be under way
     run.outcome = Outcome::failed;
     run.nak_code = answer.acknowledgment ? answer.acknowledgment->code() : 0;
     run.answer_time = answer.time;
     run.answer_frame = answer.frame;
-    const Message failed = run;
-    finish(Outcome::abandoned, done);
-    return failed;
+    return run;
 }
 
 void RequestStream::finish(Outcome outcome, std::vector<Message>& done) {

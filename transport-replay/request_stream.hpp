@@ -26,13 +26,13 @@ inline constexpr std::array<std::string_view, 6> kArrivalNames{"first", "in_orde
 
 struct Arrived {
     Arrival arrival = Arrival::first;
-    std::uint32_t missing = 0;                   // ahead: how many PSNs were skipped
-    bool answered = false;                       // repeated: all of it had been acknowledged before
-    bool partial_read = false;                   // repeated: the rest of a READ, from a PSN that no request had before
-    std::uint32_t holes = 0;                     // repeated READ: responses that were missing until now
-    std::optional<dissect::Instant> previous{};  // repeated: when its message was on the wire last
-    dissect::Psn behind{};                       // late, repeated: the PSN that follows what this packet asks for
-    dissect::FrameIndex original{};              // repeated: the first frame of its message; 0: not known
+    std::uint32_t missing = 0;                     // ahead: how many PSNs were skipped
+    bool answered = false;                         // repeated: all of it had been acknowledged before
+    bool partial_read = false;                     // repeated: the rest of a READ, from a PSN that no request had before
+    std::uint32_t holes = 0;                       // repeated READ: responses that were missing until now
+    std::optional<dissect::Instant> first_time{};  // repeated: when its message was sent first, where it begins with this packet
+    dissect::Psn behind{};                         // late, repeated: the PSN that follows what this packet asks for
+    dissect::FrameIndex original{};                // repeated: the first frame of its message; 0: not known
 };
 
 // What an acknowledgment told.
@@ -83,8 +83,9 @@ public:
     // A READ response or an ATOMIC acknowledgment.
     Responded respond(const Observation& response, std::uint32_t pmtu, std::vector<Message>& done);
 
-    // A fatal NAK of the message that covers `psn`; nothing where it is not open. What is open after it is abandoned.
-    std::optional<Message> fail(dissect::Psn psn, const Observation& answer, std::vector<Message>& done);
+    // A fatal NAK of the message that covers `psn`; nothing where it is not open. It stays until finish(), for its packets
+    // may still be under way.
+    std::optional<Message> fail(dissect::Psn psn, const Observation& answer);
 
     // The end of the capture or of the connection: everything open goes with that outcome. Runs that a gap divides are
     // one message where both parts fit.
@@ -108,7 +109,7 @@ private:
     [[nodiscard]] std::span<Message> open_runs() { return std::span(runs_).subspan(head_); }
     void append(const Observation& request, std::uint32_t span);
     void insert_late(const Observation& request);
-    bool reads_explain(std::int32_t distance);
+    bool reads_explain(const Observation& request, std::int32_t distance);
     Arrived repeat(const Observation& request);
     void restart(const Observation& request, std::uint32_t span, std::vector<Message>& done);
     void join(Index run);
@@ -121,11 +122,21 @@ private:
     void remove(Index run);
     void complete(Index run, const Observation& answer, Outcome outcome, std::vector<Message>& done);
 
+    // A READ that is answered, by whose PSNs it may be asked for again.
+    struct DoneRead {
+        dissect::Psn first;
+        dissect::Psn last;
+        dissect::Psn asked_again;
+    };
+    static constexpr std::size_t kDoneReads = 16;  // what devices let be outstanding
+
     std::vector<Message> runs_;  // from head_ on, in PSN order
+    std::vector<DoneRead> done_reads_;
     Index head_ = 0;
     dissect::Psn next_;
     dissect::Psn acknowledged_;
     bool started_ = false;
+    bool told_ = false;  // acknowledged_ is from an answer, not the first PSN seen
     std::uint32_t reads_open_ = 0;
     std::uint32_t inferred_pmtu_ = 0;
     std::uint32_t dropped_ = 0;

@@ -135,7 +135,7 @@ void Tracker::refuse(Entry& entry, End requester, const Observation& observation
     fatality.frame = observation.frame;
     fatality.time = observation.time;
     fatality.reads_outstanding = half.requests.reads_open();
-    fatality.request = half.requests.fail(observation.psn, observation, done_);
+    fatality.request = half.requests.fail(observation.psn, observation);
     const bool same_key = fatality.request && fatality.request->access && half.last_good[1].frame != FrameIndex{} &&
                           half.last_good[1].access.key == fatality.request->access->key;
     if (const Good& good = half.last_good[same_key ? 1 : 0]; good.frame != FrameIndex{}) {

@@ -189,11 +189,14 @@ TEST_CASE("a fatal NAK fails its message and abandons what is behind it") {
     Observation nak = c.packet(0x11, 2, 0);
     nak.acknowledgment = Acknowledgment{0x62, Msn{1}};
     c.ack(1);
-    const auto failed = c.stream.fail(Psn(2), nak, c.done);
+    const auto failed = c.stream.fail(Psn(2), nak);
+    c.send(kMiddle, 5);  // was under way
+    c.stream.finish(Outcome::abandoned, c.done);
     REQUIRE(failed);
     CHECK(failed->nak_code == 2);
-    REQUIRE(c.done.size() == 3);
+    REQUIRE(c.done.size() == 4);
     CHECK(c.done[1].outcome == Outcome::failed);
+    CHECK(c.done[1].packets == 2);
     CHECK(c.done[2].outcome == Outcome::abandoned);
 }
 
