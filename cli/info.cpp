@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "figures.hpp"
 #include "rows.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -115,12 +116,6 @@ Json document(const Input& input, const Census& census) {
 
 void append_row(std::string& out, std::string_view label, std::string_view text) {
     if (!text.empty()) out += fmt::format("    {:<12}{}\n", label, text);
-}
-
-std::string grouped(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(digits.begin() + at, ',');
-    return digits;
 }
 
 std::string list_of(const Json& object) {
