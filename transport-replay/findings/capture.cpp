@@ -100,15 +100,15 @@ void capture_cut(const Timeline& timeline, const Emit& emit) {
           .summary = fmt::format(
               "{} of {} were cut short by the capture{}: their ICRC cannot be checked, and {} of them lost the transport header.",
               quality.cut, counted(quality.packets, "packet"), bound, quality.unreadable),
-          .advice = "Capture at least 128 bytes of each packet for the headers (`tcpdump -s 128`), all of it for ICRC and payload.",
+          .advice = "Capture whole packets (`tcpdump -s 0`) where ICRC or payload matter; 128 bytes are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
 
 void one_way_capture(const Timeline& timeline, const Emit& emit) {
-    // Who gave up had no answer: there silence is what happened, not what the capture lacks.
+    // Who sent again and again had no answer: there silence is what happened, not what the capture lacks.
     std::vector<std::pair<Address, Address>> silent;
     for (const Recovery& story : timeline.recoveries) {
-        if (story.end != RecoveryEnd::gave_up) continue;
+        if (story.kind != RecoveryKind::timeout || story.end == RecoveryEnd::recovered) continue;
         if (const Connection* connection = timeline.find(story.connection))
             silent.emplace_back(connection->end(story.requester).address, connection->end(other(story.requester)).address);
     }
@@ -144,8 +144,10 @@ void setup_not_captured(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, connection.first_frame());
     }
     if (draft.count == 0) return;
-    draft.summary = fmt::format("{} of {} were set up before the capture began or without CM: what their ends agreed on is not known.",
-                                draft.count, counted(all, "connection"));
+    draft.summary = fmt::format(
+        "The set-up of {} of {} is not in the capture, which began later or does not see CM: what the ends agreed on "
+        "is not known.",
+        draft.count, counted(all, "connection"));
     draft.advice = "Start the capture before the job to see path MTU, READ depth, retry counts and the private data of the upper protocol.";
     emit(std::move(draft));
 }

@@ -117,6 +117,7 @@ void pfc_pause(const Timeline& timeline, const Emit& emit) {
 
 void ecn_congestion(const Timeline& timeline, const Emit& emit) {
     for (const PairCongestion& pair : timeline.congestion.pairs) {
+        if (pair.marked == 0) continue;  // cnp-without-mark tells of the others
         std::vector<dissect::FrameIndex> packets = marks_of(timeline, pair);
         std::optional<Duration> delay, gap;
         for_each_stream(timeline, pair, [&](const CnpStream& stream) {
