@@ -84,6 +84,7 @@ inline transport::Recovery& add_recovery(transport::Timeline& timeline, transpor
     story.connection = timeline.connections.at(0).uid;
     story.kind = kind;
     story.end = end;
+    if (end == transport::RecoveryEnd::gave_up) timeline.connections[0].ways[0].abandoned = 1;
     story.psn = Psn(1000);
     story.lost = 1;
     story.triggers = story.rounds = 7;

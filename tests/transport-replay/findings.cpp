@@ -133,7 +133,12 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
         timeline.cm.attempts[0].ladder.clear();
         const Finding& finding = one(timeline, "transport-retries-exceeded");
         CHECK(finding.party == Party::undecided);
-        CHECK(says(finding.summary, "nothing of 10.0.0.2 to 10.0.0.1 was captured on any path"));
+        CHECK(says(finding.summary, "no RDMA packet of 10.0.0.2 to 10.0.0.1 was captured on any path"));
+    }
+    SECTION("everything was answered in the end") {
+        timeline.connections[0].ways[0].abandoned = 0;
+        draw_findings(timeline);
+        CHECK(std::ranges::count(timeline.findings, "transport-retries-exceeded", &Finding::id) == 0);
     }
     SECTION("an answer was on the wire") {
         story.answered = true;
@@ -232,6 +237,26 @@ TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
     CHECK(one(timeline, "go-back-n-loss").party == Party::fabric);
     timeline.recoveries[1].inferred = true;
     CHECK(one(timeline, "go-back-n-loss").severity == Severity::note);
+}
+
+TEST_CASE("a timeout for a PSN that the responder had asked for is not spurious") {
+    Timeline timeline = healthy();
+    add_recovery(timeline, RecoveryKind::timeout).spurious = true;
+    CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
+    add_recovery(timeline, RecoveryKind::sequence_nak);
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "spurious-retransmission", &Finding::id) == 0);
+    CHECK(one(timeline, "ack-timeout").count == 1);
+}
+
+TEST_CASE("a peer that never answered is looked for, not the drops on the way to it") {
+    Timeline timeline = healthy();
+    timeline.connections[0].ways[1] = {};
+    add_connection(timeline);
+    add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::open);
+    const Finding& finding = one(timeline, "ack-timeout");
+    CHECK(finding.party == Party::responder);
+    CHECK(says(finding.summary, "never answered on this connection but sends to 10.0.0.1 otherwise"));
 }
 
 TEST_CASE("a refused access is shown beside the last good one") {

@@ -66,8 +66,8 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
     if (count == 0) return;
     draft.count = count;
     draft.severity = unanswered != 0 ? Severity::warning : Severity::note;
-    draft.summary = fmt::format("{} used link-local GIDs (fe80::), as between {}, and {} of them had no answer.",
-                                counted(count, "connection"), example, unanswered);
+    draft.summary = fmt::format("{} used link-local GIDs (fe80::), as between {}{}.", counted(count, "connection"), example,
+                                unanswered == 0 ? "" : fmt::format(", and {} of them had no answer", unanswered));
     draft.advice =
         "Choose the GID index of a routable address (`show_gids`, NCCL_IB_GID_INDEX, ibv_ah_attr.grh.sgid_index): link-local "
         "ones end at the first router.";

@@ -199,7 +199,7 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
                 const double rate =
                     static_cast<double>(way.most_reads) * static_cast<double>(way.message_bytes) * 8 / static_cast<double>(nanoseconds);
                 allowed = fmt::format("; at {} a READ and {} each that allows {:.3g} Gbit/s", size(way.message_bytes / reads),
-                                      time(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
+                                      duration(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
             }
             emit({.party = Party::requester,
                   .connection = connection.uid,
@@ -231,9 +231,9 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
                   .connection = connection.uid,
                   .packets = {way.last_frame},
                   .count = way.open,
-                  .summary =
-                      fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
-                                  counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))), time(silent)),
+                  .summary = fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
+                                         counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))),
+                                         duration(silent)),
                   .advice =
                       fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 waits for ever); the "
                                   "tap may also have missed the last answers.",
