@@ -35,7 +35,7 @@ public:
     }
 
     void packet(const Observation& observation, const PacketStory& story) {
-        if (!start_) start_ = observation.time;
+        if (!start_ && observation.has_time) start_ = observation.time;
         if (!is_followed(story.connection)) return;
         ends_.learn(observation, story);
         store_.keep(observation, story);

@@ -132,7 +132,7 @@ ExitCode run_messages(const Options& options) {
     std::optional<Instant> start;
     const auto begin = [&]() -> Sheet& { return sheet ? *sheet : sheet.emplace(options, output, "messages", kColumns); };
     const auto packet = [&](const Observation& observation, const PacketStory& story) {
-        if (!start) start = observation.time;
+        if (!start && observation.has_time) start = observation.time;
         ends.learn(observation, story);
     };
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {

@@ -57,9 +57,8 @@ void append_head(std::string& out, const Finding& finding, std::string_view rest
     out += '\n';
 }
 
-void append_line(std::string& out, std::string_view words) {
-    const std::string margin(kIndent, ' ');
-    if (!words.empty()) append_wrapped(out, margin, kIndent, words);
+void append_line(std::string& out, std::string_view words, std::size_t indent = kIndent) {
+    if (!words.empty()) append_wrapped(out, std::string(indent, ' '), indent, words);
 }
 
 void append_advice(std::string& out, const Finding& finding) {
@@ -80,8 +79,8 @@ void append_group(std::string& out, Group group, const transport::Timeline& time
     const std::size_t shown = std::min(group.size(), kShownOfMany);
     for (std::size_t i = 0; i < shown; ++i) {
         if (const std::string place = where(*group[i], timeline); !place.empty()) append_line(out, place + times(group[i]->count));
-        append_line(out, group[i]->summary);
-        append_line(out, evidence(*group[i]));
+        append_line(out, group[i]->summary, kIndent + 2);
+        append_line(out, evidence(*group[i]), kIndent + 2);
     }
     append_advice(out, first);
     if (shown == group.size()) return;

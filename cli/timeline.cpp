@@ -1,5 +1,5 @@
 // `timeline`: counters per interval, written as time goes on. An interval in which nothing happened has no row. A packet
-// whose time lies before the interval that is being counted belongs to that one: rows are in the order of time.
+// without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/instant.hpp>
 
@@ -125,14 +125,8 @@ public:
           color_(options.format == OutputFormat::table && wants_color(options, output)) {}
 
     void take(const Observation& observation, const PacketStory& story) {
-        if (!start_) start_ = observation.time;
-        const Instant begins = beginning(observation.time);
-        if (!now_) now_.emplace().start = begins;
-        if (now_->start < begins) {
-            held_.push_back(*now_);
-            if (held_.size() == kHeld) show();
-            now_.emplace().start = begins;
-        }
+        if (!now_) now_.emplace();
+        if (observation.has_time) go_on_to(observation.time);
         count_packet(*now_, observation, story);
     }
 
@@ -147,12 +141,21 @@ public:
         sheet_.show_now();
     }
     void end() {
+        if (!start_) start_ = Instant{};  // no packet had a time
         if (now_) held_.push_back(*now_);
         show();
         sheet_.end();
     }
 
 private:
+    void go_on_to(Instant time) {
+        if (!start_) start_ = now_->start = time;
+        const Instant begins = beginning(time);
+        if (now_->start >= begins) return;
+        held_.push_back(*now_);
+        if (held_.size() == kHeld) show();
+        now_.emplace().start = begins;
+    }
     // Intervals are counted from the first packet on.
     [[nodiscard]] Instant beginning(Instant time) const {
         const std::int64_t since = std::to_underlying(elapsed(*start_, time));
