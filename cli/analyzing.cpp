@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include "decoding.hpp"
@@ -114,6 +115,8 @@ Drops drops_of(const Input& input) {
 Analyzed analyze(const Options& options, const Filter& filter, const Output& output, const Listening& listening) {
     Analyzed analyzed;
     Analyst analyst(options, listening);
+    std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
+    if (filter.needs_annotation()) annotator.emplace();
     std::uint64_t frames = 0;  // of the inputs before
     analyzed.code = for_each_input(options, [&](Input& input, Progress& progress) {
         analyzed.any = true;
@@ -129,7 +132,7 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
             if (input.live()) analyst.pause();
             return !analyst.full() && output.ok();
         };
-        decode_all(input, progress, jobs, {filter, {}, begin, each, consume});
+        decode_all(input, progress, jobs, {filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
         frames = input.last_number();
         analyst.add(drops_of(input));
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

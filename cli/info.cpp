@@ -4,6 +4,7 @@
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -263,6 +264,8 @@ private:
 ExitCode run_info(const Options& options) {
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
+    std::optional<transport::Annotator> annotator;
+    if (filter->needs_annotation()) annotator.emplace();
     Output output(options);
     if (!output.ok()) return finish(output);
     Reports reports(options, output);
@@ -279,7 +282,7 @@ ExitCode run_info(const Options& options) {
             add(census, parts[slot]);
             return !full({});
         };
-        decode_all(input, progress, jobs, {*filter, {}, begin, each, consume});
+        decode_all(input, progress, jobs, {*filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
         progress.clear();
         reports.add(input, census);
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

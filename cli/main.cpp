@@ -98,7 +98,10 @@ constexpr std::array kCommands{
             "  qpscope packets trace.pcap\n"
             "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
             "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
-            "  qpscope packets -i eth0 --capture-filter 'udp port 4791'",
+            "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
+            "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n\n"
+            "rdma.connection, rdma.retransmission and the like (`qpscope fields 'packets before'`) tell what is known when the\n"
+            "packet passes. Asking for one takes one thread and makes several files pieces of one capture.",
             {.captures = true, .columns = true},
             run_packets},
     Command{
