@@ -139,6 +139,13 @@ std::optional<std::vector<OutputColumn>> columns_of(const Options& options) {
     return columns;
 }
 
+bool needs_annotation(const std::vector<OutputColumn>& columns) {
+    return std::ranges::any_of(columns, [](const OutputColumn& column) {
+        const auto* fields = std::get_if<Column>(&column.what);
+        return fields != nullptr && fields->needs_annotation();
+    });
+}
+
 void fit(std::vector<OutputColumn>& columns, const Packet& packet) {
     for (OutputColumn& column : columns) {
         std::string text;

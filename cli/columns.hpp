@@ -24,6 +24,8 @@ struct OutputColumn {
 // The columns that -e asks for, else the default ones. Prints which name is wrong and returns nothing where one is.
 [[nodiscard]] std::optional<std::vector<OutputColumn>> columns_of(const Options& options);
 
+[[nodiscard]] bool needs_annotation(const std::vector<OutputColumn>& columns);
+
 // Makes the columns of a table wide enough for these packets' values.
 void fit(std::vector<OutputColumn>& columns, const dissect::Packet& packet);
 

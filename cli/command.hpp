@@ -6,6 +6,13 @@
 
 namespace qps::cli {
 
+[[nodiscard]] ExitCode run_analyze(const Options& options);
+[[nodiscard]] ExitCode run_connections(const Options& options);
+[[nodiscard]] ExitCode run_messages(const Options& options);
+[[nodiscard]] ExitCode run_findings(const Options& options);
+[[nodiscard]] ExitCode run_cm(const Options& options);
+[[nodiscard]] ExitCode run_timeline(const Options& options);
+[[nodiscard]] ExitCode run_follow(const Options& options);
 [[nodiscard]] ExitCode run_info(const Options& options);
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);

@@ -38,10 +38,11 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
         decoding.begin(slot);
         for (const Frame& frame : batch.frames) {
             decode(frame, packet);
+            if (decoding.annotator != nullptr) decoding.annotator->annotate(packet);
             if (decoding.filter.matches(packet)) decoding.each(slot, packet);
         }
     };
-    run({read, work, decoding.consume}, jobs);
+    run({read, work, decoding.consume}, decoding.annotator == nullptr ? jobs : Jobs{1});
 }
 
 ExitCode finish(Output& output) {

@@ -4,6 +4,7 @@
 #include <dissect/filter/filter.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
+#include <transport-replay/annotator.hpp>
 
 #include <functional>
 #include <optional>
@@ -27,6 +28,9 @@ struct Decoding {
     std::function<void(std::size_t slot)> begin;                                // any thread: a batch starts in this slot
     std::function<void(std::size_t slot, const dissect::Packet& packet)> each;  // any thread: a packet that the filter lets through
     std::function<bool(std::size_t slot)> consume;                              // in order; false stops
+    // Where the filter or what is printed needs annotations; everything is done in one thread then, in order. A command has one
+    // for all its inputs: several files are pieces of one capture.
+    transport::Annotator* annotator = nullptr;
 };
 
 void decode_all(Input& input, Progress& progress, dissect::Jobs jobs, const Decoding& decoding);

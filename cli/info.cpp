@@ -4,11 +4,13 @@
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "figures.hpp"
 #include "rows.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -115,12 +117,6 @@ Json document(const Input& input, const Census& census) {
 
 void append_row(std::string& out, std::string_view label, std::string_view text) {
     if (!text.empty()) out += fmt::format("    {:<12}{}\n", label, text);
-}
-
-std::string grouped(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(digits.begin() + at, ',');
-    return digits;
 }
 
 std::string list_of(const Json& object) {
@@ -268,6 +264,8 @@ private:
 ExitCode run_info(const Options& options) {
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
+    std::optional<transport::Annotator> annotator;
+    if (filter->needs_annotation()) annotator.emplace();
     Output output(options);
     if (!output.ok()) return finish(output);
     Reports reports(options, output);
@@ -284,7 +282,7 @@ ExitCode run_info(const Options& options) {
             add(census, parts[slot]);
             return !full({});
         };
-        decode_all(input, progress, jobs, {*filter, {}, begin, each, consume});
+        decode_all(input, progress, jobs, {*filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
         progress.clear();
         reports.add(input, census);
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

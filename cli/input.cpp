@@ -75,8 +75,11 @@ bool Input::read_source(Batch& batch) {
     return std::visit([&](auto& source) { return source.read(batch); }, source_);
 }
 
-// Leaves the frames that the BPF filter asks for, and gives them the user's link speed.
+// Leaves the frames that the BPF filter asks for, and gives them their number and the user's link speed.
 void Input::select(Batch& batch) {
+    if (!batch.frames.empty()) last_number_ = numbers_before_ + std::to_underlying(batch.frames.back().index);
+    if (numbers_before_ != 0)
+        for (Frame& frame : batch.frames) frame.index = dissect::FrameIndex{numbers_before_ + std::to_underlying(frame.index)};
     if (bpf_)
         std::erase_if(batch.frames, [&](const Frame& frame) {
             const auto match = bpf_->matches(frame);
@@ -96,7 +99,7 @@ bool Input::read(Batch& batch) {
             return false;
         }
         select(batch);
-    } while (batch.frames.empty());
+    } while (batch.frames.empty() && !(wakes_ && file() == nullptr));
     return true;
 }
 

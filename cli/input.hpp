@@ -31,6 +31,13 @@ public:
 
     // The next frames, at least one; false at the end, at damage, or once the user interrupts.
     [[nodiscard]] bool read(dissect::Batch& batch);
+    // From now on read() returns without frames where an interface has none for a while.
+    void wake_when_idle() { wakes_ = true; }
+
+    // Frames are numbered on from the last number of another input: several files that are one capture.
+    void number_from(std::uint64_t last_of_another) { last_number_ = numbers_before_ = last_of_another; }
+    // Of the last frame that was read, whether a capture filter took it or not.
+    [[nodiscard]] std::uint64_t last_number() const { return last_number_; }
 
     // Why reading ended: kind none at a sound end.
     [[nodiscard]] const dissect::InputProblem& problem() const;
@@ -53,6 +60,9 @@ private:
     dissect::BitsPerSecond link_speed_;
     std::string interface_;
     dissect::InputProblem own_problem_;
+    bool wakes_ = false;
+    std::uint64_t numbers_before_ = 0;
+    std::uint64_t last_number_ = 0;
 };
 
 // Makes Ctrl-C and SIGTERM end reading instead of the process, so that what was done is still reported; ignores SIGPIPE.

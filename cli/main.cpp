@@ -21,6 +21,7 @@
 namespace {
 
 using namespace qps::cli;
+using qps::transport::Severity;
 
 constexpr std::string_view kVersion = QPSCOPE_VERSION;
 
@@ -31,6 +32,10 @@ struct Takes {
     bool frames = false;
     bool pattern = false;
     bool long_report = false;
+    bool analysis = false;
+    bool log_line = false;
+    bool interval = false;
+    bool followed = false;
 };
 
 struct Command {
@@ -42,6 +47,47 @@ struct Command {
 };
 
 constexpr std::array kCommands{
+    Command{"analyze",
+            "what happened and what went wrong: capture, connections, messages, findings",
+            "  qpscope analyze trace.pcapng\n"
+            "  qpscope analyze -f json ring_00001.pcap ring_00002.pcap    # rotated files are one capture\n"
+            "  qpscope analyze --fail-on error trace.pcap || echo broken\n"
+            "  qpscope analyze -i eth0                                    # until Ctrl-C",
+            {.captures = true, .analysis = true},
+            run_analyze},
+    Command{"connections",
+            "a row a connection; --match finds those that a log line is about",
+            "  qpscope connections trace.pcap\n"
+            "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
+            {.captures = true, .analysis = true, .log_line = true},
+            run_connections},
+    Command{"messages",
+            "a row a message: what was asked for, how long it took, what became of it",
+            "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv",
+            {.captures = true, .analysis = true},
+            run_messages},
+    Command{"findings",
+            "what went wrong, whose fault it is and what to do",
+            "  qpscope findings trace.pcap\n"
+            "  qpscope findings --fail-on warning -f ndjson trace.pcap\n"
+            "  qpscope findings -i eth0                                   # each as it happens",
+            {.captures = true, .analysis = true},
+            run_findings},
+    Command{"cm",
+            "how connections were set up and taken down: a ladder for each attempt",
+            "  qpscope cm trace.pcap\n  qpscope cm -C 3 -f json trace.pcap",
+            {.captures = true, .analysis = true},
+            run_cm},
+    Command{"timeline",
+            "counters per interval: bytes, retransmissions, NAKs, CE, CNP, pauses",
+            "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv",
+            {.captures = true, .analysis = true, .interval = true},
+            run_timeline},
+    Command{"follow",
+            "what the messages of a connection carried, byte for byte",
+            "  qpscope follow 3 trace.pcap\n  qpscope follow 3 --raw --from a -o sent.bin trace.pcap",
+            {.captures = true, .analysis = true, .followed = true},
+            run_follow},
     Command{"info",
             "what kind of capture, how many packets of what, ICRC verdicts",
             "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
@@ -52,7 +98,10 @@ constexpr std::array kCommands{
             "  qpscope packets trace.pcap\n"
             "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
             "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
-            "  qpscope packets -i eth0 --capture-filter 'udp port 4791'",
+            "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
+            "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n\n"
+            "rdma.connection, rdma.retransmission and the like (`qpscope fields 'packets before'`) tell what is known when the\n"
+            "packet passes. Asking for one takes one thread and makes several files pieces of one capture.",
             {.captures = true, .columns = true},
             run_packets},
     Command{
@@ -69,7 +118,7 @@ constexpr std::array kCommands{
 };
 
 // The command for a line that names files only.
-constexpr std::string_view kDefaultCommand = "info";
+constexpr std::string_view kDefaultCommand = "analyze";
 
 constexpr int kMostJobs = 1024;
 
@@ -82,6 +131,9 @@ constexpr std::array kFormats{
     Choice{"table", OutputFormat::table}, Choice{"json", OutputFormat::json}, Choice{"ndjson", OutputFormat::ndjson},
     Choice{"csv", OutputFormat::csv},     Choice{"tsv", OutputFormat::tsv},
 };
+constexpr std::array kSeverities{Choice{"note", std::optional{Severity::note}}, Choice{"warning", std::optional{Severity::warning}},
+                                 Choice{"error", std::optional{Severity::error}}};
+constexpr std::array kEnds{Choice{"a", Whose::a}, Choice{"b", Whose::b}, Choice{"both", Whose::both}};
 constexpr std::array kWhens{Choice{"auto", When::automatic}, Choice{"always", When::always}, Choice{"never", When::never}};
 
 // Adds an option that takes one of a few words.
@@ -129,6 +181,23 @@ std::string read_speed(const std::string& text, Options& options) {
     return {};
 }
 
+// "100us", "1ms", "2s": a time of at least a nanosecond.
+std::string read_interval(const std::string& text, Options& options) {
+    struct Unit {
+        std::string_view name;
+        std::int64_t nanoseconds;
+    };
+    constexpr std::array kUnits{Unit{"ns", 1}, Unit{"us", 1'000}, Unit{"ms", 1'000'000}, Unit{"s", 1'000'000'000}};
+    constexpr std::int64_t kMost = 86'400;  // of any unit; a day of seconds
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const auto unit = std::ranges::find(kUnits, std::string_view(end, text.data() + text.size()), &Unit::name);
+    if (error != std::errc{} || count < 1 || count > kMost || unit == kUnits.end())
+        return fmt::format("\"{}\" is no interval: a number up to {} with ns, us, ms or s, such as 10ms", text, kMost);
+    options.interval = qps::dissect::Duration{count * unit->nanoseconds};
+    return {};
+}
+
 std::string exit_code_text() {
     std::string text = "Exit codes:\n";
     for (const ExitCodeRow& row : kExitCodes) text += fmt::format("  {:<4}{}\n", static_cast<int>(row.code), row.meaning);
@@ -141,7 +210,8 @@ void add_capture_options(CLI::App& app, Options& options) {
     app.add_option("-i,--interface", options.interface, "Capture live from an interface (needs root or CAP_NET_RAW)")->type_name("NAME");
     app.add_option("-F,--capture-filter", options.capture_filter, "Take only frames that this libpcap (BPF) expression matches")
         ->type_name("EXPRESSION");
-    app.add_option("-Y,--filter", options.filter, "Take only packets that this display filter matches, as with Wireshark")
+    app.add_option("-Y,--filter", options.filter,
+                   "Take only packets that this display filter matches, as with Wireshark; commands that analyse see no others")
         ->type_name("FILTER");
     app.add_option("-c,--count", options.count, "Stop after so many packets")->check(CLI::Validator(check_count, ""))->type_name("NUMBER");
     app.add_option("-j,--jobs", options.jobs,
@@ -157,11 +227,42 @@ void add_capture_options(CLI::App& app, Options& options) {
     app.add_flag("--no-progress", options.no_progress, "No progress on standard error");
 }
 
+// Before the files: the connection is the first word.
+void add_followed_options(CLI::App& app, Options& options) {
+    app.add_option("connection", options.followed, "Number of the connection (`qpscope connections`)")->required()->type_name("UID");
+    app.add_flag("--raw", options.raw, "The bytes themselves, one message after the other");
+    add_choice(app, "--from", options.whose, kEnds, "Only messages that this end asked for: a, b or both");
+    app.add_option("--message", options.message_number, "Only this one of them, counted from 1")->type_name("NUMBER");
+}
+
+void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
+    if (!takes.followed)
+        app.add_option("-C,--connection", options.connections,
+                       "Only these connections, by number (`qpscope connections`); all are analysed")
+            ->delimiter(',')
+            ->type_name("NUMBERS")
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (takes.log_line)
+        app.add_option("--match", options.log_line,
+                       "Connections that this line of a log (NCCL, UCX, verbs, kernel) may be about, best first")
+            ->type_name("LINE");
+    if (takes.interval)
+        app.add_option("--interval", "Length of an interval: 100us, 1ms (the default), 1s, ...")
+            ->type_name("TIME")
+            ->each([&options](const std::string& text) {
+                if (const std::string problem = read_interval(text, options); !problem.empty()) throw CLI::ValidationError(problem);
+            });
+    add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit code 1 where a finding is as severe: note, warning or error");
+}
+
 void add_command(CLI::App& app, const Command& command, Options& options, const Command*& chosen) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->footer(fmt::format("Examples:\n{}", command.examples));
     sub->callback([&chosen, &command] { chosen = &command; });
+    if (command.takes.followed) add_followed_options(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
+    if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
     if (command.takes.columns)
         sub->add_option("-e,--column", options.columns, "A column: a field name (`qpscope fields`), or source, destination, protocol, line")
             ->type_name("FIELD")

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <dissect/types.hpp>
+#include <transport-replay/finding.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@ namespace qps::cli {
 
 enum class OutputFormat { table, json, ndjson, csv, tsv };
 enum class When { automatic, always, never };
+enum class Whose { both, a, b };  // messages, by the end that asked for them
 
 struct Options {
     std::vector<std::string> files;    // "-" is standard input
@@ -30,6 +33,16 @@ struct Options {
     bool quiet = false;
     bool long_report = false;  // info: of each of several captures
     bool no_bytes = false;     // show: without the hex dump
+
+    // Of the commands that reconstruct.
+    std::optional<transport::Severity> fail_on;   // findings as bad as this decide the exit code
+    std::vector<std::uint32_t> connections;       // only these; none: all
+    std::string log_line;                         // connections: candidates for what it complains of
+    dissect::Duration interval{1'000'000};        // timeline
+    std::uint32_t followed = 0;                   // follow: the connection
+    Whose whose = Whose::both;                    // follow
+    std::optional<std::uint64_t> message_number;  // follow: only this one, counted from 1
+    bool raw = false;                             // follow: bytes instead of text
 };
 
 }  // namespace qps::cli

@@ -1,5 +1,6 @@
 // `packets`: one line a packet.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "columns.hpp"
@@ -99,6 +100,8 @@ ExitCode run_packets(const Options& options) {
     const auto filter = compile_filter(options);
     auto columns = columns_of(options);
     if (!filter || !columns) return ExitCode::usage;
+    std::optional<transport::Annotator> annotator;
+    if (filter->needs_annotation() || needs_annotation(*columns)) annotator.emplace();
     Output output(options);
     if (!output.ok()) return finish(output);
     PacketRows rows(options, std::move(*columns), output);
@@ -118,7 +121,8 @@ ExitCode run_packets(const Options& options) {
                     [&](std::size_t slot) {
                         if (output.is_terminal()) progress.clear();
                         return rows.write(parts[slot], input.live());
-                    }});
+                    },
+                    annotator ? &*annotator : nullptr});
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (opened) rows.write_heading();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "command.hpp"
@@ -89,6 +90,9 @@ ExitCode run_show(const Options& options) {
     const auto ranges = frame_ranges(options);
     if (!filter || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
+    std::optional<transport::Annotator> annotator;
+    if (filter->needs_annotation()) annotator.emplace();
+    const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
     Output output(options);
     if (!output.ok()) return finish(output);
     const bool json = options.format == OutputFormat::json;
@@ -118,8 +122,9 @@ ExitCode run_show(const Options& options) {
                         if (!text.empty()) progress.clear();
                         output.write(text);
                         if (input.live()) output.flush();
-                        return more && !past && output.ok();
-                    }});
+                        return more && (!past || read_all) && output.ok();
+                    },
+                    annotator ? &*annotator : nullptr});
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (json) output.write("\n]}\n");

@@ -16,6 +16,10 @@ namespace qps::cli {
 // The escape sequence that starts a line of that packet; empty for an ordinary one.
 [[nodiscard]] std::string_view tone(const dissect::Packet& packet);
 
+// The same for reports.
+inline constexpr std::string_view kErrorTone = "\033[31m";
+inline constexpr std::string_view kWarningTone = "\033[33m";
+inline constexpr std::string_view kHeadingTone = "\033[1m";
 inline constexpr std::string_view kToneEnd = "\033[0m";
 
 }  // namespace qps::cli

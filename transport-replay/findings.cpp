@@ -58,8 +58,7 @@ constexpr std::array kFindings{
 
     FindingRow{"pfc-storm", kError, "IEEE 802.1Q 36", "A link was paused so long that nothing moved", draw::pfc_storm},
     FindingRow{"pfc-pause", kNote, "IEEE 802.1Q 36", "A link was paused", draw::pfc_pause},
-    FindingRow{"ecn-congestion", kNote, "A17.9.3", "Packets were marked for congestion, or senders were told to slow down",
-               draw::ecn_congestion},
+    FindingRow{"ecn-congestion", kNote, "A17.9.3", "Packets were marked for congestion", draw::ecn_congestion},
     FindingRow{"ecn-not-answered", kWarning, "A17.9.3", "Marked packets brought no CNP", draw::ecn_not_answered},
     FindingRow{"cnp-without-mark", kNote, "A17.9.3", "CNPs whose cause is not in the capture", draw::cnp_without_mark},
     FindingRow{"cnp-without-effect", kNote, "A17.9.3", "A sender kept its rate after CNPs", draw::cnp_without_effect},

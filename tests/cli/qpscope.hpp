@@ -12,6 +12,7 @@ namespace qps::test {
 
 // What cli/exit_code.hpp promises to scripts.
 inline constexpr int kDone = 0;
+inline constexpr int kFindings = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;
 inline constexpr int kDamaged = 4;

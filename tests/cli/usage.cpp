@@ -3,6 +3,7 @@
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 
+#include <array>
 #include <set>
 
 using namespace qps::test;
@@ -10,6 +11,9 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
 namespace {
+
+constexpr std::array kAllCommands{"analyze", "connections", "messages", "findings", "cm",    "timeline",
+                                  "follow",  "info",        "packets",  "show",     "fields"};
 
 // Ends with the exit code of wrong use, says why and prints nothing else.
 Ending wrong(const std::vector<std::string>& words) {
@@ -36,13 +40,13 @@ TEST_CASE("the help tells of every command and every exit code") {
     const Ending ending = qpscope({"--help"});
     CHECK(ending.code == kDone);
     CHECK(ending.err.empty());
-    for (const char* command : {"info", "packets", "show", "fields"}) CHECK_THAT(ending.out, Contains("\n  " + std::string(command) + " "));
+    for (const char* command : kAllCommands) CHECK_THAT(ending.out, Contains("\n  " + std::string(command) + " "));
     for (const auto& row : qps::cli::kExitCodes)
         CHECK_THAT(ending.out, Contains(fmt::format("  {:<4}{}\n", static_cast<int>(row.code), row.meaning)));
 }
 
 TEST_CASE("the help of every command has examples") {
-    for (const char* command : {"info", "packets", "show", "fields"}) {
+    for (const char* command : kAllCommands) {
         const Ending ending = qpscope({command, "--help"});
         CHECK(ending.code == kDone);
         CHECK_THAT(ending.out, Contains("Examples:") && Contains("qpscope " + std::string(command)));
@@ -63,7 +67,7 @@ TEST_CASE("wrong words are wrong use") {
     (void)wrong({"packets", "-i", "lo", sample("rds")});
 }
 
-TEST_CASE("a file alone is short for info") { CHECK(qpscope({sample("rds")}).out == qpscope({"info", sample("rds")}).out); }
+TEST_CASE("a file alone is short for analyze") { CHECK(qpscope({sample("rds")}).out == qpscope({"analyze", sample("rds")}).out); }
 
 TEST_CASE("a wrong filter is shown with a caret, a reason and what was meant") {
     for (const char* command : {"info", "packets", "show"}) {

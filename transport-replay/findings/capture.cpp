@@ -85,8 +85,8 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::capture,
           .count = copies,
           .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.", copies,
-                                 counted(quality.packets, "packet"), quality.copies_of_other_taps, same, time(quality.least_copy_distance),
-                                 time(quality.most_copy_distance)),
+                                 counted(quality.packets, "packet"), quality.copies_of_other_taps, same,
+                                 duration(quality.least_copy_distance), duration(quality.most_copy_distance)),
           .advice = "Mirror one direction of each port only; the copies were left out here, but counters of other tools hold them twice."});
 }
 
@@ -100,15 +100,15 @@ void capture_cut(const Timeline& timeline, const Emit& emit) {
           .summary = fmt::format(
               "{} of {} were cut short by the capture{}: their ICRC cannot be checked, and {} of them lost the transport header.",
               quality.cut, counted(quality.packets, "packet"), bound, quality.unreadable),
-          .advice = "Capture at least 128 bytes of each packet for the headers (`tcpdump -s 128`), all of it for ICRC and payload.",
+          .advice = "Capture whole packets (`tcpdump -s 0`) where ICRC or payload matter; 128 bytes are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
 
 void one_way_capture(const Timeline& timeline, const Emit& emit) {
-    // Who gave up had no answer: there silence is what happened, not what the capture lacks.
+    // Who sent again and again had no answer: there silence is what happened, not what the capture lacks.
     std::vector<std::pair<Address, Address>> silent;
     for (const Recovery& story : timeline.recoveries) {
-        if (story.end != RecoveryEnd::gave_up) continue;
+        if (story.kind != RecoveryKind::timeout || story.end == RecoveryEnd::recovered) continue;
         if (const Connection* connection = timeline.find(story.connection))
             silent.emplace_back(connection->end(story.requester).address, connection->end(other(story.requester)).address);
     }
@@ -144,8 +144,10 @@ void setup_not_captured(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, connection.first_frame());
     }
     if (draft.count == 0) return;
-    draft.summary = fmt::format("{} of {} were set up before the capture began or without CM: what their ends agreed on is not known.",
-                                draft.count, counted(all, "connection"));
+    draft.summary = fmt::format(
+        "The set-up of {} of {} is not in the capture, which began later or does not see CM: what the ends agreed on "
+        "is not known.",
+        draft.count, counted(all, "connection"));
     draft.advice = "Start the capture before the job to see path MTU, READ depth, retry counts and the private data of the upper protocol.";
     emit(std::move(draft));
 }
@@ -185,7 +187,7 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
           .packets = {quality.largest_step_frame},
           .count = quality.backwards,
           .summary = fmt::format("Timestamps go back {}, by {} at the most.", counted(quality.backwards, "time"),
-                                 time(magnitude(quality.largest_step_back))),
+                                 duration(magnitude(quality.largest_step_back))),
           .advice =
               "Sort the file by time (`reordercap`) if it was merged, and distrust durations below that step: clocks of several ports or "
               "hosts differ by it."});
@@ -196,7 +198,7 @@ void clock_coarse(const Timeline& timeline, const Emit& emit) {
     if (!resolution || *resolution < kCoarseClock) return;
     emit({.party = Party::capture,
           .count = timeline.quality.packets,
-          .summary = fmt::format("The clock of the capture counts in steps of {}, more than most round trips take.", time(*resolution)),
+          .summary = fmt::format("The clock of the capture counts in steps of {}, more than most round trips take.", duration(*resolution)),
           .advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
                     "latencies."});
 }

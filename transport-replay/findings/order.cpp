@@ -124,6 +124,7 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
 }
 
 void duplicated(const Timeline& timeline, const Emit& emit) {
+    if (timeline.quality.same_tap_systematic) return;  // a mirror doubles, and hides what the network doubles
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);

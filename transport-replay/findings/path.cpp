@@ -55,7 +55,9 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
     std::string example;
     for (const Connection& connection : timeline.connections) {
         if (!link_local(connection.ends[0].address) && !link_local(connection.ends[1].address)) continue;
-        const bool silent = connection.reliable() && connection.one_way();
+        // A capture of one direction is no proof of silence; somebody who sends again is.
+        const bool silent = connection.reliable() && connection.one_way() &&
+                            connection.ways[connection.ways[0].packets != 0 ? 0 : 1].recovery(RecoveryKind::timeout).stories != 0;
         unanswered += silent ? 1 : 0;
         add_evidence(draft, connection.first_frame());
         if (count++ == 0 || (silent && unanswered == 1))
@@ -64,8 +66,8 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
     if (count == 0) return;
     draft.count = count;
     draft.severity = unanswered != 0 ? Severity::warning : Severity::note;
-    draft.summary = fmt::format("{} used link-local GIDs (fe80::), as between {}, and {} of them had no answer.",
-                                counted(count, "connection"), example, unanswered);
+    draft.summary = fmt::format("{} used link-local GIDs (fe80::), as between {}{}.", counted(count, "connection"), example,
+                                unanswered == 0 ? "" : fmt::format(", and {} of them had no answer", unanswered));
     draft.advice =
         "Choose the GID index of a routable address (`show_gids`, NCCL_IB_GID_INDEX, ibv_ah_attr.grh.sgid_index): link-local "
         "ones end at the first router.";

@@ -6,6 +6,7 @@
 #include <transport-replay/instant.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -42,12 +43,32 @@ std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& st
     return packets;
 }
 
+// What is left of a sum without some of its stories.
+RecoverySum without(const Case& found, const std::vector<const Recovery*>& others) {
+    RecoverySum sum = found.sum;
+    for (const Recovery* story : others) {
+        sum.stories -= std::min<std::uint64_t>(sum.stories, 1);
+        sum.triggers -= std::min<std::uint64_t>(sum.triggers, story->triggers);
+        sum.resent -= std::min<std::uint64_t>(sum.resent, story->resent);
+        sum.resent_bytes -= std::min(sum.resent_bytes, story->resent_bytes);
+        sum.lost = Duration{saturating::subtract(std::to_underlying(sum.lost), std::to_underlying(story->lost_time()))};
+        sum.waited = Duration{saturating::subtract(std::to_underlying(sum.waited), std::to_underlying(story->waited))};
+    }
+    if (others.empty()) return sum;
+    sum.most_lost = {};
+    for (const Recovery* story : found.stories)
+        if (std::ranges::find(others, story) == others.end()) sum.most_lost = std::max(sum.most_lost, story->lost_time());
+    return sum;
+}
+
 bool gave_up(const Recovery& story) { return story.end == RecoveryEnd::gave_up; }
+// Who has an answer to everything did not give up, however a story looks.
+bool all_answered(const Way& way) { return way.open + way.failed + way.abandoned == 0; }
 
 // ", at intervals of 537 ms (local ACK timeout exponent 15 to 17, and CM agreed on 17)".
 std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
     if (!interval) return {};
-    std::string out = fmt::format(", at intervals of {} and more", time(*interval));
+    std::string out = fmt::format(", at intervals of {} and more", duration(*interval));
     std::string fit;
     if (const auto exponents = timeout_exponents(*interval)) {
         const auto [least, most] = *exponents;
@@ -57,7 +78,7 @@ std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
     if (attempt != nullptr && attempt->local_ack_timeout) {
         const std::uint8_t agreed = *attempt->local_ack_timeout;
         const bool early = agreed != 0 && *interval < ack_timeout_of(agreed);
-        fit += fmt::format("{}{} in CM, {}", fit.empty() ? "" : ", ", agreed, time(ack_timeout_of(agreed)));
+        fit += fmt::format("{}{} in CM, {}", fit.empty() ? "" : ", ", agreed, duration(ack_timeout_of(agreed)));
         if (early) fit += ", so it retransmits adaptively";
     }
     return fit.empty() ? out : fmt::format("{} ({})", out, fit);
@@ -77,9 +98,9 @@ struct Silence {
 };
 
 // Whether the other end ever answered, which tells where to look.
-Silence silence(const Case& found, const Recovery& story, const Heard& heard) {
+Silence silence(const Case& found, bool answered, const Heard& heard) {
     const std::string from = host(found.from()), to = host(found.to());
-    if (story.answered)
+    if (answered)
         return {Party::fabric, fmt::format("an answer of {} was on the wire, so it was lost between the tap and {}", to, from),
                 fmt::format("Look for drops of answers on the way to {}: counters of its port and of the last switch, and a DSCP or "
                             "priority of ACKs that PFC does not protect.",
@@ -94,34 +115,73 @@ Silence silence(const Case& found, const Recovery& story, const Heard& heard) {
                 fmt::format("Check on {} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and "
                             "that the exchanged QP number, GID and P_Key are those of the live process.",
                             to)};
-    return {Party::undecided, fmt::format("nothing of {} to {} was captured on any path", to, from),
-            fmt::format("Check that {} is up and answers at this GID (`ibv_devinfo -v`, `rping`), that routes and firewalls let UDP port "
-                        "4791 pass both ways, and that the tap sees both directions.",
-                        to)};
+    return {
+        Party::undecided, fmt::format("no RDMA packet of {} to {} was captured on any path", to, from),
+        fmt::format("Check on {} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID "
+                    "(`rping`), then routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions.",
+                    to)};
+}
+
+// Where stories of RNR ended: a responder may send a sequence NAK of the very PSN that it put off, for packets that were
+// under way behind it (soft-RoCE does). Nothing was lost then.
+using RnrEnd = std::tuple<ConnectionId, End, std::uint32_t, dissect::Instant>;
+RnrEnd end_of_rnr(const Recovery& story, dissect::Instant time) { return {story.connection, story.requester, story.psn.value(), time}; }
+std::vector<RnrEnd> ends_of_rnr(const Timeline& timeline) {
+    std::vector<RnrEnd> ends;
+    for (const Recovery& story : timeline.recoveries)
+        if (story.kind == RecoveryKind::rnr_nak) ends.push_back(end_of_rnr(story, story.ended));
+    std::ranges::sort(ends);
+    return ends;
+}
+
+// PSNs that a responder said it missed: a timeout that sends one of them again is not spurious, however fast the answer.
+using Missed = std::tuple<ConnectionId, End, std::uint32_t>;
+Missed missed(const Recovery& story) { return {story.connection, story.requester, story.psn.value()}; }
+std::vector<Missed> missed(const Timeline& timeline) {
+    std::vector<Missed> all;
+    for (const Recovery& story : timeline.recoveries)
+        if (story.kind == RecoveryKind::sequence_nak) all.push_back(missed(story));
+    std::ranges::sort(all);
+    return all;
+}
+bool spurious(const Recovery& story, const std::vector<Missed>& all) {
+    return story.spurious && !std::ranges::binary_search(all, missed(story));
+}
+
+std::string loss_advice(const Case& found, bool corrupt) {
+    if (corrupt)
+        return fmt::format(
+            "Replace or clean what corrupts packets between {} and {}: compare symbol and FCS errors (`ethtool -S`, `mlxlink`) "
+            "hop by hop.",
+            host(found.from()), host(found.to()));
+    return fmt::format(
+        "Find the drops on the way from {} to {}: switch buffer and PFC drop counters of this priority, out_of_sequence and "
+        "rx_discards on the receiver (`rdma statistic`, `ethtool -S`), lossless class and ECN on every hop.",
+        host(found.from()), host(found.to()));
 }
 
 }  // namespace
 
 void retries_exceeded(const Timeline& timeline, const Emit& emit) {
     std::optional<Heard> heard;
-    for (const RecoveryKind kind : {RecoveryKind::timeout, RecoveryKind::sequence_nak, RecoveryKind::read_retry})
+    for (const RecoveryKind kind : {RecoveryKind::timeout, RecoveryKind::read_retry})
         for (const Case& found : cases(timeline, kind)) {
             const auto stories = kept(found, gave_up);
-            if (stories.empty()) continue;
+            if (stories.empty() || all_answered(found.way())) continue;
             if (!heard) heard.emplace(timeline);
             const Recovery& story = *stories.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
             const std::string agreed =
                 attempt != nullptr && attempt->retry_count ? fmt::format(" of {} retries agreed", *attempt->retry_count) : std::string();
-            Silence why = silence(found, story, *heard);
+            Silence why = silence(found, story.answered, *heard);
             emit({.party = why.party,
                   .connection = found.connection.uid,
                   .packets = evidence(stories),
                   .count = stories.size(),
                   .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up{}: {}.", host(found.from()),
                                          story.psn.value(), verb(story.verb), counted(story.rounds + 1ULL, "time"), who(found.to()),
-                                         time(elapsed(story.began, std::max(story.began, story.ended))), fitted(story.interval, attempt),
-                                         agreed, why.peer),
+                                         duration(elapsed(story.began, std::max(story.began, story.ended))),
+                                         fitted(story.interval, attempt), agreed, why.peer),
                   .advice = std::move(why.advice)});
         }
 }
@@ -129,7 +189,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
 void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
         const auto stories = kept(found, gave_up);
-        if (stories.empty()) continue;
+        if (stories.empty() || all_answered(found.way())) continue;
         const Recovery& story = *stories.back();
         emit(
             {.party = Party::responder,
@@ -146,54 +206,57 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
 }
 
 void go_back_n(const Timeline& timeline, const Emit& emit) {
+    const auto rnr = ends_of_rnr(timeline);
+    const auto is_rnr = [&](const Recovery& story) { return std::ranges::binary_search(rnr, end_of_rnr(story, story.began)); };
     for (const Case& found : cases(timeline, RecoveryKind::sequence_nak)) {
-        std::uint64_t lost = 0;
-        for (const Recovery* story : found.stories) lost += std::max(story->lost, 1U);
-        lost += found.sum.stories - std::min<std::uint64_t>(found.sum.stories, found.stories.size());
+        const RecoverySum sum = without(found, kept(found, is_rnr));
+        if (sum.stories == 0) continue;
+        const auto stories = kept(found, [&](const Recovery& story) { return !is_rnr(story); });
+        std::uint64_t lost = sum.stories - std::min<std::uint64_t>(sum.stories, stories.size());
+        for (const Recovery* story : stories) lost += std::max(story->lost, 1U);
+        const std::string cost =
+            fmt::format("{} ({}) went over the wire again and {} were lost, {} of them at the worst", counted(sum.resent, "packet"),
+                        size(sum.resent_bytes), duration(sum.lost), duration(sum.most_lost));
+        FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = evidence(stories), .count = sum.stories};
         const std::uint64_t corrupt = found.way().corrupt;
-        const std::string bad = corrupt == 0 ? ""
-                                             : fmt::format(", where {} had a wrong ICRC and {} dropped", counted(corrupt, "packet"),
-                                                           corrupt == 1 ? "was" : "were");
-        emit({.party = Party::fabric,
-              .connection = found.connection.uid,
-              .packets = evidence(found.stories),
-              .count = found.sum.stories,
-              .summary = fmt::format(
-                  "{} missed {} of {} in {}: {} ({}) went over the wire again and {} were lost, {} of them at the worst{}.",
-                  who(found.to()), counted(lost, "packet"), host(found.from()), counted(found.sum.stories, "loss event"),
-                  counted(found.sum.resent, "packet"), size(found.sum.resent_bytes), time(found.sum.lost), time(found.sum.most_lost), bad),
-              .advice = corrupt == 0
-                            ? fmt::format("Find the drops on the way from {} to {}: switch buffer and PFC drop counters of this priority, "
-                                          "out_of_sequence and rx_discards on the receiver (`rdma statistic`, `ethtool -S`), lossless "
-                                          "class and ECN on every hop.",
-                                          host(found.from()), host(found.to()))
-                            : fmt::format("Replace or clean what corrupts packets between {} and {}: compare symbol and FCS errors "
-                                          "(`ethtool -S`, `mlxlink`) hop by hop.",
-                                          host(found.from()), host(found.to()))});
+        if (!stories.empty() && std::ranges::all_of(stories, &Recovery::inferred)) {
+            draft.party = Party::undecided;
+            draft.severity = Severity::note;
+            draft.summary = fmt::format("{} sent to {} again {} as after a NAK, but answers were not captured: {}.", host(found.from()),
+                                        who(found.to()), counted(sum.stories, "time"), cost);
+            draft.advice = "Capture both directions to see whether the receiver missed packets.";
+        } else {
+            const std::string bad = corrupt == 0 ? "" : fmt::format(", where {} had a wrong ICRC", counted(corrupt, "packet"));
+            draft.summary = fmt::format("{} missed {} of {} in {}: {}{}.", who(found.to()), counted(lost, "packet"), host(found.from()),
+                                        counted(sum.stories, "loss event"), cost, bad);
+            draft.advice = loss_advice(found, corrupt != 0);
+        }
+        emit(std::move(draft));
     }
 }
 
 void rnr_stall(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::rnr_nak)) {
-        const auto ended = kept(found, gave_up);
-        if (found.sum.stories <= ended.size()) continue;
+        const RecoverySum sum = without(found, kept(found, gave_up));
+        if (sum.stories == 0) continue;
+        const auto stories = kept(found, [](const Recovery& story) { return !gave_up(story); });
         std::optional<std::uint8_t> code;
-        for (const Recovery* story : found.stories)
+        for (const Recovery* story : stories)
             if (story->rnr_timer && (!code || rnr_time(*story->rnr_timer) > rnr_time(*code))) code = story->rnr_timer;
         const bool longest = code == std::uint8_t{0};
-        const bool felt = longest || found.sum.most_lost >= kFeltStall ||
-                          std::to_underlying(found.sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
-        const Duration wait{std::to_underlying(found.sum.waited) /
-                            static_cast<std::int64_t>(std::max<std::uint64_t>(found.sum.triggers, 1))};
-        const std::string asked = code ? fmt::format(" that asked for {} (timer code {})", time(rnr_time(*code)), *code) : std::string();
+        const bool felt = longest || sum.most_lost >= kFeltStall ||
+                          std::to_underlying(sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
+        const Duration wait{std::to_underlying(sum.waited) / static_cast<std::int64_t>(std::max<std::uint64_t>(sum.triggers, 1))};
+        const std::string asked =
+            code ? fmt::format(" that asked for {} (timer code {})", duration(rnr_time(*code)), *code) : std::string();
         emit({.party = Party::responder,
               .connection = found.connection.uid,
-              .packets = evidence(found.stories),
-              .count = found.sum.stories,
-              .summary = fmt::format(
-                  "{} had no receive posted for {} {}: {}{} made {} wait {} each on average and {} in all, {} at the worst.",
-                  who(found.to()), host(found.from()), counted(found.sum.stories, "time"), counted(found.sum.triggers, "RNR NAK"), asked,
-                  host(found.from()), time(wait), time(found.sum.lost), time(found.sum.most_lost)),
+              .packets = evidence(stories),
+              .count = sum.stories,
+              .summary = fmt::format("{} had no receive posted for {} {}: {}{} cost {}, {} at the worst{}.", who(found.to()),
+                                     host(found.from()), counted(sum.stories, "time"), counted(sum.triggers, "RNR NAK"), asked,
+                                     duration(sum.lost), duration(sum.most_lost),
+                                     wait == Duration{} ? "" : fmt::format(", with waits of {} on average", duration(wait))),
               .advice = longest
                             ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
                                           "longest there is, and rdma_cm leaves it so.",
@@ -220,50 +283,56 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
               .packets = evidence(stories),
               .count = stories.size(),
               .summary = fmt::format("{} sent again {} after an RNR NAK of {} that asked for {} (timer code {}).", host(found.from()),
-                                     time(story.longest_wait), who(found.to()), time(rnr_time(*story.rnr_timer)), *story.rnr_timer),
+                                     duration(story.longest_wait), who(found.to()), duration(rnr_time(*story.rnr_timer)), *story.rnr_timer),
               .advice = fmt::format("Report it to the vendor of the NIC of {}: a requester must wait as long as the NAK asks.",
                                     host(found.from()))});
     }
 }
 
 void ack_timeout(const Timeline& timeline, const Emit& emit) {
+    std::optional<Heard> heard;
+    const auto all = missed(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
-        const std::uint64_t others =
-            found.way().spurious + kept(found, [](const Recovery& story) { return gave_up(story) && !story.spurious; }).size();
-        if (found.sum.stories <= others) continue;
-        const auto stories = kept(found, [](const Recovery& story) { return !gave_up(story) && !story.spurious; });
-        const bool answered = std::ranges::any_of(stories, [](const Recovery* story) { return story->answered; });
+        const auto other = [&](const Recovery& story) { return gave_up(story) || spurious(story, all); };
+        const RecoverySum sum = without(found, kept(found, other));
+        if (sum.stories == 0) continue;
+        const auto stories = kept(found, [&](const Recovery& story) { return !other(story); });
+        const bool answered = !stories.empty() && std::ranges::all_of(stories, &Recovery::answered);
         const bool lost = found.way().gaps.network != 0 || found.answers().response_gaps.network != 0 || answered;
-        const std::uint64_t count = found.sum.stories - others;
-        emit({.party = lost ? Party::fabric : Party::undecided,
+        Silence why{
+            lost ? Party::fabric : Party::undecided,
+            {},
+            fmt::format("Look for drops of last packets and of ACKs between {} and {} (local_ack_timeout_err in `rdma statistic`, switch "
+                        "drops), and lower the queue pair's timeout if recovery takes too long.",
+                        host(found.from()), host(found.to()))};
+        if (answered || answers_of(found.answers()) == 0) {
+            if (!heard) heard.emplace(timeline);
+            why = silence(found, answered, *heard);
+        }
+        emit({.party = why.party,
               .connection = found.connection.uid,
               .packets = evidence(stories),
-              .count = count,
-              .summary = fmt::format("{} waited in vain for {} {} and sent {} ({}) again{}: {} were lost, {} at the worst.",
-                                     host(found.from()), who(found.to()), counted(count, "time"), counted(found.sum.resent, "packet"),
-                                     size(found.sum.resent_bytes), fitted(shortest(stories), attempt_of(timeline, found.connection)),
-                                     time(found.sum.lost), time(found.sum.most_lost)),
-              .advice = answered
-                            ? fmt::format("Look for drops on the way to {}, where answers were lost after the tap saw them, and compare "
-                                          "local_ack_timeout_err (`rdma statistic`) with port drop counters.",
-                                          host(found.from()))
-                            : fmt::format("Look for drops of last packets and of ACKs between {} and {} (local_ack_timeout_err in `rdma "
-                                          "statistic`, switch drops), and lower the queue pair's timeout if recovery takes too long.",
-                                          host(found.from()), host(found.to()))});
+              .count = sum.stories,
+              .summary = fmt::format("{} waited in vain for {} {} and sent {} ({}) again{}: {} were lost, {} at the worst{}{}.",
+                                     host(found.from()), who(found.to()), counted(sum.triggers, "time"), counted(sum.resent, "packet"),
+                                     size(sum.resent_bytes), fitted(shortest(stories), attempt_of(timeline, found.connection)),
+                                     duration(sum.lost), duration(sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
+              .advice = std::move(why.advice)});
     }
 }
 
 void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
+    const auto all = missed(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
-        if (found.way().spurious == 0) continue;
-        const auto stories = kept(found, [](const Recovery& story) { return story.spurious; });
+        const auto stories = kept(found, [&](const Recovery& story) { return spurious(story, all); });
+        if (stories.empty()) continue;
         emit({.party = Party::requester,
               .connection = found.connection.uid,
               .packets = evidence(stories),
-              .count = found.way().spurious,
+              .count = stories.size(),
               .summary = fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", host(found.from()),
-                                     counted(found.way().spurious, "time"),
-                                     fitted(shortest(stories), attempt_of(timeline, found.connection)), who(found.to())),
+                                     counted(stories.size(), "time"), fitted(shortest(stories), attempt_of(timeline, found.connection)),
+                                     who(found.to())),
               .advice = fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive "
                                     "retransmission off, and see what delays {}.",
                                     host(found.from()), host(found.to()))});
@@ -274,20 +343,24 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::read_retry)) {
         const auto partial = kept(found, [](const Recovery& story) { return story.partial_read; }).size();
         const Gaps& gaps = found.answers().response_gaps;
-        const std::string seen = gaps.network + gaps.reordered == 0
-                                     ? std::string()
-                                     : fmt::format(", where {} of {} were lost and {} came late", counted(gaps.network, "response packet"),
-                                                   host(found.to()), gaps.reordered);
-        emit({.party = Party::fabric,
+        const bool missed = gaps.network + gaps.reordered != 0;
+        // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
+        const Gaps& requests = found.way().gaps;
+        const bool unsure = !missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0;
+        const std::string seen = missed ? fmt::format(", where {} of {} were lost and {} came late",
+                                                      counted(gaps.network, "response packet"), host(found.to()), gaps.reordered)
+                                        : std::string();
+        emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
               .packets = evidence(found.stories),
               .count = found.sum.stories,
-              .summary =
-                  fmt::format("{} asked {} again for data that had not come {}, {} from the middle of a READ, which cost {}{}.",
-                              host(found.from()), who(found.to()), counted(found.sum.stories, "time"), partial, time(found.sum.lost), seen),
+              .summary = fmt::format("{} asked {} again for data that had not come {}, {} from the middle of a READ, which cost {}{}.",
+                                     host(found.from()), who(found.to()), counted(found.sum.stories, "time"), partial,
+                                     duration(found.sum.lost), seen),
               .advice = fmt::format("Find the drops or the reordering of READ responses on the way from {} to {} (switch drop counters, "
                                     "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
-                                    host(found.to()), host(found.from()))});
+                                    host(found.to()), host(found.from())),
+              .severity = unsure ? Severity::note : Severity::warning});
     }
 }
 

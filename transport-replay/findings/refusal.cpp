@@ -30,7 +30,9 @@ std::string described(const Fatality& fatality) {
     if (!fatality.request) return "a request that was not captured";
     const Message& request = *fatality.request;
     const std::string what = request.access ? described(*request.access) : counted(request.bytes, "byte");
-    return fmt::format("{} of {}", verb(request.verb), what);
+    const std::string_view name = verb(request.verb);
+    const bool vowel = name.front() == 'A' || name.starts_with("RDMA");
+    return fmt::format("{} {} of {}", vowel ? "an" : "a", name, what);
 }
 
 bool deeper_than_agreed(const Timeline& timeline, const Fatality& fatality, const Connection& connection) {
@@ -45,6 +47,7 @@ struct Refused {
     std::uint64_t count;
     [[nodiscard]] std::string from() const { return host(connection.end(fatality.requester)); }
     [[nodiscard]] std::string to() const { return who(connection.end(other(fatality.requester))); }
+    [[nodiscard]] std::string responder() const { return host(connection.end(other(fatality.requester))); }
     [[nodiscard]] FindingDraft draft(Party party) const {
         FindingDraft draft{.party = party, .connection = connection.uid, .count = count};
         if (fatality.request) draft.packets = {fatality.request->first_frame, fatality.request->last_frame};
@@ -115,7 +118,7 @@ void remote_access_error(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft = one.draft(Party::requester);
         draft.summary = fmt::format("{} refused {} of {} at PSN {} (remote access error){}.", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(), beside_last_good(one.fatality));
-        draft.advice = access_advice(one.fatality, one.to());
+        draft.advice = access_advice(one.fatality, one.responder());
         emit(std::move(draft));
     }
 }
@@ -130,7 +133,7 @@ void remote_invalid_request(const Timeline& timeline, const Emit& emit) {
         draft.summary = fmt::format("{} refused {} of {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(),
                                     send ? ", most likely because the posted receive is shorter" : beside_last_good(one.fatality));
-        draft.advice = invalid_advice(one.fatality, one.to());
+        draft.advice = invalid_advice(one.fatality, one.responder());
         emit(std::move(draft));
     }
 }
@@ -141,10 +144,13 @@ void remote_operational_error(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft = one.draft(Party::responder);
         draft.summary = fmt::format("{} could not carry out {} of {} at PSN {} (remote operational error).", one.to(),
                                     described(one.fatality), one.from(), one.fatality.psn.value());
-        draft.advice = fmt::format(
-            "Look on {} for the local error behind it: an invalid receive work request, a page that cannot be "
-            "reached, the kernel log.",
-            one.to());
+        const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
+        draft.advice =
+            send ? fmt::format(
+                       "Look on {} for the receive it was meant for: a buffer shorter than {} (soft-RoCE answers so), one that is not "
+                       "registered, or an error in the kernel log.",
+                       one.responder(), counted(one.fatality.request->bytes, "byte"))
+                 : fmt::format("Look on {} for the local error behind it: memory that cannot be reached, the kernel log.", one.responder());
         emit(std::move(draft));
     }
 }
@@ -157,7 +163,7 @@ void unknown_nak(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft = one.draft(Party::responder);
         draft.summary = fmt::format("{} refused {} of {} at PSN {} with NAK code {}, which this service does not have.", one.to(),
                                     described(one.fatality), one.from(), one.fatality.psn.value(), one.fatality.nak_code);
-        draft.advice = fmt::format("Report it to the vendor of the NIC of {} with the packets listed here.", one.to());
+        draft.advice = fmt::format("Report it to the vendor of the NIC of {} with the packets listed here.", one.responder());
         emit(std::move(draft));
     }
 }
@@ -193,7 +199,7 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
                 const double rate =
                     static_cast<double>(way.most_reads) * static_cast<double>(way.message_bytes) * 8 / static_cast<double>(nanoseconds);
                 allowed = fmt::format("; at {} a READ and {} each that allows {:.3g} Gbit/s", size(way.message_bytes / reads),
-                                      time(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
+                                      duration(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
             }
             emit({.party = Party::requester,
                   .connection = connection.uid,
@@ -211,19 +217,23 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
 
 void requests_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
+    std::vector<ConnectionId> over;  // whose requesters gave up: that is another finding
+    for (const Recovery& story : timeline.recoveries)
+        if (story.end == RecoveryEnd::gave_up) over.push_back(story.connection);
+    std::ranges::sort(over);
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (way.open == 0 || !connection.reliable() || connection.one_way() || connection.released || connection.failed) continue;
             const dissect::Duration silent = elapsed(connection.last_time(), *timeline.last);
-            if (silent < kPatience) continue;
+            if (silent < kPatience || std::ranges::binary_search(over, connection.uid)) continue;
             emit({.party = Party::undecided,
                   .connection = connection.uid,
                   .packets = {way.last_frame},
                   .count = way.open,
-                  .summary =
-                      fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
-                                  counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))), time(silent)),
+                  .summary = fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
+                                         counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))),
+                                         duration(silent)),
                   .advice =
                       fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 waits for ever); the "
                                   "tap may also have missed the last answers.",

@@ -19,7 +19,7 @@ std::string size(std::uint64_t bytes) {
     return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
-std::string time(dissect::Duration duration) { return dissect::human_time(static_cast<double>(std::to_underlying(duration)) * 1e-9); }
+std::string duration(dissect::Duration value) { return dissect::human_time(static_cast<double>(std::to_underlying(value)) * 1e-9); }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return fmt::format("{:.3g} %", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));

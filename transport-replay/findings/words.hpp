@@ -13,7 +13,7 @@ namespace qps::transport::words {
 // "512 bytes", "31.2 KiB", "1.5 GiB".
 [[nodiscard]] std::string size(std::uint64_t bytes);
 // "655.4 ms"; of durations, never negative ones.
-[[nodiscard]] std::string time(dissect::Duration duration);
+[[nodiscard]] std::string duration(dissect::Duration value);
 // "2.1 %" of a whole that is not 0; "0 %" of one that is.
 [[nodiscard]] std::string share(std::uint64_t part, std::uint64_t whole);
 // "10.0.0.2 QP 17", "10.0.0.2" where no packet names its queue pair.

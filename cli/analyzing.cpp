@@ -1,0 +1,156 @@
+// The way every command goes that reconstructs: decode side by side, analyse in order.
+#include "analyzing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "decoding.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+// The observations of a batch; kept from one batch to the next, so that none of them is allocated anew.
+struct Observations {
+    std::vector<Observation> all;
+    std::size_t used = 0;
+    void add(const Packet& packet) {
+        if (used == all.size()) all.emplace_back();
+        observe(packet, all[used++]);
+    }
+};
+
+struct Ended {
+    ConnectionId connection{};
+    End requester{};
+    Message message;
+};
+
+// The analysis of all inputs, and who listens to it.
+class Analyst {
+public:
+    Analyst(const Options& options, const Listening& listening) : options_(options), listening_(listening), analysis_({sink()}) {}
+    Analyst(const Analyst&) = delete;
+    Analyst& operator=(const Analyst&) = delete;
+
+    [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
+
+    void take(const Observations& observations) {
+        for (std::size_t i = 0; i < observations.used && !full(); ++i) {
+            ++packets_;
+            const PacketStory story = analysis_.observe(observations.all[i]);
+            if (listening_.packet) listening_.packet(observations.all[i], story);
+            hand_on();
+        }
+    }
+
+    // What a live view shows: a copy is brought to an end, the original goes on.
+    void pause() {
+        const auto now = Clock::now();
+        constexpr std::chrono::seconds kBetween{1};
+        if (now - shown_ < kBetween) return;
+        shown_ = now;
+        if (listening_.pause) listening_.pause();
+        if (!listening_.meanwhile) return;
+        rehearsing_ = true;
+        Analysis copy = analysis_;
+        listening_.meanwhile(copy.finish(drops_));
+        rehearsing_ = false;
+    }
+
+    void add(const Drops& drops) {
+        drops_.known = drops_.known || drops.known;
+        drops_.received += drops.received;
+        drops_.dropped += drops.dropped;
+        drops_.dropped_by_system += drops.dropped_by_system;
+    }
+
+    [[nodiscard]] transport::Timeline finish() {
+        transport::Timeline timeline = analysis_.finish(drops_);
+        hand_on();
+        return timeline;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    std::function<void(ConnectionId, End, const Message&)> sink() {
+        if (!listening_.message) return {};
+        return [this](ConnectionId connection, End requester, const Message& message) {
+            if (!rehearsing_) ended_.push_back({connection, requester, message});
+        };
+    }
+    void hand_on() {
+        for (const Ended& each : ended_) listening_.message(each.connection, each.requester, each.message);
+        ended_.clear();
+    }
+
+    const Options& options_;
+    const Listening& listening_;
+    std::vector<Ended> ended_;
+    Analysis analysis_;
+    Drops drops_;
+    bool rehearsing_ = false;
+    std::uint64_t packets_ = 0;
+    Clock::time_point shown_ = Clock::now();
+};
+
+Drops drops_of(const Input& input) {
+    if (input.file() != nullptr) return input.file()->drops();
+    Drops drops;
+    drops.known = true;
+    drops.dropped_by_system = input.lost();
+    return drops;
+}
+
+}  // namespace
+
+Analyzed analyze(const Options& options, const Filter& filter, const Output& output, const Listening& listening) {
+    Analyzed analyzed;
+    Analyst analyst(options, listening);
+    std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
+    if (filter.needs_annotation()) annotator.emplace();
+    std::uint64_t frames = 0;  // of the inputs before
+    analyzed.code = for_each_input(options, [&](Input& input, Progress& progress) {
+        analyzed.any = true;
+        if (analyst.full()) return ExitCode::done;
+        input.number_from(frames);
+        input.wake_when_idle();
+        const Jobs jobs = jobs_for(options, input);
+        std::vector<Observations> parts(jobs.slots());
+        const auto begin = [&](std::size_t slot) { parts[slot].used = 0; };
+        const auto each = [&](std::size_t slot, const Packet& packet) { parts[slot].add(packet); };
+        const auto consume = [&](std::size_t slot) {
+            analyst.take(parts[slot]);
+            if (input.live()) analyst.pause();
+            return !analyst.full() && output.ok();
+        };
+        decode_all(input, progress, jobs, {filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
+        frames = input.last_number();
+        analyst.add(drops_of(input));
+        return output.ok() ? ExitCode::done : ExitCode::output_failed;
+    });
+    analyzed.timeline = analyst.finish();
+    return analyzed;
+}
+
+ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
+    ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
+    const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
+    if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
+    return worse(code, finish(output));
+}
+
+bool wanted(const Options& options, std::optional<ConnectionId> connection) {
+    return options.connections.empty() ||
+           (connection && std::ranges::find(options.connections, std::to_underlying(*connection)) != options.connections.end());
+}
+
+}  // namespace qps::cli

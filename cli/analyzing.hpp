@@ -1,0 +1,42 @@
+// The way every command goes that reconstructs: all inputs of the command line are one capture, whose packets are decoded
+// side by side and analysed in order. The result does not depend on the number of threads.
+#pragma once
+
+#include <dissect/filter/filter.hpp>
+#include <transport-replay/analysis.hpp>
+
+#include <functional>
+
+#include "exit_code.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace qps::cli {
+
+// What a command wants to hear while the capture is read. All of it comes from one thread, in the order of the capture.
+struct Listening {
+    // Each packet that was analysed; the observation is valid during the call.
+    std::function<void(const transport::Observation&, const transport::PacketStory&)> packet{};
+    // Each message when nothing more can happen to it, after the packet that ended it.
+    std::function<void(transport::ConnectionId, transport::End requester, const transport::Message&)> message{};
+    // Where packets arrive as they happen: what is known so far, at most once a second.
+    std::function<void(const transport::Timeline& so_far)> meanwhile{};
+    // The same for those who only have to show what they hold back.
+    std::function<void()> pause{};
+};
+
+struct Analyzed {
+    transport::Timeline timeline;
+    ExitCode code = ExitCode::done;  // of the inputs
+    bool any = false;                // an input could be opened: there is something to report
+};
+
+[[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening);
+
+// The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
+[[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
+
+// Whether the user wants to see that connection.
+[[nodiscard]] bool wanted(const Options& options, std::optional<transport::ConnectionId> connection);
+
+}  // namespace qps::cli

@@ -1,0 +1,124 @@
+// `cm`: how connections were set up and taken down: a ladder of messages for each attempt.
+#include <array>
+
+#include "analyzing.hpp"
+#include "cm_text.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "report.hpp"
+#include "sheet.hpp"
+#include "tone.hpp"
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+// A message of an attempt.
+struct Row {
+    const CmAttempt& attempt;
+    const CmRung& rung;
+};
+using Column = SheetColumn<Row>;
+constexpr std::array kColumns{
+    Column{"attempt", "", Side::left, [](const Row& row) { return number(row.attempt.uid); }},
+    Column{"active", "", Side::left, [](const Row& row) -> Cell { return text(row.attempt.active.address); }},
+    Column{"passive", "", Side::left, [](const Row& row) -> Cell { return text(row.attempt.passive.address); }},
+    Column{"service", "", Side::left, [](const Row& row) -> Cell { return service_text(row.attempt); }},
+    Column{"outcome", "", Side::left, [](const Row& row) -> Cell { return std::string(name(row.attempt.outcome)); }},
+    Column{"frame", "", Side::left, [](const Row& row) { return number(row.rung.frame); }},
+    Column{"time_ns", "", Side::left, [](const Row& row) { return number(row.rung.time); }},
+    Column{"message", "", Side::left, [](const Row& row) -> Cell { return std::string(name(row.rung.message)); }},
+    Column{"from_active", "", Side::left, [](const Row& row) -> Cell { return row.rung.from_active; }},
+    Column{"duplicate", "", Side::left, [](const Row& row) -> Cell { return row.rung.duplicate; }},
+    Column{"refused", "", Side::left, [](const Row& row) -> Cell { return row.rung.refused; }},
+    Column{"state", "", Side::left, [](const Row& row) -> Cell { return std::string(name(row.rung.state)); }},
+};
+
+// Attempts of the connections that the user wants.
+std::vector<const CmAttempt*> chosen(const Options& options, const transport::Timeline& timeline) {
+    std::vector<const CmAttempt*> attempts;
+    if (options.connections.empty()) {
+        for (const CmAttempt& attempt : timeline.cm.attempts) attempts.push_back(&attempt);
+        return attempts;
+    }
+    for (const Connection& connection : timeline.connections) {
+        if (!connection.cm_attempt || !wanted(options, connection.uid)) continue;
+        for (const CmAttempt& attempt : timeline.cm.attempts)
+            if (attempt.uid == *connection.cm_attempt) attempts.push_back(&attempt);
+    }
+    return attempts;
+}
+
+void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {
+    const bool color = wants_color(options, output);
+    const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
+    std::string out;
+    for (const CmAttempt* attempt : chosen(options, timeline)) {
+        append_attempt(out, *attempt, start, color);
+        out += '\n';
+        output.write(out);
+        out.clear();
+    }
+    if (options.connections.empty()) append_joins(out, timeline.cm, start);
+    output.write(out);
+}
+
+void write_json(const Options& options, const transport::Timeline& timeline, Output& output) {
+    const bool lines = options.format == OutputFormat::ndjson;
+    std::string out;
+    Document document(options.format, out);
+    const auto each = [&](std::string_view type, const auto& add) {
+        document.open();
+        if (lines) document.add("type", type);
+        add();
+        document.close();
+        if (lines) out += '\n';
+        output.write(out);
+        out.clear();
+    };
+    if (!lines) {
+        document.open();
+        document.add("schema", kSchema);
+        document.open_list("attempts");
+    }
+    for (const CmAttempt* attempt : chosen(options, timeline)) each("attempt", [&] { add_attempt(document, *attempt); });
+    if (!lines) {
+        document.close_list();
+        document.open_list("joins");
+    }
+    for (const MulticastJoin& join : timeline.cm.joins) each("join", [&] { add_join(document, join); });
+    if (!lines) {
+        document.close_list();
+        document.close();
+        out += '\n';
+    }
+    output.write(out);
+}
+
+}  // namespace
+
+ExitCode run_cm(const Options& options) {
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    const Analyzed analyzed = analyze(options, *filter, output, {});
+    if (!analyzed.any) return finish(options, analyzed, output);
+    switch (options.format) {
+        case OutputFormat::table: write_table(options, analyzed.timeline, output); break;
+        case OutputFormat::json:
+        case OutputFormat::ndjson: write_json(options, analyzed.timeline, output); break;
+        case OutputFormat::csv:
+        case OutputFormat::tsv: {
+            Sheet sheet(options, output, "messages", kColumns);
+            for (const CmAttempt* attempt : chosen(options, analyzed.timeline))
+                for (const CmRung& rung : attempt->ladder) sheet.add(kColumns, Row{*attempt, rung});
+            sheet.end();
+        }
+    }
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

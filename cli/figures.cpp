@@ -1,0 +1,106 @@
+// Numbers and names as people read them in reports.
+#include "figures.hpp"
+
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+namespace {
+constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kThousand = 1000;
+constexpr double kBitsPerByte = 8;
+
+// "12.5 M" of 12'500'000: three digits that count.
+std::string scaled(double number, std::string_view unit) {
+    constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+    std::size_t prefix = 0;
+    while (number >= kThousand && prefix + 1 < kPrefixes.size()) {
+        number /= kThousand;
+        ++prefix;
+    }
+    return fmt::format("{:.{}f} {}{}", number, prefix == 0 ? 0 : number < 10 ? 2 : number < 100 ? 1 : 0, kPrefixes[prefix], unit);
+}
+}  // namespace
+
+std::string grouped(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(digits.begin() + at, ',');
+    return digits;
+}
+
+std::string counted(std::uint64_t number, std::string_view what) {
+    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+std::string duration_text(Duration duration) {
+    return human_time(static_cast<double>(std::to_underlying(duration)) / kNanosecondsPerSecond);
+}
+
+std::string seconds_text(Duration since_start) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    constexpr std::int64_t kMicrosecond = 1'000;
+    const std::int64_t nanoseconds = std::to_underlying(since_start);
+    const bool before = nanoseconds < 0;
+    const std::uint64_t size = before ? 0 - static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+    return fmt::format("{}{}.{:06}", before ? "-" : "", size / kSecond, size % kSecond / kMicrosecond);
+}
+
+std::string bytes_text(std::uint64_t bytes) { return scaled(static_cast<double>(bytes), "B"); }
+std::string rate_text(double bits_per_second) { return scaled(bits_per_second, "bit/s"); }
+
+double per_second(std::uint64_t count, Duration during) {
+    const auto nanoseconds = static_cast<double>(std::to_underlying(during));
+    return nanoseconds > 0 ? static_cast<double>(count) * kNanosecondsPerSecond / nanoseconds : 0;
+}
+
+std::string_view service_name(Service service) {
+    constexpr std::array<std::string_view, 8> kNames{"RC", "UC", "RD", "UD", "CNP", "XRC", "vendor 6", "vendor 7"};
+    return kNames[static_cast<std::size_t>(service) % kNames.size()];
+}
+
+std::string ends_text(const transport::Connection& connection) {
+    return fmt::format("{} <-> {}", text(connection.ends[0]), text(connection.ends[1]));
+}
+
+std::string nak_text(std::uint8_t code) {
+    for (const ValueName& row : kNakCodes) {
+        if (row.value != code) continue;
+        std::string words(row.name);
+        for (char& c : words) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return words;
+    }
+    return fmt::format("reserved code {}", code);
+}
+
+void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words) {
+    out += start;
+    std::size_t column = indent;
+    bool first = true;
+    while (!words.empty()) {
+        const std::size_t length = std::min(words.find(' '), words.size());
+        if (!first && column + 1 + length > kLineWidth) {
+            out += '\n';
+            out.append(indent, ' ');
+            column = indent;
+        } else if (!first) {
+            out += ' ';
+            ++column;
+        }
+        out += words.substr(0, length);
+        column += length;
+        first = false;
+        words.remove_prefix(std::min(length + 1, words.size()));
+    }
+    out += '\n';
+}
+
+}  // namespace qps::cli

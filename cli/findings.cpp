@@ -1,0 +1,127 @@
+// `findings`: what went wrong, whose fault it is and what to do. Where packets arrive as they happen each finding is
+// printed once, within about a second.
+#include <set>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "report.hpp"
+#include "sheet.hpp"
+#include "tone.hpp"
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+std::string frames_of(const Finding& finding) {
+    std::string text;
+    for (const dissect::FrameIndex frame : finding.packets) {
+        if (!text.empty()) text += ',';
+        text += std::to_string(std::to_underlying(frame));
+    }
+    return text;
+}
+
+constexpr std::array kColumns{
+    SheetColumn<Finding>{
+        "severity", "", Side::left,
+        [](const Finding& finding) -> Cell { return std::string(kSeverityNames[static_cast<std::size_t>(finding.severity)]); }},
+    SheetColumn<Finding>{"id", "", Side::left, [](const Finding& finding) -> Cell { return std::string(finding.id); }},
+    SheetColumn<Finding>{"party", "", Side::left,
+                         [](const Finding& finding) -> Cell { return std::string(kPartyNames[static_cast<std::size_t>(finding.party)]); }},
+    SheetColumn<Finding>{"connection", "", Side::left,
+                         [](const Finding& finding) { return finding.connection ? number(*finding.connection) : Cell{}; }},
+    SheetColumn<Finding>{"count", "", Side::left, [](const Finding& finding) { return number(finding.count); }},
+    SheetColumn<Finding>{"packets", "", Side::left, [](const Finding& finding) -> Cell { return frames_of(finding); }},
+    SheetColumn<Finding>{"summary", "", Side::left, [](const Finding& finding) -> Cell { return finding.summary; }},
+    SheetColumn<Finding>{"advice", "", Side::left, [](const Finding& finding) -> Cell { return finding.advice; }},
+    SheetColumn<Finding>{"clause", "", Side::left, [](const Finding& finding) -> Cell { return std::string(finding.clause); }},
+};
+
+// Findings in the format asked for, each once.
+class Findings {
+public:
+    Findings(const Options& options, Output& output)
+        : options_(options), output_(output), color_(wants_color(options, output)), document_(options.format, text_) {
+        if (rows()) sheet_.emplace(options, output, "findings", kColumns);
+        if (options.format != OutputFormat::json) return;
+        document_.open();
+        document_.add("schema", kSchema);
+        document_.open_list("findings");
+    }
+
+    void print_new(const transport::Timeline& timeline) {
+        for (const Finding& finding : timeline.findings) {
+            if (!wanted(options_, finding.connection) || !printed_.emplace(finding.id, finding.connection).second) continue;
+            print(finding, timeline);
+        }
+        output_.flush();
+    }
+
+    // The end: those that were not printed before. Where none was, people get them folded.
+    void end(const transport::Timeline& timeline) {
+        if (options_.format == OutputFormat::table && printed_.empty()) {
+            append_findings(text_, options_, timeline, color_);
+        } else if (printed_.empty()) {
+            for (const Finding& finding : timeline.findings)
+                if (wanted(options_, finding.connection)) print(finding, timeline);
+        } else {
+            print_new(timeline);
+        }
+        if (options_.format == OutputFormat::json) {
+            document_.close_list();
+            document_.close();
+            text_ += '\n';
+        }
+        output_.write(text_);
+        text_.clear();
+    }
+
+private:
+    [[nodiscard]] bool rows() const { return options_.format == OutputFormat::csv || options_.format == OutputFormat::tsv; }
+
+    void print(const Finding& finding, const transport::Timeline& timeline) {
+        if (rows()) return sheet_->add(kColumns, finding);
+        if (options_.format == OutputFormat::table) {
+            if (printed_.size() > 1) text_ += '\n';
+            append_finding(text_, finding, timeline, color_);
+        } else {
+            document_.open();
+            if (options_.format == OutputFormat::ndjson) document_.add("type", "finding");
+            add_finding(document_, finding);
+            document_.close();
+            if (options_.format == OutputFormat::ndjson) text_ += '\n';
+        }
+        output_.write(text_);
+        text_.clear();
+    }
+
+    const Options& options_;
+    Output& output_;
+    bool color_;
+    std::string text_;
+    Document document_;
+    std::optional<Sheet> sheet_;
+    std::set<std::pair<std::string_view, std::optional<ConnectionId>>> printed_;
+};
+
+}  // namespace
+
+ExitCode run_findings(const Options& options) {
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    std::optional<Findings> findings;
+    const auto begin = [&]() -> Findings& { return findings ? *findings : findings.emplace(options, output); };
+    Listening listening;
+    if (options.format != OutputFormat::json)  // a document is one piece
+        listening.meanwhile = [&](const transport::Timeline& so_far) { begin().print_new(so_far); };
+    const Analyzed analyzed = analyze(options, *filter, output, listening);
+    if (analyzed.any) begin().end(analyzed.timeline);
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

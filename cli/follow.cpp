@@ -1,0 +1,167 @@
+// `follow`: what the messages of one connection carried, byte for byte, each once.
+#include <dissect/render.hpp>
+#include <dissect/render_value.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <cstdio>
+#include <optional>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "document.hpp"
+#include "figures.hpp"
+#include "known_ends.hpp"
+#include "payload_store.hpp"
+#include "report.hpp"
+#include "verbs.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+// Writes the messages of one connection.
+class Following {
+public:
+    Following(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_) {
+        if (options.raw || options.format != OutputFormat::json) return;
+        document_.open();
+        document_.add("schema", kSchema);
+        document_.open_list("messages");
+    }
+
+    void packet(const Observation& observation, const PacketStory& story) {
+        if (!start_ && observation.has_time) start_ = observation.time;
+        if (!is_followed(story.connection)) return;
+        ends_.learn(observation, story);
+        store_.keep(observation, story);
+    }
+
+    void message(ConnectionId connection, End requester, const Message& message) {
+        if (!is_followed(connection)) return;
+        const Payload payload = store_.take(requester, message);
+        if (options_.whose != Whose::both && (options_.whose == Whose::a) != (requester == End::a)) return;
+        ++number_;
+        if (options_.message_number && *options_.message_number != number_) return;
+        ++written_;
+        if (options_.raw) {
+            for (const std::byte byte : payload.bytes) text_ += static_cast<char>(byte);
+        } else if (options_.format == OutputFormat::table) {
+            append_message(requester, message, payload);
+        } else {
+            add_message(requester, message, payload);
+        }
+        tell_missing(message, payload);
+        write();
+    }
+
+    void end() {
+        if (!options_.raw && options_.format == OutputFormat::json) {
+            document_.close_list();
+            document_.close();
+            text_ += '\n';
+        }
+        write();
+        if (options_.quiet) return;
+        if (store_.refused() != 0)
+            fmt::print(stderr, "qpscope: {} of payload were not kept: more than {} waited for the end of their messages\n",
+                       bytes_text(store_.refused()), bytes_text(PayloadStore::kMost));
+        if (written_ == 0)
+            fmt::print(stderr, "qpscope: connection {} {}\n", options_.followed,
+                       number_ == 0 ? "has no such messages here; `qpscope connections` lists what is there"
+                                    : fmt::format("has {}", counted(number_, "message")));
+    }
+
+private:
+    [[nodiscard]] bool is_followed(std::optional<ConnectionId> connection) const {
+        return connection && std::to_underlying(*connection) == options_.followed;
+    }
+
+    void append_message(End requester, const Message& message, const Payload& payload) {
+        const ConnectionId connection{options_.followed};
+        text_ += fmt::format("message {} at {}: {} from {} to {}, PSN {}, {}, {}\n", number_,
+                             seconds_text(elapsed(start_.value_or(Instant{}), message.first_time)), verb_text(message),
+                             text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
+                             psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
+        append_hex_dump(text_, payload.bytes);
+        text_ += '\n';
+    }
+
+    void add_message(End requester, const Message& message, const Payload& payload) {
+        std::string hex;
+        append_hex(hex, payload.bytes);
+        document_.open();
+        document_.add("message", number_);
+        document_.add("connection", options_.followed);
+        document_.add("requester", requester == End::a ? "a" : "b");
+        document_.add("verb", verb_text(message));
+        document_.add("first_psn", message.first);
+        document_.add("last_psn", message.last);
+        document_.add("first_frame", message.first_frame);
+        document_.add("first_ns", message.first_time);
+        document_.add("outcome", outcome_text(message));
+        document_.add("bytes", payload.bytes.size());
+        document_.add("missing_bytes", payload.missing_bytes);
+        document_.add("cut_bytes", payload.cut_bytes);
+        document_.add("payload", hex);
+        document_.close();
+        if (options_.format == OutputFormat::ndjson) text_ += '\n';
+    }
+
+    // Bytes that are not there are never made up.
+    void tell_missing(const Message& message, const Payload& payload) const {
+        if (options_.quiet) return;
+        if (payload.cut_bytes != 0)
+            fmt::print(stderr, "qpscope: message {}: the capture cut off {}\n", number_, counted(payload.cut_bytes, "byte"));
+        const bool whole = message.outcome == Outcome::completed || message.outcome == Outcome::sent;
+        if (!whole || payload.missing_packets == 0) return;  // what was not answered need not have been sent
+        fmt::print(stderr, "qpscope: message {} (PSN {}): {} not captured, from PSN {} on{}\n", number_,
+                   psn_range(message.first, message.last), counted(payload.missing_packets, "packet"), payload.first_missing.value(),
+                   payload.missing_bytes == 0 ? "" : fmt::format("; {} are missing", counted(payload.missing_bytes, "byte")));
+    }
+
+    void write() {
+        output_.write(text_);
+        text_.clear();
+    }
+
+    const Options& options_;
+    Output& output_;
+    std::string text_;
+    Document document_;
+    PayloadStore store_;
+    KnownEnds ends_;
+    std::optional<Instant> start_;
+    std::uint64_t number_ = 0;
+    std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+ExitCode run_follow(const Options& options) {
+    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+        fmt::print(stderr, "qpscope: follow has no rows; use -f table, json or ndjson, or --raw\n");
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    std::optional<Following> following;
+    const auto begin = [&]() -> Following& { return following ? *following : following.emplace(options, output); };
+    Listening listening;
+    listening.packet = [&](const Observation& observation, const PacketStory& story) { begin().packet(observation, story); };
+    listening.message = [&](ConnectionId connection, End requester, const Message& message) {
+        begin().message(connection, requester, message);
+    };
+    listening.pause = [&] { output.flush(); };
+    const Analyzed analyzed = analyze(options, *filter, output, listening);
+    if (analyzed.any) begin().end();
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,20 @@
+// Which connections of a capture a line of a log may be about, best first, and why.
+#pragma once
+
+#include <transport-replay/timeline.hpp>
+
+#include <string>
+#include <vector>
+
+#include "log_line.hpp"
+
+namespace qps::cli {
+
+struct Candidate {
+    transport::ConnectionId connection{};
+    std::string reasons;  // "both hosts; QP 17 of 10.0.0.1; 7 timeouts"
+};
+
+[[nodiscard]] std::vector<Candidate> candidates_for(const LogLine& line, const transport::Timeline& timeline);
+
+}  // namespace qps::cli

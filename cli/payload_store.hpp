@@ -1,0 +1,51 @@
+// PayloadStore: the payload of one connection's packets, kept until the message they belong to is complete.
+//
+// A SEND or WRITE has its payload in its requests, a READ in the responses to it; both bear PSNs of the requester, so one
+// map for each end holds both. What comes again replaces what was there: it is the same, and what is old may be of
+// another round of the PSNs. What an attacker could feed: packets of messages that never end; kMost bounds what is kept.
+#pragma once
+
+#include <transport-replay/message.hpp>
+#include <transport-replay/packet_story.hpp>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::cli {
+
+// The payload of a message, in order.
+struct Payload {
+    std::vector<std::byte> bytes;
+    std::uint32_t missing_packets = 0;  // PSNs of which no packet with payload was captured
+    std::uint64_t missing_bytes = 0;    // where the length of the message tells
+    dissect::Psn first_missing;         // of missing_packets
+    std::uint64_t cut_bytes = 0;        // payload that the capture cut off
+};
+
+class PayloadStore {
+public:
+    static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
+
+    void keep(const transport::Observation& observation, const transport::PacketStory& story);
+    // Hands out what was kept of a message, and forgets it.
+    [[nodiscard]] Payload take(transport::End requester, const transport::Message& message);
+    // Bytes that were not kept because too many waited.
+    [[nodiscard]] std::uint64_t refused() const { return refused_; }
+
+private:
+    struct Chunk {
+        dissect::FrameIndex frame{};
+        std::uint32_t wire_length = 0;  // of the payload
+        std::vector<std::byte> bytes;
+    };
+    using Chunks = boost::unordered_flat_map<std::uint32_t, Chunk>;  // by PSN
+
+    std::array<Chunks, 2> chunks_;  // by requester
+    std::size_t held_ = 0;
+    std::uint64_t refused_ = 0;
+};
+
+}  // namespace qps::cli

@@ -1,0 +1,123 @@
+// The findings for people. What happened to many connections alike is one block, with the worst of them.
+#include <algorithm>
+#include <map>
+
+#include "analyzing.hpp"
+#include "figures.hpp"
+#include "report.hpp"
+#include "tone.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+constexpr std::size_t kIndent = 9;        // behind "warning  "
+constexpr std::size_t kShownOfMany = 3;   // of findings of one id
+constexpr std::size_t kNamedOfMany = 12;  // connections beyond them
+constexpr std::size_t kFramesShown = 8;   // in a table; machine formats have all of the evidence
+
+std::string_view tone_of(Severity severity) {
+    switch (severity) {
+        case Severity::error: return kErrorTone;
+        case Severity::warning: return kWarningTone;
+        case Severity::note: break;
+    }
+    return {};
+}
+
+std::string times(std::uint64_t count) { return count == 1 ? "" : fmt::format(", {} times", grouped(count)); }
+
+std::string where(const Finding& finding, const transport::Timeline& timeline) {
+    if (!finding.connection) return {};
+    const auto uid = std::to_underlying(*finding.connection);
+    const Connection* connection = timeline.find(*finding.connection);
+    return connection == nullptr ? fmt::format("#{}", uid) : fmt::format("#{} {}", uid, ends_text(*connection));
+}
+
+std::string evidence(const Finding& finding) {
+    std::string text;
+    const std::size_t shown = std::min(finding.packets.size(), kFramesShown);
+    for (std::size_t i = 0; i < shown; ++i)
+        text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ",
+                            std::to_underlying(finding.packets[i]));
+    if (shown < finding.packets.size()) text += ", ...";
+    if (!finding.clause.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", finding.clause);
+    return text;
+}
+
+void append_head(std::string& out, const Finding& finding, std::string_view rest, bool color) {
+    const std::string_view severity = kSeverityNames[static_cast<std::size_t>(finding.severity)];
+    const std::string start = fmt::format("{:<{}}{}", severity, kIndent, finding.id);
+    const std::string_view tone = color ? tone_of(finding.severity) : std::string_view{};
+    out += tone.empty() ? start : fmt::format("{}{}{}", tone, start, kToneEnd);
+    out += rest;
+    out += '\n';
+}
+
+void append_line(std::string& out, std::string_view words, std::size_t indent = kIndent) {
+    if (!words.empty()) append_wrapped(out, std::string(indent, ' '), indent, words);
+}
+
+void append_advice(std::string& out, const Finding& finding) {
+    if (!finding.advice.empty()) append_wrapped(out, std::string(kIndent, ' ') + "-> ", kIndent + 3, finding.advice);
+}
+
+using Group = std::vector<const Finding*>;
+
+void append_group(std::string& out, Group group, const transport::Timeline& timeline, bool color) {
+    std::ranges::stable_sort(group, std::greater{}, [](const Finding* finding) { return finding->count; });
+    const Finding& first = *group.front();
+    std::uint64_t count = 0;
+    for (const Finding* finding : group) count += finding->count;
+    append_head(out, first,
+                fmt::format("  {}, {} findings{}", kPartyNames[static_cast<std::size_t>(first.party)], grouped(group.size()),
+                            count == group.size() ? "" : times(count)),
+                color);
+    const std::size_t shown = std::min(group.size(), kShownOfMany);
+    for (std::size_t i = 0; i < shown; ++i) {
+        if (const std::string place = where(*group[i], timeline); !place.empty()) append_line(out, place + times(group[i]->count));
+        append_line(out, group[i]->summary, kIndent + 2);
+        append_line(out, evidence(*group[i]), kIndent + 2);
+    }
+    append_advice(out, first);
+    if (shown == group.size()) return;
+    std::string others = fmt::format("and {} more:", grouped(group.size() - shown));
+    for (std::size_t i = shown; i < std::min(group.size(), shown + kNamedOfMany); ++i)
+        others += group[i]->connection ? fmt::format(" #{}", std::to_underlying(*group[i]->connection)) : "";
+    append_line(out, others + (group.size() > shown + kNamedOfMany ? " ..." : ""));
+}
+
+}  // namespace
+
+void append_finding(std::string& out, const Finding& finding, const transport::Timeline& timeline, bool color) {
+    const std::string place = where(finding, timeline);
+    append_head(out, finding,
+                fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, kPartyNames[static_cast<std::size_t>(finding.party)],
+                            times(finding.count)),
+                color);
+    append_line(out, finding.summary);
+    append_advice(out, finding);
+    append_line(out, evidence(finding));
+}
+
+void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {
+    // The order of the first of each id is the order of the blocks: findings come worst first.
+    std::vector<Group> groups;
+    std::map<std::pair<Severity, std::string_view>, std::size_t> places;
+    for (const Finding& finding : timeline.findings) {
+        if (!wanted(options, finding.connection)) continue;
+        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id}, groups.size());
+        if (is_new) groups.emplace_back();
+        groups[place->second].push_back(&finding);
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (i > 0) out += '\n';
+        if (groups[i].size() == 1) append_finding(out, *groups[i].front(), timeline, color);
+        else append_group(out, groups[i], timeline, color);
+    }
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,215 @@
+// The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
+#include <dissect/render_value.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analyzing.hpp"
+#include "figures.hpp"
+#include "report.hpp"
+#include "tone.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+constexpr std::size_t kLabel = 18;            // columns up to the text of a row
+constexpr std::size_t kConnectionsShown = 5;  // of many: the worst, then the largest
+
+void append_row(std::string& out, std::string_view label, std::string_view words) {
+    if (!words.empty()) append_wrapped(out, fmt::format("    {:<{}}", label, kLabel - 4), kLabel, words);
+}
+
+// "3 good, 4 messages": the counts that are not zero.
+class Counts {
+public:
+    Counts& add(std::uint64_t count, std::string_view what) {
+        if (count != 0) text_ += fmt::format("{}{} {}", text_.empty() ? "" : ", ", grouped(count), what);
+        return *this;
+    }
+    // Of a noun.
+    Counts& add_many(std::uint64_t count, std::string_view noun) {
+        if (count != 0) text_ += fmt::format("{}{}", text_.empty() ? "" : ", ", counted(count, noun));
+        return *this;
+    }
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+};
+
+Duration length_of(const transport::Timeline& timeline) {
+    return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
+}
+
+void append_capture(std::string& out, const Options& options, const transport::Timeline& timeline) {
+    const auto names = input_names(options);
+    out += fmt::format("{}{}\n", names.front(),
+                       names.size() == 1 ? "" : fmt::format(" and {} more, as one capture", grouped(names.size() - 1)));
+    append_row(out, "packets",
+               fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(timeline.quality.rdma_packets),
+                           bytes_text(timeline.bytes)));
+    if (timeline.first) append_row(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(length_of(timeline))));
+}
+
+// Only what is noteworthy: nothing is said of a capture that is as it should be.
+void append_quality(std::string& out, const CaptureQuality& quality) {
+    append_row(
+        out, "ICRC",
+        Counts().add(quality.icrc_good, "good").add(quality.icrc_bad, "bad").add(quality.icrc_not_checkable, "not checkable").text());
+    Counts counts;
+    counts.add(quality.cut, "packets cut short")
+        .add(quality.unreadable, "RDMA packets cut too short to read")
+        .add(quality.faulty, "malformed RDMA packets")
+        .add(quality.copies_of_other_taps, "copies of another tap")
+        .add(quality.copies_of_same_tap,
+             quality.same_tap_systematic ? "copies of the same tap (a mirror)" : "packets twice at the same tap")
+        .add(quality.ambiguous_repetitions, "repetitions that may be copies")
+        .add(quality.drops.dropped, "dropped by the interface")
+        .add(quality.drops.dropped_by_system, "dropped by the system");
+    if (quality.backwards != 0)
+        counts.add(quality.backwards,
+                   fmt::format("timestamps older than the one before (by {} at most, frame {})", duration_text(quality.largest_step_back),
+                               std::to_underlying(quality.largest_step_frame)));
+    const auto deaf = std::ranges::count_if(quality.one_way, &OneWay::reliable);
+    counts.add(static_cast<std::uint64_t>(deaf), "host pairs of which only one way was captured");
+    append_row(out, "quality", counts.text());
+}
+
+std::uint64_t trouble(const Connection& connection) {
+    constexpr std::uint64_t kFatal = 1'000'000;  // worse than any number of retransmissions that is likely
+    std::uint64_t sum = connection.failed ? kFatal : 0;
+    for (const Way& way : connection.ways) sum += way.retransmitted + way.sequence_naks + way.rnr_naks + kFatal * way.fatal_naks;
+    return sum;
+}
+
+std::string line_of(const Connection& connection) {
+    const auto sum = [&](auto of) { return of(connection.ways[0]) + of(connection.ways[1]); };
+    const std::string counts = Counts()
+                                   .add_many(sum([](const Way& way) { return way.all_messages(); }), "message")
+                                   .add(sum([](const Way& way) { return way.retransmitted; }), "resent")
+                                   .add_many(sum([](const Way& way) { return way.sequence_naks; }), "sequence NAK")
+                                   .add_many(sum([](const Way& way) { return way.rnr_naks; }), "RNR NAK")
+                                   .add_many(sum([](const Way& way) { return way.fatal_naks; }), "fatal NAK")
+                                   .text();
+    return fmt::format("#{} {} {}, {}{}{}", std::to_underlying(connection.uid), service_name(connection.service), ends_text(connection),
+                       bytes_text(connection.bytes()), counts.empty() ? "" : ", ", counts);
+}
+
+// The few that a reader should know of: those in trouble, then the largest.
+std::vector<const Connection*> noteworthy(const Options& options, const transport::Timeline& timeline) {
+    std::vector<const Connection*> all;
+    for (const Connection& connection : timeline.connections)
+        if (wanted(options, connection.uid)) all.push_back(&connection);
+    const auto shown = static_cast<std::ptrdiff_t>(std::min(all.size(), kConnectionsShown));
+    std::ranges::partial_sort(all, all.begin() + shown, std::greater{}, [](const Connection* connection) {
+        return std::tuple(trouble(*connection), connection->bytes(), ~std::to_underlying(connection->uid));
+    });
+    all.resize(static_cast<std::size_t>(shown));
+    return all;
+}
+
+void append_connections(std::string& out, const Options& options, const transport::Timeline& timeline) {
+    std::map<std::string_view, std::uint64_t> services;
+    std::uint64_t one_way = 0;
+    for (const Connection& connection : timeline.connections) {
+        ++services[service_name(connection.service)];
+        if (connection.one_way() && connection.reliable()) ++one_way;
+    }
+    Counts counts;
+    for (const auto& [service, count] : services) counts.add(count, service);
+    std::string text = counts.text().empty() ? "none" : counts.text();
+    if (one_way != 0) text += fmt::format("; {} seen one way only", grouped(one_way));
+    append_row(out, "connections", text);
+    const auto shown = noteworthy(options, timeline);
+    for (const Connection* connection : shown) append_row(out, "", line_of(*connection));
+    if (options.connections.empty() && shown.size() < timeline.connections.size())
+        append_row(out, "", fmt::format("and {} more: `qpscope connections`", grouped(timeline.connections.size() - shown.size())));
+}
+
+void append_setups(std::string& out, const CmReport& cm) {
+    std::map<std::string_view, std::uint64_t> outcomes;
+    for (const CmAttempt& attempt : cm.attempts) ++outcomes[name(attempt.outcome)];
+    Counts counts;
+    for (const auto& [outcome, count] : outcomes) counts.add(count, outcome);
+    append_row(out, "CM", cm.attempts.empty() ? "" : fmt::format("{}: {}", counted(cm.attempts.size(), "attempt"), counts.text()));
+}
+
+void append_totals(std::string& out, const Totals& totals) {
+    constexpr std::array<std::string_view, kMessageKindNames.size()> kWords{"SEND",   "WRITE", "WRITE with immediate", "READ",
+                                                                            "atomic", "FLUSH", "ATOMIC WRITE"};
+    Counts messages;
+    for (std::size_t kind = 0; kind < kWords.size(); ++kind) messages.add(totals.messages[kind], kWords[kind]);
+    if (!messages.text().empty())
+        append_row(out, "messages", fmt::format("{}; {} of payload", messages.text(), bytes_text(totals.message_bytes)));
+    append_row(out, "recovery",
+               Counts()
+                   .add(totals.retransmitted_packets, "packets sent again")
+                   .add(totals.duplicated_packets, "of them doubled by the network")
+                   .add_many(totals.sequence_naks, "sequence NAK")
+                   .add_many(totals.rnr_naks, "RNR NAK")
+                   .add_many(totals.fatal_naks, "fatal NAK")
+                   .add_many(totals.timeouts, "timeout")
+                   .text());
+    append_row(out, "congestion", Counts().add(totals.ce_marked, "packets marked CE").add_many(totals.cnps, "CNP").text());
+}
+
+void append_pauses(std::string& out, const CongestionReport& congestion) {
+    std::uint64_t stops = 0;
+    Duration paused{};
+    for (const PauseSummary& pause : congestion.pauses) {
+        stops += pause.stops;
+        paused = transport::sum(paused, pause.paused);
+    }
+    if (stops != 0) append_row(out, "pauses", fmt::format("{}, {} in all", counted(stops, "PAUSE or PFC frame"), duration_text(paused)));
+    if (!congestion.incasts.empty()) append_row(out, "incast", counted(congestion.incasts.size(), "burst of many senders to one receiver"));
+}
+
+void append_left_out(std::string& out, const transport::Timeline& timeline) {
+    const LeftOut& left_out = timeline.left_out;
+    append_row(out, "left out",
+               Counts()
+                   .add(left_out.packets_of_connections, "packets of connections past our bound")
+                   .add(left_out.messages, "messages given up")
+                   .add(left_out.recoveries, "recoveries")
+                   .add_many(left_out.fatalities, "fatal NAK")
+                   .add_many(left_out.findings, "finding")
+                   .text());
+}
+
+std::string finding_counts(const std::vector<Finding>& findings) {
+    std::array<std::uint64_t, kSeverityNames.size()> counts{};
+    for (const Finding& finding : findings) ++counts[static_cast<std::size_t>(finding.severity)];
+    std::string text;
+    for (std::size_t severity = counts.size(); severity-- > 0;)
+        if (counts[severity] != 0)
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", counted(counts[severity], kSeverityNames[severity]));
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
+    std::string out;
+    append_capture(out, options, timeline);
+    if (timeline.quality.rdma_packets == 0 && timeline.packets != 0) append_row(out, "RDMA", "none: no packet is RoCE or InfiniBand");
+    append_quality(out, timeline.quality);
+    append_connections(out, options, timeline);
+    append_setups(out, timeline.cm);
+    append_totals(out, timeline.totals);
+    append_pauses(out, timeline.congestion);
+    append_left_out(out, timeline);
+    append_row(out, "findings", finding_counts(timeline.findings));
+    std::string findings;
+    append_findings(findings, options, timeline, color);
+    if (!findings.empty()) out += "\n" + findings;
+    output.write(out);
+}
+
+}  // namespace qps::cli

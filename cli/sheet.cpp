@@ -1,0 +1,149 @@
+// Sheet: rows of one kind in any format, from one table of columns.
+#include "sheet.hpp"
+
+#include <dissect/render_value.hpp>
+
+#include <algorithm>
+
+#include "rows.hpp"
+#include "tone.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+namespace {
+
+constexpr std::size_t kHeld = 200;  // rows that decide the widths
+
+std::string text_of(const Cell& cell) {
+    struct Text {
+        std::string operator()(std::monostate) const { return {}; }
+        std::string operator()(bool value) const { return value ? "1" : "0"; }
+        std::string operator()(std::int64_t value) const { return std::to_string(value); }
+        std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+        std::string operator()(const std::string& value) const { return value; }
+    };
+    return std::visit(Text{}, cell);
+}
+
+void append_json(std::string& out, const Cell& cell) {
+    if (std::holds_alternative<std::monostate>(cell)) out += "null";
+    else if (const bool* flag = std::get_if<bool>(&cell)) out += *flag ? "true" : "false";
+    else if (const auto* text = std::get_if<std::string>(&cell)) dissect::append_json_string(out, *text);
+    else out += text_of(cell);
+}
+
+}  // namespace
+
+void Sheet::begin() {
+    if (format_ == OutputFormat::json) {
+        output_.write(fmt::format("{{\"schema\":1,\"{}\":[\n", plural_));
+    } else if (format_ == OutputFormat::csv || format_ == OutputFormat::tsv) {
+        std::string heading;
+        for (const SheetHead& head : heads_) {
+            if (!wanted(head)) continue;
+            if (!heading.empty()) heading += separator(format_);
+            append_cell(heading, format_, head.name);
+        }
+        output_.write(heading + "\n");
+    }
+}
+
+void Sheet::take(const std::vector<Cell>& cells, std::string_view tone) {
+    switch (format_) {
+        case OutputFormat::json:
+        case OutputFormat::ndjson: write_json(cells); break;
+        case OutputFormat::csv:
+        case OutputFormat::tsv: write_separated(cells); break;
+        case OutputFormat::table: {
+            Line line;
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                if (wanted(heads_[i])) line.cells.push_back(text_of(cells[i]));
+            line.tone = tone;
+            take_line(std::move(line));
+        }
+    }
+    ++rows_;
+}
+
+void Sheet::write_json(const std::vector<Cell>& cells) {
+    std::string out = format_ == OutputFormat::json && rows_ > 0 ? ",{" : "{";
+    bool first = true;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (!wanted(heads_[i])) continue;
+        if (!first) out += ',';
+        first = false;
+        dissect::append_json_string(out, heads_[i].name);
+        out += ':';
+        append_json(out, cells[i]);
+    }
+    output_.write(out + "}\n");
+}
+
+void Sheet::write_separated(const std::vector<Cell>& cells) {
+    std::string out;
+    bool first = true;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (!wanted(heads_[i])) continue;
+        if (!first) out += separator(format_);
+        first = false;
+        append_cell(out, format_, text_of(cells[i]));
+    }
+    output_.write(out + "\n");
+}
+
+void Sheet::remark(std::string line) {
+    if (format_ == OutputFormat::table) take_line({{}, std::move(line), {}});
+}
+
+void Sheet::take_line(Line line) {
+    if (headed_) return write_line(line);
+    held_.push_back(std::move(line));
+    if (held_.size() == kHeld) show_now();
+}
+
+void Sheet::show_now() {
+    if (!headed_ && !held_.empty()) write_heading();
+    output_.flush();
+}
+
+void Sheet::write_heading() {
+    headed_ = true;
+    Line heading;
+    for (const SheetHead& head : heads_)
+        if (wanted(head)) heading.cells.emplace_back(head.heading);
+    widths_.assign(heading.cells.size(), 0);
+    const auto widen = [&](const Line& line) {
+        for (std::size_t i = 0; i < line.cells.size(); ++i) widths_[i] = std::max(widths_[i], line.cells[i].size());
+    };
+    widen(heading);
+    for (const Line& line : held_) widen(line);
+    write_line(heading);
+    for (const Line& line : held_) write_line(line);
+    held_.clear();
+}
+
+void Sheet::write_line(const Line& line) {
+    std::string out = line.text;
+    std::size_t i = 0;
+    for (const SheetHead& head : heads_) {
+        if (line.cells.empty() || !wanted(head)) continue;
+        if (i > 0) out += "  ";
+        const std::string& cell = line.cells[i];
+        const std::size_t fill = cell.size() < widths_[i] ? widths_[i] - cell.size() : 0;
+        if (head.side == Side::right) out.append(fill, ' ');
+        out += cell;
+        if (head.side == Side::left) out.append(fill, ' ');
+        ++i;
+    }
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+    if (line.tone.empty()) output_.write(out + "\n");
+    else output_.write(fmt::format("{}{}{}\n", line.tone, out, kToneEnd));
+}
+
+void Sheet::end() {
+    if (format_ == OutputFormat::table) show_now();
+    if (format_ == OutputFormat::json) output_.write("]}\n");
+}
+
+}  // namespace qps::cli

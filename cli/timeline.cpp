@@ -1,0 +1,200 @@
+// `timeline`: counters per interval, written as time goes on. An interval in which nothing happened has no row. A packet
+// without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
+#include <dissect/headers/infiniband.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "figures.hpp"
+#include "sheet.hpp"
+#include "tone.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+constexpr std::size_t kHeld = 4096;    // rows that wait for the scale of the bars
+constexpr std::size_t kBarWidth = 20;  // columns
+
+struct Interval {
+    Instant start{};
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;          // on the wire
+    std::uint64_t payload_bytes = 0;  // each byte that arrives once
+    std::uint64_t messages = 0;       // completed
+    std::uint64_t retransmitted = 0;
+    std::uint64_t sequence_naks = 0;
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t fatal_naks = 0;
+    std::uint64_t ce_marked = 0;
+    std::uint64_t cnps = 0;
+    std::uint64_t pauses = 0;  // PAUSE and PFC frames
+};
+
+struct Row {
+    const Interval& interval;
+    Duration length{};
+    Instant start{};         // of the capture
+    std::uint64_t most = 0;  // bytes of an interval that make a full bar: of the largest so far
+};
+
+std::string bar(const Row& row) {
+    if (row.most == 0) return {};
+    const auto width = static_cast<double>(row.interval.bytes) * kBarWidth / static_cast<double>(row.most);
+    return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(width)), '#');
+}
+
+template <std::uint64_t Interval::* Count>
+Cell count(const Row& row) {
+    return number(row.interval.*Count);
+}
+// The same for people: what did not happen takes no ink.
+template <std::uint64_t Interval::* Count>
+Cell unless_zero(const Row& row) {
+    return row.interval.*Count == 0 ? Cell{} : number(row.interval.*Count);
+}
+
+using Column = SheetColumn<Row>;
+constexpr std::array kColumns{
+    Column{"start_ns", "", Side::right, [](const Row& row) { return number(row.interval.start); }},
+    Column{"", "time", Side::right, [](const Row& row) -> Cell { return seconds_text(elapsed(row.start, row.interval.start)); }},
+    Column{"packets", "packets", Side::right, count<&Interval::packets>},
+    Column{"bytes", "bytes", Side::right, count<&Interval::bytes>},
+    Column{"payload_bytes", "payload", Side::right, count<&Interval::payload_bytes>},
+    Column{"", "rate", Side::right,
+           [](const Row& row) -> Cell {
+               constexpr double kBitsPerByte = 8;
+               return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
+           }},
+    Column{"completed_messages", "", Side::right, count<&Interval::messages>},
+    Column{"retransmitted_packets", "", Side::right, count<&Interval::retransmitted>},
+    Column{"", "resent", Side::right, unless_zero<&Interval::retransmitted>},
+    Column{"sequence_naks", "", Side::right, count<&Interval::sequence_naks>},
+    Column{"", "seq NAK", Side::right, unless_zero<&Interval::sequence_naks>},
+    Column{"rnr_naks", "", Side::right, count<&Interval::rnr_naks>},
+    Column{"", "RNR", Side::right, unless_zero<&Interval::rnr_naks>},
+    Column{"fatal_naks", "", Side::right, count<&Interval::fatal_naks>},
+    Column{"", "fatal", Side::right, unless_zero<&Interval::fatal_naks>},
+    Column{"ce_marked", "", Side::right, count<&Interval::ce_marked>},
+    Column{"", "CE", Side::right, unless_zero<&Interval::ce_marked>},
+    Column{"cnps", "", Side::right, count<&Interval::cnps>},
+    Column{"", "CNP", Side::right, unless_zero<&Interval::cnps>},
+    Column{"pause_frames", "", Side::right, count<&Interval::pauses>},
+    Column{"", "pause", Side::right, unless_zero<&Interval::pauses>},
+    Column{"", "throughput", Side::left, [](const Row& row) -> Cell { return bar(row); }},
+};
+
+void count_answer(Interval& interval, const Observation& observation) {
+    if (!observation.acknowledgment) return;
+    switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
+        case SyndromeType::rnr_nak: ++interval.rnr_naks; break;
+        case SyndromeType::nak: ++(observation.acknowledgment->code() == 0 ? interval.sequence_naks : interval.fatal_naks); break;
+        case SyndromeType::ack:
+        case SyndromeType::reserved: break;
+    }
+}
+
+void count_packet(Interval& interval, const Observation& observation, const PacketStory& story) {
+    ++interval.packets;
+    interval.bytes += observation.wire_length;
+    interval.messages += story.completed;
+    if (observation.congestion_experienced) ++interval.ce_marked;
+    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
+    if (observation.kind != ObservationKind::transport) return;
+    if (info(observation.opcode).verb == Verb::notify) ++interval.cnps;
+    if (story.retransmission) ++interval.retransmitted;
+    if (story.corrupt || story.mirror_copy) return;
+    if (!story.retransmission && !observation.management) interval.payload_bytes += observation.payload_length;
+    count_answer(interval, observation);
+}
+
+class Rows {
+public:
+    Rows(const Options& options, Output& output)
+        : interval_(std::to_underlying(options.interval)),
+          sheet_(options, output, "intervals", kColumns),
+          color_(options.format == OutputFormat::table && wants_color(options, output)) {}
+
+    void take(const Observation& observation, const PacketStory& story) {
+        if (!now_) now_.emplace();
+        if (observation.has_time) go_on_to(observation.time);
+        count_packet(*now_, observation, story);
+    }
+
+    // Everything but the interval that is still being counted.
+    void show() {
+        for (const Interval& interval : held_) most_ = std::max(most_, interval.bytes);
+        for (const Interval& interval : held_) write(interval);
+        held_.clear();
+    }
+    void show_now() {
+        show();
+        sheet_.show_now();
+    }
+    void end() {
+        if (!start_) start_ = Instant{};  // no packet had a time
+        if (now_) held_.push_back(*now_);
+        show();
+        sheet_.end();
+    }
+
+private:
+    void go_on_to(Instant time) {
+        if (!start_) start_ = now_->start = time;
+        const Instant begins = beginning(time);
+        if (now_->start >= begins) return;
+        held_.push_back(*now_);
+        if (held_.size() == kHeld) show();
+        now_.emplace().start = begins;
+    }
+    // Intervals are counted from the first packet on.
+    [[nodiscard]] Instant beginning(Instant time) const {
+        const std::int64_t since = std::to_underlying(elapsed(*start_, time));
+        if (since < 0) return *start_;
+        return later(*start_, Duration{since / interval_ * interval_});
+    }
+    void write(const Interval& interval) {
+        const Instant due = last_ ? later(*last_, Duration{interval_}) : interval.start;
+        if (due < interval.start) sheet_.remark(fmt::format("  ... {} without packets", duration_text(elapsed(due, interval.start))));
+        last_ = interval.start;
+        const bool trouble = interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
+        sheet_.add(kColumns, Row{interval, Duration{interval_}, *start_, most_}, color_ && trouble ? kWarningTone : std::string_view{});
+    }
+
+    std::int64_t interval_;
+    Sheet sheet_;
+    bool color_;
+    std::optional<Instant> start_;
+    std::optional<Interval> now_;
+    std::vector<Interval> held_;
+    std::optional<Instant> last_;
+    std::uint64_t most_ = 0;
+};
+
+}  // namespace
+
+ExitCode run_timeline(const Options& options) {
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    std::optional<Rows> rows;
+    const auto begin = [&]() -> Rows& { return rows ? *rows : rows.emplace(options, output); };
+    const auto packet = [&](const Observation& observation, const PacketStory& story) {
+        if (wanted(options, story.connection)) begin().take(observation, story);
+    };
+    const Analyzed analyzed = analyze(options, *filter, output, {.packet = packet, .pause = [&] { begin().show_now(); }});
+    if (analyzed.any) begin().end();
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,281 @@
+// The commands that reconstruct, as a whole: one capture gives one result however it comes, whatever reads it, and
+// every format of every command can be read back.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+using namespace qps::dissect;
+using namespace qps::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+namespace {
+
+const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"}, {"cm"}, {"timeline", "--interval", "10ms"}};
+const std::vector<std::string> kSamples{"rping_v4", "loss_write", "loss_read", "err_rnr", "ucmatose", "nvme_rdma", "corrupt_send"};
+
+Words operator+(Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+std::uint32_t little_endian(const std::vector<std::byte>& bytes, std::size_t at) {
+    std::uint32_t number = 0;
+    for (std::size_t i = 4; i-- > 0;) number = number << 8 | std::to_integer<std::uint32_t>(bytes[at + i]);
+    return number;
+}
+
+// A little-endian pcap as several files of so many packets, as a recorder that rotates them would have written it.
+std::vector<std::vector<std::byte>> rotated(const std::vector<std::byte>& pcap, std::size_t packets_each) {
+    constexpr std::ptrdiff_t kFileHeader = 24;
+    constexpr std::size_t kRecordHeader = 16;
+    std::vector<std::vector<std::byte>> files;
+    std::size_t packets = 0;
+    for (std::size_t at = kFileHeader; at < pcap.size(); ++packets) {
+        if (packets % packets_each == 0) files.emplace_back(pcap.begin(), pcap.begin() + kFileHeader);
+        const std::size_t end = at + kRecordHeader + little_endian(pcap, at + 8);
+        files.back().insert(files.back().end(), pcap.begin() + static_cast<std::ptrdiff_t>(at),
+                            pcap.begin() + static_cast<std::ptrdiff_t>(end));
+        at = end;
+    }
+    return files;
+}
+
+// Everything but the names of the files.
+Json report(const Words& words, const Surroundings& surroundings = {}) {
+    const Ending ending = qpscope(Words{"analyze", "-f", "json"} + words, surroundings);
+    CHECK(ending.code == kDone);
+    Json json = Json::parse(ending.out);
+    json["capture"].erase("files");
+    return json;
+}
+
+}  // namespace
+
+TEST_CASE("any number of threads reconstructs the same") {
+    for (const std::string& name : kSamples) {
+        INFO(name);
+        const Json one = report({"-j", "1", sample(name)});
+        for (const char* jobs : {"2", "8"}) CHECK(report({"-j", jobs, sample(name)}) == one);
+        for (const Words& command : kCommands) {
+            const Ending expected = qpscope(command + Words{"-j", "1", sample(name)});
+            for (const char* jobs : {"2", "8"}) CHECK(qpscope(command + Words{"-j", jobs, sample(name)}).out == expected.out);
+        }
+    }
+}
+
+TEST_CASE("rotated files are one capture, with frames numbered on") {
+    for (const std::string& name : kSamples) {
+        const auto whole = read_file(sample(name));
+        const Json expected = report({sample(name)});
+        for (const std::size_t packets : {std::size_t{20}, std::size_t{31}, std::size_t{1000}}) {
+            INFO(fmt::format("{} in files of {} packets", name, packets));
+            const TemporaryFolder folder;
+            Words files;
+            for (const auto& content : rotated(whole, packets))
+                files.push_back(folder.write(fmt::format("{:03}.pcap", files.size()), content));
+            CHECK(report(files) == expected);
+            CHECK(report(Words{"-j", "2"} + files) == expected);
+            for (const Words& command : kCommands)
+                CHECK(qpscope(command + Words{"-f", "tsv"} + files).out == qpscope(command + Words{"-f", "tsv", sample(name)}).out);
+        }
+    }
+}
+
+TEST_CASE("a pipe is reconstructed like the file") {
+    for (const std::string& name : kSamples) {
+        INFO(name);
+        const auto bytes = read_file(sample(name));
+        const Surroundings piped{.input = Bytes(bytes)};
+        CHECK(report({"-"}, piped) == report({sample(name)}));
+        for (const Words& command : kCommands)
+            CHECK(qpscope(command + Words{"-"}, piped).out == qpscope(command + Words{sample(name)}).out);
+    }
+}
+
+TEST_CASE("every format of every command can be read back") {
+    auto commands = kCommands;
+    commands.insert(commands.end(), {{"analyze"}, {"follow", "1"}});
+    for (const std::string& name : all_samples()) {
+        INFO(name);
+        for (const Words& command : commands) {
+            INFO(command[0]);
+            const Ending json = qpscope(command + Words{"-f", "json", sample(name)});
+            CHECK(json.code == kDone);
+            CHECK(Json::parse(json.out)["schema"] == 1);
+            for (const std::string& line : lines_of(qpscope(command + Words{"-f", "ndjson", sample(name)}).out))
+                CHECK(Json::parse(line).is_object());
+            if (command[0] == "follow") continue;
+            const auto rows = lines_of(qpscope(command + Words{"-f", "tsv", sample(name)}).out);
+            REQUIRE(!rows.empty());
+            for (const std::string& row : rows) CHECK(std::ranges::count(row, '\t') == std::ranges::count(rows[0], '\t'));
+            CHECK(lines_of(qpscope(command + Words{"-f", "csv", sample(name)}).out).size() == rows.size());
+            CHECK(qpscope(command + Words{sample(name)}).code == kDone);
+        }
+    }
+}
+
+TEST_CASE("a report of one line an object says the type of each") {
+    std::vector<std::string> types;
+    for (const std::string& line : lines_of(qpscope({"analyze", "-f", "ndjson", sample("ucmatose")}).out))
+        types.push_back(Json::parse(line)["type"]);
+    CHECK(std::ranges::count(types, "connection") == 4);
+    for (const char* type : {"capture", "icrc", "messages", "totals", "cm", "congestion", "left_out"})
+        CHECK(std::ranges::count(types, type) == 1);
+}
+
+TEST_CASE("the sums of the connections are the totals") {
+    for (const std::string& name : kSamples) {
+        INFO(name);
+        const Json json = report({sample(name)});
+        for (const char* key : {"retransmitted_packets", "sequence_naks", "rnr_naks", "fatal_naks", "acks", "timeouts"}) {
+            std::uint64_t sum = 0;
+            for (const Json& connection : json["connections"]) sum += connection[key].get<std::uint64_t>();
+            CHECK(json["totals"][key] == sum);
+        }
+        const auto messages = lines_of(qpscope({"messages", "-f", "ndjson", sample(name)}).out);
+        std::uint64_t counted = 0;
+        for (const auto& [kind, count] : json["messages"].items()) counted += count.get<std::uint64_t>();
+        CHECK(messages.size() == counted);
+    }
+}
+
+TEST_CASE("the intervals of a timeline add up to the capture, whatever their length") {
+    for (const std::string& name : kSamples) {
+        const Json json = report({sample(name)});
+        for (const char* interval : {"1us", "1ms", "1s", "3600s"}) {
+            INFO(fmt::format("{} {}", name, interval));
+            std::map<std::string, std::uint64_t> sums;
+            std::int64_t last = 0;
+            for (const std::string& line : lines_of(qpscope({"timeline", "-f", "ndjson", "--interval", interval, sample(name)}).out)) {
+                const Json row = Json::parse(line);
+                for (const auto& [key, value] : row.items()) sums[key] += value.get<std::uint64_t>();
+                CHECK(row["start_ns"].get<std::int64_t>() > last);
+                last = row["start_ns"];
+            }
+            CHECK(sums["packets"] == json["capture"]["packets"]);
+            CHECK(sums["bytes"] == json["capture"]["bytes"]);
+            for (const char* key : {"retransmitted_packets", "sequence_naks", "rnr_naks", "ce_marked"})
+                CHECK(sums[key] == json["totals"][key]);
+        }
+    }
+}
+
+TEST_CASE("one connection of several can be chosen") {
+    for (const char* command : {"connections", "messages"}) {
+        const auto rows = lines_of(qpscope({command, "-C", "2,3", "-f", "ndjson", sample("ucmatose")}).out);
+        REQUIRE(!rows.empty());
+        for (const std::string& row : rows) {
+            const Json json = Json::parse(row);
+            const int uid = json.value("uid", json.value("connection", 0));
+            CHECK((uid == 2 || uid == 3));
+        }
+    }
+    CHECK(Json::parse(qpscope({"cm", "-C", "2", "-f", "json", sample("ucmatose")}).out)["attempts"].size() == 1);
+    CHECK(Json::parse(qpscope({"connections", "-C", "99", "-f", "json", sample("ucmatose")}).out)["connections"].empty());
+}
+
+TEST_CASE("of a capture that is cut the rest is analysed, and the exit code says so") {
+    const TemporaryFolder folder;
+    auto bytes = read_file(sample("rds"));
+    bytes.resize(1000);
+    const std::string path = folder.write("cut", bytes);
+    for (const char* jobs : {"1", "2"}) {
+        const Ending ending = qpscope({"analyze", "-f", "json", "-j", jobs, path});
+        CHECK(ending.code == kDamaged);
+        CHECK(Json::parse(ending.out)["capture"]["packets"] == 6);
+        CHECK_THAT(ending.err, StartsWith("qpscope: " + path + ": the file ends inside frame 7"));
+    }
+}
+
+TEST_CASE("of several files those that can be read are analysed") {
+    const Ending ending = qpscope({"analyze", "-f", "json", "no/such.pcap", sample("rds")});
+    CHECK(ending.code == kUnreadable);
+    CHECK(Json::parse(ending.out)["capture"]["packets"] == 43);
+    for (const Words& command : kCommands) {
+        const Ending none = qpscope(command + Words{"-f", "json", "no/such.pcap"});
+        CHECK(none.code == kUnreadable);
+        CHECK(none.out.empty());
+    }
+}
+
+TEST_CASE("the option -c stops the analysis after so many packets, over several files too") {
+    for (const char* jobs : {"1", "2"}) {
+        CHECK(report({"-c", "10", "-j", jobs, sample("loss_read")})["capture"]["packets"] == 10);
+        CHECK(report({"-c", "50", "-j", jobs, sample("rds"), sample("loss_read")})["capture"]["packets"] == 50);
+    }
+}
+
+TEST_CASE("a display filter says which packets are analysed") {
+    CHECK(report({"-Y", "infiniband", sample("err_rnr")})["capture"]["packets"] == 14);
+    CHECK(report({"-Y", "frame.number == 0", sample("rds")})["connections"].empty());
+    for (const Words& command : kCommands) CHECK(qpscope(command + Words{"-Y", "(", "no/such.pcap"}).code == kUsage);
+}
+
+TEST_CASE("findings decide the exit code where the user says so") {
+    const auto code = [](const char* severity, const char* name) { return qpscope({"analyze", "--fail-on", severity, sample(name)}).code; };
+    for (const char* severity : {"note", "warning", "error"}) {
+        CHECK(code(severity, "err_rnr") == kFindings);
+        CHECK(code(severity, "err_bad_rkey") == kFindings);
+    }
+    CHECK(code("error", "rping_v4") == kDone);
+    CHECK(qpscope({"analyze", sample("err_rnr")}).code == kDone);
+    for (const Words& command : kCommands) CHECK(qpscope(command + Words{"--fail-on", "error", sample("err_rnr")}).code == kFindings);
+}
+
+TEST_CASE("a damaged capture is worse than findings in it") {
+    const TemporaryFolder folder;
+    auto bytes = read_file(sample("err_rnr"));
+    bytes.resize(bytes.size() - 1);
+    CHECK(qpscope({"analyze", "--fail-on", "note", folder.write("cut", bytes)}).code == kDamaged);
+}
+
+TEST_CASE("a line of a log finds the connection it is about") {
+    const auto candidates = [](const std::string& line, const char* name) {
+        std::vector<std::pair<int, std::string>> found;
+        const Ending ending = qpscope({"connections", "-f", "ndjson", "--match", line, sample(name)});
+        CHECK(ending.code == kDone);
+        for (const std::string& row : lines_of(ending.out)) found.emplace_back(Json::parse(row)["uid"], Json::parse(row)["match"]);
+        return found;
+    };
+    const auto by_qp = candidates("UCX ERROR RC QP 0x23 wqe[0]: SEND", "ucmatose");
+    REQUIRE(by_qp.size() == 1);
+    CHECK(by_qp[0].first == 2);
+    const auto by_hosts = candidates("peer 10.77.0.11<4711> localGid ::ffff:10.77.0.12 qp_num 36", "ucmatose");
+    REQUIRE(by_hosts.size() == 4);
+    CHECK(by_hosts[0].first == 3);
+    CHECK_THAT(by_hosts[0].second, StartsWith("both hosts; QP 36 of "));
+    CHECK(by_hosts[1].second == "both hosts");
+    const auto by_error = candidates("NET/IB : Got completion with status=13 opcode=0", "err_rnr");
+    REQUIRE(by_error.size() == 1);
+    CHECK_THAT(by_error[0].second, Contains("7 RNR NAKs"));
+    CHECK_THAT(candidates("10.77.0.12: remote access error", "err_bad_rkey").at(0).second, Contains("refused: remote access error"));
+    CHECK_THAT(candidates("status=12 from 10.77.0.12", "rping_v4").at(0).second, Contains("but nothing of that error was captured"));
+    CHECK(candidates("10.1.2.3 status=12", "rping_v4").empty());
+    CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err, Contains("names no address"));
+}
+
+TEST_CASE("wrong words of the commands that reconstruct are wrong use") {
+    for (const Words& words : std::vector<Words>{{"timeline", "--interval", "0ms"},
+                                                 {"timeline", "--interval", "5"},
+                                                 {"timeline", "--interval", "5 hours"},
+                                                 {"timeline", "--interval", "-1ms"},
+                                                 {"analyze", "--fail-on", "bogus"},
+                                                 {"connections", "-C", "one"},
+                                                 {"follow", "one"},
+                                                 {"follow", "1", "-f", "csv"},
+                                                 {"follow", "1", "--from", "c"}}) {
+        INFO(fmt::format("{}", fmt::join(words, " ")));
+        const Ending ending = qpscope(words + Words{sample("rds")});
+        CHECK(ending.code == kUsage);
+        CHECK(ending.out.empty());
+        CHECK_THAT(ending.err, StartsWith("qpscope: "));
+    }
+}

@@ -1,0 +1,158 @@
+// Fields that tell of a packet what those before it say: in filters and columns, from files, pipes and pieces of a capture.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+using namespace qps::dissect;
+using namespace qps::test;
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+namespace {
+
+std::vector<std::string> numbers_of(const std::string& filter, const std::string& path) {
+    const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.number", "-Y", filter, path});
+    INFO(ending.err);
+    CHECK(ending.code == kDone);
+    auto lines = lines_of(ending.out);
+    lines.erase(lines.begin());
+    return lines;
+}
+
+// Frames of requests whose sender, queue pair and PSN had been there before, found without following any connection.
+std::vector<std::string> repeated_requests(const std::string& path) {
+    const std::vector<std::string> words{"packets",
+                                         "-f",
+                                         "tsv",
+                                         "-e",
+                                         "ip.src",
+                                         "-e",
+                                         "infiniband.bth.destqp",
+                                         "-e",
+                                         "infiniband.bth.psn",
+                                         "-e",
+                                         "frame.number",
+                                         "-Y",
+                                         "rdma.request == 1",
+                                         path};
+    auto lines = lines_of(qpscope(words).out);
+    lines.erase(lines.begin());
+    std::set<std::string> seen;
+    std::vector<std::string> repeated;
+    for (const std::string& line : lines)
+        if (const std::size_t frame = line.rfind('\t'); !seen.insert(line.substr(0, frame)).second)
+            repeated.push_back(line.substr(frame + 1));
+    return repeated;
+}
+
+// A pcap in two, cut between records: the header of the whole, then the first `records` of it, or the others.
+std::vector<std::byte> piece(const std::vector<std::byte>& whole, std::size_t records, bool others) {
+    constexpr std::size_t kHeader = 24;
+    constexpr std::size_t kRecord = 16;
+    std::size_t cut = kHeader;
+    for (std::size_t i = 0; i < records; ++i) cut += kRecord + read_le<std::uint32_t>(whole, cut + 8);
+    const auto at = [&](std::size_t offset) { return whole.begin() + static_cast<std::ptrdiff_t>(offset); };
+    std::vector<std::byte> bytes(at(0), others ? at(kHeader) : at(cut));
+    if (others) bytes.insert(bytes.end(), at(cut), whole.end());
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("retransmissions are the requests whose PSN had been there before") {
+    for (const char* name : {"loss_write", "dup_write"}) {
+        INFO(name);
+        const auto expected = repeated_requests(sample(name));
+        CHECK_FALSE(expected.empty());
+        CHECK(numbers_of("rdma.retransmission", sample(name)) == expected);
+        CHECK(numbers_of("rdma.arrival == repeated", sample(name)) == expected);
+    }
+}
+
+TEST_CASE("a packet that the network doubled is told from one that was sent again") {
+    CHECK(numbers_of("rdma.duplicated", sample("loss_write")).empty());
+    const auto doubled = numbers_of("rdma.duplicated", sample("dup_write"));
+    CHECK_FALSE(doubled.empty());
+    CHECK(numbers_of("rdma.duplicated and rdma.retransmission", sample("dup_write")) == doubled);
+}
+
+TEST_CASE("every packet of a connection has its number and end, others have none") {
+    const auto lines = lines_of(
+        qpscope({"packets", "-f", "tsv", "-e", "infiniband.bth.destqp", "-e", "rdma.connection", "-e", "rdma.from", sample("multi_qp")})
+            .out);
+    std::set<std::string> connections;
+    std::set<std::string> ends;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const std::string queue_pair = lines[i].substr(0, lines[i].find('\t'));
+        const std::string rest = lines[i].substr(queue_pair.size() + 1);
+        CHECK((queue_pair.empty() || queue_pair == "1") == (rest == "\t"));
+        if (rest == "\t") continue;
+        connections.insert(rest.substr(0, rest.find('\t')));
+        ends.insert(queue_pair + " of " + rest);
+    }
+    CHECK(connections.size() > 1);
+    CHECK(ends.size() == 2 * connections.size());  // a queue pair is one end of one connection
+}
+
+TEST_CASE("a message is completed once, by the packet that answers it, after its latency") {
+    const auto lines = lines_of(qpscope({"packets", "-f", "ndjson", "-e", "rdma.request", "-e", "rdma.message.completed", "-e",
+                                         "rdma.message.latency", "-Y", "rdma.message.completed", sample("write_8k")})
+                                    .out);
+    REQUIRE_FALSE(lines.empty());
+    for (const std::string& line : lines) {
+        const Json row = Json::parse(line);
+        INFO(line);
+        CHECK(row["rdma.request"] == false);
+        CHECK(row["rdma.message.completed"] >= 1);
+        CHECK(row["rdma.message.latency"] > 0.0);
+        CHECK(row["rdma.message.latency"] < 1.0);
+    }
+}
+
+TEST_CASE("what is told does not depend on where the capture comes from, nor on threads") {
+    const std::vector<std::string> words{"packets",         "-f", "tsv",          "-e", "frame.len",       "-e",
+                                         "rdma.connection", "-e", "rdma.arrival", "-e", "rdma.psn_missing"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), words.begin(), words.end());
+        return more;
+    };
+    const auto bytes = read_file(sample("loss_write"));
+    const Ending whole = qpscope(with({sample("loss_write")}));
+    CHECK(whole.code == kDone);
+    CHECK(qpscope(with({"-"}), {.input = Bytes(bytes)}).out == whole.out);
+    CHECK(qpscope(with({"-j", "1", sample("loss_write")})).out == whole.out);
+    CHECK(qpscope(with({"-j", "4", sample("loss_write")})).out == whole.out);
+
+    // Files are pieces of one capture.
+    const TemporaryFolder folder;
+    constexpr std::size_t kCut = 1000;
+    const std::string first = folder.write("first.pcap", piece(bytes, kCut, false));
+    const std::string second = folder.write("second.pcap", piece(bytes, kCut, true));
+    CHECK(qpscope(with({first, second})).out == whole.out);
+}
+
+TEST_CASE("every command takes filters that ask what is known of a packet") {
+    const std::size_t count = repeated_requests(sample("dup_write")).size();
+    CHECK(Json::parse(qpscope({"info", "-f", "json", "-Y", "rdma.retransmission", sample("dup_write")}).out)["packets"] == count);
+    const Json shown = Json::parse(qpscope({"show", "-f", "json", "-Y", "rdma.retransmission", sample("dup_write")}).out);
+    REQUIRE(shown["packets"].size() == count);
+    for (const Json& packet : shown["packets"])
+        for (const Json& layer : packet["layers"])
+            if (layer["layer"] == "rdma") CHECK(layer["fields"]["rdma.retransmission"] == true);
+    const Json analyzed = Json::parse(qpscope({"connections", "-f", "json", "-Y", "rdma.connection == 2", sample("multi_qp")}).out);
+    CHECK(analyzed["connections"].size() == 1);
+}
+
+TEST_CASE("where nobody asks, nothing is told") {
+    CHECK_THAT(qpscope({"show", "-f", "json", "-c", "50", sample("dup_write")}).out, !Contains("rdma.connection"));
+}
+
+TEST_CASE("the list of fields says which are told from the packets before") {
+    const auto lines = lines_of(qpscope({"fields", "-f", "tsv", "told from the packets before"}).out);
+    CHECK(lines.size() == 1 + 10);
+    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i].starts_with("rdma."));
+}

@@ -1,0 +1,280 @@
+// Every row of the table of findings: a Timeline that has what it is about, and one that nearly has.
+#include <tests/support/catch.hpp>
+#include <tests/support/timelines.hpp>
+#include <transport-replay/findings.hpp>
+
+#include <algorithm>
+#include <set>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::tests;
+
+namespace {
+
+using Change = void (*)(Timeline&);
+struct Proof {
+    std::string_view id;
+    Severity severity;
+    Party party;
+    Change harm;  // to a healthy Timeline
+    Change near_miss;
+};
+
+Way& a(Timeline& timeline) { return timeline.connections[0].ways[0]; }
+Way& b(Timeline& timeline) { return timeline.connections[0].ways[1]; }
+CmAttempt& cm(Timeline& timeline) { return timeline.cm.attempts[0]; }
+template <class T, std::size_t kMost>
+void only(FewValues<T, kMost>& values, T value, unsigned packets = 200) {
+    values = {};
+    add(values, value, packets);
+}
+void one_way(Timeline& timeline) {
+    b(timeline) = {};
+    timeline.cm.attempts[0].ladder.clear();
+}
+PairCongestion& marks(Timeline& timeline, std::uint64_t answered, std::uint64_t unanswered) {
+    PairCongestion& pair = timeline.congestion.pairs.emplace_back();
+    pair.source = host(1);
+    pair.destination = host(2);
+    pair.packets = 100;
+    pair.marked = answered + unanswered;
+    pair.answered = answered;
+    pair.unanswered = unanswered;
+    pair.other_way_seen = true;
+    return pair;
+}
+PauseSummary& pause(Timeline& timeline, std::int64_t time) {
+    PauseSummary& summary = timeline.congestion.pauses.emplace_back();
+    summary.priority = 3;
+    summary.stops = summary.periods = 1;
+    summary.paused = summary.longest = Duration{time};
+    summary.longest_frame = FrameIndex{5};
+    return summary;
+}
+CnpStream& cnps(Timeline& timeline) {
+    CnpStream& stream = timeline.congestion.notifications.emplace_back();
+    stream.count = 1;
+    return stream;
+}
+FlowCongestion& reaction(Timeline& timeline, std::uint64_t after) {
+    FlowCongestion& flow = timeline.congestion.flows.emplace_back();
+    flow.flow = {host(1), host(2), Qpn{9}, {}};
+    flow.marked = 10;
+    flow.reaction = {.bursts = 10, .bytes_before = 1000, .bytes_after = after, .bins_before = 10, .bins_after = 10};
+    return flow;
+}
+void reject(Timeline& timeline, CmOutcome outcome) {
+    cm(timeline).outcome = outcome;
+    CmRejection& rejection = cm(timeline).rejection.emplace();
+    rejection.reason = 28;
+    rejection.private_data.used = 4;
+    rejection.private_data.first[2] = std::byte{6};
+}
+void eight_connections(Timeline& timeline, bool same_port) {
+    for (int i = 0; i < 8; ++i) {
+        Connection& connection = add_connection(timeline);
+        add_attempt(timeline, connection);
+        if (same_port) only(connection.ways[0].udp_ports, std::uint16_t{49152});
+    }
+}
+void heard_one_way(Timeline& timeline) {
+    one_way(timeline);
+    timeline.quality.one_way = {{host(1), host(2), 200, true}};
+}
+
+constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
+using T = Timeline&;
+constexpr auto kTimeout = RecoveryKind::timeout, kRnr = RecoveryKind::rnr_nak, kSequence = RecoveryKind::sequence_nak;
+constexpr auto kGaveUp = RecoveryEnd::gave_up, kOpen = RecoveryEnd::open;
+
+const std::array kProofs{
+    Proof{"transport-retries-exceeded", kError, Party::undecided, [](T t) { add_recovery(t, kTimeout, kGaveUp); },
+          [](T t) { add_recovery(t, kTimeout, kOpen); }},
+    Proof{"rnr-retries-exceeded", kError, Party::responder, [](T t) { add_recovery(t, kRnr, kGaveUp); },
+          [](T t) { add_recovery(t, kRnr, kOpen); }},
+    Proof{"go-back-n-loss", kWarning, Party::fabric, [](T t) { add_recovery(t, kSequence); }, [](T t) { add_recovery(t, kTimeout); }},
+    Proof{"rnr-stall", kWarning, Party::responder, [](T t) { add_recovery(t, kRnr).rnr_timer = 0; },
+          [](T t) { add_recovery(t, kRnr, kGaveUp); }},
+    Proof{"rnr-wait-too-short", kNote, Party::requester, [](T t) { add_recovery(t, kRnr).rnr_timer = 18; },  // 5.12 ms, waited 1
+          [](T t) { add_recovery(t, kRnr).rnr_timer = 13; }},                                                // 0.96 ms
+    Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); },
+          [](T t) { add_recovery(t, kTimeout).spurious = ++a(t).spurious != 0; }},
+    Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { add_recovery(t, kTimeout).spurious = ++a(t).spurious != 0; },
+          [](T t) { add_recovery(t, kTimeout); }},
+    Proof{"read-response-lost", kWarning, Party::fabric, [](T t) { add_recovery(t, RecoveryKind::read_retry); },
+          [](T t) { b(t).response_gaps = {.skipped = 1, .tap = 1}; }},
+
+    Proof{"out-of-order-delivery", kNote, Party::undecided, [](T t) { a(t).gaps = {.skipped = 2, .reordered = 2}; },
+          [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; }},
+    Proof{"duplicated-by-network", kWarning, Party::fabric, [](T t) { a(t).duplicated = 1; }, [](T t) { a(t).retransmitted = 1; }},
+    Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).corrupt = t.quality.icrc_bad = 3; },
+          [](T t) { t.quality.icrc_not_checkable = 3; }},
+
+    Proof{"remote-access-error", kError, Party::requester, [](T t) { add_fatality(t, 2); }, [](T t) { add_fatality(t, 1); }},
+    Proof{"remote-invalid-request", kError, Party::application, [](T t) { add_fatality(t, 1, Verb::send); },
+          [](T t) { add_fatality(t, 1, Verb::read_request).reads_outstanding = 9; }},
+    Proof{"remote-operational-error", kError, Party::responder, [](T t) { add_fatality(t, 3); }, [](T t) { add_fatality(t, 4); }},
+    Proof{"unknown-nak", kError, Party::responder, [](T t) { add_fatality(t, 7); }, [](T t) { add_fatality(t, 3); }},
+    Proof{"read-depth-exceeded", kError, Party::requester,
+          [](T t) { add_fatality(t, 1, Verb::read_request).reads_outstanding = 9; },  // 8 agreed
+          [](T t) { add_fatality(t, 1, Verb::read_request).reads_outstanding = 8; }},
+    Proof{"read-depth-limited", kNote, Party::requester, [](T t) { a(t).most_reads = 8, a(t).reads_at_most = 64; },
+          [](T t) { a(t).most_reads = 7, a(t).reads_at_most = 64; }},
+    Proof{"requests-unanswered", kNote, Party::undecided, [](T t) { a(t).open = 1, t.last = Instant{2 * kSecond}; },
+          [](T t) { a(t).open = 1; }},
+
+    Proof{"roce-version-mismatch", kError, Party::undecided,
+          [](T t) {
+              t.quality.one_way = {{host(1), host(2), 20, false},
+                                   {host(2, AddressSpace::roce_v1), host(1, AddressSpace::roce_v1), 20, false}};
+          },
+          [](T t) {
+              t.quality.one_way = {{host(1), host(2), 20, false},
+                                   {host(1, AddressSpace::roce_v1), host(2, AddressSpace::roce_v1), 20, false}};
+          }},
+    Proof{"link-local-gid", kNote, Party::application,
+          [](T t) { t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::roce_v2}; },
+          [](T t) { t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::infiniband_gid}; }},
+    Proof{"path-mtu-differs", kWarning, Party::application, [](T t) { a(t).path_mtu = 4096, b(t).path_mtu = 1024; },
+          [](T t) { a(t).path_mtu = 4096, t.connections[0].cm_path_mtu = 4096; }},
+    Proof{"path-mtu-small", kNote, Party::application,
+          [](T t) {
+              a(t).path_mtu = 1024, a(t).bytes = 10 << 20;
+              add_connection(t).ways[0].path_mtu = 4096;
+          },
+          [](T t) { a(t).path_mtu = 1024, a(t).bytes = 10 << 20; }},
+    Proof{"pkey-mismatch", kWarning, Party::application, [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
+          [](T t) { only(a(t).pkeys, Pkey{0x7fff}); }},
+
+    Proof{"dscp-differs", kWarning, Party::responder, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
+          [](T t) { only(a(t).dscps, std::uint8_t{0}), only(b(t).dscps, std::uint8_t{0}); }},
+    Proof{"dscp-changes", kNote, Party::undecided, [](T t) { a(t).dscps.add(0); }, [](T t) { a(t).dscps.add(26); }},
+    Proof{"dscp-differs-between-connections", kWarning, Party::application,
+          [](T t) { add_connection(t), only(a(t).dscps, std::uint8_t{0}); },
+          [](T t) { add_connection(t, 1, 3), only(a(t).dscps, std::uint8_t{0}); }},
+    Proof{"udp-port-entropy", kWarning, Party::application, [](T t) { eight_connections(t, true); },
+          [](T t) { eight_connections(t, false); }},
+
+    Proof{"pfc-storm", kError, Party::congestion, [](T t) { pause(t, 200 * kMillisecond).storms = 1; },
+          [](T t) { pause(t, 90 * kMillisecond); }},
+    Proof{"pfc-pause", kNote, Party::congestion, [](T t) { pause(t, 10 * kMicrosecond); },
+          [](T t) { pause(t, 200 * kMillisecond).storms = 1; }},
+    Proof{"ecn-congestion", kNote, Party::congestion, [](T t) { marks(t, 1, 0); }, [](T) {}},
+    Proof{"ecn-not-answered", kWarning, Party::responder, [](T t) { marks(t, 4, 4); }, [](T t) { marks(t, 5, 4); }},
+    Proof{"cnp-without-mark", kNote, Party::undecided, [](T t) { cnps(t).without_mark = 1; }, [](T t) { cnps(t); }},
+    Proof{"cnp-without-effect", kNote, Party::requester, [](T t) { reaction(t, 960); }, [](T t) { reaction(t, 900); }},
+    Proof{"incast", kNote, Party::application,
+          [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
+
+    Proof{"cm-rejected", kError, Party::application, [](T t) { reject(t, CmOutcome::rejected); },
+          [](T t) { reject(t, CmOutcome::no_answer); }},
+    Proof{"cm-no-answer", kError, Party::undecided, [](T t) { cm(t).outcome = CmOutcome::no_answer; },
+          [](T t) { cm(t).outcome = CmOutcome::open; }},
+    Proof{"cm-half-open", kWarning, Party::requester, [](T t) { cm(t).outcome = CmOutcome::half_open; },
+          [](T t) { cm(t).outcome = CmOutcome::open; }},
+    Proof{"cm-refused-message", kWarning, Party::responder,
+          [](T t) { t.cm.refusals = {{0, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}}; },
+          [](T t) { t.cm.refusals = {{7, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}}; }},  // of no attempt
+    Proof{"cm-retries", kNote, Party::undecided, [](T t) { cm(t).repeats[0] = 1; },
+          [](T t) { cm(t).repeats[0] = 15, cm(t).outcome = CmOutcome::no_answer; }},
+    Proof{"cm-unresolved", kError, Party::responder, [](T t) { cm(t).outcome = CmOutcome::unresolved, cm(t).sidr_status = 1; },
+          [](T t) { cm(t).outcome = CmOutcome::resolved, cm(t).sidr_status = 0; }},
+    Proof{"cm-disconnect-unanswered", kNote, Party::undecided,
+          [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent, cm(t).repeats[5] = 1; },
+          [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent; }},
+    Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
+          [](T t) { t.cm.joins.emplace_back().status = 0; }},
+
+    Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
+          [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},
+    Proof{"gaps-unexplained", kNote, Party::undecided, [](T t) { a(t).gaps = {.skipped = 2, .undecided = 2}; },
+          [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; }},
+    Proof{"capture-duplicates", kNote, Party::capture, [](T t) { t.quality.copies_of_other_taps = 5; },
+          [](T t) { t.quality.copies_of_same_tap = 5; }},
+    Proof{"capture-cut", kNote, Party::capture, [](T t) { t.quality.cut = 1; }, [](T t) { t.quality.icrc_not_checkable = 1; }},
+    Proof{"one-way-capture", kNote, Party::capture, [](T t) { heard_one_way(t); },
+          [](T t) { heard_one_way(t), add_recovery(t, kTimeout, kGaveUp); }},
+    Proof{"setup-not-captured", kNote, Party::capture, [](T t) { cm(t).requested.reset(); },
+          [](T t) { t.connections[0].cm_attempt.reset(), t.connections[0].service = Service::ud; }},
+    Proof{"pairing-uncertain", kNote, Party::capture, [](T t) { t.connections[0].confidence = Confidence::likely; },
+          [](T t) { one_way(t), t.connections[0].confidence = Confidence::none; }},
+    Proof{"clock-backwards", kNote, Party::capture, [](T t) { t.quality.backwards = 1; }, [](T) {}},
+    Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
+          [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
+    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T) {}},
+    Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; }, [](T t) { t.left_out.findings = 1; }},
+};
+
+Timeline drawn(Change change) {
+    Timeline timeline = healthy();
+    change(timeline);
+    draw_findings(timeline);
+    return timeline;
+}
+
+std::vector<Finding> of(const Timeline& timeline, std::string_view id) {
+    std::vector<Finding> found;
+    std::ranges::copy_if(timeline.findings, std::back_inserter(found), [&](const Finding& finding) { return finding.id == id; });
+    return found;
+}
+
+// One sentence for people: printable ASCII that ends with the only full stop.
+bool sentence(std::string_view text) {
+    const bool printable = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    return text.size() > 10 && printable && text.ends_with('.') && !text.ends_with("..") && text.find(". ") == std::string_view::npos &&
+           text.find("  ") == std::string_view::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a healthy timeline has no findings") {
+    CHECK(drawn([](T) {}).findings.empty());
+}
+
+TEST_CASE("rows of the table of findings have unique kebab-case ids, a clause and a line of meaning") {
+    std::set<std::string_view> ids;
+    for (const FindingRow& row : finding_rows()) {
+        INFO(row.id);
+        CHECK(ids.insert(row.id).second);
+        CHECK(!row.id.empty());
+        CHECK(std::ranges::all_of(row.id, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }));
+        CHECK((row.id.front() != '-' && row.id.back() != '-' && row.id.find("--") == std::string_view::npos));
+        CHECK(!row.clause.empty());
+        CHECK((row.meaning.size() > 10 && row.meaning.size() < 80 && row.meaning.back() != '.'));
+        CHECK(row.draw != nullptr);
+    }
+}
+
+TEST_CASE("every finding is drawn from what it is about, and not from what it is nearly about") {
+    std::set<std::string_view> proven;
+    for (const Proof& proof : kProofs) {
+        INFO(proof.id);
+        CHECK(proven.insert(proof.id).second);
+        const std::vector<Finding> found = of(drawn(proof.harm), proof.id);
+        REQUIRE(found.size() == 1);
+        INFO(found[0].summary);
+        CHECK(found[0].severity == proof.severity);
+        CHECK(found[0].party == proof.party);
+        CHECK(found[0].count > 0);
+        CHECK(of(drawn(proof.near_miss), proof.id).empty());
+    }
+    for (const FindingRow& row : finding_rows()) {
+        INFO(row.id);
+        CHECK(proven.contains(row.id));
+    }
+    CHECK(proven.size() == finding_rows().size());
+}
+
+TEST_CASE("findings speak in sentences, one for what happened and one for what to do") {
+    for (const Proof& proof : kProofs)
+        for (const Change change : {proof.harm, proof.near_miss})
+            for (const Finding& finding : drawn(change).findings) {
+                INFO(finding.id << ": " << finding.summary << " / " << finding.advice);
+                CHECK(sentence(finding.summary));
+                CHECK(sentence(finding.advice));
+                CHECK(finding.packets.size() <= kMaxEvidence);
+                CHECK(std::ranges::is_sorted(finding.packets));
+                CHECK(std::ranges::count(finding.packets, FrameIndex{}) == 0);
+            }
+}
