@@ -75,7 +75,7 @@ PacketStory Analysis::observe(const Observation& observation) {
         case CmNews::Kind::paired: tracker_.connect(cm_.attempt(news.uid)); break;
         case CmNews::Kind::released: tracker_.release(cm_.attempt(news.uid)); break;
     }
-    return tracker_.observe(observation, repetition);
+    return tracker_.observe(observation, repetition, quality_.last_distance());
 }
 
 Timeline Analysis::finish(const Drops& drops) {

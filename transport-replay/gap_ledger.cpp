@@ -52,10 +52,10 @@ void GapLedger::mark_corrupt(Psn psn) {
     if (const auto range = covering(psn); range != ranges_.end()) cut_out(range, psn)->corrupt = true;
 }
 
-std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again) {
+std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again, const std::optional<Filled>& with) {
     const auto range = covering(psn);
     if (range == ranges_.end()) return std::nullopt;
-    const Filled filled{range->corrupt, range->asked_for};
+    const Filled filled = with.value_or(Filled{range->corrupt, range->asked_for});
     if (filled.corrupt || filled.asked_for) ++counts_.network;
     else if (again) ++sent_again_;
     else ++counts_.reordered;

@@ -26,8 +26,9 @@ public:
         bool corrupt = false;    // it had been on the wire, wrong
         bool asked_for = false;  // by a NAK
     };
-    // The PSN came after all; `again`: in the course of a recovery. Nothing where it was no gap.
-    std::optional<Filled> fill(dissect::Psn psn, bool again);
+    // The PSN came after all; `again`: in the course of a recovery. Nothing where it was no gap. `with`: as part of a READ
+    // whose first PSN had that fate.
+    std::optional<Filled> fill(dissect::Psn psn, bool again, const std::optional<Filled>& with = {});
     // What was filled last as overtaken turned out to be the start of a recovery.
     void last_was_sent_again();
 

@@ -118,6 +118,8 @@ public:
     // What the packet repeats: main trackers may use this instead of a window of their own.
     Repetition observe(const Observation& observation);
     [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
+    // How long after its original the last repetition came.
+    [[nodiscard]] dissect::Duration last_distance() const { return window_.last_distance(); }
     // Hands everything out: the tracker is then as new. `drops` is what the capture file says once it is read.
     [[nodiscard]] CaptureQuality finish(const dissect::Drops& drops = {});
 

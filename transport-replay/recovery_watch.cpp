@@ -108,7 +108,7 @@ void RecoveryWatch::begin_round(const Observation& request, const Arrived& arriv
 void RecoveryWatch::begin_unasked(const Observation& request, const Arrived& arrived, const RequestStream& stream, Duration silent) {
     const bool is_read = info(request.opcode).verb == Verb::read_request;
     RecoveryKind kind = RecoveryKind::timeout;
-    if (is_read && (overtaken_ || silent < kFastestTimeout)) kind = RecoveryKind::read_retry;
+    if (is_read && silent < (overtaken_ ? kSlowestReaction : kFastestTimeout)) kind = RecoveryKind::read_retry;
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
     Open& open = open_.front();

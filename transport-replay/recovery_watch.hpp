@@ -21,6 +21,10 @@ namespace qps::transport {
 // packets do it faster.
 inline constexpr dissect::Duration kFastestTimeout{100'000};
 
+// A READ that is asked for again after more silence than this was not missed, but timed out: software takes milliseconds
+// to notice, and nobody sets a timer below 4.096 us * 2^10.
+inline constexpr dissect::Duration kSlowestReaction{4'000'000};
+
 class RecoveryWatch {
 public:
     // A NAK or RNR NAK of `answer.psn`; `next` is the PSN behind the newest request.

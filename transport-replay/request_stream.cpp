@@ -130,12 +130,16 @@ void RequestStream::join(Index run) {
     }
 }
 
-void RequestStream::insert_late(const Observation& request) {
+// Returns the PSN behind it.
+Psn RequestStream::insert_late(const Observation& request, std::uint32_t span) {
     const Index before = run_at_or_before(request.psn);
     const Index at = before == kNone ? head_ : before + 1;
-    runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(at), run_of(request, 1));
+    const Psn limit = at < runs_.size() ? runs_[at].first : next_;
+    if (limit.before(request.psn + span)) span = static_cast<std::uint32_t>(std::max(1, limit - request.psn));
+    runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(at), run_of(request, span));
     if (runs_[at].has_response()) ++reads_open_;
     join(at);
+    return request.psn + span;
 }
 
 // A request that comes `distance` PSNs after its turn is in order where the READ before it takes just so many more.
@@ -146,21 +150,18 @@ bool RequestStream::reads_explain(const Observation& request, std::int32_t dista
     const bool same_end = request.access && info(request.opcode).verb == Verb::read_request && request.access->key == read.access->key &&
                           request.access->address > read.access->address &&
                           request.access->address + request.access->length == read.access->address + read.access->length;
-    for (const std::uint32_t pmtu : kPathMtus) {
-        const auto psns = static_cast<std::uint32_t>(distance) + 1;
-        if (same_end && request.access->address - read.access->address == std::uint64_t{psns} * pmtu) {  // asks for the rest of it
-            read.last = read.first + (packets_of(read.access->length, pmtu) - 1);
-            next_ = read.last + 1;
-            inferred_pmtu_ = pmtu;
-            return true;
-        }
-        if (packets_of(read.access->length, pmtu) != static_cast<std::uint32_t>(distance) + 1) continue;
-        read.last = read.first + static_cast<std::uint32_t>(distance);
-        next_ = read.last + 1;
-        inferred_pmtu_ = pmtu;
-        return true;
-    }
-    return false;
+    const auto psns = static_cast<std::uint32_t>(distance) + 1;
+    const auto asks_for_rest = [&](std::uint32_t pmtu) {
+        return same_end && request.access->length != 0 && request.access->address - read.access->address == std::uint64_t{psns} * pmtu;
+    };
+    auto pmtu = std::ranges::find_if(kPathMtus, asks_for_rest);
+    if (pmtu == kPathMtus.end())
+        pmtu = std::ranges::find_if(kPathMtus, [&](std::uint32_t candidate) { return packets_of(read.access->length, candidate) == psns; });
+    if (pmtu == kPathMtus.end()) return false;
+    inferred_pmtu_ = *pmtu;
+    read.last = read.first + (packets_of(read.access->length, *pmtu) - 1);
+    next_ = read.last + 1;
+    return true;
 }
 
 void RequestStream::restart(const Observation& request, std::uint32_t span, std::vector<Message>& done) {
@@ -179,6 +180,7 @@ Arrived RequestStream::repeat(const Observation& request) {
             arrived.behind = read.last + 1;
             arrived.partial_read = request.psn != read.first && request.psn != read.asked_again;
             read.asked_again = request.psn;
+            arrived.missed_after_all = std::exchange(read.missing, 0);
         }
         return arrived;
     }
@@ -220,8 +222,7 @@ Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std:
     } else if (distance < 0) {
         if (waits_for(request.psn) || (told_ && request.psn.before(acknowledged_))) return repeat(request);
         if (request.psn.before(acknowledged_)) acknowledged_ = request.psn;  // the stream began before the first packet seen
-        insert_late(request);
-        return {.arrival = Arrival::late, .behind = request.psn + 1};
+        return {.arrival = Arrival::late, .behind = insert_late(request, span)};
     } else {
         const bool explained = reads_explain(request, distance);
         if (explained && request.psn.before(next_)) return repeat(request);  // the rest of the READ before it
@@ -269,33 +270,33 @@ void RequestStream::complete(Index run, const Observation& answer, Outcome outco
     Message& message = done.emplace_back(runs_[run]);
     if (message.outcome == Outcome::open) {
         message.outcome = outcome;
-        message.answer_time = answer.time;
-        message.answer_frame = answer.frame;
+        if (message.ends || message.answer_frame == FrameIndex{}) {
+            message.answer_time = answer.time;
+            message.answer_frame = answer.frame;
+        }
     }
-    if (message.verb == Verb::read_request && message.first != message.last) {
+    if (message.has_response() && (message.first != message.last || message.missing != 0)) {
         if (done_reads_.size() == kDoneReads) done_reads_.erase(done_reads_.begin());
-        done_reads_.push_back({message.first, message.last, message.asked_again});
+        done_reads_.push_back({message.first, message.last, message.asked_again, message.missing});
     }
     if (message.verb == Verb::read_request && message.access)  // what was sent again counts once
         message.bytes = message.missing == 0 ? message.access->length : std::min<std::uint64_t>(message.bytes, message.access->length);
     remove(run);
 }
 
-// A message acknowledged beyond its last packet seen: the tap missed the rest, up to its next run or to its end. True
-// where it became longer and is to be looked at again.
+// A message of which everything seen is acknowledged, and its end was not seen. True where what follows belongs to it,
+// and it is to be looked at again; false where it can only wait, or is complete as far as anybody will see.
 bool RequestStream::bridge_gap(Index index, Psn end, Acknowledged& result) {
     Message& run = runs_[index];
-    if (index + 1 < runs_.size() && fit_together(run, runs_[index + 1]) && runs_[index + 1].first.before(end)) {
-        const auto gap = static_cast<std::uint32_t>(runs_[index + 1].first - acknowledged_);
-        result.unseen += gap;
-        run.missing += gap;
-        acknowledged_ = runs_[index + 1].first;
-        absorb(run, runs_[index + 1]);
-        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
-        return true;
-    }
-    ++run.missing;  // one at least
-    return false;
+    const Message& following = runs_[index + 1];
+    if (end.before(following.first)) return false;
+    const auto gap = static_cast<std::uint32_t>(std::max(0, following.first - acknowledged_));
+    result.unseen += gap;
+    run.missing += static_cast<std::uint32_t>(following.first - run.last) - 1;
+    acknowledged_ = following.first;
+    absorb(run, following);
+    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
+    return true;
 }
 
 // An answer to what was sent after a READ or ATOMIC that waits for its response. Returns the run to look at next.
@@ -368,8 +369,18 @@ Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at
         }
         if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
         if (!run.ends) {
-            if (acknowledged_ == end && !beyond) break;  // the rest of it may still come
-            if (bridge_gap(at, end, result)) continue;
+            const bool is_last = at + 1 == runs_.size();
+            if (!is_last && fit_together(run, runs_[at + 1]) && bridge_gap(at, end, result)) continue;
+            if (is_last || end == run.last + 1 || fit_together(run, runs_[at + 1])) {  // the rest of it may still come
+                if (acknowledged_.before(end)) {                                       // and the tap missed some of it
+                    result.unseen += static_cast<std::uint32_t>(end - acknowledged_);
+                    acknowledged_ = end;
+                }
+                run.answer_time = answer.time;
+                run.answer_frame = answer.frame;
+                break;
+            }
+            ++run.missing;  // one at least
         }
         ++result.messages;
         const bool is_head = at == head_;
@@ -419,26 +430,43 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
 // Whether it was the last one, and no other is missing.
 bool RequestStream::take_read_response(Message& run, const Observation& response, Responded& result) const {
     const std::int32_t distance = response.psn - run.response_next;
-    if (run.restarting && distance > 0) return false;  // the requester takes none before the one it asked for again
-    if (distance == 0) run.restarting = false;
-    if (distance < 0 && run.missing > 0 && run.retransmissions == 0) {
-        result.late = true;
-        --run.missing;
-        run.bytes += response.payload_length;
-    } else if (distance < 0) {
-        result.repeated = true;
-        if (!run.passed || run.missing != 0 || response.psn != run.asked_again) return false;
-        run.passed.reset();  // all of them again: the first time, one of a READ before this was missing
-        run.response_next = response.psn + 1;
-    } else {
+    if (distance < 0) {
+        if (run.missing > 0 && run.retransmissions == 0) {
+            result.late = 1;
+            --run.missing;
+            run.bytes += response.payload_length;
+        } else {
+            result.repeated = true;
+            const bool answered = run.passed && run.missing == 0 && run.response_next == run.last + 1;
+            if (!answered || response.psn != run.asked_again) return false;
+            run.passed.reset();  // all of them again: the first time, one of a READ before this was missing
+            run.response_next = response.psn + 1;
+        }
+    } else if (run.retransmissions == 0) {  // holes may be the tap's
         run.bytes += response.payload_length;
         result.skipped = static_cast<std::uint32_t>(distance);
         run.missing += result.skipped;
         run.response_next = response.psn + 1;
+    } else if (!take_in_order(run, response, distance, result)) {
+        return false;
     }
     if (run.response_next != run.last + 1) return false;
     if (run.missing != 0) run.passed = response.time;
     return run.missing == 0;
+}
+
+// A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier
+// request may still come.
+bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Responded& result) const {
+    if (distance > 0) {
+        if (!run.restarting && run.missing == 0) run.missing = result.skipped = static_cast<std::uint32_t>(distance);
+        return false;
+    }
+    run.restarting = false;
+    result.withdrawn = std::exchange(run.missing, 0);
+    run.bytes += response.payload_length;
+    run.response_next = response.psn + 1;
+    return true;
 }
 
 std::optional<Message> RequestStream::fail(Psn psn, const Observation& answer) {
@@ -463,7 +491,9 @@ void RequestStream::finish(Outcome outcome, std::vector<Message>& done) {
         // A READ that was answered to its last packet, with holes: the requester would have asked again by now.
         if (run.outcome == Outcome::open) {
             const bool answered = run.verb == Verb::read_request && run.passed && run.response_next == run.last + 1;
-            run.outcome = answered && outcome == Outcome::open ? Outcome::completed : outcome;
+            const bool acknowledged = !run.has_response() && (run.last + 1).before(acknowledged_);
+            if (acknowledged && !run.ends) ++run.missing;  // one at least
+            run.outcome = (answered || acknowledged) && outcome == Outcome::open ? Outcome::completed : outcome;
             if (answered) run.answer_time = *run.passed;
             if (run.verb == Verb::read_request && run.access) run.bytes = std::min<std::uint64_t>(run.bytes, run.access->length);
         }

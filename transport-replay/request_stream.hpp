@@ -30,6 +30,7 @@ struct Arrived {
     bool answered = false;                         // repeated: all of it had been acknowledged before
     bool partial_read = false;                     // repeated: the rest of a READ, from a PSN that no request had before
     std::uint32_t holes = 0;                       // repeated READ: responses that were missing until now
+    std::uint32_t missed_after_all = 0;            // repeated READ: responses that were taken for missed by the tap alone
     std::optional<dissect::Instant> first_time{};  // repeated: when its message was sent first, where it begins with this packet
     dissect::Psn behind{};                         // late, repeated: the PSN that follows what this packet asks for
     dissect::FrameIndex original{};                // repeated: the first frame of its message; 0: not known
@@ -48,11 +49,12 @@ struct Acknowledged {
 
 // What a response told.
 struct Responded {
-    bool matched = false;       // an open message waits for it
-    std::uint32_t skipped = 0;  // READ responses that were due before it
-    bool late = false;          // one of those
-    bool repeated = false;      // it had been there
-    Acknowledged before;        // what it acknowledged on the way (9.7.5.1.2)
+    bool matched = false;         // an open message waits for it
+    std::uint32_t skipped = 0;    // READ responses that were due before it
+    std::uint32_t late = 0;       // of those, how many it shows to be there after all
+    std::uint32_t withdrawn = 0;  // skipped before, and shown to have been of an earlier request
+    bool repeated = false;        // it had been there
+    Acknowledged before;          // what it acknowledged on the way (9.7.5.1.2)
 };
 
 class RequestStream {
@@ -108,7 +110,7 @@ private:
     [[nodiscard]] Index run_at_or_before(dissect::Psn psn) const;
     [[nodiscard]] std::span<Message> open_runs() { return std::span(runs_).subspan(head_); }
     void append(const Observation& request, std::uint32_t span);
-    void insert_late(const Observation& request);
+    dissect::Psn insert_late(const Observation& request, std::uint32_t span);
     bool reads_explain(const Observation& request, std::int32_t distance);
     Arrived repeat(const Observation& request);
     void restart(const Observation& request, std::uint32_t span, std::vector<Message>& done);
@@ -116,6 +118,7 @@ private:
     Acknowledged advance(dissect::Psn through, std::optional<dissect::Instant> asked_at, const Observation& answer,
                          std::vector<Message>& done);
     bool take_read_response(Message& run, const Observation& response, Responded& result) const;
+    bool take_in_order(Message& run, const Observation& response, std::int32_t distance, Responded& result) const;
     Index pass(Index run, std::optional<dissect::Instant> asked_at, const Observation& answer, Acknowledged& result,
                std::vector<Message>& done);
     bool bridge_gap(Index run, dissect::Psn end, Acknowledged& result);
@@ -127,6 +130,7 @@ private:
         dissect::Psn first;
         dissect::Psn last;
         dissect::Psn asked_again;
+        std::uint32_t missing = 0;  // responses that were thought to be missed by the tap
     };
     static constexpr std::size_t kDoneReads = 16;  // what devices let be outstanding
 

