@@ -114,6 +114,42 @@ struct Wire {
         packet(0x11, 2, 1,
                {{"infiniband.bth.destqp", 1021}, {"infiniband.bth.psn", first + count - 1}, {"infiniband.aeth.syndrome", 0x60 + nak}});
     }
+    // The i-th SEND to queue pair 21, and an answer to it.
+    void send(unsigned i) {
+        packet(0x04, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.bth.a", 1}}, 512);
+    }
+    void answer(unsigned i, std::uint64_t syndrome) {
+        packet(0x11, 2, 1, {{"infiniband.bth.destqp", 1021}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.aeth.syndrome", syndrome}});
+    }
+    // Refused for 5.12 ms, and sent again after some time.
+    void rnr(std::int64_t nanoseconds) {
+        talk(1, 2, 21, 4);
+        send(4);
+        answer(4, 0x20 + 18);
+        wait(nanoseconds);
+        send(4);
+        answer(4, 0x1f);
+        send(5);
+        answer(5, 0x1f);
+    }
+    void sends(std::initializer_list<unsigned> order) {
+        talk(1, 2, 21, 4);
+        for (const unsigned i : order) send(i);
+        answer(8, 0x1f);
+        send(9);
+        answer(9, 0x1f);
+    }
+    // SENDs of UC, which nobody acknowledges.
+    void unreliable(std::initializer_list<unsigned> order) {
+        for (const unsigned i : order) packet(0x24, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", i}}, 64);
+    }
+    void dreq() {
+        cm(5, true,
+           {{"infiniband.mad.transactionid", 78},
+            {"infiniband.cm.dreq.localcommid", 0xa1},
+            {"infiniband.cm.dreq.remotecommid", 0xb2},
+            {"infiniband.cm.req.remoteqpneecn", 21}});
+    }
     void pfc(std::uint64_t quanta) {
         PacketSpec spec;
         spec.headers = {{LayerKind::ethernet}, {LayerKind::mac_control}, {LayerKind::mac_pfc}};
@@ -205,6 +241,15 @@ const std::array kProofs{
     Proof{"pfc-storm", [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(150 * kMillisecond); },
           [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(50 * kMillisecond); }},
     Proof{"incast", [](W w) { w.burst(8); }, [](W w) { w.burst(2); }},
+    Proof{"cm-disconnect-unanswered", [](W w) { w.connect(), w.dreq(), w.wait(kSecond), w.dreq(); }, [](W w) { w.connect(), w.dreq(); }},
+    Proof{"unknown-nak", [](W w) { w.reads(2, 7); }, [](W w) { w.reads(2, 3); }},
+    Proof{"remote-operational-error", [](W w) { w.reads(2, 3); }, [](W w) { w.reads(2, 2); }},
+    Proof{"rnr-wait-too-short", [](W w) { w.rnr(kMillisecond); }, [](W w) { w.rnr(6 * kMillisecond); }},
+    Proof{"requests-unanswered", [](W w) { w.talk(1, 2, 21), w.send(8), w.wait(2 * kSecond), w.v2(3, 4); },
+          [](W w) { w.talk(1, 2, 21), w.send(8), w.answer(8, 0x1f), w.wait(2 * kSecond), w.v2(3, 4); }},
+    Proof{"out-of-order-delivery", [](W w) { w.sends({4, 6, 5, 7, 8}); }, [](W w) { w.sends({4, 5, 6, 7, 8}); }},
+    Proof{"gaps-unexplained", [](W w) { w.unreliable({0, 1, 3, 4}); }, [](W w) { w.unreliable({0, 1, 2, 3, 4}); }},
+    Proof{"capture-lost-packets", [](W w) { w.sends({4, 6, 7, 8}); }, [](W w) { w.sends({4, 5, 6, 7, 8}); }},
     Proof{"clock-backwards", [](W w) { w.talk(1, 2, 21), w.wait(-50 * kMicrosecond), w.talk(1, 2, 22); },
           [](W w) { w.talk(1, 2, 21), w.talk(1, 2, 22); }},
 };
