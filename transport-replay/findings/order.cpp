@@ -29,13 +29,18 @@ struct Sender {
 };
 
 std::map<Address, Sender> senders(const Timeline& timeline) {
-    std::map<Address, Sender> found;
+    std::map<Address, Sender> found;  // of wrong ones only
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b})
+            if (connection.way(end).corrupt != 0) found[connection.end(end).address];
+    if (found.empty()) return found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             const Way& back = connection.way(other(end));
-            if (way.packets == 0) continue;
-            Sender& sender = found[connection.end(end).address];
+            const auto place = found.find(connection.end(end).address);
+            if (place == found.end()) continue;
+            Sender& sender = place->second;
             sender.packets += way.packets;
             sender.corrupt += way.corrupt;
             sender.asked += back.requests;
@@ -84,7 +89,6 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
 void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     bool told = false;
     for (const auto& [address, sender] : senders(timeline)) {
-        if (sender.corrupt == 0) continue;
         told = true;
         emit(draft_of(address, sender));
     }
