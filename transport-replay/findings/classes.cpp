@@ -97,7 +97,7 @@ void dscp_differs(const Timeline& timeline, const Emit& emit) {
                                      host(connection.ends[0]), dscp ? "DSCP" : "VLAN priority", a, who(connection.ends[1]), b),
               .advice =
                   "Set the same traffic class at both ends (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos`, `mlnx_qos`) and check that "
-                  "no switch on the way remarks it: ACKs on a lossy class lose the loss-free class its point."});
+                  "no switch on the way remarks it: ACKs lost on a lossy class stall the lossless one."});
     }
 }
 
@@ -182,7 +182,7 @@ void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
     draft.count = poor;
     draft.summary += poor == 1 ? "." : fmt::format(", as between {} more pairs of hosts.", poor - 1);
     draft.advice =
-        "Give each queue pair its own flow label or source port (ibv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
+        "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
         "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.";
     emit(std::move(draft));
 }

@@ -96,7 +96,7 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::undecided,
           .count = timeline.quality.icrc_bad,
           .summary = fmt::format("{} outside of any connection have a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet")),
-          .advice = "List them with the filter rdma.icrc.status == \"bad\" and see what they have in common."});
+          .advice = "List them with the filter rdma.icrc.status == bad and see what they have in common."});
 }
 
 void out_of_order(const Timeline& timeline, const Emit& emit) {
@@ -120,7 +120,7 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
                                   share(late, way.packets), host(connection.end(other(end))), counted(complaints, "time")),
                   .advice = complaints != 0
                                 ? "Turn adaptive routing, packet spraying or round-robin bonding off for this traffic, or out-of-order "
-                                  "support on at both NICs (`mlxreg` roce_adp, RDMA_RW ordering): each late packet costs a retransmission."
+                                  "support on at both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
                                 : "Nothing to do if adaptive routing is meant to be on; else check that the mirror port itself keeps the "
                                   "order, then look at LAG hashing.",
                   .severity = complaints != 0 ? Severity::warning : Severity::note});
