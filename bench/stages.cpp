@@ -4,6 +4,7 @@
 // and each tracker alone over the same observations, a batch at a time. For files that bench_generate wrote.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
+#include <transport-replay/analysis.hpp>
 #include <transport-replay/cm_ladder.hpp>
 #include <transport-replay/congestion.hpp>
 #include <transport-replay/quality.hpp>
@@ -26,7 +27,7 @@ namespace {
 
 using namespace qps;
 
-enum Stage : std::uint8_t { read, decode, decode_again, observe, quality, congestion, cm, tracker, stages };
+enum Stage : std::uint8_t { read, decode, decode_again, observe, quality, congestion, cm, tracker, analysis, stages };
 constexpr std::array<std::string_view, stages> kNames{"read",    "decode",     "decode_again", "decode_observe",
                                                       "quality", "congestion", "cm",           "tracker"};
 
@@ -57,7 +58,8 @@ struct Trackers {
     transport::QualityTracker quality;
     transport::CongestionTracker congestion;
     transport::CmTracker cm;
-    transport::Tracker tracker{[](transport::FlowId, const transport::Message&) {}};
+    transport::Tracker tracker{{}};
+    transport::Analysis analysis;
 };
 
 std::optional<Round> measure(const char* path) {
@@ -97,13 +99,14 @@ std::optional<Round> measure(const char* path) {
             trackers.congestion.observe(seen[i]);
         }
         watch.lap(congestion);
-        for (std::size_t i = 0; i < count; ++i) trackers.cm.observe(seen[i]);
+        for (std::size_t i = 0; i < count; ++i) static_cast<void>(trackers.cm.observe(seen[i]));
         watch.lap(cm);
-        for (std::size_t i = 0; i < count; ++i) trackers.tracker.observe(seen[i]);
+        for (std::size_t i = 0; i < count; ++i) round.check += trackers.tracker.observe(seen[i]).retransmission ? 1U : 0U;
         watch.lap(tracker);
+        for (std::size_t i = 0; i < count; ++i) round.check += trackers.analysis.observe(seen[i]).retransmission ? 1U : 0U;
+        watch.lap(analysis);
         round.packets += count;
     }
-    for (const transport::Flow& flow : trackers.tracker.flows()) round.check += flow.counts.retransmitted;
     for (std::size_t i = 0; i < stages; ++i)
         round.nanoseconds[i] = watch.spent()[i] / static_cast<double>(std::max<std::uint64_t>(1, round.packets));
     return round;

@@ -132,12 +132,14 @@ std::string reject_text(std::uint16_t reason) {
 }
 
 void append_attempt(std::string& out, const CmAttempt& attempt, Instant start, bool color) {
-    std::string heading = fmt::format("#{} {} -> {}", attempt.uid, text(attempt.active.address), text(attempt.passive.address));
+    std::string heading = fmt::format("attempt {}: {} -> {}", attempt.uid, text(attempt.active.address), text(attempt.passive.address));
     if (attempt.service) heading += fmt::format("  {}", name(*attempt.service));
     if (const std::string service = service_text(attempt); !service.empty()) heading += fmt::format(", {}", service);
     const bool wrong = color && went_wrong(attempt.outcome);
     heading += fmt::format("  {}{}{}", wrong ? kErrorTone : "", name(attempt.outcome), wrong ? kToneEnd : "");
-    if (const auto setup = attempt.setup_time()) heading += fmt::format(", set up in {}", duration_text(*setup));
+    const bool is_set_up = attempt.outcome == CmOutcome::established || attempt.outcome == CmOutcome::disconnected;
+    if (const auto setup = attempt.setup_time())
+        heading += fmt::format(", {} {}", is_set_up ? "set up in" : "answered after", duration_text(*setup));
     if (!attempt.ladder.empty()) heading += fmt::format(", at {}", seconds_text(elapsed(start, attempt.ladder.front().time)));
     out += heading + "\n";
     if (attempt.rejection) {

@@ -16,18 +16,17 @@ using namespace dissect;
 
 namespace {
 constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kThousand = 1000;
-constexpr double kBitsPerByte = 8;
 
-// "12.5 M" of 12'500'000: three digits that count.
-std::string scaled(double number, std::string_view unit) {
-    constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+using Prefixes = std::array<std::string_view, 6>;
+
+// "12.5 M" of 12'500'000.
+std::string scaled(double number, double step, const Prefixes& prefixes, std::string_view unit) {
     std::size_t prefix = 0;
-    while (number >= kThousand && prefix + 1 < kPrefixes.size()) {
-        number /= kThousand;
+    while (number >= step && prefix + 1 < prefixes.size()) {
+        number /= step;
         ++prefix;
     }
-    return fmt::format("{:.{}f} {}{}", number, prefix == 0 ? 0 : number < 10 ? 2 : number < 100 ? 1 : 0, kPrefixes[prefix], unit);
+    return fmt::format("{:.4g} {}{}", number, prefixes[prefix], unit);
 }
 }  // namespace
 
@@ -54,8 +53,16 @@ std::string seconds_text(Duration since_start) {
     return fmt::format("{}{}.{:06}", before ? "-" : "", size / kSecond, size % kSecond / kMicrosecond);
 }
 
-std::string bytes_text(std::uint64_t bytes) { return scaled(static_cast<double>(bytes), "B"); }
-std::string rate_text(double bits_per_second) { return scaled(bits_per_second, "bit/s"); }
+std::string bytes_text(std::uint64_t bytes) {
+    constexpr Prefixes kBinary{"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    if (bytes < 1024) return counted(bytes, "byte");
+    return scaled(static_cast<double>(bytes), 1024, kBinary, "B");
+}
+
+std::string rate_text(double bits_per_second) {
+    constexpr Prefixes kDecimal{"", "k", "M", "G", "T", "P"};
+    return scaled(bits_per_second, 1000, kDecimal, "bit/s");
+}
 
 double per_second(std::uint64_t count, Duration during) {
     const auto nanoseconds = static_cast<double>(std::to_underlying(during));

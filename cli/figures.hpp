@@ -17,7 +17,7 @@ inline constexpr std::size_t kLineWidth = 100;  // of reports: what fits beside 
 [[nodiscard]] std::string duration_text(dissect::Duration duration);  // "1.204 ms"
 // Since the beginning of the capture, in seconds: "0.001204"
 [[nodiscard]] std::string seconds_text(dissect::Duration since_start);
-[[nodiscard]] std::string bytes_text(std::uint64_t bytes);    // "1.23 MB"
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);    // "1.234 MiB"
 [[nodiscard]] std::string rate_text(double bits_per_second);  // "12.5 Gbit/s"
 [[nodiscard]] double per_second(std::uint64_t count, dissect::Duration during);
 

@@ -43,7 +43,7 @@ public:
 
     void message(ConnectionId connection, End requester, const Message& message) {
         if (!is_followed(connection)) return;
-        const Payload payload = store_.take(requester, message);
+        const MessagePayload payload = store_.take(requester, message);
         if (options_.whose != Whose::both && (options_.whose == Whose::a) != (requester == End::a)) return;
         ++number_;
         if (options_.message_number && *options_.message_number != number_) return;
@@ -67,9 +67,9 @@ public:
         }
         write();
         if (options_.quiet) return;
-        if (store_.refused() != 0)
-            fmt::print(stderr, "qpscope: {} of payload were not kept: more than {} waited for the end of their messages\n",
-                       bytes_text(store_.refused()), bytes_text(PayloadStore::kMost));
+        if (store_.let_go() != 0)
+            fmt::print(stderr, "qpscope: {} of payload were let go: more than {} waited for the end of their messages\n",
+                       bytes_text(store_.let_go()), bytes_text(PayloadStore::kMost));
         if (written_ == 0)
             fmt::print(stderr, "qpscope: connection {} {}\n", options_.followed,
                        number_ == 0 ? "has no such messages here; `qpscope connections` lists what is there"
@@ -81,7 +81,7 @@ private:
         return connection && std::to_underlying(*connection) == options_.followed;
     }
 
-    void append_message(End requester, const Message& message, const Payload& payload) {
+    void append_message(End requester, const Message& message, const MessagePayload& payload) {
         const ConnectionId connection{options_.followed};
         text_ += fmt::format("message {} at {}: {} from {} to {}, PSN {}, {}, {}\n", number_,
                              seconds_text(elapsed(start_.value_or(Instant{}), message.first_time)), verb_text(message),
@@ -91,7 +91,7 @@ private:
         text_ += '\n';
     }
 
-    void add_message(End requester, const Message& message, const Payload& payload) {
+    void add_message(End requester, const Message& message, const MessagePayload& payload) {
         std::string hex;
         append_hex(hex, payload.bytes);
         document_.open();
@@ -113,7 +113,7 @@ private:
     }
 
     // Bytes that are not there are never made up.
-    void tell_missing(const Message& message, const Payload& payload) const {
+    void tell_missing(const Message& message, const MessagePayload& payload) const {
         if (options_.quiet) return;
         if (payload.cut_bytes != 0)
             fmt::print(stderr, "qpscope: message {}: the capture cut off {}\n", number_, counted(payload.cut_bytes, "byte"));

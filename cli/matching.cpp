@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "figures.hpp"
 #include <fmt/format.h>
@@ -107,8 +108,9 @@ std::vector<Candidate> candidates_for(const LogLine& line, const transport::Time
     std::vector<Weighed> all;
     for (const Connection& connection : timeline.connections)
         if (Weighed weighed = weigh(line, connection, fits); weighed.weight != 0) all.push_back(std::move(weighed));
-    std::ranges::stable_sort(all,
-                             [](const Weighed& a, const Weighed& b) { return std::pair(a.weight, a.fits) > std::pair(b.weight, b.fits); });
+    std::ranges::sort(all, [](const Weighed& a, const Weighed& b) {
+        return std::tuple(-a.weight, ~a.fits, a.candidate.connection) < std::tuple(-b.weight, ~b.fits, b.candidate.connection);
+    });
     std::vector<Candidate> candidates;
     for (Weighed& weighed : all) candidates.push_back(std::move(weighed.candidate));
     return candidates;

@@ -2,7 +2,8 @@
 //
 // A SEND or WRITE has its payload in its requests, a READ in the responses to it; both bear PSNs of the requester, so one
 // map for each end holds both. What comes again replaces what was there: it is the same, and what is old may be of
-// another round of the PSNs. What an attacker could feed: packets of messages that never end; kMost bounds what is kept.
+// another round of the PSNs. What an attacker could feed: packets of messages that never end, of a byte each; kMost
+// bounds what is kept, and where it is reached the older half goes.
 #pragma once
 
 #include <transport-replay/message.hpp>
@@ -17,7 +18,7 @@
 namespace qps::cli {
 
 // The payload of a message, in order.
-struct Payload {
+struct MessagePayload {
     std::vector<std::byte> bytes;
     std::uint32_t missing_packets = 0;  // PSNs of which no packet with payload was captured
     std::uint64_t missing_bytes = 0;    // where the length of the message tells
@@ -28,12 +29,13 @@ struct Payload {
 class PayloadStore {
 public:
     static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
+    static constexpr std::size_t kChunkCost = 96;               // of a packet, beside its payload
 
     void keep(const transport::Observation& observation, const transport::PacketStory& story);
     // Hands out what was kept of a message, and forgets it.
-    [[nodiscard]] Payload take(transport::End requester, const transport::Message& message);
-    // Bytes that were not kept because too many waited.
-    [[nodiscard]] std::uint64_t refused() const { return refused_; }
+    [[nodiscard]] MessagePayload take(transport::End requester, const transport::Message& message);
+    // Bytes that were let go because too many waited.
+    [[nodiscard]] std::uint64_t let_go() const { return let_go_; }
 
 private:
     struct Chunk {
@@ -43,9 +45,13 @@ private:
     };
     using Chunks = boost::unordered_flat_map<std::uint32_t, Chunk>;  // by PSN
 
+    [[nodiscard]] std::vector<std::uint32_t> kept_of(transport::End requester, const transport::Message& message,
+                                                     std::uint32_t count) const;
+    void forget_older_half();
+
     std::array<Chunks, 2> chunks_;  // by requester
-    std::size_t held_ = 0;
-    std::uint64_t refused_ = 0;
+    std::size_t held_ = 0;          // with kChunkCost
+    std::uint64_t let_go_ = 0;
 };
 
 }  // namespace qps::cli

@@ -68,7 +68,8 @@ void append_advice(std::string& out, const Finding& finding) {
 using Group = std::vector<const Finding*>;
 
 void append_group(std::string& out, Group group, const transport::Timeline& timeline, bool color) {
-    std::ranges::stable_sort(group, std::greater{}, [](const Finding* finding) { return finding->count; });
+    // Most frequent first, else in the order of the timeline, whose elements they are.
+    std::ranges::sort(group, [](const Finding* a, const Finding* b) { return a->count != b->count ? a->count > b->count : a < b; });
     const Finding& first = *group.front();
     std::uint64_t count = 0;
     for (const Finding* finding : group) count += finding->count;

@@ -163,3 +163,26 @@ TEST_CASE("what only the tap did is blamed on nobody else, whatever it missed, d
         }
     }
 }
+
+TEST_CASE("whenever something was sent again, a finding above a note tells why") {
+    constexpr std::array<std::string_view, 6> kWhy{
+        "go-back-n-loss", "ack-timeout", "read-response-lost", "transport-retries-exceeded", "spurious-retransmission", "rnr-stall"};
+    int lossy = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        Scenario scenario = plain(seed % 3 == 0 ? WorkKind::read : seed % 3 == 1 ? WorkKind::write : WorkKind::send, 60, 3000);
+        scenario.seed = seed;
+        scenario.tap.place = static_cast<TapPlace>(seed % 3);
+        scenario.link.a_to_b.loss = scenario.link.b_to_a.loss = static_cast<double>(seed % 5) * 0.01;
+        const Simulated simulated = simulate(scenario);
+        const Timeline timeline = analyzed(simulated);
+        std::uint64_t again = 0;
+        for (const FlowTruth& flow : simulated.truth.flows) again += flow.seen.retransmitted;
+        INFO("seed " << seed << ", " << again << " sent again\n" << text(timeline));
+        const bool told = std::ranges::any_of(timeline.findings, [&](const Finding& finding) {
+            return finding.severity != Severity::note && std::ranges::find(kWhy, finding.id) != kWhy.end();
+        });
+        CHECK(told == (again != 0));
+        lossy += again != 0 ? 1 : 0;
+    }
+    CHECK(lossy > 20);
+}

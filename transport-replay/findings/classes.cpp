@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -42,28 +44,36 @@ double bits_of(const std::map<Key, double>& bytes) {
     return bits;
 }
 
-// What one host sends to another, by connection and by UDP source port.
-struct Spread {
-    std::map<ConnectionId, double> connections;
-    std::map<std::uint16_t, double> ports;
-    std::vector<dissect::FrameIndex> packets;
+// One way of a connection, as what lies between its hosts sees it. Sorted, those of the same hosts are neighbours: no table
+// of host pairs is needed, however many there are.
+struct Sent {
+    HostPair hosts;
+    std::uint16_t value = 0;  // UDP source port, or DSCP
+    const Connection* connection = nullptr;
+    const Way* way = nullptr;
 };
 
-std::map<HostPair, Spread> spreads(const Timeline& timeline) {
-    std::map<HostPair, Spread> found;
-    for (const Connection& connection : timeline.connections)
-        for (const End end : {End::a, End::b}) {
-            const Way& way = connection.way(end);
-            const auto port = most_of(way.udp_ports);
-            if (!port || connection.end(end).address.space != AddressSpace::roce_v2) continue;
-            Spread& spread = found[{connection.end(end).address, connection.end(other(end)).address}];
-            const auto bytes = static_cast<double>(way.bytes);
-            spread.connections[connection.uid] += bytes;
-            spread.ports[*port] += bytes;
-            if (spread.packets.size() < kMaxEvidence) spread.packets.push_back(way.first_frame);
-        }
-    return found;
+// Calls each(rows) for the rows of each pair of hosts.
+template <class Each>
+void for_each_pair(std::vector<Sent>& rows, Each each) {
+    std::ranges::sort(rows, {}, [](const Sent& row) { return std::tuple{row.hosts, row.value, row.connection->uid}; });
+    for (auto from = rows.begin(); from != rows.end();) {
+        const auto to = std::find_if(from, rows.end(), [&](const Sent& row) { return row.hosts != from->hosts; });
+        each(std::span(from, to));
+        from = to;
+    }
 }
+
+struct Spread {
+    std::map<ConnectionId, double> connections;  // bytes
+    std::map<std::uint16_t, double> ports;
+    explicit Spread(std::span<const Sent> rows) {
+        for (const Sent& row : rows) {
+            connections[row.connection->uid] += static_cast<double>(row.way->bytes);
+            ports[row.value] += static_cast<double>(row.way->bytes);
+        }
+    }
+};
 
 }  // namespace
 
@@ -87,7 +97,7 @@ void dscp_differs(const Timeline& timeline, const Emit& emit) {
                                      host(connection.ends[0]), dscp ? "DSCP" : "VLAN priority", a, who(connection.ends[1]), b),
               .advice =
                   "Set the same traffic class at both ends (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos`, `mlnx_qos`) and check that "
-                  "no switch on the way remarks it: ACKs on a lossy class lose the loss-free class its point."});
+                  "no switch on the way remarks it: ACKs lost on a lossy class stall the lossless one."});
     }
 }
 
@@ -115,58 +125,64 @@ void dscp_changes(const Timeline& timeline, const Emit& emit) {
 }
 
 void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit) {
-    struct Classes {
-        std::map<std::uint8_t, std::vector<const Connection*>> by_dscp;
-    };
-    std::map<HostPair, Classes> pairs;
+    std::vector<Sent> rows;
     for (const Connection& connection : timeline.connections) {
         if (!connection.reliable() && connection.service != dissect::Service::uc) continue;
         const Way& way = connection.ways[connection.ways[0].bytes >= connection.ways[1].bytes ? 0 : 1];
         const auto dscp = most_of(way.dscps);
-        if (!dscp || way.packets < kFewestPackets) continue;
-        pairs[hosts_of(connection)].by_dscp[*dscp].push_back(&connection);
+        if (dscp && way.packets >= kFewestPackets) rows.push_back({hosts_of(connection), *dscp, &connection, &way});
     }
-    for (const auto& [hosts, classes] : pairs) {
-        if (classes.by_dscp.size() < 2) continue;
-        const auto fewest = std::ranges::min_element(classes.by_dscp, {}, [](const auto& row) { return row.second.size(); });
+    for_each_pair(rows, [&](std::span<const Sent> pair) {
+        if (pair.front().value == pair.back().value) return;
+        std::map<std::uint16_t, std::vector<const Connection*>> classes;
+        for (const Sent& row : pair) classes[row.value].push_back(row.connection);
+        const auto fewest = std::ranges::min_element(classes, {}, [](const auto& row) { return row.second.size(); });
         std::string values;
         FindingDraft draft{.party = Party::application, .connection = fewest->second.front()->uid, .count = fewest->second.size()};
-        for (const auto& [dscp, connections] : classes.by_dscp)
+        for (const auto& [dscp, connections] : classes)
             values += fmt::format("{}{} on DSCP {}", values.empty() ? "" : ", ", counted(connections.size(), "connection"), dscp);
         for (const Connection* connection : fewest->second) add_evidence(draft, connection->first_frame());
-        draft.severity = classes.by_dscp.contains(kDefaultClass) ? Severity::warning : Severity::note;
-        draft.summary =
-            fmt::format("Between {} and {} traffic rides in different classes: {}.", text(hosts.first), text(hosts.second), values);
+        draft.severity = classes.contains(kDefaultClass) ? Severity::warning : Severity::note;
+        draft.summary = fmt::format("Between {} and {} traffic rides in different classes: {}.", text(pair.front().hosts.first),
+                                    text(pair.front().hosts.second), values);
         draft.advice =
             "Check that the few are meant to differ: queue pairs made by another library or by the GPU do not take NCCL_IB_TC or "
             "UCX_IB_TRAFFIC_CLASS, and DSCP 0 has no lossless queue.";
         emit(std::move(draft));
-    }
+    });
 }
 
 void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
+    std::vector<Sent> rows;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Address &from = connection.end(end).address, &to = connection.end(other(end)).address;
+            const auto port = most_of(connection.way(end).udp_ports);
+            if (port && from.space == AddressSpace::roce_v2) rows.push_back({{from, to}, *port, &connection, &connection.way(end)});
+        }
     std::uint64_t poor = 0;
     double worst = 0;
     FindingDraft draft{.party = Party::application};
-    for (const auto& [hosts, spread] : spreads(timeline)) {
-        if (spread.connections.size() < kFewestConnections) continue;
+    for_each_pair(rows, [&](std::span<const Sent> pair) {
+        if (pair.size() < kFewestConnections) return;
+        const Spread spread(pair);
         const double possible = bits_of(spread.connections), real = bits_of(spread.ports);
-        if (possible < kLeastPossible || real > possible * kSpreadPart) continue;
+        if (possible < kLeastPossible || real > possible * kSpreadPart) return;
         ++poor;
-        if (possible - real <= worst) continue;
+        if (possible - real <= worst) return;
         worst = possible - real;
-        draft.packets = spread.packets;
-        draft.summary = fmt::format(
-            "{} sends to {} over {} with {}: {:.1f} bits of entropy where {:.1f} were possible, so equal paths stay "
-            "unused",
-            text(hosts.first), text(hosts.second), counted(spread.connections.size(), "connection"),
-            counted(spread.ports.size(), "UDP source port"), real, possible);
-    }
+        draft.packets.clear();
+        for (const Sent& row : pair) add_evidence(draft, row.way->first_frame);
+        draft.summary =
+            fmt::format("{} sends to {} over {} with {}: {:.1f} bits of entropy where {:.1f} were possible, so equal paths stay unused",
+                        text(pair.front().hosts.first), text(pair.front().hosts.second), counted(spread.connections.size(), "connection"),
+                        counted(spread.ports.size(), "UDP source port"), real, possible);
+    });
     if (poor == 0) return;
     draft.count = poor;
     draft.summary += poor == 1 ? "." : fmt::format(", as between {} more pairs of hosts.", poor - 1);
     draft.advice =
-        "Give each queue pair its own flow label or source port (ibv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
+        "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
         "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.";
     emit(std::move(draft));
 }

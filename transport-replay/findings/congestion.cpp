@@ -23,7 +23,7 @@ constexpr std::uint32_t kFewestBursts = 4;      // of CNPs, before the rate afte
 constexpr std::uint64_t kNoEffectPercent = 95;  // of the rate before; a cut of DCQCN is felt more than that
 
 std::string stopped(const PauseSummary& pause) {
-    const std::string what = pause.priority == kWholeLink ? "the whole link" : fmt::format("priority {}", pause.priority);
+    const std::string what = pause.priority == kWholeLink ? "The whole link" : fmt::format("Priority {}", pause.priority);
     return fmt::format("{} of interface {}", what, std::to_underlying(pause.interface));
 }
 
@@ -90,7 +90,7 @@ void pfc_storm(const Timeline& timeline, const Emit& emit) {
           .packets = std::move(found.packets),
           .count = found.storms,
           .summary =
-              fmt::format("{} was paused for {} without a break, one of {} of {} and more: whoever sends there stands still.",
+              fmt::format("{} was paused for {} without a break ({} of {} and more): whoever sends there stands still.",
                           stopped(*found.worst), duration(found.worst->longest), counted(found.storms, "storm"), duration(kStormTime)),
           .advice = "Find who sends the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration in "
                     "`ethtool -S`), and turn the PFC watchdog on in every switch."});

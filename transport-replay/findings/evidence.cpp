@@ -16,7 +16,8 @@ std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
     std::vector<const Recovery*> stories;
     for (const Recovery& story : timeline.recoveries)
         if (story.kind == kind) stories.push_back(&story);
-    std::ranges::stable_sort(stories, {}, place_of);
+    // Pointers into one vector: those of a place stay in their order.
+    std::ranges::sort(stories, {}, [](const Recovery* story) { return std::pair{place_of(story), story}; });
     std::vector<Case> found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {

@@ -37,7 +37,7 @@ constexpr std::array kReasonAdvice{
     ReasonAdvice{10, "Wait for TIMEWAIT to end or connect with a new queue pair: a process that died left the old connection behind."},
     ReasonAdvice{12, "Check that the GID belongs to the port that answered (GID index, ARP or neighbour cache)."},
     ReasonAdvice{13, "Check that the LID belongs to the port that answered (subnet manager, path record cache)."},
-    ReasonAdvice{26, "Ask for a path MTU that the other port has (`ibv_devinfo`, NCCL_IB_MTU)."},
+    ReasonAdvice{26, "Ask for a path MTU that the other port has (`ibv_devinfo`)."},
     ReasonAdvice{27, "Ask for fewer READs and ATOMICs at a time (initiator_depth), or give the other end more responder_resources."},
     ReasonAdvice{kConsumerReject, "Read the log of the application there: it refused, and its private data says why."},
     ReasonAdvice{29, "Raise rnr_retry_count to what the other end demands."},

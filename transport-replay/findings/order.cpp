@@ -29,13 +29,18 @@ struct Sender {
 };
 
 std::map<Address, Sender> senders(const Timeline& timeline) {
-    std::map<Address, Sender> found;
+    std::map<Address, Sender> found;  // of wrong ones only
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b})
+            if (connection.way(end).corrupt != 0) found[connection.end(end).address];
+    if (found.empty()) return found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             const Way& back = connection.way(other(end));
-            if (way.packets == 0) continue;
-            Sender& sender = found[connection.end(end).address];
+            const auto place = found.find(connection.end(end).address);
+            if (place == found.end()) continue;
+            Sender& sender = place->second;
             sender.packets += way.packets;
             sender.corrupt += way.corrupt;
             sender.asked += back.requests;
@@ -84,7 +89,6 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
 void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     bool told = false;
     for (const auto& [address, sender] : senders(timeline)) {
-        if (sender.corrupt == 0) continue;
         told = true;
         emit(draft_of(address, sender));
     }
@@ -92,7 +96,7 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::undecided,
           .count = timeline.quality.icrc_bad,
           .summary = fmt::format("{} outside of any connection have a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet")),
-          .advice = "List them with the filter rdma.icrc.status == \"bad\" and see what they have in common."});
+          .advice = "List them with the filter rdma.icrc.status == bad and see what they have in common."});
 }
 
 void out_of_order(const Timeline& timeline, const Emit& emit) {
@@ -116,7 +120,7 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
                                   share(late, way.packets), host(connection.end(other(end))), counted(complaints, "time")),
                   .advice = complaints != 0
                                 ? "Turn adaptive routing, packet spraying or round-robin bonding off for this traffic, or out-of-order "
-                                  "support on at both NICs (`mlxreg` roce_adp, RDMA_RW ordering): each late packet costs a retransmission."
+                                  "support on at both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
                                 : "Nothing to do if adaptive routing is meant to be on; else check that the mirror port itself keeps the "
                                   "order, then look at LAG hashing.",
                   .severity = complaints != 0 ? Severity::warning : Severity::note});

@@ -94,9 +94,8 @@ void path_mtu_differs(const Timeline& timeline, const Emit& emit) {
               .connection = connection.uid,
               .packets = first_frames(connection),
               .summary = summary + ".",
-              .advice =
-                  "Set one path MTU at both ends (path_mtu of the queue pair, NCCL_IB_MTU, active_mtu in `ibv_devinfo`), with an Ethernet "
-                  "MTU that carries it everywhere on the path.",
+              .advice = "Set one path MTU at both ends (path_mtu of the queue pair, active_mtu in `ibv_devinfo`), with an Ethernet "
+                        "MTU that carries it everywhere on the path.",
               // Packets shorter than agreed only cost headers.
               .severity = ways || used > agreed ? Severity::warning : Severity::note});
     }
@@ -122,7 +121,7 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
         "instead of {}.",
         counted(draft.count, "connection"), size(bytes), counted(small, "byte"), greatest, share(kHeaderBytes, kHeaderBytes + small),
         share(kHeaderBytes, kHeaderBytes + greatest));
-    draft.advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, NCCL_IB_MTU).";
+    draft.advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, `ibv_devinfo`).";
     emit(std::move(draft));
 }
 

@@ -172,15 +172,15 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
             const Recovery& story = *stories.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
             const std::string agreed =
-                attempt != nullptr && attempt->retry_count ? fmt::format(" of {} retries agreed", *attempt->retry_count) : std::string();
+                attempt != nullptr && attempt->retry_count ? fmt::format(", {} retries agreed", *attempt->retry_count) : std::string();
             Silence why = silence(found, story.answered, *heard);
             emit({.party = why.party,
                   .connection = found.connection.uid,
                   .packets = evidence(stories),
                   .count = stories.size(),
-                  .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up{}: {}.", host(found.from()),
-                                         story.psn.value(), verb(story.verb), counted(story.rounds + 1ULL, "time"), who(found.to()),
-                                         duration(elapsed(story.began, std::max(story.began, story.ended))),
+                  .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up (completion status 12{}): {}.",
+                                         host(found.from()), story.psn.value(), verb(story.verb), counted(story.rounds + 1ULL, "time"),
+                                         who(found.to()), duration(elapsed(story.began, std::max(story.began, story.ended))),
                                          fitted(story.interval, attempt), agreed, why.peer),
                   .advice = std::move(why.advice)});
         }
@@ -354,9 +354,9 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
               .connection = found.connection.uid,
               .packets = evidence(found.stories),
               .count = found.sum.stories,
-              .summary = fmt::format("{} asked {} again for data that had not come {}, {} from the middle of a READ, which cost {}{}.",
-                                     host(found.from()), who(found.to()), counted(found.sum.stories, "time"), partial,
-                                     duration(found.sum.lost), seen),
+              .summary = fmt::format(
+                  "{} asked {} again {} for data that had not come, {} of them from the middle of a READ, which cost {}{}.",
+                  host(found.from()), who(found.to()), counted(found.sum.stories, "time"), partial, duration(found.sum.lost), seen),
               .advice = fmt::format("Find the drops or the reordering of READ responses on the way from {} to {} (switch drop counters, "
                                     "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
                                     host(found.to()), host(found.from())),

@@ -65,7 +65,7 @@ std::vector<Refused> refused(const Timeline& timeline, Keep keep) {
         if (connection != nullptr && keep(fatality, *connection)) kept.push_back(&fatality);
     }
     const auto place = [](const Fatality* fatality) { return std::pair{fatality->connection, fatality->requester}; };
-    std::ranges::stable_sort(kept, {}, place);
+    std::ranges::sort(kept, {}, [&](const Fatality* fatality) { return std::pair{place(fatality), fatality}; });
     std::vector<Refused> found;
     for (const Fatality* fatality : kept) {
         if (!found.empty() && place(&found.back().fatality) == place(fatality)) ++found.back().count;
