@@ -148,6 +148,10 @@ ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output
     return worse(code, finish(output));
 }
 
+void tell_none(const Options& options, std::string_view what) {
+    if (options.format == OutputFormat::table && !options.quiet) fmt::print(stderr, "qpscope: no {}\n", what);
+}
+
 bool wanted(const Options& options, std::optional<ConnectionId> connection) {
     return options.connections.empty() ||
            (connection && std::ranges::find(options.connections, std::to_underlying(*connection)) != options.connections.end());

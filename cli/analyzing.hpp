@@ -6,6 +6,7 @@
 #include <transport-replay/analysis.hpp>
 
 #include <functional>
+#include <string_view>
 
 #include "exit_code.hpp"
 #include "options.hpp"
@@ -35,6 +36,9 @@ struct Analyzed {
 
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
+
+// Says that there is none of what a table lists: an empty table looks like a failure.
+void tell_none(const Options& options, std::string_view what);
 
 // Whether the user wants to see that connection.
 [[nodiscard]] bool wanted(const Options& options, std::optional<transport::ConnectionId> connection);

@@ -150,6 +150,7 @@ ExitCode run_connections(const Options& options) {
         } else {
             for (const Connection& connection : analyzed.timeline.connections)
                 if (wanted(options, connection.uid)) sheet.add(kColumns, Row{connection, {}}, tone_of(connection, color));
+            if (sheet.rows() == 0) tell_none(options, "connections");
         }
         sheet.end();
     }

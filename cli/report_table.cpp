@@ -78,7 +78,8 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
                    fmt::format("timestamps older than the one before (by {} at most, frame {})", duration_text(quality.largest_step_back),
                                std::to_underlying(quality.largest_step_frame)));
     const auto deaf = std::ranges::count_if(quality.one_way, &OneWay::reliable);
-    counts.add(static_cast<std::uint64_t>(deaf), "host pairs of which only one way was captured");
+    counts.add(static_cast<std::uint64_t>(deaf),
+               deaf == 1 ? "host pair of which only one way was captured" : "host pairs of which only one way was captured");
     append_row(out, "quality", counts.text());
 }
 

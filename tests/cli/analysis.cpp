@@ -262,6 +262,17 @@ TEST_CASE("a line of a log finds the connection it is about") {
     CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err, Contains("names no address"));
 }
 
+TEST_CASE("a table without rows says so, and only a table") {
+    for (const char* command : {"connections", "messages", "findings", "cm"}) {
+        const Ending table = qpscope({command, "-Y", "frame.number == 0", sample("rds")});
+        CHECK(table.code == kDone);
+        CHECK(table.out.empty());
+        CHECK_THAT(table.err, StartsWith("qpscope: no "));
+        CHECK(qpscope({command, "-q", "-Y", "frame.number == 0", sample("rds")}).err.empty());
+        CHECK(qpscope({command, "-f", "csv", "-Y", "frame.number == 0", sample("rds")}).err.empty());
+    }
+}
+
 TEST_CASE("wrong words of the commands that reconstruct are wrong use") {
     for (const Words& words : std::vector<Words>{{"timeline", "--interval", "0ms"},
                                                  {"timeline", "--interval", "5"},

@@ -104,8 +104,9 @@ std::string rping_buffer(int ping, std::size_t size) {
 }  // namespace
 
 TEST_CASE("follow writes what the packets carried, each message once") {
-    for (const char* name : {"rping_v4", "rping_v6", "err_mixed", "nvme_rdma", "iser", "nfs_rdma", "rds", "send_8k", "write_8k", "read_8k",
-                             "loss_write", "loss_read", "dup_write", "corrupt_send", "uc_pingpong", "ucmatose", "multi_qp"}) {
+    for (const char* name : {"rping_v4",    "rping_v6", "err_mixed", "nvme_rdma",   "iser",        "nfs_rdma",      "rds",
+                             "send_8k",     "write_8k", "read_8k",   "loss_write",  "loss_read",   "dup_write",     "corrupt_send",
+                             "uc_pingpong", "ucmatose", "multi_qp",  "ud_pingpong", "rc_pingpong", "write_bidir_cm"}) {
         INFO(name);
         std::multiset<std::string> payloads;
         for (const Json& message : followed(sample(name)))
