@@ -45,6 +45,10 @@ public:
     void take(const Observations& observations) {
         for (std::size_t i = 0; i < observations.used && !full(); ++i) {
             ++packets_;
+            const auto ahead = [&](std::size_t places) -> const Observation& {
+                return observations.all[std::min(i + places * transport::Analysis::kAhead, observations.used - 1)];
+            };
+            analysis_.prefetch(ahead(3), ahead(2), ahead(1));
             const PacketStory story = analysis_.observe(observations.all[i]);
             if (listening_.packet) listening_.packet(observations.all[i], story);
             hand_on();

@@ -29,6 +29,15 @@ public:
     // The next packet of the capture. What it was to its connection, from the past alone.
     PacketStory observe(const Observation& observation);
 
+    // Says what comes: packets some places ahead, so that their lines are there when it is their turn. Changes nothing.
+    static constexpr std::size_t kAhead = 8;  // packets from one to the next
+    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
+        quality_.prefetch(near);
+        congestion_.prefetch_index(nearer);
+        congestion_.prefetch(near);
+        tracker_.prefetch(far, nearer, near);
+    }
+
     // The end of the capture: everything that is open is decided or called open. Call it once.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
 

@@ -45,8 +45,7 @@ std::uint32_t Tracker::path_mtu(const Entry& entry) const {
 }
 
 std::optional<Tracker::Way_of> Tracker::way_of(const Observation& observation) {
-    if (const auto found = index_.find(observation.flow); found != index_.end())
-        return Way_of{found->second >> 1, static_cast<End>(found->second & 1)};
+    if (const auto found = index_.find(observation.flow, observation.flow_hash)) return Way_of{*found >> 1, static_cast<End>(*found & 1)};
     if (const auto adopted = adopt(observation)) return adopted;
     return begin(observation);
 }
@@ -57,17 +56,17 @@ std::optional<Tracker::Way_of> Tracker::begin(const Observation& observation) {
     const Service service = service_of(observation.opcode);
     if (observation.source_qp) {
         const FlowKey back{flow.destination, flow.source, flow.source_qp, flow.destination_qp};
-        if (const auto found = index_.find(back); found != index_.end() && back != flow) {
-            const Way_of where{found->second >> 1, other(static_cast<End>(found->second & 1))};
-            index_.emplace(flow, packed(where.index, where.from));
+        if (const auto found = index_.find(back); found && back != flow) {
+            const Way_of where{*found >> 1, other(static_cast<End>(*found & 1))};
+            index_.set(flow, packed(where.index, where.from));
             return where;
         }
     }
-    if (entries_.size() == kMaxConnections) {
+    const auto index = static_cast<Index>(entries_.size());
+    if (index == kMaxConnections || !index_.set(flow, packed(index, End::a))) {
         ++tracked_.packets_left_out;
         return std::nullopt;
     }
-    const auto index = static_cast<Index>(entries_.size());
     Entry& entry = entries_.emplace_back();
     entry.told.uid = ConnectionId{index + 1};
     entry.told.service = service;
@@ -76,10 +75,9 @@ std::optional<Tracker::Way_of> Tracker::begin(const Observation& observation) {
         entry.told.confidence = Confidence::certain;
         entry.told.joined_by = JoinedBy::datagram;
     }
-    index_.emplace(flow, packed(index, End::a));
     if (service == Service::uc) {
         join_lone_unreliable(index);
-        const std::uint32_t now = index_.find(flow)->second;
+        const std::uint32_t now = index_.find(flow).value_or(packed(index, End::a));
         return Way_of{now >> 1, static_cast<End>(now & 1)};
     }
     return Way_of{index, End::a};
@@ -102,11 +100,27 @@ void Tracker::describe(Way& way, const Observation& observation) const {
     if (observation.icrc == CrcStatus::bad) ++way.corrupt;
 }
 
+void Tracker::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
+    index_.prefetch_table(far.flow_hash);
+    index_.prefetch_slot(nearer.flow_hash);
+    const auto where = index_.likely(near.flow_hash);
+    if (!where || (*where >> 1) >= entries_.size()) return;
+    const Entry& entry = entries_[*where >> 1];
+    const auto lines = [](const void* from, std::size_t bytes) {
+        constexpr std::size_t kLine = 64;
+        for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
+    };
+    constexpr std::size_t kCounts = 256;  // of a way: what every packet counts
+    lines(&entry.told.ways[*where & 1], kCounts);
+    lines(&entry.halves[0].requests, sizeof(RequestStream));
+    lines(&entry.halves[1].requests, sizeof(RequestStream));
+}
+
 PacketStory Tracker::story_of(const Observation& observation) const {
     PacketStory story;
-    if (const auto found = index_.find(observation.flow); found != index_.end()) {
-        story.connection = entries_[found->second >> 1].told.uid;
-        story.from = static_cast<End>(found->second & 1);
+    if (const auto found = index_.find(observation.flow, observation.flow_hash)) {
+        story.connection = entries_[*found >> 1].told.uid;
+        story.from = static_cast<End>(*found & 1);
     }
     return story;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/flow_index.hpp>
 #include <transport-replay/gap_ledger.hpp>
 #include <transport-replay/packet_story.hpp>
 #include <transport-replay/pairing.hpp>
@@ -14,6 +15,7 @@
 #include <transport-replay/request_stream.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -49,6 +51,9 @@ public:
     PacketStory observe(const Observation& observation, Repetition repetition = Repetition::none, dissect::Duration distance = {});
     // The connection that the packet belongs to, where it is known already.
     [[nodiscard]] PacketStory story_of(const Observation& observation) const;
+
+    // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
+    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
 
     // CM told of both queue pairs of a connection; or that it is released.
     void connect(const CmAttempt& attempt);
@@ -115,8 +120,8 @@ private:
     void finish_way(Entry& entry, End requester);
 
     Sink sink_;
-    std::vector<Entry> entries_;
-    boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash> index_;  // Way_of, packed
+    std::deque<Entry> entries_;
+    FlowIndex index_;  // Way_of, packed
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;
     std::vector<Index> lone_unreliable_;  // UC flows without partner

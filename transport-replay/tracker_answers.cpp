@@ -165,7 +165,7 @@ std::optional<Tracker::Way_of> Tracker::adopt(const Observation& observation) {
     entry.told.ends[0].qpn = observation.flow.destination_qp;
     entry.told.joined_by = JoinedBy::traffic;
     entry.told.confidence = Confidence::likely;
-    index_.emplace(observation.flow, packed(*partner, End::b));
+    index_.set(observation.flow, packed(*partner, End::b));
     apply_kept_answers(*partner, End::b);
     return Way_of{*partner, End::b};
 }
@@ -216,7 +216,7 @@ Tracker::Way_of Tracker::join(Index one, Index two, JoinedBy how) {
     entry.told.matches += part.told.matches;
     entry.told.failed |= part.told.failed;
     const FlowKey flow{part.told.ends[0].address, part.told.ends[1].address, *part.told.ends[1].qpn, {}};
-    index_[flow] = packed(kept, End::b);
+    index_.set(flow, packed(kept, End::b));
     part = Entry{};
     part.gone = true;
     std::vector<Observation> answers;  // of the part, which has no entry any more
@@ -276,12 +276,12 @@ void Tracker::join_what_is_left() {
 
 void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
     const auto found = index_.find(flow);
-    if (found == index_.end()) return;
-    Entry& entry = entries_[found->second >> 1];
+    if (!found) return;
+    Entry& entry = entries_[*found >> 1];
     if (entry.told.cm_attempt == attempt) return;
     entry.told.released = true;
-    for (const End end : {End::a, End::b}) index_.erase(flow_of(entry, end));
-    index_.erase(flow);
+    for (const End end : {End::a, End::b}) index_.forget(flow_of(entry, end));
+    index_.forget(flow);
 }
 
 void Tracker::connect(const CmAttempt& attempt) {
@@ -303,15 +303,15 @@ void Tracker::connect(const CmAttempt& attempt) {
     if (attempt.retry_count) entry.retries = *attempt.retry_count;
     if (attempt.active.starting_psn) entry.halves[0].requests.begin_at(*attempt.active.starting_psn);
     if (attempt.passive.starting_psn) entry.halves[1].requests.begin_at(*attempt.passive.starting_psn);
-    index_.emplace(there, packed(index, End::a));
-    index_.emplace(back, packed(index, End::b));
+    index_.set(there, packed(index, End::a));
+    index_.set(back, packed(index, End::b));
 }
 
 void Tracker::release(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn) return;
     for (const FlowKey& flow : {FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}},
                                 FlowKey{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}})
-        if (const auto found = index_.find(flow); found != index_.end()) entries_[found->second >> 1].told.released = true;
+        if (const auto found = index_.find(flow)) entries_[*found >> 1].told.released = true;
 }
 
 }  // namespace qps::transport
