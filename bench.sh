@@ -3,7 +3,8 @@
 #
 #   ./bench.sh [PACKETS]    default one million; BENCH_ROUNDS (default 5) rounds, in turns
 #
-# The captures are made once and kept in ${TMPDIR:-/tmp}/qpscope-bench (about 2.5 GB for a million packets).
+# The captures are made once and kept in ${TMPDIR:-/tmp}/qpscope-bench (about 3 GB for a million packets). BENCH_LONG=1 adds the
+# memory of a capture ten times as long (1.4 GB of headers).
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/packages.sh"
@@ -20,15 +21,17 @@ build_preset bench 2
 data=${TMPDIR:-/tmp}/qpscope-bench
 bin=$here/build/bench/bin
 mkdir -p "$data"
-for payload in 1024 64; do
-    file=$data/rc-$payload-$packets.pcap
-    if [[ ! -e $file ]]; then
-        echo "qpscope: making $file" >&2
-        "$bin/bench_generate" "$file" "$packets" "$payload"
-    fi
-done
-large=$data/rc-1024-$packets.pcap
-small=$data/rc-64-$packets.pcap
-if [[ ! -e $large.zst ]]; then zstd -q -1 "$large" -o "$large.zst.part" && mv "$large.zst.part" "$large.zst"; fi
+make_capture() {  # NAME PACKETS PAYLOAD [QUEUE_PAIRS [LOST_PER_MILLION [SNAP]]]
+    [[ -e $data/$1 ]] && return
+    echo "qpscope: making $data/$1" >&2
+    "$bin/bench_generate" "$data/$1" "${@:2}" >"$data/$1.truth"
+}
+large=lossy-1024-$packets.pcap
+make_capture "$large" "$packets" 1024 64 1000
+make_capture "rc-64-$packets.pcap" "$packets" 64
+make_capture "headers-64-$packets.pcap" "$packets" 1024 64 1000 128
+make_capture "headers-100000-$packets.pcap" $((4 * packets)) 1024 100000 1000 128
+if [[ -n ${BENCH_LONG:-} ]]; then make_capture "headers-long-$packets.pcap" $((10 * packets)) 1024 64 1000 128; fi
+if [[ ! -e $data/$large.zst ]]; then zstd -q -1 "$data/$large" -o "$data/$large.zst.part" && mv "$data/$large.zst.part" "$data/$large.zst"; fi
 
-exec bash "$here/bench/compare.sh" "$bin" "$large" "$small"
+exec bash "$here/bench/compare.sh" "$bin" "$data" "$packets"

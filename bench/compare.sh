@@ -1,13 +1,15 @@
 #!/bin/bash
-# Runs what is compared in turns and prints times, ratios and memory:  compare.sh BIN LARGE SMALL
-# LARGE has 1 KiB of payload a packet, SMALL 64 bytes; LARGE.zst is there too. Times are medians with their spread, ratios are
-# taken within each round and then their median, so that a slow minute of the machine hits both sides. Targets are reported as
-# met or missed, never enforced.
+# Runs what is compared in turns and prints times, ratios and memory:  compare.sh BIN DATA PACKETS
+# DATA has the captures that bench.sh makes: 1 KiB of payload a packet with losses (LARGE; LARGE.zst), 64 bytes, headers only of 64
+# and of 100,000 queue pairs, and perhaps a long one. Times are medians with their spread, ratios are taken within each round and
+# then their median, so that a slow minute of the machine hits both sides. Targets are reported as met or missed, never enforced.
 set -euo pipefail
 export LC_ALL=C
-bin=$1 large=$2 small=$3
+bin=$1 data=$2 packets=$3
+large=$data/lossy-1024-$packets.pcap small=$data/rc-64-$packets.pcap
+headers=$data/headers-64-$packets.pcap many=$data/headers-100000-$packets.pcap long=$data/headers-long-$packets.pcap
 rounds=${BENCH_ROUNDS:-5}
-rival_rounds=2  # the rival takes most of a minute for a round
+rival_rounds=${BENCH_RIVAL_ROUNDS:-2}  # the rival takes most of a minute for a round
 samples=$(mktemp -d)
 trap 'rm -rf "$samples"' EXIT
 
@@ -18,8 +20,8 @@ take() {
     local name=$1 line
     shift
     line=$("$@") || { echo "compare.sh: failed: $*" >&2; exit 1; }
+    awk -v s="$(field median <<<"$line")" -v n="$(field packets <<<"$line")" 'BEGIN { print 1e9 * s / n }' >>"$samples/$name.ns"
     field median <<<"$line" >>"$samples/$name"
-    field packets <<<"$line" >"$samples/packets"
 }
 # clock NAME COMMAND...: one sample of any program, and its memory
 clock() {
@@ -35,7 +37,7 @@ clock() {
     field anon <<<"$line" >>"$samples/$name.anon"
 }
 
-cat "$large" "$small" "$large.zst" >/dev/null  # into the page cache
+cat "$large" "$small" "$headers" "$many" "$large.zst" >/dev/null  # into the page cache
 for ((round = 1; round <= rounds; ++round)); do
     echo "round $round of $rounds" >&2
     take floor-large "$bin/bench_floor" "$large"
@@ -46,8 +48,16 @@ for ((round = 1; round <= rounds; ++round)); do
     take decode-all-small "$bin/bench_decode" "$small" 0
     clock info-large "$bin/qpscope" info "$large"
     clock info-small "$bin/qpscope" info "$small"
-    if ((round <= rival_rounds)); then clock tshark-large tshark -r "$large" -T fields -e frame.number; fi
+    clock analyze-large "$bin/qpscope" analyze "$large"
+    take headers "$bin/bench_analyze" "$headers"
+    take many "$bin/bench_analyze" "$many"
+    clock analyze-many "$bin/qpscope" analyze "$many"
+    if ((round <= rival_rounds)); then
+        clock tshark-large tshark -r "$large" -T fields -e frame.number
+        clock expert-large tshark -q -z expert -r "$large"
+    fi
 done
+if [[ -e $long ]]; then clock analyze-long "$bin/qpscope" analyze "$long"; fi
 clock info-zst "$bin/qpscope" info "$large.zst"
 clock info-stdin "$bin/qpscope" info - <"$large"
 clock info-pipe "$bin/qpscope" info - < <(zstd -dcq "$large.zst")
@@ -66,7 +76,6 @@ target() {  # WORDS VALUE UNIT RELATION LIMIT
         printf "%-42s %9.2f %-13s target %s %-5s %s\n", words, value, unit, relation, limit, met ? "met" : "missed" }'
 }
 
-packets=$(<"$samples/packets")
 cpus=$(nproc)
 echo
 echo "$packets packets, 1 KiB of payload; $cpus processors"
@@ -76,11 +85,15 @@ times decode-all-large "decode, all threads"
 times info-large "qpscope info"
 times info-zst "qpscope info, zstd file"
 times tshark-large "tshark -T fields -e frame.number"
+times analyze-large "qpscope analyze"
+times expert-large "tshark -q -z expert"
 echo "$packets packets, 64 bytes of payload"
 times floor-small "floor: map, walk, CRC of each frame"
 times decode-small "decode, one thread"
 times decode-all-small "decode, all threads"
 times info-small "qpscope info"
+echo "$packets packets of 64 queue pairs, headers only"
+times headers "decode and analyse, one thread"
 echo
 target "decode, one thread / floor, 1 KiB" "$(ratio decode-large floor-large)" "" "<=" 2.0
 target "decode, one thread, 64 bytes" "$(median "$samples/decode-small" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 10
@@ -89,3 +102,11 @@ target "tshark / qpscope info, 1 KiB" "$(ratio tshark-large info-large)" "" ">="
 for input in large:mapped zst:zstd stdin:'standard input' pipe:'zstd -dc |'; do
     target "own memory of qpscope info, ${input#*:}" "$(most "$samples/info-${input%%:*}.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 50
 done
+target "qpscope analyze / floor, 1 KiB" "$(ratio analyze-large floor-large)" "" "<=" 3.0
+target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)" "" ">=" 60
+target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
+target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5
+target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 500
+if [[ -e $long ]]; then
+    target "own memory of analyze, $((10 * packets)) packets" "$(most "$samples/analyze-long.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 200
+fi

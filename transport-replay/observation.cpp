@@ -30,9 +30,9 @@ Address address_at(Bytes bytes, std::size_t offset, AddressSpace space) {
     return {{read_be<std::uint64_t>(bytes, offset), read_be<std::uint64_t>(bytes, offset + 8)}, space};
 }
 
-// What the last packet left. Member by member: a block of zeros, which `observation = {}` is, costs more than all the rest.
+// What the last packet left, but for the flow. Member by member: a block of zeros, which `observation = {}` is, costs more than all the
+// rest.
 void clear(Observation& observation) {
-    observation.flow = {};
     observation.flow_hash = observation.packet_hash = observation.hosts_hash = 0;
     observation.psn = {};
     observation.payload_length = observation.icrc_found = 0;
@@ -76,6 +76,7 @@ void take_network(const Packet& packet, Observation& observation) {
     const Layer& layer = packet.layer_storage[packet.network_layer];
     const Bytes bytes = packet.bytes_of(layer);
     FlowKey& flow = observation.flow;
+    flow.destination_qp = flow.source_qp = {};
     switch (layer.kind) {
         case LayerKind::ipv4: {
             flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
