@@ -15,15 +15,19 @@ bool covers(Psn first, std::uint32_t count, Psn psn) { return !psn.before(first)
 void GapLedger::skip(Psn first, std::uint32_t count, bool corrupt) {
     if (count == 0) return;
     counts_.skipped += count;
-    if (ranges_.size() == kMaxGaps) {
-        counts_.undecided += ranges_.front().count;
-        ranges_.erase(ranges_.begin());
-    }
     ranges_.push_back({first, count, corrupt, false});
+    bound();
 }
 
 GapLedger::Ranges::iterator GapLedger::covering(Psn psn) {
     return std::ranges::find_if(ranges_, [&](const Range& range) { return covers(range.first, range.count, psn); });
+}
+
+void GapLedger::bound() {
+    while (ranges_.size() > kMaxGaps) {
+        counts_.undecided += ranges_.front().count;
+        ranges_.erase(ranges_.begin());
+    }
 }
 
 bool GapLedger::was_corrupt(Psn psn) const {
@@ -50,6 +54,7 @@ GapLedger::Ranges::iterator GapLedger::cut_out(Ranges::iterator range, Psn psn) 
 
 void GapLedger::mark_corrupt(Psn psn) {
     if (const auto range = covering(psn); range != ranges_.end()) cut_out(range, psn)->corrupt = true;
+    bound();
 }
 
 std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again, const std::optional<Filled>& with) {
@@ -60,6 +65,7 @@ std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again, const std:
     else if (again) ++sent_again_;
     else ++counts_.reordered;
     ranges_.erase(cut_out(range, psn));
+    bound();
     return filled;
 }
 
@@ -82,6 +88,7 @@ std::uint32_t GapLedger::ask_for(Psn psn) {
     range->count = before;
     range->asked_for = false;
     ranges_.insert(range + 1, asked);
+    bound();
     return asked.count;
 }
 

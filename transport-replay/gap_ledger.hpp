@@ -57,6 +57,7 @@ private:
     };
     using Ranges = std::vector<Range>;
     [[nodiscard]] Ranges::iterator covering(dissect::Psn psn);
+    void bound();
     Ranges::iterator cut_out(Ranges::iterator range, dissect::Psn psn);
     Ranges ranges_;  // in PSN order
     Gaps counts_;

@@ -44,9 +44,10 @@ struct Message {
     dissect::Psn asked_again;                  // of a READ: from where its rest was asked for last
     dissect::Psn response_next;                // of a READ: the response that is due
     std::optional<dissect::Instant> passed{};  // of a READ or ATOMIC: when an answer passed it, or came with holes
-    dissect::Instant passed_last{};            // and when such an answer last showed that the requester goes on
-    std::uint8_t passes = 0;                   // how often it showed
-    bool restarting = false;                   // of a READ asked for again: responses of the earlier request may still come
+    dissect::FrameIndex passed_frame{};
+    dissect::Instant passed_last{};  // and when such an answer last showed that the requester goes on
+    std::uint8_t passes = 0;         // how often it showed
+    bool restarting = false;         // of a READ asked for again: responses of the earlier request may still come
 
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
     // Answered by a response of its own, which a plain ACK does not replace (o9-30).

@@ -222,19 +222,25 @@ Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std:
     } else if (distance < 0) {
         if (waits_for(request.psn) || (told_ && request.psn.before(acknowledged_))) return repeat(request);
         if (request.psn.before(acknowledged_)) acknowledged_ = request.psn;  // the stream began before the first packet seen
-        return {.arrival = Arrival::late, .behind = insert_late(request, span)};
+        const Psn behind = insert_late(request, span);
+        drop_oldest(most_open, done);
+        return {.arrival = Arrival::late, .behind = behind};
     } else {
         const bool explained = reads_explain(request, distance);
         if (explained && request.psn.before(next_)) return repeat(request);  // the rest of the READ before it
         if (explained) distance = 0;
         append(request, span);
     }
+    drop_oldest(most_open, done);
+    return {.arrival = distance == 0 ? Arrival::in_order : Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
+}
+
+void RequestStream::drop_oldest(std::size_t most_open, std::vector<Message>& done) {
     while (open() > most_open) {
         ++dropped_;
         done.push_back(runs_[head_]);
         remove(head_);
     }
-    return {.arrival = distance == 0 ? Arrival::in_order : Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
 }
 
 Arrived RequestStream::send_corrupt(const Observation& request, std::uint32_t pmtu) {
@@ -260,6 +266,7 @@ void RequestStream::remove(Index run) {
     } else if (++head_ == runs_.size()) {
         runs_.clear();
         head_ = 0;
+        if (runs_.capacity() > kKeptRoom) runs_ = {};
     } else if (head_ >= kMaxOpen) {
         runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(head_));
         head_ = 0;
@@ -317,13 +324,19 @@ RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> ask
         result.unseen_responses += run.missing;
         ++result.messages;
         const bool is_head = index == head_;
-        const Instant answered_at = tail == 0 ? *run.passed : answer.time;
+        const bool was_whole = tail == 0;
+        const Instant passed = *run.passed;
+        const FrameIndex passed_frame = run.passed_frame;
         complete(index, answer, Outcome::completed, done);
-        done.back().answer_time = answered_at;
+        if (was_whole) {
+            done.back().answer_time = passed;
+            done.back().answer_frame = passed_frame;
+        }
         return is_head ? head_ : index;
     }
     if (!run.passed) {
         run.passed = answer.time;
+        run.passed_frame = answer.frame;
         result.passed_response = true;
     }
     return index + 1;
@@ -421,6 +434,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     const auto earlier = open_runs().first(at - head_);
     if (run.has_response() && std::ranges::any_of(earlier, &Message::has_response)) {
         run.passed = response.time;
+        run.passed_frame = response.frame;
         return result;
     }
     complete(at, response, Outcome::completed, done);
@@ -451,7 +465,10 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
         return false;
     }
     if (run.response_next != run.last + 1) return false;
-    if (run.missing != 0) run.passed = response.time;
+    if (run.missing != 0) {
+        run.passed = response.time;
+        run.passed_frame = response.frame;
+    }
     return run.missing == 0;
 }
 
@@ -494,7 +511,10 @@ void RequestStream::finish(Outcome outcome, std::vector<Message>& done) {
             const bool acknowledged = !run.has_response() && (run.last + 1).before(acknowledged_);
             if (acknowledged && !run.ends) ++run.missing;  // one at least
             run.outcome = (answered || acknowledged) && outcome == Outcome::open ? Outcome::completed : outcome;
-            if (answered) run.answer_time = *run.passed;
+            if (answered) {
+                run.answer_time = *run.passed;
+                run.answer_frame = run.passed_frame;
+            }
             if (run.verb == Verb::read_request && run.access) run.bytes = std::min<std::uint64_t>(run.bytes, run.access->length);
         }
         done.push_back(run);

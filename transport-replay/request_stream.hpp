@@ -107,10 +107,12 @@ public:
 private:
     using Index = std::size_t;
     static constexpr Index kNone = static_cast<Index>(-1);
+    static constexpr std::size_t kKeptRoom = 4;  // messages; what a burst needed more is given back when it is over
     [[nodiscard]] Index run_at_or_before(dissect::Psn psn) const;
     [[nodiscard]] std::span<Message> open_runs() { return std::span(runs_).subspan(head_); }
     void append(const Observation& request, std::uint32_t span);
     dissect::Psn insert_late(const Observation& request, std::uint32_t span);
+    void drop_oldest(std::size_t most_open, std::vector<Message>& done);
     bool reads_explain(const Observation& request, std::int32_t distance);
     Arrived repeat(const Observation& request);
     void restart(const Observation& request, std::uint32_t span, std::vector<Message>& done);

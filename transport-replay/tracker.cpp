@@ -12,8 +12,8 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kExpected = 256;  // requests of a flow without partner that may be answered each, by a NAK at least
-constexpr std::size_t kLeastOpen = 16;    // messages a connection may have open however many connections there are
+constexpr std::uint64_t kExpected = 64;  // requests of a flow without partner that may be answered each, by a NAK at least
+constexpr std::size_t kLeastOpen = 16;   // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
@@ -335,7 +335,12 @@ void Tracker::finish_way(Entry& entry, End requester) {
 
 Tracked Tracker::finish() {
     join_what_is_left();
-    for (Entry& entry : entries_) {
+    waiting_ = {};
+    for (const auto& [index, unpaired] : unpaired_) entries_[index].told.ways[0].unmatched += unpaired.answers.size();
+    unpaired_ = {};
+    tracked_.connections.reserve(static_cast<std::size_t>(std::ranges::count(entries_, false, &Entry::gone)));
+    for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
+        Entry& entry = entries_.front();
         if (entry.gone) continue;
         for (const End end : {End::a, End::b}) finish_way(entry, end);
         constexpr std::uint32_t kStrong = 3;  // answers that fitted
@@ -343,7 +348,6 @@ Tracked Tracker::finish() {
             entry.told.confidence = entry.told.matches >= kStrong ? Confidence::strong : Confidence::likely;
         tracked_.connections.push_back(std::move(entry.told));
     }
-    entries_.clear();
     const auto order = [](const Recovery& r) { return std::tuple(r.began, r.connection, r.requester, r.psn.value()); };
     std::ranges::sort(tracked_.recoveries, {}, order);
     return std::move(tracked_);

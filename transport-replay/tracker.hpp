@@ -24,11 +24,12 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxConnections = 1 << 18;  // of about 2 KiB; the largest hosts have some 10^5 queue pairs
-inline constexpr std::size_t kOpenTogether = 1 << 18;    // messages that may be open in all of them, of about 250 bytes
-inline constexpr std::size_t kMaxRecoveries = 1 << 16;   // told one by one; the sums have all
-inline constexpr std::size_t kMaxFatalities = 1 << 14;   // one a connection, at most
-inline constexpr std::size_t kMaxPendingAnswers = 32;    // kept of a flow until it is known whose requests it answers
+inline constexpr std::size_t kMaxConnections = 1 << 18;          // of about 2 KiB; the largest hosts have some 10^5 queue pairs
+inline constexpr std::size_t kOpenTogether = 1 << 18;            // messages that may be open in all of them, of about 250 bytes
+inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
+inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
+inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes
+inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a flow until it is known whose requests it answers
 
 // What the tracker found out, for the timeline.
 struct Tracked {
@@ -124,6 +125,7 @@ private:
     FlowIndex index_;  // Way_of, packed
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;
+    std::size_t pending_answers_ = 0;
     std::vector<Index> lone_unreliable_;  // UC flows without partner
     std::vector<Message> done_;
     std::vector<Recovery> stories_;

@@ -42,10 +42,13 @@ void Tracker::take_answer(Way_of where, const Observation& observation, PacketSt
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
     const End requester = other(where.from);
     if (entry.told.joined_by == JoinedBy::nothing) {
-        Unpaired& unpaired = unpaired_[where.index];
-        if (unpaired.answers.size() < kMaxPendingAnswers) {
-            unpaired.answers.push_back(observation);
-            unpaired.answers.back().payload = {};
+        std::vector<Observation>& answers = unpaired_[where.index].answers;
+        if (answers.size() < kMaxPendingAnswers && pending_answers_ < kMaxPendingAnswersOfAll) {
+            ++pending_answers_;
+            answers.push_back(observation);
+            answers.back().payload = {};
+        } else {
+            ++way.unmatched;
         }
         story.unmatched = true;
         return;
@@ -175,6 +178,7 @@ void Tracker::apply_kept_answers(Index index, End requester) {
     const auto found = unpaired_.find(index);
     if (found == unpaired_.end()) return;
     const std::vector<Observation> answers = std::move(found->second.answers);
+    pending_answers_ -= answers.size();
     unpaired_.erase(found);
     return apply_kept_answers(entries_[index], answers, requester);
 }
@@ -222,6 +226,7 @@ Tracker::Way_of Tracker::join(Index one, Index two, JoinedBy how) {
     std::vector<Observation> answers;  // of the part, which has no entry any more
     if (const auto found = unpaired_.find(lost); found != unpaired_.end()) {
         answers = std::move(found->second.answers);
+        pending_answers_ -= answers.size();
         unpaired_.erase(found);
     }
     apply_kept_answers(kept, End::b);
