@@ -51,6 +51,7 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 Analysis::Analysis(AnalysisSettings settings) : settings_(std::move(settings)), tracker_(settings_.message) {}
 
 PacketStory Analysis::observe(const Observation& observation) {
+    PacketStory story;
     ++packets_;
     bytes_ += observation.wire_length;
     if (observation.has_time) {
@@ -58,16 +59,13 @@ PacketStory Analysis::observe(const Observation& observation) {
         last_ = std::max(last_.value_or(observation.time), observation.time);
     }
     const Repetition repetition = quality_.observe(observation);
-    if (observation.kind == ObservationKind::other || observation.kind == ObservationKind::unreadable) {
-        if (observation.flow.source != Address{} && heard_.size() < kMaxHeard)
-            heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
-        return tracker_.observe(observation);  // time goes on
-    }
     if (quality_.is_mirror_duplicate(repetition)) {
-        PacketStory story = tracker_.story_of(observation);
+        tracker_.name(observation, story);
         story.mirror_copy = true;
         return story;
     }
+    if (observation.kind == ObservationKind::other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+        heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
     congestion_.observe(observation);
     if (observation.management) ++management_;
     switch (const CmNews news = cm_.observe(observation); news.kind) {
@@ -75,7 +73,8 @@ PacketStory Analysis::observe(const Observation& observation) {
         case CmNews::Kind::paired: tracker_.connect(cm_.attempt(news.uid)); break;
         case CmNews::Kind::released: tracker_.release(cm_.attempt(news.uid)); break;
     }
-    return tracker_.observe(observation, repetition, quality_.last_distance());
+    tracker_.observe(observation, repetition, quality_.last_distance(), story);
+    return story;
 }
 
 Timeline Analysis::finish(const Drops& drops) {

@@ -13,44 +13,42 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
-#include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport {
 
 enum class FlowId : std::uint32_t {};  // a flow without partner, as the tracker numbers them
 
-// Requests of flows that have no partner yet, by hosts and PSN.
+// Requests of flows that have no partner yet, by a hash of hosts and PSN: who finds flows looks whether they fit.
 class WaitingRequests {
 public:
-    // Requests remembered at most; past it all are forgotten and it begins anew: a flow needs one answered request to be
-    // paired, and has more to come.
-    static constexpr std::size_t kMost = 1 << 18;
+    // Requests remembered in each of two generations, of 32 bytes: the older one is forgotten when the newer one is full. A
+    // flow needs one answered request to be paired, and has more to come.
+    static constexpr std::size_t kMost = 1 << 19;
     // Flows of a host pair that wait for the same PSN; more of them tell nothing.
-    static constexpr std::size_t kMostTogether = 256;
+    static constexpr std::size_t kMostTogether = 128;
+    using Flows = boost::container::small_vector<FlowId, 8>;
 
     // A request of `flow` that will be answered with this PSN.
     void expect(const FlowKey& flow, dissect::Psn psn, FlowId id);
-    // Whose request this answer of `flow` may be, in ascending order of their first request with that PSN. Nobody where
-    // too many wait for it.
-    [[nodiscard]] std::span<const FlowId> candidates(const FlowKey& flow, dissect::Psn psn) const;
+    // Whose request this answer of `flow` may be, the older ones first. Nobody where too many wait for it.
+    [[nodiscard]] Flows candidates(const FlowKey& flow, dissect::Psn psn) const;
 
 private:
-    struct Key {
-        Address requester;
-        Address responder;
-        dissect::Psn psn;
-        [[nodiscard]] bool operator==(const Key&) const = default;
+    struct Slot {
+        std::uint64_t key = 0;  // 0: empty
+        FlowId id{};
     };
-    struct Hash {
-        using is_avalanching = void;
-        [[nodiscard]] std::size_t operator()(const Key& key) const;
+    struct Generation {
+        std::vector<Slot> slots = std::vector<Slot>(16);
+        std::size_t used = 0;
+        void insert(Slot slot);
+        void collect(std::uint64_t key, Flows& flows) const;
     };
-    using Flows = boost::container::small_vector<FlowId, 2>;
-    boost::unordered_flat_map<Key, Flows, Hash> waiting_;
+    Generation newer_;
+    Generation older_;
 };
 
 // What is known of a flow of answers that has no partner yet.
@@ -59,7 +57,7 @@ public:
     // One more answer, and who may have asked for it. The one flow that is left, once it is one. `gone` tells of flows
     // that have found their partner meanwhile.
     template <class Gone>
-    [[nodiscard]] std::optional<FlowId> narrow(std::span<const FlowId> possible, const Gone& gone) {
+    [[nodiscard]] std::optional<FlowId> narrow(const WaitingRequests::Flows& possible, const Gone& gone) {
         std::vector<FlowId> left;
         for (const FlowId id : possible)
             if (!gone(id) && (left_.empty() || std::ranges::find(left_, id) != left_.end())) left.push_back(id);

@@ -7,6 +7,7 @@
 #include <transport-replay/quality.hpp>
 #include <transport-replay/recovery.hpp>
 
+#include <deque>
 #include <vector>
 
 namespace qps::transport {
@@ -42,8 +43,8 @@ struct Timeline {
     std::optional<dissect::Instant> last;
     CaptureQuality quality;
     Totals totals;
-    std::vector<Connection> connections;  // by uid
-    std::vector<Recovery> recoveries;     // in the order they began
+    std::deque<Connection> connections;  // by uid; many, so not in one piece
+    std::vector<Recovery> recoveries;    // in the order they began
     std::vector<Fatality> fatalities;
     CmReport cm;
     CongestionReport congestion;

@@ -12,8 +12,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kExpected = 64;  // requests of a flow without partner that may be answered each, by a NAK at least
-constexpr std::size_t kLeastOpen = 16;   // messages a connection may have open however many connections there are
+constexpr std::size_t kLeastOpen = 16;  // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
@@ -21,8 +20,6 @@ bool awaits_answer(const Observation& request) {
     const OpcodeRow& row = info(request.opcode);
     return request.ack_request || row.place == Place::last || row.place == Place::only;
 }
-
-std::uint32_t packed(std::uint32_t index, End from) { return index << 1 | static_cast<std::uint32_t>(from); }
 
 }  // namespace
 
@@ -33,8 +30,13 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
     return {source.address, destination.address, destination.qpn.value_or(Qpn{}), datagram ? source.qpn.value_or(Qpn{}) : Qpn{}};
 }
 
-std::size_t Tracker::most_open() const {
-    return std::clamp(kOpenTogether / std::max<std::size_t>(1, entries_.size()), kLeastOpen, RequestStream::kMaxOpen);
+// One more connection.
+void Tracker::grown() {
+    most_open_ = std::clamp(kOpenTogether / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
+    // Any request may be answered, by a NAK at least; where connections are many, only those that ask for an answer are
+    // remembered.
+    constexpr std::size_t kFew = 4096;
+    expected_ = entries_.size() <= kFew ? 64 : 2;
 }
 
 std::uint32_t Tracker::path_mtu(const Entry& entry) const {
@@ -44,30 +46,32 @@ std::uint32_t Tracker::path_mtu(const Entry& entry) const {
     return std::max(entry.halves[0].requests.inferred_pmtu(), entry.halves[1].requests.inferred_pmtu());
 }
 
-std::optional<Tracker::Way_of> Tracker::way_of(const Observation& observation) {
-    if (const auto found = index_.find(observation.flow, observation.flow_hash)) return Way_of{*found >> 1, static_cast<End>(*found & 1)};
-    if (const auto adopted = adopt(observation)) return adopted;
+Tracker::WayOf Tracker::way_of(const Observation& observation) {
+    if (const auto found = index_.find(observation.flow, observation.flow_hash)) return WayOf(*found);
+    if (const WayOf adopted = adopt(observation); adopted.known()) return adopted;
     return begin(observation);
 }
 
 // A flow that was not seen before: the other way of a connection of datagrams, or a connection of its own.
-std::optional<Tracker::Way_of> Tracker::begin(const Observation& observation) {
+Tracker::WayOf Tracker::begin(const Observation& observation) {
     const FlowKey& flow = observation.flow;
     const Service service = service_of(observation.opcode);
     if (observation.source_qp) {
         const FlowKey back{flow.destination, flow.source, flow.source_qp, flow.destination_qp};
         if (const auto found = index_.find(back); found && back != flow) {
-            const Way_of where{*found >> 1, other(static_cast<End>(*found & 1))};
-            index_.set(flow, packed(where.index, where.from));
+            const WayOf there(*found);
+            const WayOf where(there.index(), other(there.from()));
+            index_.set(flow, where.word());
             return where;
         }
     }
     const auto index = static_cast<Index>(entries_.size());
-    if (index == kMaxConnections || !index_.set(flow, packed(index, End::a))) {
+    if (index == kMaxConnections || !index_.set(flow, WayOf(index, End::a).word())) {
         ++tracked_.packets_left_out;
-        return std::nullopt;
+        return {};
     }
     Entry& entry = entries_.emplace_back();
+    grown();
     entry.told.uid = ConnectionId{index + 1};
     entry.told.service = service;
     entry.told.ends = {Endpoint{flow.source, observation.source_qp}, Endpoint{flow.destination, flow.destination_qp}};
@@ -77,10 +81,9 @@ std::optional<Tracker::Way_of> Tracker::begin(const Observation& observation) {
     }
     if (service == Service::uc) {
         join_lone_unreliable(index);
-        const std::uint32_t now = index_.find(flow).value_or(packed(index, End::a));
-        return Way_of{now >> 1, static_cast<End>(now & 1)};
+        return WayOf(index_.find(flow).value_or(WayOf(index, End::a).word()));
     }
-    return Way_of{index, End::a};
+    return WayOf(index, End::a);
 }
 
 void Tracker::describe(Way& way, const Observation& observation) const {
@@ -104,74 +107,74 @@ void Tracker::prefetch(const Observation& far, const Observation& nearer, const 
     index_.prefetch_table(far.flow_hash);
     index_.prefetch_slot(nearer.flow_hash);
     const auto where = index_.likely(near.flow_hash);
-    if (!where || (*where >> 1) >= entries_.size()) return;
-    const Entry& entry = entries_[*where >> 1];
+    if (!where || WayOf(*where).index() >= entries_.size()) return;
+    const Entry& entry = entries_[WayOf(*where).index()];
     const auto lines = [](const void* from, std::size_t bytes) {
         constexpr std::size_t kLine = 64;
         for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
     };
     constexpr std::size_t kCounts = 256;  // of a way: what every packet counts
-    lines(&entry.told.ways[*where & 1], kCounts);
+    lines(&entry.told.way(WayOf(*where).from()), kCounts);
     lines(&entry.halves[0].requests, sizeof(RequestStream));
     lines(&entry.halves[1].requests, sizeof(RequestStream));
 }
 
-PacketStory Tracker::story_of(const Observation& observation) const {
-    PacketStory story;
-    if (const auto found = index_.find(observation.flow, observation.flow_hash)) {
-        story.connection = entries_[*found >> 1].told.uid;
-        story.from = static_cast<End>(*found & 1);
-    }
-    return story;
+void Tracker::name(const Observation& observation, PacketStory& story) const {
+    const auto found = index_.find(observation.flow, observation.flow_hash);
+    if (!found) return;
+    const WayOf where(*found);
+    story.connection = entries_[where.index()].told.uid;
+    story.from = where.from();
 }
 
-PacketStory Tracker::observe(const Observation& observation, Repetition repetition, Duration distance) {
+void Tracker::observe(const Observation& observation, Repetition repetition, Duration distance, PacketStory& story) {
     now_ = std::max(now_, observation.time);
-    if (observation.kind != ObservationKind::transport || observation.management) return {};
+    if (observation.kind != ObservationKind::transport || observation.management) return;
     const OpcodeRow& row = info(observation.opcode);
-    if (!row.defined) return {};
+    if (!row.defined) return;
     if (row.verb == Verb::notify) {
-        PacketStory story = story_of(observation);
+        name(observation, story);
         if (story.connection) ++entries_[std::to_underlying(*story.connection) - 1].told.way(story.from).cnps;
-        return story;
+        return;
     }
-    auto where = way_of(observation);
-    if (!where) return {};
-    if (!row.request && entries_[where->index].told.joined_by == JoinedBy::nothing) {
-        if (const auto joined = find_partner(*where, observation)) where = joined;
+    WayOf where = way_of(observation);
+    if (!where.known()) return;
+    if (!row.request && entries_[where.index()].told.joined_by == JoinedBy::nothing) {
+        if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
-    Entry& entry = entries_[where->index];
-    describe(entry.told.way(where->from), observation);
-    PacketStory story;
+    Entry& entry = entries_[where.index()];
+    describe(entry.told.way(where.from()), observation);
     story.connection = entry.told.uid;
-    story.from = where->from;
+    story.from = where.from();
     const bool again = repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout);
-    if (observation.icrc == CrcStatus::bad) take_corrupt(*where, observation, story);
-    else if (!row.request) take_answer(*where, observation, story);
-    else if (entry.told.service == Service::ud) take_datagram(*where, observation);
-    else take_request(*where, observation, again, story);
+    if (observation.icrc == CrcStatus::bad) take_corrupt(where, observation, story);
+    else if (!row.request) take_answer(where, observation, story);
+    else if (entry.told.service == Service::ud) take_datagram(where, observation);
+    else take_request(where, observation, again, story);
+    const End requester = row.request ? where.from() : other(where.from());
     if (!done_.empty()) {
-        const Message& last = done_.back();
-        story.completed = static_cast<std::uint32_t>(done_.size());
-        if (last.outcome == Outcome::completed) story.latency = elapsed(last.first_time, last.answer_time);
-        hand_on(entry, row.request ? where->from : other(where->from));
+        for (const Message& message : done_) {
+            if (message.outcome != Outcome::completed && message.outcome != Outcome::sent) continue;
+            ++story.completed;
+            if (message.outcome == Outcome::completed) story.latency = elapsed(message.first_time, message.answer_time);
+        }
+        hand_on(entry, requester);
     }
-    if (!stories_.empty()) tell(entry, row.request ? where->from : other(where->from));
-    return story;
+    if (!stories_.empty()) tell(entry, requester);
 }
 
 // Nobody took it: only its PSN counts, as one that was on the wire.
-void Tracker::take_corrupt(Way_of where, const Observation& observation, PacketStory& story) {
+void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketStory& story) {
     story.corrupt = true;
-    Entry& entry = entries_[where.index];
+    Entry& entry = entries_[where.index()];
     if (!info(observation.opcode).request || entry.told.service == Service::ud) return;
-    Half& half = entry.halves[static_cast<std::size_t>(where.from)];
-    Way& way = entry.told.way(where.from);
+    Half& half = entry.halves[static_cast<std::size_t>(where.from())];
+    Way& way = entry.told.way(where.from());
     const Psn next = half.requests.started() ? half.requests.next() : observation.psn;
     ++way.requests;
     const Arrived arrived = half.requests.send_corrupt(observation, path_mtu(entry));
     half.watch.alive(observation.time);
-    if (entry.told.joined_by == JoinedBy::nothing) waiting_.expect(observation.flow, observation.psn, FlowId{where.index});  // by a NAK
+    if (entry.told.joined_by == JoinedBy::nothing) waiting_.expect(observation.flow, observation.psn, FlowId{where.index()});  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
         half.gaps.skip(next, arrived.missing);
         half.gaps.skip(observation.psn, static_cast<std::uint32_t>(half.requests.next() - observation.psn), true);
@@ -185,8 +188,8 @@ void Tracker::take_corrupt(Way_of where, const Observation& observation, PacketS
 }
 
 // UD: every packet is a message, and PSNs count over all destinations of the sender.
-void Tracker::take_datagram(Way_of where, const Observation& observation) {
-    Way& way = entries_[where.index].told.way(where.from);
+void Tracker::take_datagram(WayOf where, const Observation& observation) {
+    Way& way = entries_[where.index()].told.way(where.from());
     ++way.requests;
     RequestStream alone;
     alone.send(observation, 0, done_);
@@ -202,11 +205,11 @@ bool Tracker::is_doubled(const Entry& entry, const Half& half, const Observation
 }
 
 // The fate of a request's PSN into the counts.
-void Tracker::place(Way_of where, const Observation& observation, const Arrived& arrived, Psn next, PacketStory& story) {
-    Entry& entry = entries_[where.index];
-    Half& half = entry.halves[static_cast<std::size_t>(where.from)];
-    Way& way = entry.told.way(where.from);
-    Gaps& responses = entry.told.way(other(where.from)).response_gaps;
+void Tracker::place(WayOf where, const Observation& observation, const Arrived& arrived, Psn next, PacketStory& story) {
+    Entry& entry = entries_[where.index()];
+    Half& half = entry.halves[static_cast<std::size_t>(where.from())];
+    Way& way = entry.told.way(where.from());
+    Gaps& responses = entry.told.way(other(where.from())).response_gaps;
     const RecoveryWatch::Sent sent = half.watch.sent(observation, arrived, half.requests, stories_);
     switch (arrived.arrival) {
         case Arrival::first:
@@ -234,10 +237,10 @@ void Tracker::place(Way_of where, const Observation& observation, const Arrived&
     way.retransmitted_bytes += observation.wire_length;
 }
 
-void Tracker::take_request(Way_of where, const Observation& observation, bool again, PacketStory& story) {
-    Entry& entry = entries_[where.index];
-    Half& half = entry.halves[static_cast<std::size_t>(where.from)];
-    Way& way = entry.told.way(where.from);
+void Tracker::take_request(WayOf where, const Observation& observation, bool again, PacketStory& story) {
+    Entry& entry = entries_[where.index()];
+    Half& half = entry.halves[static_cast<std::size_t>(where.from())];
+    Way& way = entry.told.way(where.from());
     if (way.requests++ == 0) way.first_psn = observation.psn.value();
     const Place place_in_message = info(observation.opcode).place;
     if (place_in_message == Place::first || place_in_message == Place::middle)
@@ -253,7 +256,8 @@ void Tracker::take_request(Way_of where, const Observation& observation, bool ag
     const Psn next = half.requests.next();
     const std::uint32_t reads_before = half.requests.reads_open();
     const std::uint64_t dropped_before = half.requests.dropped();
-    const Arrived arrived = half.requests.send(observation, path_mtu(entry), done_, most_open());
+    const bool is_read = info(observation.opcode).verb == Verb::read_request;  // others take one PSN whatever the path MTU is
+    const Arrived arrived = half.requests.send(observation, is_read ? path_mtu(entry) : 0, done_, most_open_);
     tracked_.messages_left_out += half.requests.dropped() - dropped_before;
     story.arrival = arrived.arrival;
     story.missing = arrived.missing;
@@ -268,8 +272,8 @@ void Tracker::take_request(Way_of where, const Observation& observation, bool ag
     if (!is_acknowledged(entry.told.service)) {
         static_cast<void>(half.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
-    } else if (entry.told.joined_by == JoinedBy::nothing && (way.requests <= kExpected || awaits_answer(observation))) {
-        waiting_.expect(observation.flow, observation.psn, FlowId{where.index});
+    } else if (entry.told.joined_by == JoinedBy::nothing && (way.requests <= expected_ || awaits_answer(observation))) {
+        waiting_.expect(observation.flow, observation.psn, FlowId{where.index()});
     }
 }
 
@@ -338,7 +342,6 @@ Tracked Tracker::finish() {
     waiting_ = {};
     for (const auto& [index, unpaired] : unpaired_) entries_[index].told.ways[0].unmatched += unpaired.answers.size();
     unpaired_ = {};
-    tracked_.connections.reserve(static_cast<std::size_t>(std::ranges::count(entries_, false, &Entry::gone)));
     for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
         Entry& entry = entries_.front();
         if (entry.gone) continue;

@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a fl
 
 // What the tracker found out, for the timeline.
 struct Tracked {
-    std::vector<Connection> connections;
+    std::deque<Connection> connections;
     std::vector<Recovery> recoveries;
     std::vector<Fatality> fatalities;
     std::uint64_t packets_left_out = 0;
@@ -49,9 +49,9 @@ public:
     explicit Tracker(Sink sink) : sink_(std::move(sink)) {}
 
     // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
-    PacketStory observe(const Observation& observation, Repetition repetition = Repetition::none, dissect::Duration distance = {});
+    void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketStory& story);
     // The connection that the packet belongs to, where it is known already.
-    [[nodiscard]] PacketStory story_of(const Observation& observation) const;
+    void name(const Observation& observation, PacketStory& story) const;
 
     // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
@@ -82,32 +82,43 @@ private:
         std::uint8_t retries = 7;  // of the transport, as CM says
         bool gone = false;         // became part of another one
     };
-    // One way of a connection: what `from` sends.
-    struct Way_of {
-        Index index = 0;
-        End from{};
+    // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
+    class WayOf {
+    public:
+        constexpr WayOf() = default;
+        constexpr WayOf(Index index, End from) : word_(index << 1 | static_cast<std::uint32_t>(from)) {}
+        constexpr explicit WayOf(FlowIndex::Where word) : word_(word) {}
+        [[nodiscard]] constexpr bool known() const { return word_ != kUnknown; }
+        [[nodiscard]] constexpr Index index() const { return word_ >> 1; }
+        [[nodiscard]] constexpr End from() const { return static_cast<End>(word_ & 1); }
+        [[nodiscard]] constexpr FlowIndex::Where word() const { return word_; }
+
+    private:
+        static constexpr std::uint32_t kUnknown = UINT32_MAX;
+        std::uint32_t word_ = kUnknown;
     };
     struct Unpaired {
         Candidates candidates;
         std::vector<Observation> answers;  // without payload
     };
 
-    [[nodiscard]] std::optional<Way_of> way_of(const Observation& observation);
-    [[nodiscard]] std::optional<Way_of> adopt(const Observation& observation);
-    [[nodiscard]] std::optional<Way_of> begin(const Observation& observation);
+    [[nodiscard]] WayOf way_of(const Observation& observation);
+    [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
+    [[nodiscard]] WayOf adopt(const Observation& observation);
+    [[nodiscard]] WayOf begin(const Observation& observation);
     void describe(Way& way, const Observation& observation) const;
-    void take_corrupt(Way_of where, const Observation& observation, PacketStory& story);
-    void take_request(Way_of where, const Observation& observation, bool again, PacketStory& story);
-    void take_datagram(Way_of where, const Observation& observation);
-    void place(Way_of where, const Observation& observation, const Arrived& arrived, dissect::Psn next, PacketStory& story);
+    void take_corrupt(WayOf where, const Observation& observation, PacketStory& story);
+    void take_request(WayOf where, const Observation& observation, bool again, PacketStory& story);
+    void take_datagram(WayOf where, const Observation& observation);
+    void place(WayOf where, const Observation& observation, const Arrived& arrived, dissect::Psn next, PacketStory& story);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Half& half, const Observation& observation) const;
-    void take_answer(Way_of where, const Observation& observation, PacketStory& story);
+    void take_answer(WayOf where, const Observation& observation, PacketStory& story);
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketStory& story);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void refuse(Entry& entry, End requester, const Observation& observation);
     void apply_acknowledged(Entry& entry, End requester, const Acknowledged& told, dissect::Psn next, const Observation& observation);
-    [[nodiscard]] std::optional<Way_of> find_partner(Way_of answers, const Observation& observation);
-    Way_of join(Index one, Index two, JoinedBy how);
+    [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
+    WayOf join(Index one, Index two, JoinedBy how);
     void apply_kept_answers(Index index, End requester);
     void apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester);
     void join_lone_unreliable(Index index);
@@ -115,16 +126,18 @@ private:
     void retire(const FlowKey& flow, std::uint32_t attempt);
     [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
     [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
-    [[nodiscard]] std::size_t most_open() const;
+    void grown();
     void hand_on(Entry& entry, End requester);
     void tell(Entry& entry, End requester);
     void finish_way(Entry& entry, End requester);
 
     Sink sink_;
     std::deque<Entry> entries_;
-    FlowIndex index_;  // Way_of, packed
+    FlowIndex index_;  // WayOf, packed
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;
+    std::size_t most_open_ = RequestStream::kMaxOpen;  // messages of one way, the fewer the more connections there are
+    std::uint64_t expected_ = 0;                       // requests of a flow without partner that are remembered each
     std::size_t pending_answers_ = 0;
     std::vector<Index> lone_unreliable_;  // UC flows without partner
     std::vector<Message> done_;

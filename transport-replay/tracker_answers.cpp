@@ -16,8 +16,6 @@ constexpr std::uint32_t kMinusOne = Psn::kMask;  // modulo 2^24
 constexpr std::uint8_t kSequenceError = 0;       // NAK code
 constexpr std::size_t kMaxLone = 64;             // UC flows without partner that are looked at
 
-std::uint32_t packed(std::uint32_t index, End from) { return index << 1 | static_cast<std::uint32_t>(from); }
-
 void count_answer(Way& way, const Observation& answer) {
     const OpcodeRow& row = info(answer.opcode);
     if (row.verb == Verb::read_response) ++way.read_responses;
@@ -33,16 +31,16 @@ void count_answer(Way& way, const Observation& answer) {
 
 }  // namespace
 
-void Tracker::take_answer(Way_of where, const Observation& observation, PacketStory& story) {
-    Entry& entry = entries_[where.index];
-    Way& way = entry.told.way(where.from);
+void Tracker::take_answer(WayOf where, const Observation& observation, PacketStory& story) {
+    Entry& entry = entries_[where.index()];
+    Way& way = entry.told.way(where.from());
     const OpcodeRow& row = info(observation.opcode);
     count_answer(way, observation);
     if (row.verb == Verb::read_response && (row.place == Place::first || row.place == Place::middle))
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
-    const End requester = other(where.from);
+    const End requester = other(where.from());
     if (entry.told.joined_by == JoinedBy::nothing) {
-        std::vector<Observation>& answers = unpaired_[where.index].answers;
+        std::vector<Observation>& answers = unpaired_[where.index()].answers;
         if (answers.size() < kMaxPendingAnswers && pending_answers_ < kMaxPendingAnswersOfAll) {
             ++pending_answers_;
             answers.push_back(observation);
@@ -153,24 +151,30 @@ void Tracker::refuse(Entry& entry, End requester, const Observation& observation
     else ++tracked_.fatalities_left_out;
 }
 
+// Whether answers of this flow may be for requests of that connection: it lacks them, and they go to its host.
+bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
+    return !entry.gone && entry.told.joined_by == JoinedBy::nothing && entry.told.ends[0].address == answers.destination &&
+           entry.told.ends[1].address == answers.source;
+}
+
 // A flow that begins with an answer that only one flow waits for: no connection of its own.
-std::optional<Tracker::Way_of> Tracker::adopt(const Observation& observation) {
-    if (info(observation.opcode).request || observation.source_qp) return std::nullopt;
+Tracker::WayOf Tracker::adopt(const Observation& observation) {
+    if (info(observation.opcode).request || observation.source_qp) return {};
     std::optional<Index> partner;
     for (const FlowId id : waiting_.candidates(observation.flow, observation.psn)) {
         const Entry& entry = entries_[std::to_underlying(id)];
-        if (entry.gone || entry.told.joined_by != JoinedBy::nothing) continue;
-        if (partner) return std::nullopt;
+        if (!may_ask(entry, observation.flow)) continue;
+        if (partner) return {};
         partner = std::to_underlying(id);
     }
-    if (!partner) return std::nullopt;
+    if (!partner) return {};
     Entry& entry = entries_[*partner];
     entry.told.ends[0].qpn = observation.flow.destination_qp;
     entry.told.joined_by = JoinedBy::traffic;
     entry.told.confidence = Confidence::likely;
-    index_.set(observation.flow, packed(*partner, End::b));
+    index_.set(observation.flow, WayOf(*partner, End::b).word());
     apply_kept_answers(*partner, End::b);
-    return Way_of{*partner, End::b};
+    return WayOf(*partner, End::b);
 }
 
 // Answers that were kept until it was known whose requests they answer.
@@ -192,22 +196,22 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
     }
 }
 
-std::optional<Tracker::Way_of> Tracker::find_partner(Way_of answers, const Observation& observation) {
+Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
     const auto possible = waiting_.candidates(observation.flow, observation.psn);
-    if (possible.empty()) return std::nullopt;
+    if (possible.empty()) return {};
     const auto gone = [&](FlowId id) {
         const Entry& entry = entries_[std::to_underlying(id)];
-        return entry.gone || entry.told.joined_by != JoinedBy::nothing || std::to_underlying(id) == answers.index;
+        return !may_ask(entry, observation.flow) || std::to_underlying(id) == answers.index();
     };
-    const auto partner = unpaired_[answers.index].candidates.narrow(possible, gone);
-    if (!partner) return std::nullopt;
-    const Way_of requests = join(std::to_underlying(*partner), answers.index, JoinedBy::traffic);
-    return Way_of{requests.index, other(requests.from)};
+    const auto partner = unpaired_[answers.index()].candidates.narrow(possible, gone);
+    if (!partner) return {};
+    const WayOf requests = join(std::to_underlying(*partner), answers.index(), JoinedBy::traffic);
+    return WayOf(requests.index(), other(requests.from()));
 }
 
 // Two flows become one connection, under the number of the older one. Returns the way of flow `one` in it. Answers that
 // were kept are applied now.
-Tracker::Way_of Tracker::join(Index one, Index two, JoinedBy how) {
+Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     const Index kept = std::min(one, two);
     const Index lost = std::max(one, two);
     Entry& entry = entries_[kept];
@@ -220,7 +224,7 @@ Tracker::Way_of Tracker::join(Index one, Index two, JoinedBy how) {
     entry.told.matches += part.told.matches;
     entry.told.failed |= part.told.failed;
     const FlowKey flow{part.told.ends[0].address, part.told.ends[1].address, *part.told.ends[1].qpn, {}};
-    index_.set(flow, packed(kept, End::b));
+    index_.set(flow, WayOf(kept, End::b).word());
     part = Entry{};
     part.gone = true;
     std::vector<Observation> answers;  // of the part, which has no entry any more
@@ -231,7 +235,7 @@ Tracker::Way_of Tracker::join(Index one, Index two, JoinedBy how) {
     }
     apply_kept_answers(kept, End::b);
     apply_kept_answers(entry, answers, End::a);
-    return Way_of{kept, one == kept ? End::a : End::b};
+    return WayOf(kept, one == kept ? End::a : End::b);
 }
 
 // Nothing answers UC: the only flow the other way is likely the other half.
@@ -282,7 +286,7 @@ void Tracker::join_what_is_left() {
 void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
     const auto found = index_.find(flow);
     if (!found) return;
-    Entry& entry = entries_[*found >> 1];
+    Entry& entry = entries_[WayOf(*found).index()];
     if (entry.told.cm_attempt == attempt) return;
     entry.told.released = true;
     for (const End end : {End::a, End::b}) index_.forget(flow_of(entry, end));
@@ -298,6 +302,7 @@ void Tracker::connect(const CmAttempt& attempt) {
     if (entries_.size() == kMaxConnections || index_.contains(there) || index_.contains(back)) return;
     const auto index = static_cast<Index>(entries_.size());
     Entry& entry = entries_.emplace_back();
+    grown();
     entry.told.uid = ConnectionId{index + 1};
     entry.told.service = attempt.service == CmService::uc ? Service::uc : attempt.service == CmService::xrc ? Service::xrc : Service::rc;
     entry.told.ends = {Endpoint{attempt.active.address, attempt.active.qpn}, Endpoint{attempt.passive.address, attempt.passive.qpn}};
@@ -308,15 +313,15 @@ void Tracker::connect(const CmAttempt& attempt) {
     if (attempt.retry_count) entry.retries = *attempt.retry_count;
     if (attempt.active.starting_psn) entry.halves[0].requests.begin_at(*attempt.active.starting_psn);
     if (attempt.passive.starting_psn) entry.halves[1].requests.begin_at(*attempt.passive.starting_psn);
-    index_.set(there, packed(index, End::a));
-    index_.set(back, packed(index, End::b));
+    index_.set(there, WayOf(index, End::a).word());
+    index_.set(back, WayOf(index, End::b).word());
 }
 
 void Tracker::release(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn) return;
     for (const FlowKey& flow : {FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}},
                                 FlowKey{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}})
-        if (const auto found = index_.find(flow)) entries_[*found >> 1].told.released = true;
+        if (const auto found = index_.find(flow)) entries_[WayOf(*found).index()].told.released = true;
 }
 
 }  // namespace qps::transport
