@@ -28,8 +28,8 @@ namespace {
 using namespace qps;
 
 enum Stage : std::uint8_t { read, decode, decode_again, observe, quality, congestion, cm, tracker, analysis, stages };
-constexpr std::array<std::string_view, stages> kNames{"read",    "decode",     "decode_again", "decode_observe",
-                                                      "quality", "congestion", "cm",           "tracker"};
+constexpr std::array<std::string_view, stages> kNames{"read",       "decode", "decode_again", "decode_observe", "quality",
+                                                      "congestion", "cm",     "tracker",      "analysis"};
 
 constexpr std::size_t kAhead = 8;  // packets
 
