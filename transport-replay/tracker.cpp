@@ -174,7 +174,8 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketSt
     ++way.requests;
     const Arrived arrived = half.requests.send_corrupt(observation, path_mtu(entry));
     half.watch.alive(observation.time);
-    if (entry.told.joined_by == JoinedBy::nothing) waiting_.expect(observation.flow, observation.psn, FlowId{where.index()});  // by a NAK
+    if (entry.told.joined_by == JoinedBy::nothing)
+        waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
         half.gaps.skip(next, arrived.missing);
         half.gaps.skip(observation.psn, static_cast<std::uint32_t>(half.requests.next() - observation.psn), true);
@@ -273,7 +274,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
         static_cast<void>(half.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
     } else if (entry.told.joined_by == JoinedBy::nothing && (way.requests <= expected_ || awaits_answer(observation))) {
-        waiting_.expect(observation.flow, observation.psn, FlowId{where.index()});
+        waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);
     }
 }
 
@@ -348,7 +349,7 @@ Tracked Tracker::finish() {
         for (const End end : {End::a, End::b}) finish_way(entry, end);
         constexpr std::uint32_t kStrong = 3;  // answers that fitted
         if (entry.told.joined_by == JoinedBy::traffic)
-            entry.told.confidence = entry.told.matches >= kStrong ? Confidence::strong : Confidence::likely;
+            entry.told.confidence = entry.told.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
         tracked_.connections.push_back(std::move(entry.told));
     }
     const auto order = [](const Recovery& r) { return std::tuple(r.began, r.connection, r.requester, r.psn.value()); };

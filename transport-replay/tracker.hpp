@@ -81,6 +81,7 @@ private:
         std::array<Half, 2> halves;
         std::uint8_t retries = 7;  // of the transport, as CM says
         bool gone = false;         // became part of another one
+        bool guessed = false;      // its ways were joined by the time that answers took
     };
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {

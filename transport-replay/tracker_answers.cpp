@@ -161,11 +161,11 @@ bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
 Tracker::WayOf Tracker::adopt(const Observation& observation) {
     if (info(observation.opcode).request || observation.source_qp) return {};
     std::optional<Index> partner;
-    for (const FlowId id : waiting_.candidates(observation.flow, observation.psn)) {
-        const Entry& entry = entries_[std::to_underlying(id)];
+    for (const WaitingRequests::Asked& asked : waiting_.candidates(observation.flow, observation.psn)) {
+        const Entry& entry = entries_[std::to_underlying(asked.id)];
         if (!may_ask(entry, observation.flow)) continue;
         if (partner) return {};
-        partner = std::to_underlying(id);
+        partner = std::to_underlying(asked.id);
     }
     if (!partner) return {};
     Entry& entry = entries_[*partner];
@@ -197,15 +197,16 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
 }
 
 Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
-    const auto possible = waiting_.candidates(observation.flow, observation.psn);
+    WaitingRequests::Flows possible = waiting_.candidates(observation.flow, observation.psn);
+    const auto [from, to] = std::ranges::remove_if(possible, [&](const WaitingRequests::Asked& asked) {
+        return std::to_underlying(asked.id) == answers.index() || !may_ask(entries_[std::to_underlying(asked.id)], observation.flow);
+    });
+    possible.erase(from, to);
     if (possible.empty()) return {};
-    const auto gone = [&](FlowId id) {
-        const Entry& entry = entries_[std::to_underlying(id)];
-        return !may_ask(entry, observation.flow) || std::to_underlying(id) == answers.index();
-    };
-    const auto partner = unpaired_[answers.index()].candidates.narrow(possible, gone);
-    if (!partner) return {};
-    const WayOf requests = join(std::to_underlying(*partner), answers.index(), JoinedBy::traffic);
+    const auto choice = unpaired_[answers.index()].candidates.narrow(possible, observation.time);
+    if (!choice) return {};
+    const WayOf requests = join(std::to_underlying(choice->id), answers.index(), JoinedBy::traffic);
+    entries_[requests.index()].guessed = choice->by_time;
     return WayOf(requests.index(), other(requests.from()));
 }
 
