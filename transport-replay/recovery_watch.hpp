@@ -40,7 +40,8 @@ public:
     };
     Sent sent(const Observation& request, const Arrived& arrived, const RequestStream& stream, std::vector<Recovery>& told);
 
-    // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest latency known.
+    // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest time known
+    // from a request to its answer.
     void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best, std::vector<Recovery>& told);
 
     void failed(const Observation& answer, std::vector<Recovery>& told);

@@ -293,6 +293,9 @@ void Tracker::hand_on(Entry& entry, End requester) {
         }
         if (message.outcome == Outcome::completed) {
             way.latency.add(elapsed(message.first_time, message.answer_time));
+            const Duration answered = elapsed(message.last_time, message.answer_time);
+            if (message.retransmissions == 0 && answered > Duration{} && (half.best_answer == Duration{} || answered < half.best_answer))
+                half.best_answer = answered;
             if (message.access && (message.access->length != 0 || message.atomic)) {
                 if (half.last_good[0].access.key != message.access->key) half.last_good[1] = half.last_good[0];
                 half.last_good[0] = {*message.access, message.first_frame};

@@ -74,7 +74,8 @@ private:
         RequestStream requests;
         GapLedger gaps;
         RecoveryWatch watch;
-        std::array<Good, 2> last_good;  // of the last two R_Keys
+        std::array<Good, 2> last_good;    // of the last two R_Keys
+        dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
     };
     struct Entry {
         Connection told;

@@ -63,7 +63,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         story.unmatched = true;
         return;
     }
-    const Duration best = entry.told.way(requester).latency.least;
+    const Duration best = half.best_answer;
     if (info(observation.opcode).verb == Verb::acknowledge) {
         if (!observation.acknowledgment) return;
         if (half.requests.waits_for(observation.psn)) ++entry.told.matches;
@@ -103,7 +103,7 @@ void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged
 
 void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observation& observation) {
     Half& half = entry.halves[static_cast<std::size_t>(requester)];
-    const Duration best = entry.told.way(requester).latency.least;
+    const Duration best = half.best_answer;
     const auto type = static_cast<SyndromeType>(observation.acknowledgment->type());
     if (type == SyndromeType::reserved) return;
     const Psn next = half.requests.next();
