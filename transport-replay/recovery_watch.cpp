@@ -20,6 +20,9 @@ Duration rnr_wait(std::uint8_t code) {
 
 }  // namespace
 
+// Every event is asked for where the machine has an edge for it.
+void RecoveryWatch::move(RecoveryEvent event) { phase_ = step(kRecoveryMachine, phase_, event).value_or(phase_); }
+
 void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet, const RequestStream& stream) {
     Open& open = open_.emplace_back();
     open.story.kind = kind;
@@ -39,15 +42,17 @@ void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& told) {
     open.story.end = end;
     told.push_back(open.story);
     open_.clear();
+    move(RecoveryEvent::told);
 }
 
 void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost,
                           std::vector<Recovery>& told) {
     if (!open_.empty()) {
         Open& open = open_.front();
-        const bool here = open.story.psn == answer.psn && open.phase != Phase::settled;
+        const bool here = open.story.psn == answer.psn && phase_ != RecoveryPhase::settled;
         // What came behind the request that found no receive is out of sequence; nothing is lost.
-        if (here && kind == RecoveryKind::sequence_nak && open.story.kind == RecoveryKind::rnr_nak && open.phase == Phase::waiting) return;
+        if (here && kind == RecoveryKind::sequence_nak && open.story.kind == RecoveryKind::rnr_nak && phase_ == RecoveryPhase::waiting)
+            return;
         if (!here || open.story.kind != kind) {
             if (open.story.ended == Instant{}) open.story.ended = answer.time;
             close(RecoveryEnd::recovered, told);
@@ -61,7 +66,7 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
     ++open.story.triggers;
     open.story.lost = std::max(open.story.lost, lost);
     open.story.last = answer.frame;
-    open.phase = Phase::waiting;
+    move(RecoveryEvent::asked);
     open.trigger_time = answer.time;
     if (kind == RecoveryKind::rnr_nak && answer.acknowledgment) open.story.rnr_timer = answer.acknowledgment->code();
 }
@@ -98,7 +103,7 @@ void RecoveryWatch::begin_round(const Observation& request, const Arrived& arriv
         story.interval = std::min(story.interval.value_or(interval), interval);
     }
     if (arrived.answered) story.answered = true;
-    open.phase = Phase::resending;
+    move(RecoveryEvent::sent_again);
     open.round_time = request.time;
     open.last_wait = wait;
     resend(request, arrived);
@@ -122,14 +127,15 @@ void RecoveryWatch::go_on(const Observation& request, const Arrived& arrived, co
                           std::vector<Recovery>& told) {
     Open& open = open_.front();
     const bool back = request.psn.before(open.resend_next);
-    switch (open.phase) {
-        case Phase::waiting: return begin_round(request, arrived, elapsed(open.trigger_time, request.time));
-        case Phase::resending:
+    switch (phase_) {
+        case RecoveryPhase::waiting: return begin_round(request, arrived, elapsed(open.trigger_time, request.time));
+        case RecoveryPhase::resending:
             if (!back || silent < kFastestTimeout) return resend(request, arrived);
             if (open.story.kind == RecoveryKind::timeout) return begin_round(request, arrived, silent);
             if (open.story.kind == RecoveryKind::rnr_nak) return begin_round(request, arrived, silent);  // still no receive posted
             break;
-        case Phase::settled: break;
+        case RecoveryPhase::none:
+        case RecoveryPhase::settled: break;
     }
     // What was sent again was not answered either, and now time has run out: another story.
     if (open.story.ended == Instant{}) open.story.ended = last_sign_;
@@ -163,12 +169,12 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Arrive
         }
     } else if (!open_.empty()) {
         Open& open = open_.front();
-        if (open.phase == Phase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester
-        if (open.phase == Phase::resending) {
+        if (phase_ == RecoveryPhase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester
+        if (phase_ == RecoveryPhase::resending) {
             open.story.ended = request.time;
             open.story.last = request.frame;
-            open.phase = Phase::settled;
         }
+        move(RecoveryEvent::new_data);
     } else {
         overtaken_.reset();
     }
@@ -183,27 +189,27 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     Open& open = open_.front();
     Recovery& story = open.story;
     const bool reached = story.psn.before(stream.answered());
-    if (open.phase == Phase::settled) {
+    if (phase_ == RecoveryPhase::settled) {
         // A second answer to the same: one for the first sending, one for the one after it.
         if (again && story.kind == RecoveryKind::timeout && !story.answered) story.spurious = true;
         if (again || open.until.before(stream.answered())) close(RecoveryEnd::recovered, told);
         return;
     }
     if (!reached) return;
-    if (open.phase == Phase::waiting && again) return;  // of something before the NAK
+    if (phase_ == RecoveryPhase::waiting && again) return;  // of something before the NAK
     const bool too_fast = std::to_underlying(best) > 0 && elapsed(open.round_time, answer.time) < Duration{std::to_underlying(best) / 2};
-    if (open.phase == Phase::resending && story.kind == RecoveryKind::timeout && too_fast && !story.answered) story.spurious = true;
-    if (open.phase == Phase::waiting || !stream.answered().before(open.until)) {
+    if (phase_ == RecoveryPhase::resending && story.kind == RecoveryKind::timeout && too_fast && !story.answered) story.spurious = true;
+    if (phase_ == RecoveryPhase::waiting || !stream.answered().before(open.until)) {
         story.ended = answer.time;
         story.last = answer.frame;
-        open.phase = Phase::settled;
+        move(RecoveryEvent::answered);
         if (story.kind != RecoveryKind::timeout || story.spurious) close(RecoveryEnd::recovered, told);
     }
 }
 
 void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& told) {
     if (open_.empty()) return;
-    if (open_.front().phase == Phase::settled) return close(RecoveryEnd::recovered, told);
+    if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, told);
     open_.front().story.ended = answer.time;
     close(RecoveryEnd::failed, told);
 }
@@ -212,12 +218,12 @@ void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std
     if (open_.empty()) return;
     Open& open = open_.front();
     Recovery& story = open.story;
-    if (open.phase == Phase::settled) return close(RecoveryEnd::recovered, told);
+    if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, told);
     const Instant last = std::max(open.trigger_time, open.round_time);
     story.ended = last;
     // Who asks for patience, gets twice of it: the timer of an RNR NAK, or as long as the requester took before.
-    Duration patience = open.phase == Phase::waiting ? std::max(story.longest_wait, kFastestTimeout) : open.last_wait;
-    if (open.phase == Phase::waiting && story.rnr_timer) patience = std::max(patience, rnr_wait(*story.rnr_timer));
+    Duration patience = phase_ == RecoveryPhase::waiting ? std::max(story.longest_wait, kFastestTimeout) : open.last_wait;
+    if (phase_ == RecoveryPhase::waiting && story.rnr_timer) patience = std::max(patience, rnr_wait(*story.rnr_timer));
     const bool silent = elapsed(last, now) > sum(patience, patience);
     const bool exhausted = story.kind == RecoveryKind::timeout && story.rounds >= std::min(retries, kMostRetries);
     const bool sequence = story.kind == RecoveryKind::sequence_nak && story.rounds == 0;  // nobody gives up for one NAK

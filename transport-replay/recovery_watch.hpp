@@ -1,14 +1,15 @@
 // RecoveryWatch: tells the stories of how one way of a connection recovers: each begins with a NAK or with silence, goes on
 // with packets sent again, and ends when new data goes out or everything is answered.
 //
-//   (none) --NAK, RNR NAK--> waiting --sent again--> resending --answered--> settled --new answer--> told
-//      `------sent again after silence-----------------^    `------new data sent----------------------> told
+//   none --asked--> waiting --sent_again--> resending --answered, new_data--> settled --told--> none
+//     `----------sent_again (after silence)---^
 //
 // A third party's view: a NAK that the tap missed shows as packets sent again without silence before.
 //
 // What an attacker could feed: any packets. One story is open at a time, of fixed size.
 #pragma once
 
+#include <transport-replay/edges.hpp>
 #include <transport-replay/gap_ledger.hpp>
 #include <transport-replay/recovery.hpp>
 #include <transport-replay/request_stream.hpp>
@@ -24,6 +25,36 @@ inline constexpr dissect::Duration kFastestTimeout{100'000};
 // A READ that is asked for again after more silence than this was not missed, but timed out: software takes milliseconds
 // to notice, and nobody sets a timer below 4.096 us * 2^10.
 inline constexpr dissect::Duration kSlowestReaction{4'000'000};
+
+enum class RecoveryPhase : std::uint8_t {
+    none,
+    waiting,    // asked for, not yet sent again
+    resending,  // sent again, not yet answered
+    settled,    // answered, or new data went out; a second answer would tell that nothing had been lost
+};
+enum class RecoveryEvent : std::uint8_t { asked, sent_again, new_data, answered, told };
+
+inline constexpr Machine kRecoveryMachine{
+    std::array<std::string_view, 4>{"none", "waiting", "resending", "settled"},
+    std::array<std::string_view, 5>{"asked", "sent_again", "new_data", "answered", "told"},
+    std::array{
+        Edge{RecoveryPhase::none, RecoveryEvent::asked, RecoveryPhase::waiting},
+        Edge{RecoveryPhase::none, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::asked, RecoveryPhase::waiting},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::new_data, RecoveryPhase::waiting},  // under way before the NAK arrived
+        Edge{RecoveryPhase::waiting, RecoveryEvent::answered, RecoveryPhase::settled},  // the tap missed that it was sent again
+        Edge{RecoveryPhase::waiting, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::resending, RecoveryEvent::asked, RecoveryPhase::waiting},
+        Edge{RecoveryPhase::resending, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::resending, RecoveryEvent::new_data, RecoveryPhase::settled},
+        Edge{RecoveryPhase::resending, RecoveryEvent::answered, RecoveryPhase::settled},
+        Edge{RecoveryPhase::resending, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::settled, RecoveryEvent::new_data, RecoveryPhase::settled},
+        Edge{RecoveryPhase::settled, RecoveryEvent::told, RecoveryPhase::none},
+    },
+};
+static_assert(sound(kRecoveryMachine));
 
 class RecoveryWatch {
 public:
@@ -51,13 +82,11 @@ public:
 
     // Anything of this way or its answers: the ACK timer starts anew.
     void alive(dissect::Instant time) { last_sign_ = time; }
-    [[nodiscard]] bool open() const { return !open_.empty(); }
+    [[nodiscard]] bool open() const { return phase_ != RecoveryPhase::none; }
 
 private:
-    enum class Phase : std::uint8_t { waiting, resending, settled };
     struct Open {
         Recovery story;
-        Phase phase = Phase::waiting;
         dissect::Psn until;        // behind the newest request when it began
         dissect::Psn resend_next;  // where sending again has come to
         dissect::Instant trigger_time{};
@@ -80,7 +109,10 @@ private:
     void go_on(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent,
                std::vector<Recovery>& told);
 
-    std::vector<Open> open_;  // one at most
+    void move(RecoveryEvent event);
+
+    RecoveryPhase phase_ = RecoveryPhase::none;
+    std::vector<Open> open_;  // one, unless the phase is none
     dissect::Instant last_sign_{};
     std::optional<dissect::Instant> overtaken_;
     std::optional<Late> late_;  // the last request, where it came late and nobody asked for it

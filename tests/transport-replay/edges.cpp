@@ -1,6 +1,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
+#include <transport-replay/cm_machine.hpp>
 #include <transport-replay/edges.hpp>
+#include <transport-replay/recovery_watch.hpp>
 #include <transport-replay/requester.hpp>
 #include <transport-replay/responder.hpp>
 
@@ -44,4 +46,10 @@ TEST_CASE("the machines of a queue pair are as they were") {
     check_golden("transport-replay/golden/responder.txt", grid(kResponderMachine));
     check_golden("transport-replay/golden/message.txt", grid(kMessageMachine));
     check_golden("transport-replay/golden/requester.txt", grid(kRequesterMachine));
+}
+
+TEST_CASE("the machines of the reconstruction are as they were") {
+    check_golden("transport-replay/golden/cm_conversation.txt", grid(kCmConversation));
+    check_golden("transport-replay/golden/cm_gaps.txt", grid(kCmGaps));
+    check_golden("transport-replay/golden/recovery.txt", grid(kRecoveryMachine));
 }
