@@ -148,3 +148,48 @@ TEST_CASE("answers that came before anybody knew whose they are count once it is
     check_pairs(timeline, 2);
     CHECK(timeline.totals.acks == 7);
 }
+
+TEST_CASE("queue pair numbers that CM sets up anew are another connection, with its own first PSN") {
+    Tracker tracker({});
+    std::uint64_t clock = 0;
+    const auto packet = [&](std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
+        Observation made;
+        made.kind = ObservationKind::transport;
+        made.frame = FrameIndex{++clock};
+        made.time = Instant{static_cast<std::int64_t>(clock) * 1000};
+        made.flow = {Wire::host(from), Wire::host(to), Qpn{qp}, {}};
+        made.flow_hash = FlowHash{}(made.flow);
+        made.opcode = static_cast<Opcode>(opcode);
+        made.psn = Psn(psn);
+        made.payload_length = opcode == kAcknowledge ? 0 : 16;
+        if (opcode == kAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
+        PacketStory story;
+        tracker.observe(made, Repetition::none, {}, story);
+        return story;
+    };
+    CmAttempt attempt;
+    const auto side = [](CmSide& which, std::uint32_t host, std::uint32_t qp, std::uint32_t psn) {
+        which.address = Wire::host(host);
+        which.qpn = Qpn{qp};
+        which.starting_psn = Psn(psn);
+    };
+    side(attempt.active, 1, 100, 50);
+    side(attempt.passive, 2, 500, 70);
+    attempt.service = CmService::rc;
+    tracker.connect(attempt);
+    CHECK(packet(1, 2, 500, kSendOnly, 50).connection == ConnectionId{1});
+    CHECK(packet(2, 1, 100, kAcknowledge, 50).connection == ConnectionId{1});
+    packet(1, 2, 500, kSendOnly, 51);  // never answered: the connection goes down with it
+    attempt.uid = 1;
+    attempt.active.starting_psn = Psn(40);  // close to the old one: only CM tells them apart
+    tracker.connect(attempt);
+    CHECK(packet(1, 2, 500, kSendOnly, 42).missing == 2);  // 40 and 41 were due
+    CHECK(packet(2, 1, 100, kAcknowledge, 42).connection == ConnectionId{2});
+    const Tracked tracked = tracker.finish();
+    REQUIRE(tracked.connections.size() == 2);
+    CHECK(tracked.connections[0].released);
+    CHECK(tracked.connections[0].way(End::a).completed == 1);
+    CHECK(tracked.connections[0].way(End::a).abandoned == 1);
+    CHECK(tracked.connections[1].way(End::a).gaps.tap == 2);
+    CHECK(tracked.connections[1].way(End::a).retransmitted == 0);
+}
