@@ -31,7 +31,7 @@ public:
             return true;
         }
         if (!table_.insert(hash, static_cast<FlowTable::Index>(slots_.size()))) return false;
-        slots_.push_back({flow, where, true});
+        slots_.push_back({where, true, flow});
         return true;
     }
     void forget(const FlowKey& flow) {
@@ -42,7 +42,10 @@ public:
     // For who knows what comes next: asks for the lines that find() reads, the table's first, the slot's some packets later.
     void prefetch_table(std::uint64_t hash) const { table_.prefetch(hash); }
     void prefetch_slot(std::uint64_t hash) const {
-        if (const auto slot = table_.likely(hash)) __builtin_prefetch(&slots_[*slot]);
+        const auto slot = table_.likely(hash);
+        if (!slot) return;
+        __builtin_prefetch(&slots_[*slot]);
+        __builtin_prefetch(&slots_[*slot] + 1);  // a slot may lie across two lines
     }
     [[nodiscard]] std::optional<Where> likely(std::uint64_t hash) const {
         const auto slot = table_.likely(hash);
@@ -51,9 +54,9 @@ public:
 
 private:
     struct Slot {
-        FlowKey flow;
         Where where = 0;
         bool known = false;
+        FlowKey flow;
     };
     std::vector<Slot> slots_;
     FlowTable table_;
