@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "decoding.hpp"
+#include "figures.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -145,8 +146,27 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
     return analyzed;
 }
 
+namespace {
+
+// Whether the capture has the connections that were asked for by number; says which it lacks.
+bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
+    bool known = true;
+    const auto look_up = [&](std::uint32_t uid) {
+        if (timeline.find(ConnectionId{uid}) != nullptr) return;
+        known = false;
+        if (!options.quiet)
+            fmt::print(stderr, "qpscope: there is no connection {}; this capture has {}\n", uid, grouped(timeline.connections.size()));
+    };
+    std::ranges::for_each(options.connections, look_up);
+    if (options.followed) look_up(*options.followed);
+    return known;
+}
+
+}  // namespace
+
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
+    if (analyzed.any && code == ExitCode::done && !tell_unknown(options, analyzed.timeline)) code = ExitCode::usage;
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output));

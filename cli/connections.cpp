@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "analyzing.hpp"
 #include "command.hpp"
@@ -24,6 +25,7 @@ namespace {
 // A connection, and why a log line may be about it.
 struct Row {
     const Connection& connection;
+    bool gave_up = false;
     std::string reasons;
 };
 
@@ -41,8 +43,19 @@ std::uint32_t path_mtu(const Connection& connection) {
     return seen != 0 ? seen : connection.cm_path_mtu.value_or(0);
 }
 
-std::string_view state(const Connection& connection) {
+// Whose requester sent again until its retries were used up: as the findings say, so that a table and a report agree.
+std::set<ConnectionId> given_up(const transport::Timeline& timeline) {
+    std::set<ConnectionId> uids;
+    for (const Finding& finding : timeline.findings)
+        if (finding.connection && (finding.id == "transport-retries-exceeded" || finding.id == "rnr-retries-exceeded"))
+            uids.insert(*finding.connection);
+    return uids;
+}
+
+std::string_view state(const Row& row) {
+    const Connection& connection = row.connection;
     if (connection.failed) return "failed";
+    if (row.gave_up) return "gave up";
     if (connection.released) return "released";
     return connection.one_way() && connection.reliable() ? "one way" : "open";
 }
@@ -108,30 +121,40 @@ constexpr std::array kColumns{
     Column{"last_ns", "", Side::right, [](const Row& row) { return number(row.connection.last_time()); }},
     Column{"", "lasts", Side::right,
            [](const Row& row) -> Cell { return duration_text(elapsed(row.connection.first_time(), row.connection.last_time())); }},
-    Column{"state", "state", Side::left, [](const Row& row) -> Cell { return std::string(state(row.connection)); }},
+    Column{"state", "state", Side::left, [](const Row& row) -> Cell { return std::string(state(row)); }},
     Column{"match", "", Side::left, [](const Row& row) { return row.reasons.empty() ? Cell{} : Cell{row.reasons}; }},
 };
 
-std::string_view tone_of(const Connection& connection, bool color) {
+std::string_view tone_of(const Row& row, bool color) {
     if (!color) return {};
-    if (connection.failed) return kErrorTone;
+    if (row.connection.failed || row.gave_up) return kErrorTone;
     const auto trouble = [](const Way& way) { return way.retransmitted + way.sequence_naks + way.rnr_naks + way.fatal_naks; };
-    return both(connection, trouble) != 0 ? kWarningTone : std::string_view{};
+    return both(row.connection, trouble) != 0 ? kWarningTone : std::string_view{};
 }
 
 // Candidates, best first, with the reasons under each.
 void show_candidates(const Options& options, const transport::Timeline& timeline, const LogLine& line, Sheet& sheet, bool color) {
     if (!options.quiet) fmt::print(stderr, "{}", explain(line));
-    const auto candidates = candidates_for(line, timeline);
-    for (const Candidate& candidate : candidates) {
-        const Connection& connection = *timeline.find(candidate.connection);
-        if (!wanted(options, connection.uid)) continue;
-        sheet.add(kColumns, Row{connection, candidate.reasons}, tone_of(connection, color));
+    const auto over = given_up(timeline);
+    for (const Candidate& candidate : candidates_for(line, timeline)) {
+        if (!wanted(options, candidate.connection)) continue;
+        const Row row{*timeline.find(candidate.connection), over.contains(candidate.connection), candidate.reasons};
+        sheet.add(kColumns, row, tone_of(row, color));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
     if (sheet.rows() == 0 && !options.quiet)
         fmt::print(stderr, "qpscope: no connection of the capture fits that line{}\n",
                    line.empty() ? ": it names no address, queue pair or error that is known" : "");
+}
+
+void show_all(const Options& options, const transport::Timeline& timeline, Sheet& sheet, bool color) {
+    const auto over = given_up(timeline);
+    for (const Connection& connection : timeline.connections) {
+        if (!wanted(options, connection.uid)) continue;
+        const Row row{connection, over.contains(connection.uid), {}};
+        sheet.add(kColumns, row, tone_of(row, color));
+    }
+    if (timeline.connections.empty()) tell_none(options, "connections");
 }
 
 }  // namespace
@@ -145,13 +168,8 @@ ExitCode run_connections(const Options& options) {
     if (analyzed.any) {
         const bool color = options.format == OutputFormat::table && wants_color(options, output);
         Sheet sheet(options, output, "connections", kColumns);
-        if (!options.log_line.empty()) {
-            show_candidates(options, analyzed.timeline, read_log_line(options.log_line), sheet, color);
-        } else {
-            for (const Connection& connection : analyzed.timeline.connections)
-                if (wanted(options, connection.uid)) sheet.add(kColumns, Row{connection, {}}, tone_of(connection, color));
-            if (sheet.rows() == 0) tell_none(options, "connections");
-        }
+        if (options.log_line.empty()) show_all(options, analyzed.timeline, sheet, color);
+        else show_candidates(options, analyzed.timeline, read_log_line(options.log_line), sheet, color);
         sheet.end();
     }
     return finish(options, analyzed, output);

@@ -59,7 +59,8 @@ public:
         write();
     }
 
-    void end() {
+    // `known`: the capture has that connection.
+    void end(bool known) {
         if (!options_.raw && options_.format == OutputFormat::json) {
             document_.close_list();
             document_.close();
@@ -70,19 +71,18 @@ public:
         if (store_.let_go() != 0)
             fmt::print(stderr, "qpscope: {} of payload were let go: more than {} waited for the end of their messages\n",
                        bytes_text(store_.let_go()), bytes_text(PayloadStore::kMost));
-        if (written_ == 0)
-            fmt::print(stderr, "qpscope: connection {} {}\n", options_.followed,
-                       number_ == 0 ? "has no such messages here; `qpscope connections` lists what is there"
-                                    : fmt::format("has {}", counted(number_, "message")));
+        if (written_ == 0 && known)
+            fmt::print(stderr, "qpscope: connection {} has {}{}\n", *options_.followed, number_ == 0 ? "no" : grouped(number_),
+                       number_ == 1 ? " message" : " messages");
     }
 
 private:
     [[nodiscard]] bool is_followed(std::optional<ConnectionId> connection) const {
-        return connection && std::to_underlying(*connection) == options_.followed;
+        return connection && std::to_underlying(*connection) == *options_.followed;
     }
 
     void append_message(End requester, const Message& message, const MessagePayload& payload) {
-        const ConnectionId connection{options_.followed};
+        const ConnectionId connection{*options_.followed};
         text_ += fmt::format("message {} at {}: {} from {} to {}, PSN {}, {}, {}\n", number_,
                              seconds_text(elapsed(start_.value_or(Instant{}), message.first_time)), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
@@ -96,7 +96,7 @@ private:
         append_hex(hex, payload.bytes);
         document_.open();
         document_.add("message", number_);
-        document_.add("connection", options_.followed);
+        document_.add("connection", *options_.followed);
         document_.add("requester", requester == End::a ? "a" : "b");
         document_.add("verb", verb_text(message));
         document_.add("first_psn", message.first);
@@ -160,7 +160,7 @@ ExitCode run_follow(const Options& options) {
     };
     listening.pause = [&] { output.flush(); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
-    if (analyzed.any) begin().end();
+    if (analyzed.any) begin().end(analyzed.timeline.find(ConnectionId{*options.followed}) != nullptr);
     return finish(options, analyzed, output);
 }
 

@@ -63,7 +63,8 @@ constexpr std::array kCommands{
             run_connections},
     Command{"messages",
             "a row a message: what was asked for, how long it took, what became of it",
-            "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv",
+            "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv\n\n"
+            "Rows come in the order in which messages end: those that never do come last.",
             {.captures = true, .analysis = true},
             run_messages},
     Command{"findings",
@@ -160,6 +161,14 @@ std::string check_count(const std::string& text) {
     return fmt::format("\"{}\" is no count of packets", text);
 }
 
+// The number of a connection. A capture file in its place is what one types first.
+std::string check_connection(const std::string& text) {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size()) return {};
+    return fmt::format("\"{}\" is no number of a connection; `qpscope connections` lists them", text);
+}
+
 // "100G", "25g", "1000M", "400000000000": bits a second.
 std::string read_speed(const std::string& text, Options& options) {
     std::size_t end = 0;
@@ -229,7 +238,10 @@ void add_capture_options(CLI::App& app, Options& options) {
 
 // Before the files: the connection is the first word.
 void add_followed_options(CLI::App& app, Options& options) {
-    app.add_option("connection", options.followed, "Number of the connection (`qpscope connections`)")->required()->type_name("UID");
+    app.add_option("connection", options.followed, "Number of the connection (`qpscope connections`)")
+        ->required()
+        ->check(CLI::Validator(check_connection, ""))
+        ->type_name("UID");
     app.add_flag("--raw", options.raw, "The bytes themselves, one message after the other");
     add_choice(app, "--from", options.whose, kEnds, "Only messages that this end asked for: a, b or both");
     app.add_option("--message", options.message_number, "Only this one of them, counted from 1")->type_name("NUMBER");
@@ -240,6 +252,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
         app.add_option("-C,--connection", options.connections,
                        "Only these connections, by number (`qpscope connections`); all are analysed")
             ->delimiter(',')
+            ->check(CLI::Validator(check_connection, ""))
             ->type_name("NUMBERS")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -39,7 +39,7 @@ struct Options {
     std::vector<std::uint32_t> connections;       // only these; none: all
     std::string log_line;                         // connections: candidates for what it complains of
     dissect::Duration interval{1'000'000};        // timeline
-    std::uint32_t followed = 0;                   // follow: the connection
+    std::optional<std::uint32_t> followed;        // follow: the connection
     Whose whose = Whose::both;                    // follow
     std::optional<std::uint64_t> message_number;  // follow: only this one, counted from 1
     bool raw = false;                             // follow: bytes instead of text

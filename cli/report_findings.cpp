@@ -1,6 +1,7 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "analyzing.hpp"
 #include "figures.hpp"
@@ -14,10 +15,11 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kIndent = 9;        // behind "warning  "
-constexpr std::size_t kShownOfMany = 3;   // of findings of one id
-constexpr std::size_t kNamedOfMany = 12;  // connections beyond them
-constexpr std::size_t kFramesShown = 8;   // in a table; machine formats have all of the evidence
+constexpr std::size_t kIndent = 9;                  // behind "warning  "
+constexpr std::size_t kShownOfMany = 3;             // of findings of one id
+constexpr std::size_t kNamedOfMany = 12;            // connections beyond them
+constexpr std::string_view kObserved = "observed";  // the clause of what rests on none
+constexpr std::size_t kFramesShown = 8;             // in a table; machine formats have all of the evidence
 
 std::string_view tone_of(Severity severity) {
     switch (severity) {
@@ -44,7 +46,7 @@ std::string evidence(const Finding& finding) {
         text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ",
                             std::to_underlying(finding.packets[i]));
     if (shown < finding.packets.size()) text += ", ...";
-    if (!finding.clause.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", finding.clause);
+    if (finding.clause != kObserved) text += fmt::format("{}{}", text.empty() ? "" : "; ", finding.clause);
     return text;
 }
 
@@ -105,12 +107,13 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
 }
 
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {
-    // The order of the first of each id is the order of the blocks: findings come worst first.
+    // The order of the first of each id is the order of the blocks: findings come worst first. A block has one advice, so
+    // what different parties can do something about is not in one.
     std::vector<Group> groups;
-    std::map<std::pair<Severity, std::string_view>, std::size_t> places;
+    std::map<std::tuple<Severity, std::string_view, Party>, std::size_t> places;
     for (const Finding& finding : timeline.findings) {
         if (!wanted(options, finding.connection)) continue;
-        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id}, groups.size());
+        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id, finding.party}, groups.size());
         if (is_new) groups.emplace_back();
         groups[place->second].push_back(&finding);
     }

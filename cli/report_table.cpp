@@ -116,17 +116,27 @@ std::vector<const Connection*> noteworthy(const Options& options, const transpor
     return all;
 }
 
+// Whether CM says what the ends agreed on: READ depth, retries, timeouts.
+bool setup_captured(const transport::Timeline& timeline, const Connection& connection) {
+    return connection.cm_attempt && *connection.cm_attempt < timeline.cm.attempts.size() &&
+           timeline.cm.attempts[*connection.cm_attempt].requested.has_value();
+}
+
 void append_connections(std::string& out, const Options& options, const transport::Timeline& timeline) {
     std::map<std::string_view, std::uint64_t> services;
-    std::uint64_t one_way = 0;
+    std::uint64_t one_way = 0, all = 0, unknown = 0;  // datagrams need no set-up
     for (const Connection& connection : timeline.connections) {
         ++services[service_name(connection.service)];
         if (connection.one_way() && connection.reliable()) ++one_way;
+        if (!connection.reliable() && connection.service != Service::uc) continue;
+        ++all;
+        if (!setup_captured(timeline, connection)) ++unknown;
     }
     Counts counts;
     for (const auto& [service, count] : services) counts.add(count, service);
     std::string text = counts.text().empty() ? "none" : counts.text();
     if (one_way != 0) text += fmt::format("; {} seen one way only", grouped(one_way));
+    if (unknown != 0) text += unknown == all ? "; set-up not captured" : fmt::format("; set-up of {} not captured", grouped(unknown));
     append_row(out, "connections", text);
     const auto shown = noteworthy(options, timeline);
     for (const Connection* connection : shown) append_row(out, "", line_of(*connection));
@@ -134,12 +144,14 @@ void append_connections(std::string& out, const Options& options, const transpor
         append_row(out, "", fmt::format("and {} more: `qpscope connections`", grouped(timeline.connections.size() - shown.size())));
 }
 
-void append_setups(std::string& out, const CmReport& cm) {
+void append_setups(std::string& out, const CmReport& cm, std::uint64_t management) {
     std::map<std::string_view, std::uint64_t> outcomes;
     for (const CmAttempt& attempt : cm.attempts) ++outcomes[name(attempt.outcome)];
     Counts counts;
     for (const auto& [outcome, count] : outcomes) counts.add(count, outcome);
     append_row(out, "CM", cm.attempts.empty() ? "" : fmt::format("{}: {}", counted(cm.attempts.size(), "attempt"), counts.text()));
+    if (management > cm.messages || cm.attempts.empty())
+        append_row(out, "management", Counts().add_many(management, "datagram").add(cm.messages, "of them of CM").text());
 }
 
 void append_totals(std::string& out, const Totals& totals) {
@@ -147,8 +159,8 @@ void append_totals(std::string& out, const Totals& totals) {
                                                                             "atomic", "FLUSH", "ATOMIC WRITE"};
     Counts messages;
     for (std::size_t kind = 0; kind < kWords.size(); ++kind) messages.add(totals.messages[kind], kWords[kind]);
-    if (!messages.text().empty())
-        append_row(out, "messages", fmt::format("{}; {} of payload", messages.text(), bytes_text(totals.message_bytes)));
+    const std::string payload = totals.message_bytes == 0 ? "" : fmt::format("; {} of payload", bytes_text(totals.message_bytes));
+    if (!messages.text().empty()) append_row(out, "messages", messages.text() + payload);
     append_row(out, "recovery",
                Counts()
                    .add(totals.retransmitted_packets, "packets sent again")
@@ -202,7 +214,7 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     if (timeline.quality.rdma_packets == 0 && timeline.packets != 0) append_row(out, "RDMA", "none: no packet is RoCE or InfiniBand");
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);
-    append_setups(out, timeline.cm);
+    append_setups(out, timeline.cm, timeline.totals.management);
     append_totals(out, timeline.totals);
     append_pauses(out, timeline.congestion);
     append_left_out(out, timeline);

@@ -27,7 +27,7 @@ struct Finding {
     std::uint64_t count = 1;                   // how often it happened
     std::string summary;                       // one sentence with the numbers
     std::string advice;                        // one sentence
-    std::string_view clause;                   // what it rests on
+    std::string_view clause;                   // what it rests on: IBA is volume 1 of the InfiniBand specification
 };
 
 }  // namespace qps::transport

@@ -108,7 +108,8 @@ TEST_CASE("every format of every command can be read back") {
         for (const Words& command : commands) {
             INFO(command[0]);
             const Ending json = qpscope(command + Words{"-f", "json", sample(name)});
-            CHECK(json.code == kDone);
+            const bool none = command[0] == "follow" && json.err.find("there is no connection 1") != std::string::npos;
+            CHECK(json.code == (none ? kUsage : kDone));
             CHECK(Json::parse(json.out)["schema"] == 1);
             for (const std::string& line : lines_of(qpscope(command + Words{"-f", "ndjson", sample(name)}).out))
                 CHECK(Json::parse(line).is_object());
@@ -289,4 +290,15 @@ TEST_CASE("wrong words of the commands that reconstruct are wrong use") {
         CHECK(ending.out.empty());
         CHECK_THAT(ending.err, StartsWith("qpscope: "));
     }
+}
+
+TEST_CASE("a connection that the capture does not have is said so, and is wrong use") {
+    for (const Words& words : {Words{"follow", "9"}, Words{"analyze", "-C", "9"}, Words{"connections", "-C", "1,9"}}) {
+        INFO(words[0]);
+        const Ending ending = qpscope(words + Words{sample("err_rnr")});
+        CHECK(ending.code == kUsage);
+        CHECK_THAT(ending.err, Contains("there is no connection 9; this capture has 1"));
+    }
+    CHECK_THAT(qpscope({"follow", sample("err_rnr")}).err, Contains("is no number of a connection"));
+    CHECK(qpscope({"messages", "-C", "1", sample("err_rnr")}).code == kDone);
 }

@@ -107,7 +107,6 @@ std::vector<Case> cases() {
         {"capture-duplicates", Party::capture, changed(plain(), [](S s) { s.tap.twice = true; }), plain()},
         {"capture-cut", Party::capture, changed(plain(), [](S s) { s.tap.snap_length = 100; }), plain()},
         {"one-way-capture", Party::capture, changed(plain(), [](S s) { s.tap.sees_b_to_a = false; }), plain()},
-        {"setup-not-captured", Party::capture, plain(), changed(plain(WorkKind::send, 5, 100), [](S s) { s.service = Service::ud; })},
     };
 }
 

@@ -221,7 +221,6 @@ const std::array kProofs{
           [](W w) { w.connect(), w.cm(4, false, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}}); },
           [](W w) { w.connect(), w.rtu(); }},
     Proof{"read-depth-exceeded", [](W w) { w.connect(), w.reads(3, 1); }, [](W w) { w.connect(), w.reads(2, 1); }},
-    Proof{"setup-not-captured", [](W w) { w.talk(1, 2, 21); }, [](W w) { w.connect(), w.talk(1, 2, 21); }},
     Proof{"pkey-mismatch", [](W w) { w.talk(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.talk(1, 2, 21, 8, kLimited); }},
     Proof{"dscp-differs", [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp0); }, [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26); }},
     Proof{"dscp-changes", [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 21, 4, kDscp0); },

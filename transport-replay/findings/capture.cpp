@@ -43,9 +43,6 @@ Missing missing(const Timeline& timeline) {
     return found;
 }
 
-// Connections that ordinary traffic is made of: not datagrams, which need no setup.
-bool connected(const Connection& connection) { return connection.reliable() || connection.service == dissect::Service::uc; }
-
 }  // namespace
 
 void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
@@ -55,10 +52,14 @@ void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
     if (found.tap + reported == 0) return;
     FindingDraft draft = std::move(found.draft_tap);
     draft.count = std::max(found.tap, reported);
-    draft.summary = fmt::format(
-        "The capture lacks {} of {} that their receivers acknowledged, and its recorder reports {}: the network delivered "
-        "them.",
-        counted(found.tap, "packet"), counted(found.connections_tap, "connection"), counted(reported, "drop"));
+    const std::string drops_text = counted(reported, "drop");
+    if (found.tap == 0) {
+        draft.summary = fmt::format("The recorder of this capture reports {}: packets are missing that the network delivered.", drops_text);
+    } else {
+        draft.summary = fmt::format("The capture lacks {} of {} that their receivers acknowledged{}: the network delivered them.",
+                                    counted(found.tap, "packet"), counted(found.connections_tap, "connection"),
+                                    reported == 0 ? "" : fmt::format(", and its recorder reports {}", drops_text));
+    }
     draft.advice =
         "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
         "not oversubscribed.";
@@ -84,8 +85,8 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     if (copies == 0) return;
     emit({.party = Party::capture,
           .count = copies,
-          .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.", copies,
-                                 counted(quality.packets, "packet"), quality.copies_of_other_taps, same,
+          .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.",
+                                 grouped(copies), counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
                                  duration(quality.least_copy_distance), duration(quality.most_copy_distance)),
           .advice = "Mirror one direction of each port only; the copies were left out here, but counters of other tools hold them twice."});
 }
@@ -93,13 +94,14 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
 void capture_cut(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.cut == 0) return;
-    const std::string bound =
-        quality.shortest_cut == 0 ? "" : fmt::format(", the shortest of them of {}", counted(quality.shortest_cut, "byte"));
+    const std::string from =
+        quality.shortest_cut == 0 ? "" : fmt::format(", the shortest of them {} long on the wire", length(quality.shortest_cut));
+    const std::string blind =
+        quality.unreadable == 0 ? "" : fmt::format(", and {} of them lost the transport header", grouped(quality.unreadable));
     emit({.party = Party::capture,
           .count = quality.cut,
-          .summary = fmt::format(
-              "{} of {} were cut short by the capture{}: their ICRC cannot be checked, and {} of them lost the transport header.",
-              quality.cut, counted(quality.packets, "packet"), bound, quality.unreadable),
+          .summary = fmt::format("{} of {} were cut short by the capture{}: ICRC and payload of those cannot be checked{}.",
+                                 grouped(quality.cut), counted(quality.packets, "packet"), from, blind),
           .advice = "Capture whole packets (`tcpdump -s 0`) where ICRC or payload matter; 128 bytes are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
@@ -132,27 +134,16 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
     emit(std::move(draft));
 }
 
-void setup_not_captured(const Timeline& timeline, const Emit& emit) {
-    FindingDraft draft{.party = Party::capture, .count = 0};
-    std::uint64_t all = 0;
-    for (const Connection& connection : timeline.connections) {
-        if (!connected(connection)) continue;
-        ++all;
-        const CmAttempt* attempt = attempt_of(timeline, connection);
-        if (attempt != nullptr && attempt->requested) continue;
-        ++draft.count;
-        add_evidence(draft, connection.first_frame());
-    }
-    if (draft.count == 0) return;
-    draft.summary = fmt::format(
-        "The set-up of {} of {} is not in the capture, which began later or does not see CM: what the ends agreed on "
-        "is not known.",
-        draft.count, counted(all, "connection"));
-    draft.advice = "Start the capture before the job to see path MTU, READ depth, retry counts and the private data of the upper protocol.";
-    emit(std::move(draft));
-}
-
 void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
+    // Where two hosts have one connection only, there is nothing to confuse it with.
+    const auto hosts_of = [](const Connection& one) { return std::minmax({one.ends[0].address, one.ends[1].address}); };
+    std::vector<std::pair<Address, Address>> reliable;
+    for (const Connection& connection : timeline.connections)
+        if (connection.reliable()) reliable.emplace_back(hosts_of(connection));
+    std::ranges::sort(reliable);
+    const auto only_one = [&](const Connection& one) {
+        return std::ranges::equal_range(reliable, std::pair<Address, Address>(hosts_of(one))).size() == 1;
+    };
     // Ways that nothing answers, where the other host has such ways too: some of them belong together.
     std::vector<std::pair<Address, Address>> alone;
     for (const Connection& connection : timeline.connections)
@@ -164,7 +155,7 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
     FindingDraft draft{.party = Party::capture, .count = 0};
     for (const Connection& connection : timeline.connections) {
         if (!connection.reliable()) continue;
-        bool unsure = connection.confidence < Confidence::strong;
+        bool unsure = connection.confidence < Confidence::strong && !only_one(connection);
         if (connection.one_way()) {
             const End from = connection.ways[0].packets != 0 ? End::a : End::b;
             unsure = std::ranges::binary_search(alone, std::pair{connection.end(other(from)).address, connection.end(from).address});
@@ -186,7 +177,7 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::capture,
           .packets = {quality.largest_step_frame},
           .count = quality.backwards,
-          .summary = fmt::format("Timestamps go back {}, by {} at the most.", counted(quality.backwards, "time"),
+          .summary = fmt::format("Timestamps go back {}, by {} at the most.", times(quality.backwards),
                                  duration(magnitude(quality.largest_step_back))),
           .advice =
               "Sort the file by time (`reordercap`) if it was merged, and distrust durations below that step: clocks of several ports or "
@@ -208,9 +199,9 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
     if (quality.faulty == 0) return;
     emit({.party = Party::undecided,
           .count = quality.faulty,
-          .summary = fmt::format("{} of {} are malformed: a header breaks a rule of its format.", quality.faulty,
-                                 counted(quality.rdma_packets, "RDMA packet")),
-          .advice = "List them with `qpscope packets` and see whether one sender or one box on the way makes them."});
+          .summary = fmt::format("{} of {} {} malformed: a header breaks a rule of its format.", grouped(quality.faulty),
+                                 counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are"),
+          .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and see whether one sender or one box on the way makes them."});
 }
 
 void analysis_bounded(const Timeline& timeline, const Emit& emit) {

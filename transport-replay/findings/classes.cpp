@@ -180,7 +180,7 @@ void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
     });
     if (poor == 0) return;
     draft.count = poor;
-    draft.summary += poor == 1 ? "." : fmt::format(", as between {} more pairs of hosts.", poor - 1);
+    draft.summary += poor == 1 ? "." : fmt::format(", and so it is between {} of hosts.", counted(poor - 1, "other pair"));
     draft.advice =
         "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
         "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.";

@@ -131,7 +131,7 @@ void ecn_congestion(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::congestion,
               .packets = std::move(packets),
               .count = pair.marked + pair.notifications,
-              .summary = fmt::format("{} of {} from {} to {} were marked for congestion ({}), and {} went back{}.", pair.marked,
+              .summary = fmt::format("{} of {} from {} to {} were marked for congestion ({}), and {} went back{}.", grouped(pair.marked),
                                      counted(pair.packets, "packet"), text(pair.source), text(pair.destination),
                                      share(pair.marked, pair.packets), counted(pair.notifications, "CNP"), pace),
               .advice =
@@ -146,9 +146,9 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::responder,
               .packets = marks_of(timeline, pair),
               .count = pair.unanswered,
-              .summary = fmt::format("{} of {} from {} to {} had no CNP of {} within {}, so the sender cannot slow down.", pair.unanswered,
-                                     counted(decided(pair), "CE mark"), text(pair.source), text(pair.destination), text(pair.destination),
-                                     duration(kCnpDeadline)),
+              .summary = fmt::format("{} of {} from {} to {} had no CNP of {} within {}, so the sender cannot slow down.",
+                                     grouped(pair.unanswered), counted(decided(pair), "CE mark"), text(pair.source), text(pair.destination),
+                                     text(pair.destination), duration(kCnpDeadline)),
               .advice = fmt::format("Turn the notification point on at {} for this priority (`mlnx_qos`, ecn/roce_np/enable), and check "
                                     "np_ecn_marked_roce_packets against np_cnp_sent and the class that CNPs travel in.",
                                     text(pair.destination))});
@@ -165,7 +165,7 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
     }
     if (without == 0) return;
     draft.count = without;
-    draft.summary = fmt::format("{} of {} followed no CE mark that this capture holds.", without, counted(all, "CNP"));
+    draft.summary = fmt::format("{} of {} followed no CE mark that this capture holds.", grouped(without), counted(all, "CNP"));
     draft.advice =
         "Take it as normal where the tap is before the switch that marks; tap at the receiver's port to see marks and CNPs together.";
     emit(std::move(draft));

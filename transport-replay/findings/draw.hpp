@@ -68,7 +68,6 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit);
 void capture_duplicates(const Timeline& timeline, const Emit& emit);
 void capture_cut(const Timeline& timeline, const Emit& emit);
 void one_way_capture(const Timeline& timeline, const Emit& emit);
-void setup_not_captured(const Timeline& timeline, const Emit& emit);
 void pairing_uncertain(const Timeline& timeline, const Emit& emit);
 void clock_backwards(const Timeline& timeline, const Emit& emit);
 void clock_coarse(const Timeline& timeline, const Emit& emit);

@@ -57,15 +57,15 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     FindingDraft draft;
     draft.count = sender.corrupt;
     if (sender.ways == 1) draft.connection = sender.connection;
-    draft.summary = fmt::format("{} of {} that {} sent ({}) have a wrong ICRC", sender.corrupt, counted(sender.packets, "packet"), name,
-                                share(sender.corrupt, sender.packets));
+    draft.summary = fmt::format("{} of {} that {} sent ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
+                                name, share(sender.corrupt, sender.packets), sender.corrupt == 1 ? "has" : "have");
     if (!sender.systematic()) {
         draft.party = Party::fabric;
-        draft.summary +=
-            fmt::format(", in {}: bits changed on the way, and receivers drop such packets.", counted(sender.ways, "connection"));
+        draft.summary += fmt::format("{}: bits changed on the way, and receivers drop such packets.",
+                                     sender.ways == 1 ? "" : fmt::format(", in {}", counted(sender.ways, "connection")));
         draft.advice = fmt::format(
-            "Find the link that corrupts packets of {} (towards {} first): FCS and symbol errors of NICs and switches "
-            "(`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
+            "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
+            "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
             name, sender.peer);
     } else if (sender.answered != 0) {
         draft.party = Party::capture;
@@ -95,8 +95,9 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     if (told || timeline.quality.icrc_bad == 0) return;
     emit({.party = Party::undecided,
           .count = timeline.quality.icrc_bad,
-          .summary = fmt::format("{} outside of any connection have a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet")),
-          .advice = "List them with the filter rdma.icrc.status == bad and see what they have in common."});
+          .summary = fmt::format("{} outside of any connection {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
+                                 timeline.quality.icrc_bad == 1 ? "has" : "have"),
+          .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and see what they have in common."});
 }
 
 void out_of_order(const Timeline& timeline, const Emit& emit) {
@@ -116,8 +117,8 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
                   .summary =
                       fmt::format("{} of {} of {} to {} came late, after packets sent behind them ({}), as the tap saw it, and {} asked "
                                   "for packets again {}.",
-                                  late, counted(way.packets, "packet"), host(connection.end(end)), who(connection.end(other(end))),
-                                  share(late, way.packets), host(connection.end(other(end))), counted(complaints, "time")),
+                                  grouped(late), counted(way.packets, "packet"), host(connection.end(end)), who(connection.end(other(end))),
+                                  share(late, way.packets), host(connection.end(other(end))), times(complaints)),
                   .advice = complaints != 0
                                 ? "Turn adaptive routing, packet spraying or round-robin bonding off for this traffic, or out-of-order "
                                   "support on at both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
@@ -133,17 +134,18 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (way.duplicated == 0) continue;
-            emit({.party = Party::fabric,
-                  .connection = connection.uid,
-                  .packets = {way.first_frame},
-                  .count = way.duplicated,
-                  .summary =
-                      fmt::format("{} of {} requests of {} to {} ({}) came twice with the same bytes: not {} but something on the way "
-                                  "doubled them.",
-                                  way.duplicated, way.requests, host(connection.end(end)), who(connection.end(other(end))),
-                                  share(way.duplicated, way.requests), host(connection.end(end))),
-                  .advice = "Look for a layer-2 loop, flooding of an unknown MAC or a mirror session that copies only some of the packets; "
-                            "receivers drop duplicates, so only bandwidth is lost."});
+            emit(
+                {.party = Party::fabric,
+                 .connection = connection.uid,
+                 .packets = {way.first_frame},
+                 .count = way.duplicated,
+                 .summary = fmt::format("{} of {} of {} to {} ({}) came twice with the same bytes: not {} but something on the way "
+                                        "doubled them.",
+                                        grouped(way.duplicated), counted(way.requests, "request"), host(connection.end(end)),
+                                        who(connection.end(other(end))), share(way.duplicated, way.requests), host(connection.end(end))),
+                 .advice =
+                     "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
+                     "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});
         }
 }
 

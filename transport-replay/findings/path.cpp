@@ -84,10 +84,9 @@ void path_mtu_differs(const Timeline& timeline, const Emit& emit) {
         if (!ways && !cm) continue;
         std::string summary;
         if (ways)
-            summary = fmt::format("{} sends packets of {} and {} of {}", host(connection.ends[0]), counted(a, "byte"),
-                                  who(connection.ends[1]), counted(b, "byte"));
-        else
-            summary = fmt::format("{} and {} send packets of {}", host(connection.ends[0]), who(connection.ends[1]), counted(used, "byte"));
+            summary =
+                fmt::format("{} sends packets of {} and {} of {}", host(connection.ends[0]), length(a), who(connection.ends[1]), length(b));
+        else summary = fmt::format("{} and {} send packets of {}", host(connection.ends[0]), who(connection.ends[1]), length(used));
         if (agreed != 0) summary += fmt::format(", where CM agreed on a path MTU of {}", agreed);
         if (connection.failed) summary += ", and the connection failed";
         emit({.party = Party::application,
@@ -119,7 +118,7 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
     draft.summary = fmt::format(
         "{} moved {} in packets of {} or less, where others in this capture use {}: headers take {} of the link "
         "instead of {}.",
-        counted(draft.count, "connection"), size(bytes), counted(small, "byte"), greatest, share(kHeaderBytes, kHeaderBytes + small),
+        counted(draft.count, "connection"), size(bytes), length(small), greatest, share(kHeaderBytes, kHeaderBytes + small),
         share(kHeaderBytes, kHeaderBytes + greatest));
     draft.advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, `ibv_devinfo`).";
     emit(std::move(draft));

@@ -179,7 +179,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                   .packets = evidence(stories),
                   .count = stories.size(),
                   .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up (completion status 12{}): {}.",
-                                         host(found.from()), story.psn.value(), verb(story.verb), counted(story.rounds + 1ULL, "time"),
+                                         host(found.from()), story.psn.value(), verb(story.verb), times(story.rounds + 1ULL),
                                          who(found.to()), duration(elapsed(story.began, std::max(story.began, story.ended))),
                                          fitted(story.interval, attempt), agreed, why.peer),
                   .advice = std::move(why.advice)});
@@ -214,21 +214,22 @@ void go_back_n(const Timeline& timeline, const Emit& emit) {
         const auto stories = kept(found, [&](const Recovery& story) { return !is_rnr(story); });
         std::uint64_t lost = sum.stories - std::min<std::uint64_t>(sum.stories, stories.size());
         for (const Recovery* story : stories) lost += std::max(story->lost, 1U);
-        const std::string cost =
-            fmt::format("{} ({}) went over the wire again and {} were lost, {} of them at the worst", counted(sum.resent, "packet"),
-                        size(sum.resent_bytes), duration(sum.lost), duration(sum.most_lost));
+        const std::string took = cost(sum.stories, sum.lost, sum.most_lost);
+        const std::string price = sum.resent == 0 ? fmt::format("recovery took {}", took)
+                                                  : fmt::format("{} ({}) went over the wire again, which cost {}",
+                                                                counted(sum.resent, "packet"), size(sum.resent_bytes), took);
         FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = evidence(stories), .count = sum.stories};
         const std::uint64_t corrupt = found.way().corrupt;
         if (!stories.empty() && std::ranges::all_of(stories, &Recovery::inferred)) {
             draft.party = Party::undecided;
             draft.severity = Severity::note;
             draft.summary = fmt::format("{} sent to {} again {} as after a NAK, but answers were not captured: {}.", host(found.from()),
-                                        who(found.to()), counted(sum.stories, "time"), cost);
+                                        who(found.to()), times(sum.stories), price);
             draft.advice = "Capture both directions to see whether the receiver missed packets.";
         } else {
-            const std::string bad = corrupt == 0 ? "" : fmt::format(", where {} had a wrong ICRC", counted(corrupt, "packet"));
-            draft.summary = fmt::format("{} missed {} of {} in {}: {}{}.", who(found.to()), counted(lost, "packet"), host(found.from()),
-                                        counted(sum.stories, "loss event"), cost, bad);
+            const std::string bad = corrupt == 0 ? "" : fmt::format(" ({} had a wrong ICRC)", counted(corrupt, "packet"));
+            draft.summary = fmt::format("{} missed {} of {} in {}{}: {}.", who(found.to()), counted(lost, "packet"), host(found.from()),
+                                        counted(sum.stories, "loss event"), bad, price);
             draft.advice = loss_advice(found, corrupt != 0);
         }
         emit(std::move(draft));
@@ -249,22 +250,23 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
         const Duration wait{std::to_underlying(sum.waited) / static_cast<std::int64_t>(std::max<std::uint64_t>(sum.triggers, 1))};
         const std::string asked =
             code ? fmt::format(" that asked for {} (timer code {})", duration(rnr_time(*code)), *code) : std::string();
-        emit({.party = Party::responder,
-              .connection = found.connection.uid,
-              .packets = evidence(stories),
-              .count = sum.stories,
-              .summary = fmt::format("{} had no receive posted for {} {}: {}{} cost {}, {} at the worst{}.", who(found.to()),
-                                     host(found.from()), counted(sum.stories, "time"), counted(sum.triggers, "RNR NAK"), asked,
-                                     duration(sum.lost), duration(sum.most_lost),
-                                     wait == Duration{} ? "" : fmt::format(", with waits of {} on average", duration(wait))),
-              .advice = longest
-                            ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
-                                          "longest there is, and rdma_cm leaves it so.",
-                                          host(found.to()))
-                            : fmt::format("Let the application on {} post more receives earlier (deeper receive queue, SRQ with a limit "
-                                          "event), since it drains slower than {} sends.",
-                                          host(found.to()), host(found.from())),
-              .severity = felt ? Severity::warning : Severity::note});
+        emit(
+            {.party = Party::responder,
+             .connection = found.connection.uid,
+             .packets = evidence(stories),
+             .count = sum.stories,
+             .summary = fmt::format("{} had no receive posted for {} {}: {}{} cost {}{}.", who(found.to()), host(found.from()),
+                                    times(sum.stories), counted(sum.triggers, "RNR NAK"), asked, cost(sum.stories, sum.lost, sum.most_lost),
+                                    wait == Duration{}  ? ""
+                                    : sum.triggers == 1 ? fmt::format("; {} waited {}", host(found.from()), duration(wait))
+                                                        : fmt::format("; {} waited {} on average", host(found.from()), duration(wait))),
+             .advice = longest ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
+                                             "longest there is, and rdma_cm leaves it so.",
+                                             host(found.to()))
+                               : fmt::format("Let the application on {} post more receives earlier (deeper receive queue, SRQ with a limit "
+                                             "event), since it drains slower than {} sends.",
+                                             host(found.to()), host(found.from())),
+             .severity = felt ? Severity::warning : Severity::note});
     }
 }
 
@@ -313,10 +315,10 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
               .connection = found.connection.uid,
               .packets = evidence(stories),
               .count = sum.stories,
-              .summary = fmt::format("{} waited in vain for {} {} and sent {} ({}) again{}: {} were lost, {} at the worst{}{}.",
-                                     host(found.from()), who(found.to()), counted(sum.triggers, "time"), counted(sum.resent, "packet"),
-                                     size(sum.resent_bytes), fitted(shortest(stories), attempt_of(timeline, found.connection)),
-                                     duration(sum.lost), duration(sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
+              .summary = fmt::format("{} waited {} in vain for {} and sent {} ({}) again{}, which cost {}{}{}.", host(found.from()),
+                                     times(sum.triggers), who(found.to()), counted(sum.resent, "packet"), size(sum.resent_bytes),
+                                     fitted(shortest(stories), attempt_of(timeline, found.connection)),
+                                     cost(sum.stories, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
               .advice = std::move(why.advice)});
     }
 }
@@ -330,9 +332,9 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
               .connection = found.connection.uid,
               .packets = evidence(stories),
               .count = stories.size(),
-              .summary = fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", host(found.from()),
-                                     counted(stories.size(), "time"), fitted(shortest(stories), attempt_of(timeline, found.connection)),
-                                     who(found.to())),
+              .summary =
+                  fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", host(found.from()),
+                              times(stories.size()), fitted(shortest(stories), attempt_of(timeline, found.connection)), who(found.to())),
               .advice = fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive "
                                     "retransmission off, and see what delays {}.",
                                     host(found.from()), host(found.to()))});
@@ -347,16 +349,16 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
         // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
         const Gaps& requests = found.way().gaps;
         const bool unsure = !missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0;
-        const std::string seen = missed ? fmt::format(", where {} of {} were lost and {} came late",
-                                                      counted(gaps.network, "response packet"), host(found.to()), gaps.reordered)
-                                        : std::string();
+        std::string seen =
+            missed ? fmt::format(", where {} of {} were lost", counted(gaps.network, "response packet"), host(found.to())) : "";
+        if (missed && gaps.reordered != 0) seen += fmt::format(" and {} came late", grouped(gaps.reordered));
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
               .packets = evidence(found.stories),
               .count = found.sum.stories,
-              .summary = fmt::format(
-                  "{} asked {} again {} for data that had not come, {} of them from the middle of a READ, which cost {}{}.",
-                  host(found.from()), who(found.to()), counted(found.sum.stories, "time"), partial, duration(found.sum.lost), seen),
+              .summary =
+                  fmt::format("{} asked {} again {} for data that had not come, {} of them from the middle of a READ, which cost {}{}.",
+                              host(found.from()), who(found.to()), times(found.sum.stories), partial, duration(found.sum.lost), seen),
               .advice = fmt::format("Find the drops or the reordering of READ responses on the way from {} to {} (switch drop counters, "
                                     "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
                                     host(found.to()), host(found.from())),

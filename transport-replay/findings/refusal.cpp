@@ -23,13 +23,13 @@ constexpr std::uint32_t kLeastDepthSeen = 2;  // one at a time may be the progra
 constexpr dissect::Duration kPatience{1'000'000'000};
 
 std::string described(const RemoteAccess& access) {
-    return fmt::format("{} at 0x{:x} with R_Key 0x{:08x}", counted(access.length, "byte"), access.address, std::to_underlying(access.key));
+    return fmt::format("{} at 0x{:x} with R_Key 0x{:08x}", length(access.length), access.address, std::to_underlying(access.key));
 }
 
 std::string described(const Fatality& fatality) {
     if (!fatality.request) return "a request that was not captured";
     const Message& request = *fatality.request;
-    const std::string what = request.access ? described(*request.access) : counted(request.bytes, "byte");
+    const std::string what = request.access ? described(*request.access) : length(request.bytes);
     const std::string_view name = verb(request.verb);
     const bool vowel = name.front() == 'A' || name.starts_with("RDMA");
     return fmt::format("{} {} of {}", vowel ? "an" : "a", name, what);
@@ -99,7 +99,7 @@ std::string invalid_advice(const Fatality& fatality, const std::string& to) {
     const Message& request = *fatality.request;
     if (request.verb == dissect::Verb::send)
         return fmt::format("Post receives of at least {} on {}, or make the sender keep to the size that both agreed on.",
-                           counted(request.bytes, "byte"), to);
+                           length(request.bytes), to);
     if (request.atomic && request.access && request.access->address % 8 != 0) return "Align the address of atomics to 8 bytes.";
     if (request.has_response())
         return fmt::format(
@@ -149,7 +149,7 @@ void remote_operational_error(const Timeline& timeline, const Emit& emit) {
             send ? fmt::format(
                        "Look on {} for the receive it was meant for: a buffer shorter than {} (soft-RoCE answers so), one that is not "
                        "registered, or an error in the kernel log.",
-                       one.responder(), counted(one.fatality.request->bytes, "byte"))
+                       one.responder(), length(one.fatality.request->bytes))
                  : fmt::format("Look on {} for the local error behind it: memory that cannot be reached, the kernel log.", one.responder());
         emit(std::move(draft));
     }
@@ -206,7 +206,7 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
                   .packets = {way.first_frame},
                   .count = way.reads_at_most,
                   .summary = fmt::format("{} had {} READs and ATOMICs outstanding to {} {} and never more{}{}.", host(connection.end(end)),
-                                         way.most_reads, who(connection.end(other(end))), counted(way.reads_at_most, "time"),
+                                         way.most_reads, who(connection.end(other(end))), times(way.reads_at_most),
                                          depth ? ", which is the depth agreed on" : "", allowed),
                   .advice = fmt::format(
                       "Raise initiator_depth on {} and responder_resources on {} (max_rd_atomic, max_dest_rd_atomic) or read in "

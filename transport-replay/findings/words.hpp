@@ -8,8 +8,14 @@
 
 namespace qps::transport::words {
 
-// "1 packet", "3 packets"; the plural takes an s.
+[[nodiscard]] std::string grouped(std::uint64_t count);  // "1,084"
+// "1 packet", "3,000 packets"; the plural takes an s.
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+[[nodiscard]] std::string times(std::uint64_t count);  // "once", "twice", "3 times"
+// "9.2 s"; of several also the longest: "9.2 s, 4.6 s of it at once".
+[[nodiscard]] std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration most);
+// "4096 bytes": what programs and configurations call it, to be compared with them.
+[[nodiscard]] std::string length(std::uint64_t bytes);
 // "512 bytes", "31.2 KiB", "1.5 GiB".
 [[nodiscard]] std::string size(std::uint64_t bytes);
 // "655.4 ms"; of durations, never negative ones.
