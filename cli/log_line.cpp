@@ -184,7 +184,8 @@ void read_numbers(std::string_view line, LogLine& result, std::optional<Complain
             if (means_qp(word) || (before == "qp" && (word == "number" || word == "num" || word == "no"))) {
                 if (*value <= kLargestQpn && *value > 1) add_once(result.qpns, Qpn{static_cast<std::uint32_t>(*value)});
             } else if (means_lid(word)) {
-                add_once(result.addresses, Address{{0, *value & 0xffff}, AddressSpace::infiniband_lid});
+                if (*value != 0)  // what RoCE, which has none, is printed with
+                    add_once(result.addresses, Address{{0, *value & 0xffff}, AddressSpace::infiniband_lid});
             } else if (word.ends_with("status") || word == "wc") {
                 if (!result.complaint) result.complaint = find(kStatuses, *value);
             } else if (word == "synd" || word == "syndrome") {

@@ -339,12 +339,13 @@ int run(int argc, char** argv) {
     auto line = arguments(argc, argv);
     if (!line) return static_cast<int>(ExitCode::usage);
     std::vector<std::string>& words = *line;
+    const std::string help = !words.empty() && is_command(words.front()) ? words.front() + " --help" : "--help";
     std::ranges::reverse(words);  // CLI11 takes them from the back
     try {
         app.parse(words);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        fmt::print(stderr, "qpscope: {}\nTry `qpscope --help`.\n", error.what());
+        fmt::print(stderr, "qpscope: {}\nTry `qpscope {}`.\n", error.what(), help);
         return static_cast<int>(ExitCode::usage);
     }
     if (chosen == nullptr) {

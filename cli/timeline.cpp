@@ -124,6 +124,11 @@ public:
           sheet_(options, output, "intervals", kColumns),
           color_(options.format == OutputFormat::table && wants_color(options, output)) {}
 
+    // Of the capture, whatever of it is shown: times are then the same in every table.
+    void begin_at(const Observation& observation) {
+        if (!start_ && observation.has_time) start_ = observation.time;
+    }
+
     void take(const Observation& observation, const PacketStory& story) {
         if (!now_) now_.emplace();
         if (observation.has_time) go_on_to(observation.time);
@@ -149,14 +154,15 @@ public:
 
 private:
     void go_on_to(Instant time) {
-        if (!start_) start_ = now_->start = time;
         const Instant begins = beginning(time);
+        if (!timed_) now_->start = begins;
+        timed_ = true;
         if (now_->start >= begins) return;
         held_.push_back(*now_);
         if (held_.size() == kHeld) show();
         now_.emplace().start = begins;
     }
-    // Intervals are counted from the first packet on.
+    // Intervals are counted from the first packet of the capture on.
     [[nodiscard]] Instant beginning(Instant time) const {
         const std::int64_t since = std::to_underlying(elapsed(*start_, time));
         if (since < 0) return *start_;
@@ -175,6 +181,7 @@ private:
     bool color_;
     std::optional<Instant> start_;
     std::optional<Interval> now_;
+    bool timed_ = false;  // its start is known
     std::vector<Interval> held_;
     std::optional<Instant> last_;
     std::uint64_t most_ = 0;
@@ -190,6 +197,7 @@ ExitCode run_timeline(const Options& options) {
     std::optional<Rows> rows;
     const auto begin = [&]() -> Rows& { return rows ? *rows : rows.emplace(options, output); };
     const auto packet = [&](const Observation& observation, const PacketStory& story) {
+        begin().begin_at(observation);
         if (wanted(options, story.connection)) begin().take(observation, story);
     };
     const Analyzed analyzed = analyze(options, *filter, output, {.packet = packet, .pause = [&] { begin().show_now(); }});

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -301,4 +302,14 @@ TEST_CASE("a connection that the capture does not have is said so, and is wrong 
     }
     CHECK_THAT(qpscope({"follow", sample("err_rnr")}).err, Contains("is no number of a connection"));
     CHECK(qpscope({"messages", "-C", "1", sample("err_rnr")}).code == kDone);
+}
+
+TEST_CASE("a timeline of one connection has the times of the capture") {
+    const Json all = Json::parse(qpscope({"timeline", "-f", "json", sample("rds")}).out)["intervals"];
+    const Json one = Json::parse(qpscope({"timeline", "-C", "2", "-f", "json", sample("rds")}).out)["intervals"];
+    std::set<std::int64_t> starts;
+    for (const Json& row : all) starts.insert(row["start_ns"].get<std::int64_t>());
+    REQUIRE(!one.empty());
+    for (const Json& row : one) CHECK(starts.contains(row["start_ns"].get<std::int64_t>()));
+    CHECK(lines_of(qpscope({"timeline", "-C", "2", sample("rds")}).out).at(1).starts_with("9.4"));
 }

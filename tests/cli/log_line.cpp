@@ -48,7 +48,7 @@ const std::vector<Line> kLines{
     {"IBV_WC_REM_OP_ERR on QPN=0x00012f peer [2001:db8::17]:4420", {"2001:db8::17"}, {0x12f}, Complaint::remote_operation},
     {"Work Request Flushed Error (5)", {}, {}, Complaint::flushed},
     // perftest
-    {" remote address: LID 0000 QPN 0x0045 PSN 0x74eb4a RKey 0x00021a VAddr 0x007f", {"lid 0"}, {0x45}, {}},
+    {" remote address: LID 0000 QPN 0x0045 PSN 0x74eb4a RKey 0x00021a VAddr 0x007f", {}, {0x45}, {}},
     {" GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:77:00:12", {"10.77.0.12"}, {}, {}},
     // the kernel
     {"nvme nvme0: RECV for CQE 0x00000000f1a5c0de failed with status transport retry counter exceeded (12)",
