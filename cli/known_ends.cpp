@@ -16,11 +16,11 @@ void KnownEnds::learn(const Observation& observation, const PacketStory& story) 
     sender.address = observation.flow.source;
     receiver.address = observation.flow.destination;
     receiver.qpn = observation.flow.destination_qp;
-    if (observation.source_qp) sender.qpn = *observation.source_qp;
+    if (observation.source_qp) sender.qpn = observation.source_qp;
 }
 
 const Endpoint& KnownEnds::end(ConnectionId connection, End end) const {
-    static const Endpoint kUnknown;
+    static constexpr Endpoint kUnknown{};
     const std::size_t uid = std::to_underlying(connection);
     return uid < ends_.size() ? ends_[uid][static_cast<std::size_t>(end)] : kUnknown;
 }

@@ -118,12 +118,12 @@ std::optional<Address> ipv6(const std::string& text) {
 std::optional<Address> decimal_gid(std::string_view text) {
     std::array<std::byte, 16> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-        const std::size_t length = std::min(text.find(':'), text.size());
+        const std::string_view number = text.substr(0, text.find(':'));
         std::uint8_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + length, value);
-        if (error != std::errc{} || length < 2 || end != text.data() + length) return std::nullopt;
+        const auto [end, error] = std::from_chars(number.begin(), number.end(), value);
+        if (error != std::errc{} || number.size() < 2 || end != number.end()) return std::nullopt;
         bytes[i] = static_cast<std::byte>(value);
-        text.remove_prefix(std::min(length + 1, text.size()));
+        text.remove_prefix(std::min(number.size() + 1, text.size()));
     }
     if (!text.empty()) return std::nullopt;
     return from_bytes(bytes);
