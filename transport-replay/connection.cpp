@@ -32,6 +32,17 @@ const RecoverySum& Way::recovery(RecoveryKind kind) const {
     return recoveries.empty() ? kNone : recoveries[static_cast<std::size_t>(kind)];
 }
 
+void Way::note(Oddity oddity, FrameIndex frame) {
+    if (std::ranges::count(odd, oddity, &Odd::oddity) < static_cast<std::ptrdiff_t>(kMostOdd)) odd.push_back({oddity, frame});
+}
+
+std::vector<FrameIndex> Way::frames(Oddity oddity) const {
+    std::vector<FrameIndex> found;
+    for (const Odd& one : odd)
+        if (one.oddity == oddity) found.push_back(one.frame);
+    return found;
+}
+
 std::uint64_t Way::all_messages() const { return std::accumulate(messages.begin(), messages.end(), std::uint64_t{0}); }
 
 Instant Connection::first_time() const {

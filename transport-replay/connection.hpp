@@ -107,6 +107,9 @@ struct FewValues {
     [[nodiscard]] bool one() const { return count <= 1 && other_packets == 0; }
 };
 
+// What a packet can be that proves something of its way.
+enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap };  // gap: PSNs before it are missing
+
 // What one end sent, and what became of its requests.
 struct Way {
     std::uint64_t packets = 0;
@@ -155,6 +158,15 @@ struct Way {
     std::uint32_t first_psn = 0;      // of its requests
     std::uint32_t most_reads = 0;     // READs and ATOMICs outstanding at once
     std::uint64_t reads_at_most = 0;  // how often it had that many
+
+    struct Odd {
+        Oddity oddity{};
+        dissect::FrameIndex frame{};
+    };
+    static constexpr std::size_t kMostOdd = 8;  // frames kept of each
+    std::vector<Odd> odd;                       // the first of each, in order; empty for most ways
+    void note(Oddity oddity, dissect::FrameIndex frame);
+    [[nodiscard]] std::vector<dissect::FrameIndex> frames(Oddity oddity) const;
 
     FewValues<dissect::Pkey, 2> pkeys;
     FewValues<std::uint8_t> dscps;

@@ -100,7 +100,10 @@ void Tracker::describe(Way& way, const Observation& observation) const {
     way.pcps.add(observation.pcp);
     if (observation.encapsulation == Encapsulation::roce_v2) way.udp_ports.add(observation.udp_source_port);
     if (observation.congestion_experienced) ++way.congestion_experienced;
-    if (observation.icrc == CrcStatus::bad) ++way.corrupt;
+    if (observation.icrc == CrcStatus::bad) {
+        ++way.corrupt;
+        way.note(Oddity::corrupt, observation.frame);
+    }
 }
 
 void Tracker::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
@@ -215,9 +218,13 @@ void Tracker::place(WayOf where, const Observation& observation, const Arrived& 
     switch (arrived.arrival) {
         case Arrival::first:
         case Arrival::in_order: break;
-        case Arrival::ahead: half.gaps.skip(next, arrived.missing); break;
+        case Arrival::ahead:
+            half.gaps.skip(next, arrived.missing);
+            way.note(Oddity::gap, observation.frame);
+            break;
         case Arrival::late: {
             const auto filled = half.gaps.fill(observation.psn, sent.again);
+            if (!sent.again) way.note(Oddity::late, observation.frame);
             story.retransmission = filled && filled->corrupt;
             for (Psn psn = observation.psn + 1; psn.before(arrived.behind); psn = psn + 1)
                 half.gaps.fill(psn, sent.again, filled);  // of a READ
@@ -251,6 +258,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
         story.retransmission = story.duplicated = true;
         ++way.retransmitted;
         ++way.duplicated;
+        way.note(Oddity::duplicated, observation.frame);
         way.retransmitted_bytes += observation.wire_length;
         return;
     }

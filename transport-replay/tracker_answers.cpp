@@ -77,9 +77,11 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         apply_acknowledged(entry, requester, told.before, next, observation);
         if (told.skipped != 0) {
             responder.response_gaps.skipped += told.skipped;
+            responder.note(Oddity::gap, observation.frame);
             half.watch.overtaken(observation);
         }
         responder.response_gaps.reordered += told.late;
+        if (told.late != 0) responder.note(Oddity::late, observation.frame);
         responder.response_gaps.skipped -= std::min<std::uint64_t>(responder.response_gaps.skipped, told.withdrawn);
         half.gaps.acknowledge(half.requests.acknowledged());
     } else {

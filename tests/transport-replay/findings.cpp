@@ -50,7 +50,8 @@ TEST_CASE("findings come worst first: severity, then count, then the first packe
     add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
     timeline.connections[0].ways[0].duplicated = 9;
     timeline.connections[0].ways[1].duplicated = 9;
-    timeline.connections[0].ways[1].first_frame = FrameIndex{500};
+    timeline.connections[0].ways[0].note(Oddity::duplicated, FrameIndex{10});
+    timeline.connections[0].ways[1].note(Oddity::duplicated, FrameIndex{500});
     timeline.quality.cut = 1000;
     draw_findings(timeline);
     std::vector<std::string_view> ids;

@@ -33,8 +33,11 @@ Missing missing(const Timeline& timeline) {
             tap += way.gaps.tap + way.response_gaps.tap;
             undecided += way.gaps.undecided + way.response_gaps.undecided;
         }
-        if (tap != 0) add_evidence(found.draft_tap, connection.first_frame());
-        if (undecided != 0) add_evidence(found.draft_undecided, connection.first_frame());
+        for (const Way& way : connection.ways)
+            for (const dissect::FrameIndex frame : way.frames(Oddity::gap)) {
+                if (tap != 0) add_evidence(found.draft_tap, frame);
+                if (undecided != 0) add_evidence(found.draft_undecided, frame);
+            }
         found.tap += tap;
         found.undecided += undecided;
         found.connections_tap += tap != 0 ? 1 : 0;

@@ -25,6 +25,7 @@ struct Sender {
     std::uint64_t ways = 0;      // with wrong ones
     std::optional<ConnectionId> connection;
     std::string peer;
+    std::vector<dissect::FrameIndex> frames;
     [[nodiscard]] bool systematic() const { return packets >= kFewestSystematic && corrupt >= packets * kSystematicPercent / 100; }
 };
 
@@ -45,6 +46,7 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             sender.corrupt += way.corrupt;
             sender.asked += back.requests;
             sender.answered += back.packets - std::min(back.packets, back.requests + back.corrupt);
+            for (const dissect::FrameIndex frame : way.frames(Oddity::corrupt)) sender.frames.push_back(frame);
             if (way.corrupt == 0 || sender.ways++ != 0) continue;
             sender.connection = connection.uid;
             sender.peer = host(connection.end(other(end)));
@@ -56,6 +58,7 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     const std::string name = text(address);
     FindingDraft draft;
     draft.count = sender.corrupt;
+    draft.packets = sender.frames;
     if (sender.ways == 1) draft.connection = sender.connection;
     draft.summary = fmt::format("{} of {} that {} sent ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
                                 name, share(sender.corrupt, sender.packets), sender.corrupt == 1 ? "has" : "have");
@@ -112,7 +115,7 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
             const std::uint64_t complaints = back.sequence_naks + back.recovery(RecoveryKind::read_retry).triggers;
             emit({.party = complaints != 0 ? Party::fabric : Party::undecided,
                   .connection = connection.uid,
-                  .packets = {way.first_frame},
+                  .packets = way.frames(Oddity::late),
                   .count = late,
                   .summary =
                       fmt::format("{} of {} of {} to {} came late, after packets sent behind them ({}), as the tap saw it, and {} asked "
@@ -137,7 +140,7 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
             emit(
                 {.party = Party::fabric,
                  .connection = connection.uid,
-                 .packets = {way.first_frame},
+                 .packets = way.frames(Oddity::duplicated),
                  .count = way.duplicated,
                  .summary = fmt::format("{} of {} of {} to {} ({}) came twice with the same bytes: not {} but something on the way "
                                         "doubled them.",
