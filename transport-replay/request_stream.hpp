@@ -121,9 +121,9 @@ private:
                          std::vector<Message>& done);
     bool take_read_response(Message& run, const Observation& response, Responded& result) const;
     bool take_in_order(Message& run, const Observation& response, std::int32_t distance, Responded& result) const;
-    Index pass(Index run, std::optional<dissect::Instant> asked_at, const Observation& answer, Acknowledged& result,
+    Index pass(Index index, std::optional<dissect::Instant> asked_at, const Observation& answer, Acknowledged& result,
                std::vector<Message>& done);
-    bool bridge_gap(Index run, dissect::Psn end, Acknowledged& result);
+    bool bridge_gap(Index index, dissect::Psn end, Acknowledged& result);
     void remove(Index run);
     void complete(Index run, const Observation& answer, Outcome outcome, std::vector<Message>& done);
 

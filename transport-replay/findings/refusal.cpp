@@ -14,7 +14,7 @@ namespace {
 
 using namespace words;
 
-enum NakCode : std::uint8_t { kInvalidRequest = 1, kRemoteAccess = 2, kRemoteOperational = 3 };  // 9.7.5.2
+constexpr std::uint8_t kInvalidRequest = 1, kRemoteAccess = 2, kRemoteOperational = 3;  // NAK codes, 9.7.5.2
 
 // The depth of READs is what limits them when it is reached again and again, not once in a burst.
 constexpr std::uint64_t kPlateau = 64;
