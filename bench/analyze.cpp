@@ -35,7 +35,13 @@ std::optional<transport::Timeline> analyse(const char* path) {
             dissect::decode(batch.frames[i], packet);
             transport::observe(packet, seen[i]);
         }
-        for (std::size_t i = 0; i < count; ++i) static_cast<void>(analysis.observe(seen[i]));
+        const auto ahead = [&](std::size_t i, std::size_t places) -> const transport::Observation& {
+            return seen[std::min(i + places * transport::Analysis::kAhead, count - 1)];
+        };
+        for (std::size_t i = 0; i < count; ++i) {
+            analysis.prefetch(ahead(i, 3), ahead(i, 2), ahead(i, 1));
+            static_cast<void>(analysis.observe(seen[i]));
+        }
     }
     return analysis.finish(capture->drops());
 }
