@@ -32,10 +32,10 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
         if (connection == nullptr) continue;
         const Address& source = connection->end(recovery.requester).address;
         const Address& destination = connection->end(other(recovery.requester)).address;
-        if (heard.contains(FlowKey{destination, source, {}, {}})) recovery.inferred = false;
-        else
-            recovery.inferred = std::ranges::any_of(
-                timeline.quality.one_way, [&](const OneWay& way) { return way.source == source && way.destination == destination; });
+        // one_way is sorted, and both lists may be long
+        const auto hosts = [](const OneWay& way) { return std::pair(way.source, way.destination); };
+        recovery.inferred = !heard.contains(FlowKey{destination, source, {}, {}}) &&
+                            std::ranges::binary_search(timeline.quality.one_way, std::pair(source, destination), {}, hosts);
     }
 }
 

@@ -166,6 +166,7 @@ bool RequestStream::reads_explain(const Observation& request, std::int32_t dista
 
 void RequestStream::restart(const Observation& request, std::uint32_t span, std::vector<Message>& done) {
     finish(Outcome::abandoned, done);
+    done_reads_.clear();  // of the queue pair that was
     acknowledged_ = request.psn;
     told_ = false;
     append(request, span);

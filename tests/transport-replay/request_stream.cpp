@@ -283,3 +283,17 @@ TEST_CASE("a corrupt request was on the wire, and its message is not") {
     CHECK(c.ack(3).messages == 1);
     CHECK(c.done[0].packets == 3);
 }
+
+TEST_CASE("a queue pair that began anew has nothing to do with the READs of the one before") {
+    Conversation c;
+    c.read(100, 2048);
+    c.response(kResponseFirst, 100);
+    c.response(kResponseLast, 101);
+    c.send(kOnly, 0x500000);
+    CHECK(c.send(kOnly, 101).arrival == Arrival::restart);
+    CHECK(c.send(kOnly, 102).arrival == Arrival::in_order);
+    CHECK(c.ack(102).messages == 2);
+    const Arrived again = c.send(kOnly, 101);
+    CHECK(again.arrival == Arrival::repeated);
+    CHECK_FALSE(again.partial_read);
+}
