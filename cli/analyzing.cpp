@@ -1,6 +1,8 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
 #include "analyzing.hpp"
 
+#include <transport-replay/report/figures.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "decoding.hpp"
-#include "figures.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

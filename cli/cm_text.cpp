@@ -3,12 +3,13 @@
 
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <vector>
 
-#include "figures.hpp"
 #include "tone.hpp"
+#include "wrapped.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

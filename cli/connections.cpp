@@ -1,5 +1,6 @@
 // `connections`: a row each; with --match those that a line of a log may be about.
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,7 +9,6 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "figures.hpp"
 #include "log_line.hpp"
 #include "matching.hpp"
 #include "sheet.hpp"

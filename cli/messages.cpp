@@ -1,5 +1,8 @@
 // `messages`: a row each, as soon as nothing more can happen to it.
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/known_ends.hpp>
+#include <transport-replay/report/verbs.hpp>
 
 #include <array>
 #include <optional>
@@ -7,11 +10,8 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "figures.hpp"
-#include "known_ends.hpp"
 #include "sheet.hpp"
 #include "tone.hpp"
-#include "verbs.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

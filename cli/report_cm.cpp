@@ -1,8 +1,8 @@
 // Connection attempts for programs.
 #include <dissect/render_value.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include "cm_text.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 
 namespace qps::cli {

@@ -1,12 +1,14 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
+#include <transport-replay/report/figures.hpp>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analyzing.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 #include "tone.hpp"
+#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

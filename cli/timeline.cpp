@@ -2,6 +2,7 @@
 // without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "figures.hpp"
 #include "sheet.hpp"
 #include "tone.hpp"
 #include <fmt/format.h>
