@@ -1,6 +1,7 @@
 // `findings`: what went wrong, whose fault it is and what to do. Where packets arrive as they happen each finding is
 // printed once, within about a second.
 #include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/json.hpp>
 
 #include <set>
 
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool rows() const { return options_.format == OutputFormat::csv || options_.format == OutputFormat::tsv; }
+    [[nodiscard]] bool rows() const { return has_rows(options_.format); }
 
     void print(const Finding& finding, const transport::Timeline& timeline) {
         if (rows()) return sheet_->add(finding_columns(), finding);

@@ -111,6 +111,10 @@ Tone tone_of(const ConnectionRow& row) {
     return both(row.connection, resent) + both(row.connection, refusals) != 0 ? Tone::warning : Tone::plain;
 }
 
+bool is_wanted(std::span<const ConnectionId> connections, std::optional<ConnectionId> connection) {
+    return connections.empty() || (connection && std::ranges::find(connections, *connection) != connections.end());
+}
+
 std::uint32_t path_mtu(const Connection& connection) {
     const std::uint32_t seen = std::max(connection.ways[0].path_mtu, connection.ways[1].path_mtu);
     return seen != 0 ? seen : connection.cm_path_mtu.value_or(0);
