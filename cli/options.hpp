@@ -44,6 +44,7 @@ struct Options {
     Whose whose = Whose::both;                         // follow
     std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
     bool raw = false;                                  // follow: bytes instead of text
+    bool markdown = false;                             // findings: each as a ticket
 };
 
 }  // namespace qps::cli
