@@ -27,6 +27,16 @@ struct OutputProblem {
 // Longest comment that fits an option, in bytes.
 inline constexpr std::size_t kMaxComment = 65'535;
 
+// What became of the frames of one interface until `time`.
+struct InterfaceStatistics {
+    InterfaceId interface{};
+    LinkType link = LinkType::ethernet;
+    Instant time{};
+    std::uint64_t received = 0;
+    std::uint64_t dropped = 0;            // by the interface
+    std::uint64_t dropped_by_system = 0;  // on the way from the interface to who captured
+};
+
 class CaptureWriter {
 public:
     // Creates or empties a file, or writes to standard output for "-". `link` is the link type of a pcap file;
@@ -48,6 +58,10 @@ public:
     // 1970 to 2106, pcapng: before 1970); a frame, with its options, longer than a record may be (kMaxRecord); a comment
     // too long; more than kMaxInterfaces interfaces.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
+
+    // pcapng: how many frames the interface lost, each time counted from the beginning; describes it where it is new. pcap has
+    // no place for that, and nothing happens. Refused: a time before 1970; more than kMaxInterfaces interfaces.
+    [[nodiscard]] std::expected<void, OutputProblem> write(const InterfaceStatistics& statistics);
 
     // Hands what is buffered to the system: after every frame of a slow live capture, say.
     [[nodiscard]] std::expected<void, OutputProblem> flush();

@@ -1,5 +1,6 @@
 #include <transport-replay/live/listener.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -14,7 +15,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr int kSnapLength = 65535;       // the longest IP packet
 constexpr int kKernelBuffer = 64 << 20;  // bytes; 50 ms at 10 Gbit/s
 constexpr int kBlockPatience = 20;       // milliseconds until a block of the ring that is not full is handed over
 constexpr int kPatience = 200;           // milliseconds
@@ -83,11 +83,12 @@ Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&&) noexcept = default;
 Listener::~Listener() = default;
 
-std::expected<Listener, InputProblem> Listener::open(const std::string& interface, const std::string& capture_filter) {
+std::expected<Listener, InputProblem> Listener::open(const std::string& interface, const std::string& capture_filter,
+                                                     std::uint32_t snap_length) {
     std::array<char, PCAP_ERRBUF_SIZE> error{};
     Handle handle(pcap_create(interface.c_str(), error.data()));
     if (!handle) return std::unexpected(problem_with(interface, error.data()));
-    pcap_set_snaplen(handle.get(), kSnapLength);
+    pcap_set_snaplen(handle.get(), static_cast<int>(std::clamp(snap_length, 1U, kListenerSnapLength)));
     pcap_set_promisc(handle.get(), 1);
     // Not immediate mode: that has slots of the snap length, so that few frames fit the ring.
     pcap_set_timeout(handle.get(), kBlockPatience);

@@ -19,11 +19,16 @@ struct ListenerDrops {
     std::uint64_t dropped_by_interface = 0;
 };
 
+// Bytes kept of a frame unless one asks for fewer: the longest IP packet.
+inline constexpr std::uint32_t kListenerSnapLength = 65'535;
+
 class Listener {
 public:
     // Fails with unreadable: no such interface, no permission, or a filter expression that libpcap refuses.
+    // `snap_length` is 1 to kListenerSnapLength; what is outside becomes the nearest of these.
     [[nodiscard]] static std::expected<Listener, dissect::InputProblem> open(const std::string& interface,
-                                                                             const std::string& capture_filter);
+                                                                             const std::string& capture_filter,
+                                                                             std::uint32_t snap_length = kListenerSnapLength);
     Listener(Listener&&) noexcept;
     Listener& operator=(Listener&&) noexcept;
     ~Listener();
