@@ -51,7 +51,7 @@ public:
         for (std::size_t i = 0; i < sizeof(T); ++i) out_->push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
     }
     // Times are a high and a low half (pcapng, enhanced packet block and interface statistics block).
-    void time(Instant time) {
+    void moment(Instant time) {
         number(static_cast<std::uint32_t>(static_cast<std::uint64_t>(time) >> 32));
         number(static_cast<std::uint32_t>(static_cast<std::uint64_t>(time)));
     }
@@ -258,7 +258,7 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Fram
     append.number(kEnhancedPacketBlock);
     append.number(length);
     append.number(*interface);
-    append.time(frame.time);
+    append.moment(frame.time);
     append.number(static_cast<std::uint32_t>(frame.bytes.size()));
     append.number(frame.wire_length);
     append.padded(frame.bytes);
@@ -288,7 +288,7 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_statistics(const 
     append.number(kStatisticsBlock);
     append.number(length);
     append.number(*interface);
-    append.time(statistics.time);
+    append.moment(statistics.time);
     append.bytes(options);
     append.number(length);
     return {};

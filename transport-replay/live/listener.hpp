@@ -29,6 +29,10 @@ public:
     [[nodiscard]] static std::expected<Listener, dissect::InputProblem> open(const std::string& interface,
                                                                              const std::string& capture_filter,
                                                                              std::uint32_t snap_length = kListenerSnapLength);
+    // Takes only the frames that the expression asks for from now on. Needs no rights, so a program that has given up its own
+    // can still do it. Fails with unreadable where libpcap refuses it.
+    [[nodiscard]] std::expected<void, dissect::InputProblem> select(const std::string& capture_filter);
+
     Listener(Listener&&) noexcept;
     Listener& operator=(Listener&&) noexcept;
     ~Listener();
