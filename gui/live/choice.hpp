@@ -8,8 +8,8 @@
 namespace qps::gui {
 
 struct CaptureChoice {
-    QString interface;
-    QString filter;      // BPF; empty: everything
+    QString interface{};
+    QString filter{};    // BPF; empty: everything
     qint64 packets = 0;  // after so many it ends; 0: never
     int seconds = 0;     // after so many it ends; 0: never
     int snapLength = 0;  // bytes kept of a packet; 0: all
