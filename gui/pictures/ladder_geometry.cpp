@@ -83,9 +83,8 @@ std::optional<std::size_t> LadderGeometry::waitAt(const QPointF& point) const {
 std::optional<std::size_t> LadderGeometry::breakAt(const QPointF& point) const {
     if (!lanes.body().contains(point)) return std::nullopt;
     const auto& breaks = layout.breaks();
-    const auto found = std::ranges::find_if(breaks, [&](const LadderBreak& silence) {
-        return screen(silence.top) <= point.y() && point.y() <= screen(silence.bottom);
-    });
+    const auto found = std::ranges::find_if(
+        breaks, [&](const LadderBreak& silence) { return screen(silence.top) <= point.y() && point.y() <= screen(silence.bottom); });
     return found == breaks.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - breaks.begin()));
 }
 

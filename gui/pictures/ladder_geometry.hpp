@@ -12,9 +12,9 @@ namespace qps::gui {
 
 // What the font says, in pixels.
 struct LadderType {
-    double line = 20;       // distance of two lines of text
-    double character = 8;   // an average one
-    double time = 80;       // the longest label of the axis
+    double line = 20;      // distance of two lines of text
+    double character = 8;  // an average one
+    double time = 80;      // the longest label of the axis
 };
 
 // The columns of the picture: times, lane of end a, lane of end b; above them a heading that stays. Lanes keep their order however

@@ -1,6 +1,6 @@
 #include <gui/look.hpp>
 #include <gui/pictures/ladder_painter.hpp>
-#include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QFontMetricsF>
 #include <QPainterPath>
@@ -28,7 +28,7 @@ QColor colorOf(LadderTone tone, const QPalette& palette) {
     return color(Ink::Other, palette);
 }
 
-QString durationText(Duration length) { return QString::fromStdString(transport::words::duration(length)); }
+QString durationText(Duration length) { return QString::fromStdString(transport::duration_text(length)); }
 
 // The parts of the picture, back to front.
 class Brush {
@@ -178,7 +178,8 @@ private:
         painter_.drawLine(arrow.p1(), arrow.p2() - along * head / 2);
         painter_.setPen(Qt::NoPen);
         painter_.setBrush(ink);
-        painter_.drawPolygon(QPolygonF{arrow.p2(), arrow.p2() - along * head + across * head * 0.4, arrow.p2() - along * head - across * head * 0.4});
+        painter_.drawPolygon(
+            QPolygonF{arrow.p2(), arrow.p2() - along * head + across * head * 0.4, arrow.p2() - along * head - across * head * 0.4});
         painter_.setBrush(Qt::NoBrush);
         if (line.collapsed || line.heading) box(index, line.collapsed);
         painter_.setRenderHint(QPainter::Antialiasing, false);
@@ -213,7 +214,8 @@ private:
         painter_.setPen(style_.palette.color(QPalette::Text));
         painter_.drawText(QPointF(left, baseline), label);
         if (!style_.start) return;
-        const QRectF time(geometry_.lanes.area.left() + pad, arrow.y1() - geometry_.line / 2, typeOf(style_.font, nanoseconds_).time, geometry_.line);
+        const QRectF time(geometry_.lanes.area.left() + pad, arrow.y1() - geometry_.line / 2, typeOf(style_.font, nanoseconds_).time,
+                          geometry_.line);
         painter_.setPen(mixed(style_.palette.color(QPalette::Base), style_.palette.color(QPalette::Text), chosen ? 1 : 0.75));
         painter_.drawText(time, Qt::AlignRight | Qt::AlignVCenter, timeText(line.begins, *style_.start, nanoseconds_));
     }
@@ -234,9 +236,8 @@ LadderType typeOf(const QFont& font, bool nanoseconds) {
 }
 
 bool needsNanoseconds(const Ladder& ladder, Instant start) {
-    return std::ranges::any_of(ladder.lines, [&](const LadderLine& line) {
-        return std::to_underlying(transport::elapsed(start, line.begins)) % 1000 != 0;
-    });
+    return std::ranges::any_of(
+        ladder.lines, [&](const LadderLine& line) { return std::to_underlying(transport::elapsed(start, line.begins)) % 1000 != 0; });
 }
 
 QString timeText(Instant time, Instant start, bool nanoseconds) {

@@ -15,10 +15,10 @@ namespace qps::gui {
 struct LadderStyle {
     QFont font;
     QPalette palette;
-    std::array<QString, 2> ends;             // their names
-    std::optional<dissect::Instant> start;   // times count from here
-    double scale = 0;                        // pixels of a nanosecond, for the scale in the heading
-    std::optional<std::size_t> current;      // the line that is highlighted
+    std::array<QString, 2> ends;            // their names
+    std::optional<dissect::Instant> start;  // times count from here
+    double scale = 0;                       // pixels of a nanosecond, for the scale in the heading
+    std::optional<std::size_t> current;     // the line that is highlighted
     bool focused = false;
 };
 
