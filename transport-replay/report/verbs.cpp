@@ -1,0 +1,38 @@
+// Messages in words.
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/verbs.hpp>
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+std::string verb_text(const Message& message) {
+    constexpr std::array<std::string_view, 12> kNames{"SEND",     "WRITE",     "READ",   "READ response", "ACK",          "atomic ACK",
+                                                      "CMP_SWAP", "FETCH_ADD", "RESYNC", "FLUSH",         "ATOMIC_WRITE", "CNP"};
+    static_assert(static_cast<std::size_t>(Verb::notify) + 1 == kNames.size());
+    std::string text(kNames[static_cast<std::size_t>(message.verb)]);
+    if (message.immediate) text += "+imm";
+    if (message.invalidate) text += "+inv";
+    return text;
+}
+
+std::string outcome_text(const Message& message) {
+    switch (message.outcome) {
+        case Outcome::open: return "open";
+        case Outcome::completed: return "completed";
+        case Outcome::sent: return "sent";
+        case Outcome::failed: return fmt::format("failed: {}", nak_text(message.nak_code));
+        case Outcome::abandoned: break;
+    }
+    return "abandoned";
+}
+
+std::string psn_range(Psn first, Psn last) {
+    return first == last ? std::to_string(first.value()) : fmt::format("{}..{}", first.value(), last.value());
+}
+
+}  // namespace qps::transport
