@@ -149,7 +149,7 @@ double ValueScale::value(double pixel) const {
     return std::pow(10.0, std::log10(span.from) + share * (std::log10(span.to) - std::log10(span.from)));
 }
 
-std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& extent) {
+std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& extent, double before, double after) {
     std::vector<TimeTick> ticks;
     const double length = scale.span.length();
     if (!(length > 0) || !(scale.width > 0)) return ticks;
@@ -164,7 +164,7 @@ std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& exten
     }
     if (step >= 9e18) return ticks;
     const auto by = static_cast<std::int64_t>(step);
-    LabelRow row(scale.left, scale.left + scale.width);
+    LabelRow row(scale.left - before, scale.left + scale.width + after);
     std::int64_t time = scale.span.from / by * by;
     if (time < scale.span.from && __builtin_add_overflow(time, by, &time)) return ticks;
     while (time <= scale.span.to && ticks.size() <= kMostTicks) {

@@ -64,8 +64,8 @@ struct ValueTick {
 // How many pixels a label takes along its axis, with the distance to the next one.
 using LabelExtent = std::function<double(const QString&)>;
 
-// Steps of 1, 2 or 5 times a power of ten, as small as labels allow.
-[[nodiscard]] std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& extent);
+// Steps of 1, 2 or 5 times a power of ten, as small as labels allow. Labels may reach so many pixels past the ends of the axis.
+[[nodiscard]] std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& extent, double before = 0, double after = 0);
 // Of bytes the steps are of KiB, MiB, ... A logarithmic axis has decades, with 2 and 5 between where there is room.
 [[nodiscard]] std::vector<ValueTick> valueTicks(const ValueScale& scale, Quantity quantity, const LabelExtent& extent);
 

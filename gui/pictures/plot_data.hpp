@@ -7,6 +7,7 @@
 #include <gui/pictures/bands.hpp>
 #include <transport-replay/series/pyramid.hpp>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,12 +25,12 @@ enum class Shape {
 enum class MarkShape { Dot, Stroke, Cross, Diamond, Triangle, Ring };
 
 struct Layer {
-    QString name;
+    QString name{};
     Ink ink = Ink::Other;
     Shape shape = Shape::Marks;
     MarkShape mark = MarkShape::Dot;
-    std::shared_ptr<const Points> points;  // all but bands
-    std::shared_ptr<const Bands> bands;
+    std::shared_ptr<const Points> points{};  // all but bands
+    std::shared_ptr<const Bands> bands{};
     bool faint = false;  // stands behind the others
 
     [[nodiscard]] bool empty() const { return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty(); }
@@ -37,25 +38,27 @@ struct Layer {
 
 // A horizontal line with its name: a percentile, a rate of a link.
 struct Guide {
-    QString name;
+    QString name{};
     double value = 0;
 };
 
 struct Panel {
-    QString title;  // of the axis
+    QString title{};  // of the axis
     Quantity quantity = Quantity::Count;
     bool logarithmic = false;
     bool fromZero = false;
     bool lanes = false;  // each layer has a row of its own, named at the axis; values do not count
     int weight = 1;      // of the height
-    std::vector<Layer> layers;
-    std::vector<Guide> guides;
+    std::vector<Layer> layers{};
+    std::vector<Guide> guides{};
 };
 
 struct PlotData {
     dissect::Instant origin{};  // times count from here
     TimeSpan whole{0, 1};       // of all that can be seen
     std::vector<Panel> panels;
+    // Puts in what depends on the zoom (sums of a bin), for a view so many pixels wide. Asked before each painting of another view.
+    std::function<void(PlotData&, const transport::series::Range&, std::size_t columns)> refine;
 
     [[nodiscard]] bool empty() const {
         for (const Panel& panel : panels)

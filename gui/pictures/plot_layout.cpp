@@ -8,6 +8,9 @@ namespace qps::gui {
 
 namespace {
 
+constexpr double kAbovePanel = 0.25;   // of a line, between the title and the data
+constexpr double kBelowPanel = 0.65;   // half a label of the values reaches down
+constexpr double kBoldWider = 1.2;     // than the plain letters that are measured
 constexpr double kMostOfWidth = 0.25;  // that names of lanes may take
 
 double widthOf(const QFontMetricsF& font, const QString& text) { return font.horizontalAdvance(text); }
@@ -48,8 +51,8 @@ public:
         const double row = font_.height() * 1.3;
         const double space = widthOf(font_, QStringLiteral("0")) * 1.5;
         double left = bounds_.left() + space / 2;
-        box.titleText = font_.elidedText(panel.title, Qt::ElideRight, bounds_.width() - space);
-        box.title = QRectF(left, top, widthOf(font_, box.titleText) + 1, row);
+        box.titleText = font_.elidedText(panel.title, Qt::ElideRight, bounds_.width() / kBoldWider - space);
+        box.title = QRectF(left, top, widthOf(font_, box.titleText) * kBoldWider, row);
         left = box.title.right() + 2 * space;
         const double sign = font_.height() * 0.8;
         for (std::size_t i = 0; i < panel.layers.size() && !panel.lanes; ++i) {
@@ -136,7 +139,7 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
     const double below = line * 2.6;  // labels and the title of the time
     const int weights =
         std::accumulate(data.panels.begin(), data.panels.end(), 0, [](int sum, const Panel& panel) { return sum + panel.weight; });
-    const double gaps = line * 0.5 * static_cast<double>(std::max<std::size_t>(1, data.panels.size()));
+    const double gaps = line * (kAbovePanel + kBelowPanel) * static_cast<double>(std::max<std::size_t>(1, data.panels.size()));
     const double height = std::max(0.0, bounds.height() - below - gaps - std::accumulate(above.begin(), above.end(), 0.0));
 
     // First from top to bottom: the labels of the values tell how far to the right the data begins.
@@ -145,10 +148,10 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
     for (std::size_t i = 0; i < data.panels.size(); ++i) {
         const Panel& panel = data.panels[i];
         PanelBox& box = layout.panels[i];
-        top = HeaderRows(bounds, font).place(data, i, top, layout) + line * 0.25;
+        top = HeaderRows(bounds, font).place(data, i, top, layout) + line * kAbovePanel;
         const double own = height * panel.weight / std::max(1, weights);
         box.area = QRectF(bounds.left(), top, bounds.width(), own);
-        top += own + line * 0.25;
+        top += own + line * kBelowPanel;
         box.scale = {{0, 1}, panel.logarithmic && !panel.lanes, box.area.bottom(), std::max(1.0, own)};
         if (panel.lanes) {
             placeLanes(panel, i, hidden, font, laneWidth, box);
@@ -168,8 +171,8 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
     }
     layout.time = {view.time, left, right - left};
     // Labels may reach out under the labels of the values.
-    const TimeScale& scale = layout.time;
-    layout.timeTicks = timeTicks(scale, [&](const QString& label) { return widthOf(font, label) + 2 * digit; });
+    const auto extent = [&](const QString& label) { return widthOf(font, label) + 2 * digit; };
+    layout.timeTicks = timeTicks(layout.time, extent, left - bounds.left() + digit, bounds.right() - right + digit);
     layout.timeLabels = QRectF(bounds.left(), bounds.bottom() - below + line * 0.15, bounds.width(), line * 1.1);
     layout.timeTitle = QRectF(left, bounds.bottom() - line * 1.2, right - left, line * 1.1);
     return layout;

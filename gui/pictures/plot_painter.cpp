@@ -73,7 +73,7 @@ void paintGuides(QPainter& painter, const Panel& panel, const PanelBox& box, con
         const QString text = guide.name + QLatin1String("  ") + valueText(guide.value, panel.quantity);
         const double width = font.horizontalAdvance(text) + font.averageCharWidth();
         const QRectF label(box.area.right() - width, y - font.height(), width, font.height());
-        painter.fillRect(label, withOpacity(style.palette.color(QPalette::Base), 0.8));
+        painter.fillRect(label, style.palette.color(QPalette::Base));
         painter.setPen(style.palette.color(QPalette::Text));
         painter.drawText(label, Qt::AlignCenter | Qt::TextSingleLine, text);
         free = label.top();
@@ -131,9 +131,11 @@ void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout
         painter.drawRect(
             QRectF(sharp(box.area.left()), sharp(box.area.top()), std::floor(box.area.width()), std::floor(box.area.height())));
         QFont bold = style.font;
+        bold.setBold(true);
         painter.setPen(style.palette.color(QPalette::Text));
         painter.setFont(bold);
         painter.drawText(box.title, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, box.titleText);
+        painter.setFont(style.font);
     }
     paintLegend(painter, data, layout, hidden, style);
     painter.restore();

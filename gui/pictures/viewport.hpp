@@ -42,6 +42,7 @@ public:
     void remember(const Viewport& now, int kind);
     [[nodiscard]] std::optional<Viewport> back();
     void clear();
+    [[nodiscard]] bool empty() const { return steps_.empty(); }
 
 private:
     std::vector<Viewport> steps_;
