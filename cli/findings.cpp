@@ -1,5 +1,9 @@
 // `findings`: what went wrong, whose fault it is and what to do. Where packets arrive as they happen each finding is
 // printed once, within about a second.
+#include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/json.hpp>
+#include <transport-replay/report/ticket.hpp>
+
 #include <set>
 
 #include "analyzing.hpp"
@@ -15,37 +19,12 @@ using namespace transport;
 
 namespace {
 
-std::string frames_of(const Finding& finding) {
-    std::string text;
-    for (const dissect::FrameIndex frame : finding.packets) {
-        if (!text.empty()) text += ',';
-        text += std::to_string(std::to_underlying(frame));
-    }
-    return text;
-}
-
-constexpr std::array kColumns{
-    SheetColumn<Finding>{
-        "severity", "", Side::left,
-        [](const Finding& finding) -> Cell { return std::string(kSeverityNames[static_cast<std::size_t>(finding.severity)]); }},
-    SheetColumn<Finding>{"id", "", Side::left, [](const Finding& finding) -> Cell { return std::string(finding.id); }},
-    SheetColumn<Finding>{"party", "", Side::left,
-                         [](const Finding& finding) -> Cell { return std::string(kPartyNames[static_cast<std::size_t>(finding.party)]); }},
-    SheetColumn<Finding>{"connection", "", Side::left,
-                         [](const Finding& finding) { return finding.connection ? number(*finding.connection) : Cell{}; }},
-    SheetColumn<Finding>{"count", "", Side::left, [](const Finding& finding) { return number(finding.count); }},
-    SheetColumn<Finding>{"packets", "", Side::left, [](const Finding& finding) -> Cell { return frames_of(finding); }},
-    SheetColumn<Finding>{"summary", "", Side::left, [](const Finding& finding) -> Cell { return finding.summary; }},
-    SheetColumn<Finding>{"advice", "", Side::left, [](const Finding& finding) -> Cell { return finding.advice; }},
-    SheetColumn<Finding>{"clause", "", Side::left, [](const Finding& finding) -> Cell { return std::string(finding.clause); }},
-};
-
 // Findings in the format asked for, each once.
 class Findings {
 public:
     Findings(const Options& options, Output& output)
         : options_(options), output_(output), color_(wants_color(options, output)), document_(options.format, text_) {
-        if (rows()) sheet_.emplace(options, output, "findings", kColumns);
+        if (rows()) sheet_.emplace(options, output, "findings", finding_columns());
         if (options.format != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
@@ -62,7 +41,7 @@ public:
 
     // The end: those that were not printed before. Where none was, people get them folded.
     void end(const transport::Timeline& timeline) {
-        if (options_.format == OutputFormat::table && printed_.empty()) {
+        if (folds() && printed_.empty()) {
             append_findings(text_, options_, timeline, color_);
         } else if (printed_.empty()) {
             for (const Finding& finding : timeline.findings)
@@ -80,13 +59,15 @@ public:
     }
 
 private:
-    [[nodiscard]] bool rows() const { return options_.format == OutputFormat::csv || options_.format == OutputFormat::tsv; }
+    [[nodiscard]] bool folds() const { return options_.format == OutputFormat::table && !options_.markdown; }
+    [[nodiscard]] bool rows() const { return has_rows(options_.format); }
 
     void print(const Finding& finding, const transport::Timeline& timeline) {
-        if (rows()) return sheet_->add(kColumns, finding);
+        if (rows()) return sheet_->add(finding_columns(), finding);
         if (options_.format == OutputFormat::table) {
-            if (printed_.size() > 1) text_ += '\n';
-            append_finding(text_, finding, timeline, color_);
+            if (written_++ > 0) text_ += '\n';
+            if (options_.markdown) append_ticket(text_, timeline, finding, input_names(options_));
+            else append_finding(text_, finding, timeline, color_);
         } else {
             document_.open();
             if (options_.format == OutputFormat::ndjson) document_.add("type", "finding");
@@ -102,6 +83,7 @@ private:
     Output& output_;
     bool color_;
     std::string text_;
+    std::uint64_t written_ = 0;
     Document document_;
     std::optional<Sheet> sheet_;
     std::set<std::pair<std::string_view, std::optional<ConnectionId>>> printed_;

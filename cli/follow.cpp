@@ -2,6 +2,10 @@
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/json.hpp>
+#include <transport-replay/report/known_ends.hpp>
+#include <transport-replay/report/verbs.hpp>
 
 #include <cstdio>
 #include <optional>
@@ -9,12 +13,8 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "document.hpp"
-#include "figures.hpp"
-#include "known_ends.hpp"
 #include "payload_store.hpp"
 #include "report.hpp"
-#include "verbs.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -143,7 +143,7 @@ private:
 }  // namespace
 
 ExitCode run_follow(const Options& options) {
-    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+    if (has_rows(options.format)) {
         fmt::print(stderr, "qpscope: follow has no rows; use -f table, json or ndjson, or --raw\n");
         return ExitCode::usage;
     }

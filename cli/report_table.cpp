@@ -1,15 +1,16 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analyzing.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 #include "tone.hpp"
+#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -207,6 +208,13 @@ std::string finding_counts(const std::vector<Finding>& findings) {
 }
 
 }  // namespace
+
+std::vector<std::string> input_names(const Options& options) {
+    if (!options.interface.empty()) return {options.interface};
+    std::vector<std::string> names = options.files;
+    std::ranges::replace(names, std::string("-"), std::string("standard input"));
+    return names;
+}
 
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;

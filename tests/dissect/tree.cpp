@@ -129,9 +129,9 @@ TEST_CASE("a byte belongs to the smallest thing that covers it") {
 }
 
 TEST_CASE("reserved bits have a line where somebody set them, and no filter") {
-    std::vector<std::byte> bytes(exhibit('W').frame.bytes.begin(), exhibit('W').frame.bytes.end());
+    std::vector<std::byte> bytes(exhibit('S').frame.bytes.begin(), exhibit('S').frame.bytes.end());
     const std::size_t before = tree(Decoded(bytes, LinkType::ethernet).packet).size();
-    bytes[50] |= std::byte{0x05};  // behind AckReq in the BTH
+    bytes[78] = std::byte{0x05};  // before the source queue pair in the DETH
     const Decoded odd(bytes, LinkType::ethernet);
     const auto lines = tree(odd.packet);
     REQUIRE(lines.size() == before + 1);
@@ -139,7 +139,7 @@ TEST_CASE("reserved bits have a line where somebody set them, and no filter") {
         std::ranges::find_if(lines, [](const TreeLine& line) { return line.field != nullptr && line.field->name.empty(); });
     REQUIRE(reserved != lines.end());
     CHECK(reserved->value.number == 5);
-    CHECK(reserved->span == FrameSpan{50, 1, 1, 7});
+    CHECK(reserved->span == FrameSpan{78, 1, 0, 0});
     CHECK(filter_of(odd.packet, *reserved).empty());
 }
 

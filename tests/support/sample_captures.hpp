@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
+#include <dissect/packet.hpp>
 #include <tests/support/catch.hpp>
 
 #include <algorithm>
