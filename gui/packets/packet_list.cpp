@@ -239,7 +239,7 @@ void PacketList::changeEvent(QEvent* event) {
     if (event->type() == QEvent::StyleChange && m_header != nullptr) updateScroll();
 }
 
-int PacketList::margin() const { return std::max(2, fontMetrics().height() / 4); }
+int PacketList::margin() const { return std::max(2, fontMetrics().height() * 2 / 5); }
 int PacketList::gutter() const { return fontMetrics().height() * 2; }
 int PacketList::rowHeight() const { return fontMetrics().height() + std::max(2, fontMetrics().height() / 5); }
 
