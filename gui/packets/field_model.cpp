@@ -102,7 +102,8 @@ QVariant FieldModel::data(const QModelIndex& index, int role) const {
         case Qt::AccessibleTextRole: return QStringLiteral("%1 %2").arg(text(*line, Name), text(*line, Words));
         case Qt::ForegroundRole:
             if (wrong) return textColor(transport::Severity::error, m_palette);
-            if (line->heading() && index.column() == Words) return m_palette.color(QPalette::Disabled, QPalette::Text);
+            if (line->heading() && index.column() == Words)
+                return mixed(m_palette.color(QPalette::Base), m_palette.color(QPalette::Text), 0.6);
             return {};
         case Qt::FontRole:
             if (line->heading() && index.column() == Name) {

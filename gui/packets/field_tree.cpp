@@ -30,10 +30,13 @@ FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldMode
     setHeaderHidden(true);
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(FieldModel::Name, QHeaderView::Interactive);
-    header()->resizeSection(FieldModel::Name, fontMetrics().horizontalAdvance(QLatin1Char('m')) * 44);
+    header()->resizeSection(FieldModel::Name, nameWidth());
     connect(this, &QTreeView::expanded, this, [this](const QModelIndex& index) { setOpen(index, true); });
     connect(this, &QTreeView::collapsed, this, [this](const QModelIndex& index) { setOpen(index, false); });
 }
+
+// The longest labels, two steps in.
+int FieldTree::nameWidth() const { return fontMetrics().horizontalAdvance(QLatin1Char('m')) * 50; }
 
 void FieldTree::setPacket(SharedPacket packet) {
     m_restoring = true;
@@ -247,8 +250,7 @@ void FieldTree::contextMenuEvent(QContextMenuEvent* event) {
 void FieldTree::changeEvent(QEvent* event) {
     QTreeView::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) m_model->setPalette(palette());
-    if (event->type() == QEvent::FontChange)
-        header()->resizeSection(FieldModel::Name, fontMetrics().horizontalAdvance(QLatin1Char('m')) * 44);
+    if (event->type() == QEvent::FontChange) header()->resizeSection(FieldModel::Name, nameWidth());
 }
 
 }  // namespace qps::gui

@@ -61,6 +61,7 @@ private:
     [[nodiscard]] QString keyOf(const QModelIndex& index) const;
     [[nodiscard]] QModelIndex indexOfKey(const QString& key) const;
     void restore();
+    [[nodiscard]] int nameWidth() const;
     void setOpen(const QModelIndex& index, bool open);
     void fillMenu(QMenu& menu);
     void fillCopyMenu(QMenu& menu);

@@ -140,7 +140,7 @@ void PacketList::setRows(PacketRows* rows) {
     m_anchor.reset();
     m_anchorRow = 0;
     m_top = 0;
-    m_atEnd = false;
+    m_atEnd = true;
     rowsChanged();
     Q_EMIT currentChanged();
 }
@@ -162,7 +162,7 @@ void PacketList::rowsChanged() {
 // Of where the user has gone: the current packet, if it is in sight, else the uppermost one.
 void PacketList::keepAnchor() {
     if (m_rows == nullptr || m_scroll.rows == 0) return;
-    m_atEnd = m_scroll.rows > m_scroll.page && m_top == m_scroll.lastTop();
+    m_atEnd = m_top == m_scroll.lastTop();
     const std::optional<std::uint64_t> current = currentPosition();
     const bool inSight = current && *current >= m_top && *current - m_top < m_scroll.page;
     m_anchor = inSight ? m_current : std::optional(m_rows->frameAt(m_top));

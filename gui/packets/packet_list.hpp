@@ -166,8 +166,8 @@ private:
     // What stays where it is when rows come and go: this packet, so many rows below the top.
     std::optional<dissect::FrameIndex> m_anchor;
     std::uint64_t m_anchorRow = 0;
-    bool m_atEnd = false;
-    bool m_autoScroll = true;
+    bool m_atEnd = true;
+    bool m_autoScroll = false;
     bool m_settingBars = false;
     double m_wheelRest = 0;  // rows that the wheel has turned, but not whole ones
 

@@ -252,6 +252,7 @@ TEST_CASE("a list at its end goes along with a capture, elsewhere it does not") 
         shown.rows.shown = set;
         shown.list.rowsChanged();
     };
+    shown.list.setAutoScroll(true);
     only(40);
     shown.list.lastPacket();
     only(60);
