@@ -49,6 +49,9 @@ public:
     // too long; more than kMaxInterfaces interfaces.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
 
+    // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.
+    [[nodiscard]] std::uint64_t last_record() const;
+
     // Hands what is buffered to the system: after every frame of a slow live capture, say.
     [[nodiscard]] std::expected<void, OutputProblem> flush();
     // The same, and closes the file. Nothing can be written afterwards.
