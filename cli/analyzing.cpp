@@ -2,6 +2,7 @@
 #include "analyzing.hpp"
 
 #include <transport-replay/observation_batch.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "decoding.hpp"
-#include "figures.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,5 +1,5 @@
 // `cm`: how connections were set up and taken down: a ladder of messages for each attempt.
-#include <array>
+#include <transport-replay/report/cm.hpp>
 
 #include "analyzing.hpp"
 #include "cm_text.hpp"
@@ -14,27 +14,6 @@ namespace qps::cli {
 using namespace transport;
 
 namespace {
-
-// A message of an attempt.
-struct Row {
-    const CmAttempt& attempt;
-    const CmRung& rung;
-};
-using Column = SheetColumn<Row>;
-constexpr std::array kColumns{
-    Column{"attempt", "", Side::left, [](const Row& row) { return number(row.attempt.uid); }},
-    Column{"active", "", Side::left, [](const Row& row) -> Cell { return text(row.attempt.active.address); }},
-    Column{"passive", "", Side::left, [](const Row& row) -> Cell { return text(row.attempt.passive.address); }},
-    Column{"service", "", Side::left, [](const Row& row) -> Cell { return service_text(row.attempt); }},
-    Column{"outcome", "", Side::left, [](const Row& row) -> Cell { return std::string(name(row.attempt.outcome)); }},
-    Column{"frame", "", Side::left, [](const Row& row) { return number(row.rung.frame); }},
-    Column{"time_ns", "", Side::left, [](const Row& row) { return number(row.rung.time); }},
-    Column{"message", "", Side::left, [](const Row& row) -> Cell { return std::string(name(row.rung.message)); }},
-    Column{"from_active", "", Side::left, [](const Row& row) -> Cell { return row.rung.from_active; }},
-    Column{"duplicate", "", Side::left, [](const Row& row) -> Cell { return row.rung.duplicate; }},
-    Column{"refused", "", Side::left, [](const Row& row) -> Cell { return row.rung.refused; }},
-    Column{"state", "", Side::left, [](const Row& row) -> Cell { return std::string(name(row.rung.state)); }},
-};
 
 // Attempts of the connections that the user wants.
 std::vector<const CmAttempt*> chosen(const Options& options, const transport::Timeline& timeline) {
@@ -113,9 +92,9 @@ ExitCode run_cm(const Options& options) {
         case OutputFormat::ndjson: write_json(options, analyzed.timeline, output); break;
         case OutputFormat::csv:
         case OutputFormat::tsv: {
-            Sheet sheet(options, output, "messages", kColumns);
+            Sheet sheet(options, output, "messages", cm_columns());
             for (const CmAttempt* attempt : chosen(options, analyzed.timeline))
-                for (const CmRung& rung : attempt->ladder) sheet.add(kColumns, Row{*attempt, rung});
+                for (const CmRung& rung : attempt->ladder) sheet.add(cm_columns(), CmRow{*attempt, rung});
             sheet.end();
         }
     }

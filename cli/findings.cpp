@@ -1,5 +1,7 @@
 // `findings`: what went wrong, whose fault it is and what to do. Where packets arrive as they happen each finding is
 // printed once, within about a second.
+#include <transport-replay/report/findings.hpp>
+
 #include <set>
 
 #include "analyzing.hpp"
@@ -15,37 +17,12 @@ using namespace transport;
 
 namespace {
 
-std::string frames_of(const Finding& finding) {
-    std::string text;
-    for (const dissect::FrameIndex frame : finding.packets) {
-        if (!text.empty()) text += ',';
-        text += std::to_string(std::to_underlying(frame));
-    }
-    return text;
-}
-
-constexpr std::array kColumns{
-    SheetColumn<Finding>{
-        "severity", "", Side::left,
-        [](const Finding& finding) -> Cell { return std::string(kSeverityNames[static_cast<std::size_t>(finding.severity)]); }},
-    SheetColumn<Finding>{"id", "", Side::left, [](const Finding& finding) -> Cell { return std::string(finding.id); }},
-    SheetColumn<Finding>{"party", "", Side::left,
-                         [](const Finding& finding) -> Cell { return std::string(kPartyNames[static_cast<std::size_t>(finding.party)]); }},
-    SheetColumn<Finding>{"connection", "", Side::left,
-                         [](const Finding& finding) { return finding.connection ? number(*finding.connection) : Cell{}; }},
-    SheetColumn<Finding>{"count", "", Side::left, [](const Finding& finding) { return number(finding.count); }},
-    SheetColumn<Finding>{"packets", "", Side::left, [](const Finding& finding) -> Cell { return frames_of(finding); }},
-    SheetColumn<Finding>{"summary", "", Side::left, [](const Finding& finding) -> Cell { return finding.summary; }},
-    SheetColumn<Finding>{"advice", "", Side::left, [](const Finding& finding) -> Cell { return finding.advice; }},
-    SheetColumn<Finding>{"clause", "", Side::left, [](const Finding& finding) -> Cell { return std::string(finding.clause); }},
-};
-
 // Findings in the format asked for, each once.
 class Findings {
 public:
     Findings(const Options& options, Output& output)
         : options_(options), output_(output), color_(wants_color(options, output)), document_(options.format, text_) {
-        if (rows()) sheet_.emplace(options, output, "findings", kColumns);
+        if (rows()) sheet_.emplace(options, output, "findings", finding_columns());
         if (options.format != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
@@ -83,7 +60,7 @@ private:
     [[nodiscard]] bool rows() const { return options_.format == OutputFormat::csv || options_.format == OutputFormat::tsv; }
 
     void print(const Finding& finding, const transport::Timeline& timeline) {
-        if (rows()) return sheet_->add(kColumns, finding);
+        if (rows()) return sheet_->add(finding_columns(), finding);
         if (options_.format == OutputFormat::table) {
             if (printed_.size() > 1) text_ += '\n';
             append_finding(text_, finding, timeline, color_);

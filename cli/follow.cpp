@@ -2,6 +2,9 @@
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/known_ends.hpp>
+#include <transport-replay/report/verbs.hpp>
 
 #include <cstdio>
 #include <optional>
@@ -10,11 +13,8 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "document.hpp"
-#include "figures.hpp"
-#include "known_ends.hpp"
 #include "payload_store.hpp"
 #include "report.hpp"
-#include "verbs.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -2,6 +2,7 @@
 #include <dissect/census.hpp>
 #include <dissect/headers/derived.hpp>
 #include <dissect/render_value.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +11,6 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
-#include "figures.hpp"
 #include "rows.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +18,7 @@
 namespace qps::cli {
 
 using namespace dissect;
+using namespace transport;
 using Json = nlohmann::ordered_json;
 
 namespace {

@@ -1,11 +1,12 @@
 // Which connections of a capture a line of a log may be about: hosts, queue pairs and errors that fit, weighed.
 #include "matching.hpp"
 
+#include <transport-replay/report/figures.hpp>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "figures.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

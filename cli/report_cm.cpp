@@ -1,8 +1,7 @@
 // Connection attempts for programs.
 #include <dissect/render_value.hpp>
+#include <transport-replay/report/cm.hpp>
 
-#include "cm_text.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 
 namespace qps::cli {

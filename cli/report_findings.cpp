@@ -1,12 +1,15 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/findings.hpp>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analyzing.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 #include "tone.hpp"
+#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -15,20 +18,10 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kIndent = 9;                  // behind "warning  "
-constexpr std::size_t kShownOfMany = 3;             // of findings of one id
-constexpr std::size_t kNamedOfMany = 12;            // connections beyond them
-constexpr std::string_view kObserved = "observed";  // the clause of what rests on none
-constexpr std::size_t kFramesShown = 8;             // in a table; machine formats have all of the evidence
-
-std::string_view tone_of(Severity severity) {
-    switch (severity) {
-        case Severity::error: return kErrorTone;
-        case Severity::warning: return kWarningTone;
-        case Severity::note: break;
-    }
-    return {};
-}
+constexpr std::size_t kIndent = 9;        // behind "warning  "
+constexpr std::size_t kShownOfMany = 3;   // of findings of one id
+constexpr std::size_t kNamedOfMany = 12;  // connections beyond them
+constexpr std::size_t kFramesShown = 8;   // in a table; machine formats have all of the evidence
 
 std::string times(std::uint64_t count) { return count == 1 ? "" : fmt::format(", {} times", grouped(count)); }
 
@@ -46,15 +39,13 @@ std::string evidence(const Finding& finding) {
         text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ",
                             std::to_underlying(finding.packets[i]));
     if (shown < finding.packets.size()) text += ", ...";
-    if (finding.clause != kObserved) text += fmt::format("{}{}", text.empty() ? "" : "; ", finding.clause);
+    if (const auto clause = clause_text(finding); !clause.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", clause);
     return text;
 }
 
 void append_head(std::string& out, const Finding& finding, std::string_view rest, bool color) {
-    const std::string_view severity = kSeverityNames[static_cast<std::size_t>(finding.severity)];
-    const std::string start = fmt::format("{:<{}}{}", severity, kIndent, finding.id);
-    const std::string_view tone = color ? tone_of(finding.severity) : std::string_view{};
-    out += tone.empty() ? start : fmt::format("{}{}{}", tone, start, kToneEnd);
+    append_toned(out, color ? tone_of(finding.severity) : Tone::plain,
+                 fmt::format("{:<{}}{}", severity_name(finding), kIndent, finding.id));
     out += rest;
     out += '\n';
 }
@@ -76,8 +67,7 @@ void append_group(std::string& out, Group group, const transport::Timeline& time
     std::uint64_t count = 0;
     for (const Finding* finding : group) count += finding->count;
     append_head(out, first,
-                fmt::format("  {}, {} findings{}", kPartyNames[static_cast<std::size_t>(first.party)], grouped(group.size()),
-                            count == group.size() ? "" : times(count)),
+                fmt::format("  {}, {} findings{}", party_name(first), grouped(group.size()), count == group.size() ? "" : times(count)),
                 color);
     const std::size_t shown = std::min(group.size(), kShownOfMany);
     for (std::size_t i = 0; i < shown; ++i) {
@@ -97,9 +87,7 @@ void append_group(std::string& out, Group group, const transport::Timeline& time
 
 void append_finding(std::string& out, const Finding& finding, const transport::Timeline& timeline, bool color) {
     const std::string place = where(finding, timeline);
-    append_head(out, finding,
-                fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, kPartyNames[static_cast<std::size_t>(finding.party)],
-                            times(finding.count)),
+    append_head(out, finding, fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, party_name(finding), times(finding.count)),
                 color);
     append_line(out, finding.summary);
     append_advice(out, finding);

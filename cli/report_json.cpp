@@ -1,8 +1,9 @@
 // The report for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are decimal.
+#include <transport-replay/report/figures.hpp>
+
 #include <algorithm>
 
 #include "analyzing.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 
 namespace qps::cli {

@@ -1,15 +1,16 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analyzing.hpp"
-#include "figures.hpp"
 #include "report.hpp"
 #include "tone.hpp"
+#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

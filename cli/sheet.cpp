@@ -6,31 +6,21 @@
 #include <algorithm>
 
 #include "rows.hpp"
-#include "tone.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
+
+using namespace transport;
 
 namespace {
 
 constexpr std::size_t kHeld = 200;  // rows that decide the widths
 
-std::string text_of(const Cell& cell) {
-    struct Text {
-        std::string operator()(std::monostate) const { return {}; }
-        std::string operator()(bool value) const { return value ? "1" : "0"; }
-        std::string operator()(std::int64_t value) const { return std::to_string(value); }
-        std::string operator()(std::uint64_t value) const { return std::to_string(value); }
-        std::string operator()(const std::string& value) const { return value; }
-    };
-    return std::visit(Text{}, cell);
-}
-
 void append_json(std::string& out, const Cell& cell) {
     if (std::holds_alternative<std::monostate>(cell)) out += "null";
     else if (const bool* flag = std::get_if<bool>(&cell)) out += *flag ? "true" : "false";
     else if (const auto* text = std::get_if<std::string>(&cell)) dissect::append_json_string(out, *text);
-    else out += text_of(cell);
+    else out += plain_text(cell);
 }
 
 }  // namespace
@@ -49,7 +39,7 @@ void Sheet::begin() {
     }
 }
 
-void Sheet::take(const std::vector<Cell>& cells, std::string_view tone) {
+void Sheet::take(const std::vector<Cell>& cells, Tone tone) {
     switch (format_) {
         case OutputFormat::json:
         case OutputFormat::ndjson: write_json(cells); break;
@@ -58,7 +48,7 @@ void Sheet::take(const std::vector<Cell>& cells, std::string_view tone) {
         case OutputFormat::table: {
             Line line;
             for (std::size_t i = 0; i < cells.size(); ++i)
-                if (wanted(heads_[i])) line.cells.push_back(text_of(cells[i]));
+                if (wanted(heads_[i])) line.cells.push_back(plain_text(cells[i]));
             line.tone = tone;
             take_line(std::move(line));
         }
@@ -87,7 +77,7 @@ void Sheet::write_separated(const std::vector<Cell>& cells) {
         if (!wanted(heads_[i])) continue;
         if (!first) out += separator(format_);
         first = false;
-        append_cell(out, format_, text_of(cells[i]));
+        append_cell(out, format_, plain_text(cells[i]));
     }
     output_.write(out + "\n");
 }
@@ -137,8 +127,9 @@ void Sheet::write_line(const Line& line) {
         ++i;
     }
     while (!out.empty() && out.back() == ' ') out.pop_back();
-    if (line.tone.empty()) output_.write(out + "\n");
-    else output_.write(fmt::format("{}{}{}\n", line.tone, out, kToneEnd));
+    std::string toned;
+    append_toned(toned, color_ ? line.tone : Tone::plain, out);
+    output_.write(toned + "\n");
 }
 
 void Sheet::end() {

@@ -2,6 +2,7 @@
 // without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,9 +11,7 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "figures.hpp"
 #include "sheet.hpp"
-#include "tone.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -57,41 +56,35 @@ template <std::uint64_t Interval::* Count>
 Cell count(const Row& row) {
     return number(row.interval.*Count);
 }
-// The same for people: what did not happen takes no ink.
+// For people: what did not happen takes no ink.
 template <std::uint64_t Interval::* Count>
-Cell unless_zero(const Row& row) {
-    return row.interval.*Count == 0 ? Cell{} : number(row.interval.*Count);
+std::string unless_zero(const Row& row) {
+    return row.interval.*Count == 0 ? "" : std::to_string(row.interval.*Count);
 }
 
-using Column = SheetColumn<Row>;
-constexpr std::array kColumns{
-    Column{"start_ns", "", Side::right, [](const Row& row) { return number(row.interval.start); }},
-    Column{"", "time", Side::right, [](const Row& row) -> Cell { return seconds_text(elapsed(row.start, row.interval.start)); }},
+using Column = TableColumn<Row>;
+constexpr std::array kRowColumns{
+    Column{"start_ns", "time", Side::right, [](const Row& row) { return number(row.interval.start); },
+           [](const Row& row) { return seconds_text(elapsed(row.start, row.interval.start)); }},
     Column{"packets", "packets", Side::right, count<&Interval::packets>},
     Column{"bytes", "bytes", Side::right, count<&Interval::bytes>},
     Column{"payload_bytes", "payload", Side::right, count<&Interval::payload_bytes>},
-    Column{"", "rate", Side::right,
-           [](const Row& row) -> Cell {
+    Column{"", "rate", Side::right, count<&Interval::bytes>,
+           [](const Row& row) {
                constexpr double kBitsPerByte = 8;
                return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
            }},
     Column{"completed_messages", "", Side::right, count<&Interval::messages>},
-    Column{"retransmitted_packets", "", Side::right, count<&Interval::retransmitted>},
-    Column{"", "resent", Side::right, unless_zero<&Interval::retransmitted>},
-    Column{"sequence_naks", "", Side::right, count<&Interval::sequence_naks>},
-    Column{"", "seq NAK", Side::right, unless_zero<&Interval::sequence_naks>},
-    Column{"rnr_naks", "", Side::right, count<&Interval::rnr_naks>},
-    Column{"", "RNR", Side::right, unless_zero<&Interval::rnr_naks>},
-    Column{"fatal_naks", "", Side::right, count<&Interval::fatal_naks>},
-    Column{"", "fatal", Side::right, unless_zero<&Interval::fatal_naks>},
-    Column{"ce_marked", "", Side::right, count<&Interval::ce_marked>},
-    Column{"", "CE", Side::right, unless_zero<&Interval::ce_marked>},
-    Column{"cnps", "", Side::right, count<&Interval::cnps>},
-    Column{"", "CNP", Side::right, unless_zero<&Interval::cnps>},
-    Column{"pause_frames", "", Side::right, count<&Interval::pauses>},
-    Column{"", "pause", Side::right, unless_zero<&Interval::pauses>},
-    Column{"", "throughput", Side::left, [](const Row& row) -> Cell { return bar(row); }},
+    Column{"retransmitted_packets", "resent", Side::right, count<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
+    Column{"sequence_naks", "seq NAK", Side::right, count<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
+    Column{"rnr_naks", "RNR", Side::right, count<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
+    Column{"fatal_naks", "fatal", Side::right, count<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},
+    Column{"ce_marked", "CE", Side::right, count<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
+    Column{"cnps", "CNP", Side::right, count<&Interval::cnps>, unless_zero<&Interval::cnps>},
+    Column{"pause_frames", "pause", Side::right, count<&Interval::pauses>, unless_zero<&Interval::pauses>},
+    Column{"", "throughput", Side::left, count<&Interval::bytes>, bar},
 };
+constexpr std::span<const Column> kColumns = kRowColumns;
 
 void count_answer(Interval& interval, const Observation& observation) {
     if (!observation.acknowledgment) return;
@@ -120,9 +113,7 @@ void count_packet(Interval& interval, const Observation& observation, const Pack
 class Rows {
 public:
     Rows(const Options& options, Output& output)
-        : interval_(std::to_underlying(options.interval)),
-          sheet_(options, output, "intervals", kColumns),
-          color_(options.format == OutputFormat::table && wants_color(options, output)) {}
+        : interval_(std::to_underlying(options.interval)), sheet_(options, output, "intervals", kColumns) {}
 
     // Of the capture, whatever of it is shown: times are then the same in every table.
     void begin_at(const Observation& observation) {
@@ -173,12 +164,11 @@ private:
         if (due < interval.start) sheet_.remark(fmt::format("  ... {} without packets", duration_text(elapsed(due, interval.start))));
         last_ = interval.start;
         const bool trouble = interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
-        sheet_.add(kColumns, Row{interval, Duration{interval_}, *start_, most_}, color_ && trouble ? kWarningTone : std::string_view{});
+        sheet_.add(kColumns, Row{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain);
     }
 
     std::int64_t interval_;
     Sheet sheet_;
-    bool color_;
     std::optional<Instant> start_;
     std::optional<Interval> now_;
     bool timed_ = false;  // its start is known

@@ -55,4 +55,20 @@ std::string_view tone(const Packet& packet) {
     return tone_of_acknowledgment(packet);
 }
 
+std::string_view tone(transport::Tone tone) {
+    switch (tone) {
+        case transport::Tone::error: return kError;
+        case transport::Tone::warning: return kWarning;
+        case transport::Tone::plain: break;
+    }
+    return {};
+}
+
+void append_toned(std::string& out, transport::Tone its, std::string_view text) {
+    const std::string_view start = tone(its);
+    out += start;
+    out += text;
+    if (!start.empty()) out += kToneEnd;
+}
+
 }  // namespace qps::cli

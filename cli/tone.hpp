@@ -1,8 +1,10 @@
-// Colours of packet lines on a terminal, by what the packet says.
+// Colours of lines on a terminal, by what the packet or the row says.
 #pragma once
 
 #include <dissect/packet.hpp>
+#include <transport-replay/report/table.hpp>
 
+#include <string>
 #include <string_view>
 
 #include "options.hpp"
@@ -16,10 +18,11 @@ namespace qps::cli {
 // The escape sequence that starts a line of that packet; empty for an ordinary one.
 [[nodiscard]] std::string_view tone(const dissect::Packet& packet);
 
-// The same for reports.
-inline constexpr std::string_view kErrorTone = "\033[31m";
-inline constexpr std::string_view kWarningTone = "\033[33m";
-inline constexpr std::string_view kHeadingTone = "\033[1m";
+// The same for rows of reports.
+[[nodiscard]] std::string_view tone(transport::Tone tone);
 inline constexpr std::string_view kToneEnd = "\033[0m";
+
+// Text between the sequence of its tone and the end of it; bare where it is plain.
+void append_toned(std::string& out, transport::Tone tone, std::string_view text);
 
 }  // namespace qps::cli

@@ -65,7 +65,7 @@ constexpr std::array kFindings{
     FindingRow{"ecn-not-answered", kWarning, "IBA A17.9.3", "Marked packets brought no CNP", draw::ecn_not_answered},
     FindingRow{"cnp-without-mark", kNote, "IBA A17.9.3", "CNPs whose cause is not in the capture", draw::cnp_without_mark},
     FindingRow{"cnp-without-effect", kNote, "IBA A17.9.3", "A sender kept its rate after CNPs", draw::cnp_without_effect},
-    FindingRow{"incast", kNote, "observed", "Many hosts sent to one at the same time", draw::incast},
+    FindingRow{"incast", kNote, kObserved, "Many hosts sent to one at the same time", draw::incast},
 
     FindingRow{"cm-rejected", kError, "IBA 12.6.7", "A connection was refused", draw::cm_rejected},
     FindingRow{"cm-no-answer", kError, "IBA 12.9.8", "A connection request had no answer", draw::cm_no_answer},
@@ -79,14 +79,14 @@ constexpr std::array kFindings{
     FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
                draw::capture_lost_packets},
     FindingRow{"gaps-unexplained", kNote, "IBA 9.7.3", "Packets are missing, and nothing tells who lost them", draw::gaps_unexplained},
-    FindingRow{"capture-duplicates", kNote, "observed", "The capture holds packets more than once", draw::capture_duplicates},
-    FindingRow{"capture-cut", kNote, "observed", "The capture kept only the beginning of packets", draw::capture_cut},
+    FindingRow{"capture-duplicates", kNote, kObserved, "The capture holds packets more than once", draw::capture_duplicates},
+    FindingRow{"capture-cut", kNote, kObserved, "The capture kept only the beginning of packets", draw::capture_cut},
     FindingRow{"one-way-capture", kNote, "IBA o9-30", "The capture holds one direction only", draw::one_way_capture},
     FindingRow{"pairing-uncertain", kNote, "IBA 9.7.3", "Ways of traffic that could not surely be joined", draw::pairing_uncertain},
-    FindingRow{"clock-backwards", kNote, "observed", "Timestamps go back", draw::clock_backwards},
-    FindingRow{"clock-coarse", kNote, "observed", "Timestamps are too coarse for latencies", draw::clock_coarse},
+    FindingRow{"clock-backwards", kNote, kObserved, "Timestamps go back", draw::clock_backwards},
+    FindingRow{"clock-coarse", kNote, kObserved, "Timestamps are too coarse for latencies", draw::clock_coarse},
     FindingRow{"malformed-packets", kWarning, "IBA 9.2", "Headers that break the rules of their format", draw::malformed_packets},
-    FindingRow{"analysis-bounded", kNote, "observed", "The capture is larger than the bounds of the analysis", draw::analysis_bounded},
+    FindingRow{"analysis-bounded", kNote, kObserved, "The capture is larger than the bounds of the analysis", draw::analysis_bounded},
 };
 
 struct Drawn {

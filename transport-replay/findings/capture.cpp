@@ -90,7 +90,7 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
           .count = copies,
           .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.",
                                  grouped(copies), counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
-                                 duration(quality.least_copy_distance), duration(quality.most_copy_distance)),
+                                 duration_text(quality.least_copy_distance), duration_text(quality.most_copy_distance)),
           .advice = "Mirror one direction of each port only; the copies were left out here, but counters of other tools hold them twice."});
 }
 
@@ -181,7 +181,7 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
           .packets = {quality.largest_step_frame},
           .count = quality.backwards,
           .summary = fmt::format("Timestamps go back {}, by {} at the most.", times(quality.backwards),
-                                 duration(magnitude(quality.largest_step_back))),
+                                 duration_text(magnitude(quality.largest_step_back))),
           .advice =
               "Sort the file by time (`reordercap`) if it was merged, and distrust durations below that step: clocks of several ports or "
               "hosts differ by it."});
@@ -192,7 +192,8 @@ void clock_coarse(const Timeline& timeline, const Emit& emit) {
     if (!resolution || *resolution < kCoarseClock) return;
     emit({.party = Party::capture,
           .count = timeline.quality.packets,
-          .summary = fmt::format("The clock of the capture counts in steps of {}, more than most round trips take.", duration(*resolution)),
+          .summary =
+              fmt::format("The clock of the capture counts in steps of {}, more than most round trips take.", duration_text(*resolution)),
           .advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
                     "latencies."});
 }

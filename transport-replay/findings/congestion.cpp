@@ -89,9 +89,9 @@ void pfc_storm(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::congestion,
           .packets = std::move(found.packets),
           .count = found.storms,
-          .summary =
-              fmt::format("{} was paused for {} without a break ({} of {} and more): whoever sends there stands still.",
-                          stopped(*found.worst), duration(found.worst->longest), counted(found.storms, "storm"), duration(kStormTime)),
+          .summary = fmt::format("{} was paused for {} without a break ({} of {} and more): whoever sends there stands still.",
+                                 stopped(*found.worst), duration_text(found.worst->longest), counted(found.storms, "storm"),
+                                 duration_text(kStormTime)),
           .advice = "Find who sends the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration in "
                     "`ethtool -S`), and turn the PFC watchdog on in every switch."});
 }
@@ -106,10 +106,10 @@ void pfc_pause(const Timeline& timeline, const Emit& emit) {
           .packets = std::move(found.packets),
           .count = found.periods,
           .summary = fmt::format("{} was paused for {} in {}, {} of the capture and {} at the longest{}.", stopped(*longest),
-                                 duration(longest->paused), counted(longest->periods, "period"),
+                                 duration_text(longest->paused), counted(longest->periods, "period"),
                                  share(static_cast<std::uint64_t>(std::to_underlying(longest->paused)),
                                        static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))),
-                                 duration(longest->longest),
+                                 duration_text(longest->longest),
                                  found.unknown == 0 ? "" : fmt::format(", at least: {} had no end", counted(found.unknown, "period"))),
           .advice = "Let ECN act before PFC does (marking thresholds below the pause thresholds of the same queue), and watch "
                     "rx_prioN_pause_duration of the ports on the way.",
@@ -126,8 +126,8 @@ void ecn_congestion(const Timeline& timeline, const Emit& emit) {
             if (!delay) delay = stream.delays.median();
             if (stream.gaps.count() != 0 && (!gap || stream.gaps.least() < *gap)) gap = stream.gaps.least();
         });
-        const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark by median", duration(*delay)) : "",
-                                             gap ? fmt::format(", {} apart at the closest", duration(*gap)) : "");
+        const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark by median", duration_text(*delay)) : "",
+                                             gap ? fmt::format(", {} apart at the closest", duration_text(*gap)) : "");
         emit({.party = Party::congestion,
               .packets = std::move(packets),
               .count = pair.marked + pair.notifications,
@@ -148,7 +148,7 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit) {
               .count = pair.unanswered,
               .summary = fmt::format("{} of {} from {} to {} had no CNP of {} within {}, so the sender cannot slow down.",
                                      grouped(pair.unanswered), counted(decided(pair), "CE mark"), text(pair.source), text(pair.destination),
-                                     text(pair.destination), duration(kCnpDeadline)),
+                                     text(pair.destination), duration_text(kCnpDeadline)),
               .advice = fmt::format("Turn the notification point on at {} for this priority (`mlnx_qos`, ecn/roce_np/enable), and check "
                                     "np_ecn_marked_roce_packets against np_cnp_sent and the class that CNPs travel in.",
                                     text(pair.destination))});
@@ -203,8 +203,8 @@ void incast(const Timeline& timeline, const Emit& emit) {
         marked += burst.marked;
     }
     draft.summary = fmt::format("{} sent {} to {} at once within {}, the largest of {}, in which {} were marked for congestion.",
-                                counted(worst->senders, "host"), size(worst->bytes), text(worst->destination), duration(worst->length),
-                                counted(draft.count, "burst"), counted(marked, "packet"));
+                                counted(worst->senders, "host"), bytes_text(worst->bytes), text(worst->destination),
+                                duration_text(worst->length), counted(draft.count, "burst"), counted(marked, "packet"));
     draft.advice =
         "Nothing to do while nothing is marked, paused or lost; else spread the start of the senders, or let the collective use "
         "trees or fewer channels.";

@@ -142,10 +142,11 @@ void cm_no_answer(const Timeline& timeline, const Emit& emit) {
         if (!heard) heard.emplace(timeline);
         const bool alive = heard->any(group.first->passive.address, group.first->active.address);
         const auto sent = group.repeats + group.count;
-        const std::string wait = group.first->remote_response_timeout
-                                     ? fmt::format(", with {} of patience each",
-                                                   duration(dissect::Duration{4096LL << (*group.first->remote_response_timeout & 31U)}))
-                                     : std::string();
+        const std::string wait =
+            group.first->remote_response_timeout
+                ? fmt::format(", with {} of patience each",
+                              duration_text(dissect::Duration{4096LL << (*group.first->remote_response_timeout & 31U)}))
+                : std::string();
         emit(
             {.party = Party::undecided,
              .packets = group.packets,
@@ -201,7 +202,7 @@ void cm_retries(const Timeline& timeline, const Emit& emit) {
               .count = group.repeats,
               .summary = fmt::format("{} of {} and {} in {} {} sent more than once{}.", counted(group.repeats, "CM message"),
                                      group.active(), group.passive(), counted(group.count, "attempt"), group.repeats == 1 ? "was" : "were",
-                                     group.slowest ? fmt::format(", and setup took up to {}", duration(*group.slowest)) : ""),
+                                     group.slowest ? fmt::format(", and setup took up to {}", duration_text(*group.slowest)) : ""),
               .advice =
                   fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that accepts slowly; "
                               "each retry costs the CM response timeout.",

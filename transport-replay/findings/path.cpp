@@ -118,7 +118,7 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
     draft.summary = fmt::format(
         "{} moved {} in packets of {} or less, where others in this capture use {}: headers take {} of the link "
         "instead of {}.",
-        counted(draft.count, "connection"), size(bytes), length(small), greatest, share(kHeaderBytes, kHeaderBytes + small),
+        counted(draft.count, "connection"), bytes_text(bytes), length(small), greatest, share(kHeaderBytes, kHeaderBytes + small),
         share(kHeaderBytes, kHeaderBytes + greatest));
     draft.advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, `ibv_devinfo`).";
     emit(std::move(draft));

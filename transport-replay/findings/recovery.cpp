@@ -68,7 +68,7 @@ bool all_answered(const Way& way) { return way.open + way.failed + way.abandoned
 // ", at intervals of 537 ms (local ACK timeout exponent 15 to 17, and CM agreed on 17)".
 std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
     if (!interval) return {};
-    std::string out = fmt::format(", at intervals of {} and more", duration(*interval));
+    std::string out = fmt::format(", at intervals of {} and more", duration_text(*interval));
     std::string fit;
     if (const auto exponents = timeout_exponents(*interval)) {
         const auto [least, most] = *exponents;
@@ -78,7 +78,7 @@ std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
     if (attempt != nullptr && attempt->local_ack_timeout) {
         const std::uint8_t agreed = *attempt->local_ack_timeout;
         const bool early = agreed != 0 && *interval < ack_timeout_of(agreed);
-        fit += fmt::format("{}{} in CM, {}", fit.empty() ? "" : ", ", agreed, duration(ack_timeout_of(agreed)));
+        fit += fmt::format("{}{} in CM, {}", fit.empty() ? "" : ", ", agreed, duration_text(ack_timeout_of(agreed)));
         if (early) fit += ", so it retransmits adaptively";
     }
     return fit.empty() ? out : fmt::format("{} ({})", out, fit);
@@ -180,7 +180,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                   .count = stories.size(),
                   .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up (completion status 12{}): {}.",
                                          host(found.from()), story.psn.value(), verb(story.verb), times(story.rounds + 1ULL),
-                                         who(found.to()), duration(elapsed(story.began, std::max(story.began, story.ended))),
+                                         who(found.to()), duration_text(elapsed(story.began, std::max(story.began, story.ended))),
                                          fitted(story.interval, attempt), agreed, why.peer),
                   .advice = std::move(why.advice)});
         }
@@ -217,7 +217,7 @@ void go_back_n(const Timeline& timeline, const Emit& emit) {
         const std::string took = cost(sum.stories, sum.lost, sum.most_lost);
         const std::string price = sum.resent == 0 ? fmt::format("recovery took {}", took)
                                                   : fmt::format("{} ({}) went over the wire again, which cost {}",
-                                                                counted(sum.resent, "packet"), size(sum.resent_bytes), took);
+                                                                counted(sum.resent, "packet"), bytes_text(sum.resent_bytes), took);
         FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = evidence(stories), .count = sum.stories};
         const std::uint64_t corrupt = found.way().corrupt;
         if (!stories.empty() && std::ranges::all_of(stories, &Recovery::inferred)) {
@@ -249,24 +249,25 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
                           std::to_underlying(sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
         const Duration wait{std::to_underlying(sum.waited) / static_cast<std::int64_t>(std::max<std::uint64_t>(sum.triggers, 1))};
         const std::string asked =
-            code ? fmt::format(" that asked for {} (timer code {})", duration(rnr_time(*code)), *code) : std::string();
-        emit(
-            {.party = Party::responder,
-             .connection = found.connection.uid,
-             .packets = evidence(stories),
-             .count = sum.stories,
-             .summary = fmt::format("{} had no receive posted for {} {}: {}{} cost {}{}.", who(found.to()), host(found.from()),
-                                    times(sum.stories), counted(sum.triggers, "RNR NAK"), asked, cost(sum.stories, sum.lost, sum.most_lost),
-                                    wait == Duration{}  ? ""
-                                    : sum.triggers == 1 ? fmt::format("; {} waited {}", host(found.from()), duration(wait))
-                                                        : fmt::format("; {} waited {} on average", host(found.from()), duration(wait))),
-             .advice = longest ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
-                                             "longest there is, and rdma_cm leaves it so.",
-                                             host(found.to()))
-                               : fmt::format("Let the application on {} post more receives earlier (deeper receive queue, SRQ with a limit "
-                                             "event), since it drains slower than {} sends.",
-                                             host(found.to()), host(found.from())),
-             .severity = felt ? Severity::warning : Severity::note});
+            code ? fmt::format(" that asked for {} (timer code {})", duration_text(rnr_time(*code)), *code) : std::string();
+        emit({.party = Party::responder,
+              .connection = found.connection.uid,
+              .packets = evidence(stories),
+              .count = sum.stories,
+              .summary =
+                  fmt::format("{} had no receive posted for {} {}: {}{} cost {}{}.", who(found.to()), host(found.from()),
+                              times(sum.stories), counted(sum.triggers, "RNR NAK"), asked, cost(sum.stories, sum.lost, sum.most_lost),
+                              wait == Duration{}  ? ""
+                              : sum.triggers == 1 ? fmt::format("; {} waited {}", host(found.from()), duration_text(wait))
+                                                  : fmt::format("; {} waited {} on average", host(found.from()), duration_text(wait))),
+              .advice = longest
+                            ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
+                                          "longest there is, and rdma_cm leaves it so.",
+                                          host(found.to()))
+                            : fmt::format("Let the application on {} post more receives earlier (deeper receive queue, SRQ with a limit "
+                                          "event), since it drains slower than {} sends.",
+                                          host(found.to()), host(found.from())),
+              .severity = felt ? Severity::warning : Severity::note});
     }
 }
 
@@ -285,7 +286,8 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
               .packets = evidence(stories),
               .count = stories.size(),
               .summary = fmt::format("{} sent again {} after an RNR NAK of {} that asked for {} (timer code {}).", host(found.from()),
-                                     duration(story.longest_wait), who(found.to()), duration(rnr_time(*story.rnr_timer)), *story.rnr_timer),
+                                     duration_text(story.longest_wait), who(found.to()), duration_text(rnr_time(*story.rnr_timer)),
+                                     *story.rnr_timer),
               .advice = fmt::format("Report it to the vendor of the NIC of {}: a requester must wait as long as the NAK asks.",
                                     host(found.from()))});
     }
@@ -316,7 +318,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
               .packets = evidence(stories),
               .count = sum.stories,
               .summary = fmt::format("{} waited {} in vain for {} and sent {} ({}) again{}, which cost {}{}{}.", host(found.from()),
-                                     times(sum.triggers), who(found.to()), counted(sum.resent, "packet"), size(sum.resent_bytes),
+                                     times(sum.triggers), who(found.to()), counted(sum.resent, "packet"), bytes_text(sum.resent_bytes),
                                      fitted(shortest(stories), attempt_of(timeline, found.connection)),
                                      cost(sum.stories, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
               .advice = std::move(why.advice)});
@@ -358,7 +360,7 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
               .count = found.sum.stories,
               .summary =
                   fmt::format("{} asked {} again {} for data that had not come, {} of them from the middle of a READ, which cost {}{}.",
-                              host(found.from()), who(found.to()), times(found.sum.stories), partial, duration(found.sum.lost), seen),
+                              host(found.from()), who(found.to()), times(found.sum.stories), partial, duration_text(found.sum.lost), seen),
               .advice = fmt::format("Find the drops or the reordering of READ responses on the way from {} to {} (switch drop counters, "
                                     "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
                                     host(found.to()), host(found.from())),

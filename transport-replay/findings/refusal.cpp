@@ -198,8 +198,8 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
             if (reads != 0 && reads == way.completed && way.latency.count == reads && nanoseconds != 0) {
                 const double rate =
                     static_cast<double>(way.most_reads) * static_cast<double>(way.message_bytes) * 8 / static_cast<double>(nanoseconds);
-                allowed = fmt::format("; at {} a READ and {} each that allows {:.3g} Gbit/s", size(way.message_bytes / reads),
-                                      duration(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
+                allowed = fmt::format("; at {} a READ and {} each that allows {:.3g} Gbit/s", bytes_text(way.message_bytes / reads),
+                                      duration_text(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
             }
             emit({.party = Party::requester,
                   .connection = connection.uid,
@@ -233,7 +233,7 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
                   .count = way.open,
                   .summary = fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
                                          counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))),
-                                         duration(silent)),
+                                         duration_text(silent)),
                   .advice =
                       fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 waits for ever); the "
                                   "tap may also have missed the last answers.",

@@ -1,25 +1,19 @@
-// Words of findings: numbers, times and ends as people read them in a sentence.
+// Words of findings, beside those of all reports: numbers, times and ends as people read them in a sentence.
 #pragma once
 
 #include <transport-replay/connection.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace qps::transport::words {
 
-[[nodiscard]] std::string grouped(std::uint64_t count);  // "1,084"
-// "1 packet", "3,000 packets"; the plural takes an s.
-[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 [[nodiscard]] std::string times(std::uint64_t count);  // "once", "twice", "3 times"
 // "9.2 s"; of several also the longest: "9.2 s, 4.6 s of it at once".
 [[nodiscard]] std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration most);
 // "4096 bytes": what programs and configurations call it, to be compared with them.
 [[nodiscard]] std::string length(std::uint64_t bytes);
-// "512 bytes", "31.2 KiB", "1.5 GiB".
-[[nodiscard]] std::string size(std::uint64_t bytes);
-// "655.4 ms"; of durations, never negative ones.
-[[nodiscard]] std::string duration(dissect::Duration value);
 // "2.1 %" of a whole that is not 0; "0 %" of one that is.
 [[nodiscard]] std::string share(std::uint64_t part, std::uint64_t whole);
 // "10.0.0.2 QP 17", "10.0.0.2" where no packet names its queue pair.

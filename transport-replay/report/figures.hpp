@@ -7,9 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace qps::cli {
-
-inline constexpr std::size_t kLineWidth = 100;  // of reports: what fits beside another window, and into a ticket
+namespace qps::transport {
 
 [[nodiscard]] std::string grouped(std::uint64_t number);  // "1,234,567"
 // "1 packet", "2,000 packets".
@@ -23,12 +21,8 @@ inline constexpr std::size_t kLineWidth = 100;  // of reports: what fits beside 
 
 [[nodiscard]] std::string_view service_name(dissect::Service service);  // "RC"
 // "10.0.0.1:17 <-> 10.0.0.2:18"
-[[nodiscard]] std::string ends_text(const transport::Connection& connection);
+[[nodiscard]] std::string ends_text(const Connection& connection);
 // "remote access error"; "reserved code 9" where the specification has no name.
 [[nodiscard]] std::string nak_text(std::uint8_t code);
 
-// Words in lines of at most kLineWidth columns, each after `indent` spaces; the first line begins with `start` instead,
-// which is as wide.
-void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words);
-
-}  // namespace qps::cli
+}  // namespace qps::transport

@@ -1,11 +1,9 @@
 // Who is at the ends of each connection, learned while the capture is read.
-#include "known_ends.hpp"
+#include <transport-replay/report/known_ends.hpp>
 
 #include <utility>
 
-namespace qps::cli {
-
-using namespace transport;
+namespace qps::transport {
 
 void KnownEnds::learn(const Observation& observation, const PacketStory& story) {
     if (!story.connection) return;
@@ -25,4 +23,4 @@ const Endpoint& KnownEnds::end(ConnectionId connection, End end) const {
     return uid < ends_.size() ? ends_[uid][static_cast<std::size_t>(end)] : kUnknown;
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

@@ -1,15 +1,14 @@
 // Messages in words.
-#include "verbs.hpp"
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/verbs.hpp>
 
 #include <array>
 
-#include "figures.hpp"
 #include <fmt/format.h>
 
-namespace qps::cli {
+namespace qps::transport {
 
 using namespace dissect;
-using namespace transport;
 
 std::string verb_text(const Message& message) {
     constexpr std::array<std::string_view, 12> kNames{"SEND",     "WRITE",     "READ",   "READ response", "ACK",          "atomic ACK",
@@ -36,4 +35,4 @@ std::string psn_range(Psn first, Psn last) {
     return first == last ? std::to_string(first.value()) : fmt::format("{}..{}", first.value(), last.value());
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

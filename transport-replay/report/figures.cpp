@@ -1,16 +1,15 @@
 // Numbers and names as people read them in reports.
-#include "figures.hpp"
 
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/render_value.hpp>
+#include <transport-replay/report/figures.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 
 #include <fmt/format.h>
 
-namespace qps::cli {
+namespace qps::transport {
 
 using namespace dissect;
 
@@ -74,9 +73,7 @@ std::string_view service_name(Service service) {
     return kNames[static_cast<std::size_t>(service) % kNames.size()];
 }
 
-std::string ends_text(const transport::Connection& connection) {
-    return fmt::format("{} <-> {}", text(connection.ends[0]), text(connection.ends[1]));
-}
+std::string ends_text(const Connection& connection) { return fmt::format("{} <-> {}", text(connection.ends[0]), text(connection.ends[1])); }
 
 std::string nak_text(std::uint8_t code) {
     for (const ValueName& row : kNakCodes) {
@@ -88,26 +85,4 @@ std::string nak_text(std::uint8_t code) {
     return fmt::format("reserved code {}", code);
 }
 
-void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words) {
-    out += start;
-    std::size_t column = indent;
-    bool first = true;
-    while (!words.empty()) {
-        const std::size_t length = std::min(words.find(' '), words.size());
-        if (!first && column + 1 + length > kLineWidth) {
-            out += '\n';
-            out.append(indent, ' ');
-            column = indent;
-        } else if (!first) {
-            out += ' ';
-            ++column;
-        }
-        out += words.substr(0, length);
-        column += length;
-        first = false;
-        words.remove_prefix(std::min(length + 1, words.size()));
-    }
-    out += '\n';
-}
-
-}  // namespace qps::cli
+}  // namespace qps::transport

@@ -1,0 +1,180 @@
+// Connection attempts in words, and their messages as rows.
+#include <dissect/render_value.hpp>
+#include <transport-replay/instant.hpp>
+#include <transport-replay/report/cm.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+// 4.096 us * 2^exponent, as all timeouts of CM and of the transport are written.
+std::string timeout_text(std::uint8_t exponent) {
+    constexpr double kUnit = 4.096e-6;
+    return human_time(kUnit * static_cast<double>(std::uint64_t{1} << (exponent & 31)));
+}
+
+template <class T>
+std::string value_text(const std::optional<T>& value) {
+    if (!value) return "?";
+    if constexpr (std::is_same_v<T, Psn>) return std::to_string(value->value());
+    else if constexpr (std::is_enum_v<T>) return std::to_string(std::to_underlying(*value));
+    else return std::to_string(*value);
+}
+
+// "17 <-> 18" of what both sides say; empty where neither does.
+template <class T>
+std::string pair_text(std::string_view what, const std::optional<T>& active, const std::optional<T>& passive) {
+    if (!active && !passive) return {};
+    return fmt::format("{} {} <-> {}", what, value_text(active), value_text(passive));
+}
+
+std::string rnr_text(const std::optional<std::uint8_t>& count) {
+    constexpr std::uint8_t kForever = 7;
+    return count && *count == kForever ? "forever" : value_text(count);
+}
+
+using Row = CmRow;
+std::string time_text(const Row& row) { return seconds_text(elapsed(row.attempt.ladder.front().time, row.rung.time)); }
+
+using Column = TableColumn<Row>;
+constexpr std::array kColumns{
+    Column{"attempt", "attempt", Side::right, [](const Row& row) { return number(row.attempt.uid); }},
+    Column{"active", "active", Side::left, [](const Row& row) { return words(text(row.attempt.active.address)); }},
+    Column{"passive", "passive", Side::left, [](const Row& row) { return words(text(row.attempt.passive.address)); }},
+    Column{"service", "service", Side::left, [](const Row& row) { return words(service_text(row.attempt)); }},
+    Column{"outcome", "outcome", Side::left, [](const Row& row) { return words(name(row.attempt.outcome)); }},
+    Column{"frame", "frame", Side::right, [](const Row& row) { return number(row.rung.frame); }},
+    Column{"time_ns", "time", Side::right, [](const Row& row) { return number(row.rung.time); }, time_text},
+    Column{"message", "message", Side::left, [](const Row& row) { return words(name(row.rung.message)); }},
+    Column{"from_active", "from", Side::left, [](const Row& row) -> Cell { return row.rung.from_active; },
+           [](const Row& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
+    Column{"duplicate", "", Side::left, [](const Row& row) -> Cell { return row.rung.duplicate; }},
+    Column{"refused", "", Side::left, [](const Row& row) -> Cell { return row.rung.refused; }},
+    Column{"state", "state", Side::left, [](const Row& row) { return words(name(row.rung.state)); }},
+    Column{"", "remarks", Side::left, [](const Row& row) { return words(remarks_text(row.rung)); }},
+};
+
+}  // namespace
+
+std::span<const TableColumn<CmRow>> cm_columns() { return kColumns; }
+
+Tone tone_of(const CmAttempt& attempt) {
+    switch (attempt.outcome) {
+        case CmOutcome::rejected:
+        case CmOutcome::no_answer:
+        case CmOutcome::half_open:
+        case CmOutcome::unresolved: return Tone::error;
+        default: return Tone::plain;
+    }
+}
+
+Tone tone_of(const CmRung& rung) { return rung.refused ? Tone::error : rung.duplicate ? Tone::warning : Tone::plain; }
+
+std::string title_text(const CmAttempt& attempt) {
+    std::string title = fmt::format("attempt {}: {} -> {}", attempt.uid, text(attempt.active.address), text(attempt.passive.address));
+    if (attempt.service) title += fmt::format("  {}", name(*attempt.service));
+    if (const std::string service = service_text(attempt); !service.empty()) title += fmt::format(", {}", service);
+    return title;
+}
+
+std::string service_text(const CmAttempt& attempt) {
+    if (!attempt.ip) return attempt.service_id ? fmt::format("service {:#018x}", *attempt.service_id) : "";
+    constexpr std::uint8_t kTcp = 6;
+    constexpr std::uint8_t kUdp = 17;
+    const std::string space = attempt.ip->protocol == kTcp   ? "TCP"
+                              : attempt.ip->protocol == kUdp ? "UDP"
+                                                             : fmt::format("IP protocol {}", attempt.ip->protocol);
+    return fmt::format("RDMA {} port {}", space, attempt.ip->port);
+}
+
+std::string setup_text(const CmAttempt& attempt) {
+    const auto setup = attempt.setup_time();
+    if (!setup) return {};
+    const bool is_set_up = attempt.outcome == CmOutcome::established || attempt.outcome == CmOutcome::disconnected;
+    return fmt::format("{} {}", is_set_up ? "set up in" : "answered after", duration_text(*setup));
+}
+
+std::string rejection_text(const CmAttempt& attempt) {
+    if (!attempt.rejection) return {};
+    return fmt::format("rejected by the {} side: {} ({})", attempt.rejection->by_active ? "active" : "passive",
+                       reject_text(attempt.rejection->reason), attempt.rejection->reason);
+}
+
+std::string reject_text(std::uint16_t reason) {
+    const std::string_view known = reject_reason(reason);
+    return known.empty() ? fmt::format("reason {}", reason) : std::string(known);
+}
+
+std::string ip_text(const CmAttempt& attempt) {
+    if (!attempt.ip || !attempt.ip->addressed) return {};
+    return fmt::format("IP {}:{} -> {}:{}", text(attempt.ip->source), attempt.ip->source_port, text(attempt.ip->destination),
+                       attempt.ip->port);
+}
+
+std::vector<std::string> agreed_texts(const CmAttempt& attempt) {
+    std::vector<std::string> all;
+    const auto add = [&](std::string text) {
+        if (!text.empty()) all.push_back(std::move(text));
+    };
+    add(pair_text("QP", attempt.active.qpn, attempt.passive.qpn));
+    add(pair_text("starting PSN", attempt.active.starting_psn, attempt.passive.starting_psn));
+    if (attempt.path_mtu) add(fmt::format("path MTU {}", *attempt.path_mtu));
+    if (attempt.pkey) add(fmt::format("P_Key {:#06x}", std::to_underlying(*attempt.pkey)));
+    if (attempt.local_ack_timeout)
+        add(fmt::format("ACK timeout {} ({})", *attempt.local_ack_timeout, timeout_text(*attempt.local_ack_timeout)));
+    if (attempt.retry_count) add(fmt::format("retries {}", *attempt.retry_count));
+    if (attempt.active.rnr_retry_count || attempt.passive.rnr_retry_count)
+        add(fmt::format("RNR retries {} <-> {}", rnr_text(attempt.active.rnr_retry_count), rnr_text(attempt.passive.rnr_retry_count)));
+    add(pair_text("READs answered at once", attempt.active.responder_resources, attempt.passive.responder_resources));
+    add(pair_text("READs outstanding", attempt.active.initiator_depth, attempt.passive.initiator_depth));
+    if (attempt.max_cm_retries) add(fmt::format("CM retries {}", *attempt.max_cm_retries));
+    if (attempt.remote_response_timeout) add(fmt::format("waits {} for a REP", timeout_text(*attempt.remote_response_timeout)));
+    if (attempt.mra_service_timeout) add(fmt::format("MRA asks for {}", timeout_text(*attempt.mra_service_timeout)));
+    if (attempt.sidr_qkey) add(fmt::format("Q_Key {:#010x}", std::to_underlying(*attempt.sidr_qkey)));
+    if (attempt.sidr_status && *attempt.sidr_status != 0) add(fmt::format("SIDR status {}", *attempt.sidr_status));
+    return all;
+}
+
+std::string remarks_text(const CmAttempt& attempt) {
+    std::vector<std::string> all;
+    if (attempt.roles_guessed) all.emplace_back("who asked whom is a guess");
+    if (attempt.incomplete) all.emplace_back("the capture lacks messages of it");
+    if (attempt.data_without_rtu)
+        all.push_back(fmt::format("no RTU; data in frame {} took its place", std::to_underlying(*attempt.data_without_rtu)));
+    if (attempt.rungs_dropped != 0) all.push_back(fmt::format("{} not shown", counted(attempt.rungs_dropped, "message")));
+    return fmt::format("{}", fmt::join(all, "; "));
+}
+
+std::string private_data_text(std::string_view whose, const PrivateData& data) {
+    if (data.used == 0) return {};
+    std::string hex;
+    append_hex(hex, data.bytes());
+    return fmt::format("private data of the {}: {}{}", whose, hex, data.used > kPrivateBytesKept ? "..." : "");
+}
+
+std::string remarks_text(const CmRung& rung) {
+    const std::string again = rung.duplicate ? "again" : "";
+    if (!rung.refused) return again;
+    return fmt::format("{}{}not possible when {}", again, again.empty() ? "" : "  ", name(rung.state));
+}
+
+std::string join_text(const MulticastJoin& join) {
+    constexpr std::uint8_t kSet = 2;
+    constexpr std::uint8_t kDelete = 0x15;
+    const std::string_view verb = join.method == kSet ? "joins" : join.method == kDelete ? "leaves" : "asks for";
+    std::string line = fmt::format("{} {} {}", text(join.member), verb, text(join.group));
+    if (join.answered_after) line += fmt::format(", answered after {}", duration_text(*join.answered_after));
+    if (!join.status) line += ", no answer";
+    else if (*join.status != 0) line += fmt::format(", refused with status {:#06x}", *join.status);
+    return line;
+}
+
+}  // namespace qps::transport

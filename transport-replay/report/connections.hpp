@@ -1,0 +1,36 @@
+// Connections as rows.
+#pragma once
+
+#include <transport-replay/report/table.hpp>
+#include <transport-replay/timeline.hpp>
+
+#include <set>
+#include <span>
+
+namespace qps::transport {
+
+struct ConnectionRow {
+    const Connection& connection;
+    bool gave_up = false;  // given_up() has it
+    std::string match{};   // why a line of a log may be about it
+};
+
+[[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns();
+
+// Whose requester sent again until its retries were used up: as the findings say, so that a table and a report agree.
+[[nodiscard]] std::set<ConnectionId> given_up(const Timeline& timeline);
+
+// "failed", "gave up", "released", "one way", "open".
+[[nodiscard]] std::string_view state_of(const ConnectionRow& row);
+[[nodiscard]] Tone tone_of(const ConnectionRow& row);
+
+// Bytes: as its packets show it, else as CM agreed on it; 0: neither tells.
+[[nodiscard]] std::uint32_t path_mtu(const Connection& connection);
+
+// Both ways together.
+template <class Of>
+[[nodiscard]] std::uint64_t both(const Connection& connection, Of of) {
+    return std::uint64_t{of(connection.ways[0])} + of(connection.ways[1]);
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,52 @@
+// Findings as rows.
+#include <transport-replay/report/findings.hpp>
+
+#include <array>
+
+namespace qps::transport {
+
+namespace {
+
+using Column = TableColumn<Finding>;
+constexpr std::array kColumns{
+    Column{"severity", "", Side::left, [](const Finding& finding) { return words(severity_name(finding)); }},
+    Column{"", "severity", Side::left, [](const Finding& finding) { return number(finding.severity); },
+           [](const Finding& finding) { return std::string(severity_name(finding)); }},
+    Column{"id", "finding", Side::left, [](const Finding& finding) { return words(finding.id); }},
+    Column{"party", "party", Side::left, [](const Finding& finding) { return words(party_name(finding)); }},
+    Column{"connection", "#", Side::right, [](const Finding& finding) { return number(finding.connection); }},
+    Column{"count", "times", Side::right, [](const Finding& finding) { return number(finding.count); }},
+    Column{"packets", "", Side::left, [](const Finding& finding) { return words(frames_text(finding)); }},
+    Column{"summary", "what happened", Side::left, [](const Finding& finding) { return words(finding.summary); }},
+    Column{"advice", "what to do", Side::left, [](const Finding& finding) { return words(finding.advice); }},
+    Column{"clause", "", Side::left, [](const Finding& finding) { return words(finding.clause); }},
+};
+
+}  // namespace
+
+std::span<const TableColumn<Finding>> finding_columns() { return kColumns; }
+
+Tone tone_of(Severity severity) {
+    switch (severity) {
+        case Severity::error: return Tone::error;
+        case Severity::warning: return Tone::warning;
+        case Severity::note: break;
+    }
+    return Tone::plain;
+}
+
+std::string_view severity_name(const Finding& finding) { return kSeverityNames[static_cast<std::size_t>(finding.severity)]; }
+std::string_view party_name(const Finding& finding) { return kPartyNames[static_cast<std::size_t>(finding.party)]; }
+
+std::string frames_text(const Finding& finding, std::string_view separator) {
+    std::string text;
+    for (const dissect::FrameIndex frame : finding.packets) {
+        if (!text.empty()) text += separator;
+        text += std::to_string(std::to_underlying(frame));
+    }
+    return text;
+}
+
+std::string_view clause_text(const Finding& finding) { return finding.clause == kObserved ? std::string_view{} : finding.clause; }
+
+}  // namespace qps::transport

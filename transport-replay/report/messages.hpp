@@ -1,0 +1,29 @@
+// Messages as rows.
+#pragma once
+
+#include <transport-replay/connection.hpp>
+#include <transport-replay/report/table.hpp>
+
+#include <optional>
+#include <span>
+
+namespace qps::transport {
+
+struct MessageRow {
+    ConnectionId connection{};
+    End requester{};
+    const Endpoint& from;
+    const Endpoint& to;
+    const Message& message;
+    dissect::Instant start{};  // of the capture
+};
+
+[[nodiscard]] std::span<const TableColumn<MessageRow>> message_columns();
+[[nodiscard]] Tone tone_of(const Message& message);
+
+// From its first packet to its answer; nothing where none came.
+[[nodiscard]] std::optional<dissect::Duration> latency_of(const Message& message);
+// What only some messages have: "0x7f0000001000 rkey 0x1234", "imm 0x7", "2 packets not captured".
+[[nodiscard]] std::string details_text(const Message& message);
+
+}  // namespace qps::transport
