@@ -26,7 +26,7 @@ std::string atomic_text(const Message& message) {
     return fmt::format("{:#x}->{:#x}{}", message.atomic->compare, message.atomic->swap_or_add, result);
 }
 
-using Row = MessageRow;
+using Row = ReportedMessage;
 
 Cell first_psn(const Row& row) { return number(row.message.first.value()); }
 Cell first_time(const Row& row) { return number(row.message.first_time); }
@@ -80,7 +80,7 @@ constexpr std::array kColumns{
 
 }  // namespace
 
-std::span<const TableColumn<MessageRow>> message_columns() { return kColumns; }
+std::span<const TableColumn<ReportedMessage>> message_columns() { return kColumns; }
 
 Tone tone_of(const Message& message) {
     if (message.outcome == Outcome::failed || message.outcome == Outcome::abandoned) return Tone::error;
