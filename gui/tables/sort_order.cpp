@@ -18,7 +18,8 @@ constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
 // Of a cell that is no text. 0 is kept for absent ones; the greatest two values, which nothing counts up to, are one.
 std::uint64_t key(const Cell& cell) {
     if (const auto* number = std::get_if<std::uint64_t>(&cell)) return std::min(*number, kGreatest - 1) + 1;
-    if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::max<std::uint64_t>(static_cast<std::uint64_t>(*number) ^ kSign, 1);
+    if (const auto* number = std::get_if<std::int64_t>(&cell))
+        return std::max<std::uint64_t>(static_cast<std::uint64_t>(*number) ^ kSign, 1);
     if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? 2 : 1;
     return 0;
 }

@@ -89,6 +89,7 @@ Tone tone_of(const Message& message) {
 
 std::optional<Duration> latency_of(const Message& message) {
     if (message.outcome != Outcome::completed && message.outcome != Outcome::failed) return std::nullopt;
+    if (message.answer_frame == FrameIndex{}) return std::nullopt;
     return elapsed(message.first_time, message.answer_time);
 }
 
