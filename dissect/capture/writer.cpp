@@ -301,6 +301,17 @@ std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std:
     return std::unexpected(OutputProblem{{}, kOutOfMemory});
 }
 
+CaptureLayout CaptureWriter::layout() const {
+    CaptureLayout layout;
+    if (state_->format == WriterFormat::pcap) return layout;
+    layout.sections = {PcapngSection{}};
+    layout.origins.resize(state_->interfaces.size());
+    for (const auto& [described, number] : state_->interfaces)
+        layout.origins[number] = {.link = described.link, .speed = described.speed, .snap_length = 0, .multiply = 1};
+    layout.known_to = state_->drained + state_->buffer.size();
+    return layout;
+}
+
 std::uint64_t CaptureWriter::last_record() const { return state_->record; }
 
 std::expected<void, OutputProblem> CaptureWriter::flush() { return state_->drain(); }

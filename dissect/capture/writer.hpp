@@ -5,6 +5,7 @@
 // that nobody reads raises SIGPIPE unless the program ignores that.
 #pragma once
 
+#include <dissect/capture/capture_file.hpp>
 #include <dissect/frame.hpp>
 
 #include <expected>
@@ -51,6 +52,9 @@ public:
 
     // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.
     [[nodiscard]] std::uint64_t last_record() const;
+
+    // Of a pcapng file: how its frames are read again (frame_reader.hpp) once they are flushed.
+    [[nodiscard]] CaptureLayout layout() const;
 
     // Hands what is buffered to the system: after every frame of a slow live capture, say.
     [[nodiscard]] std::expected<void, OutputProblem> flush();

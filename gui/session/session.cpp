@@ -1,16 +1,17 @@
 #include <gui/session/session.hpp>
-
 #include <transport-replay/index/indexer.hpp>
 
 #include <QDir>
 #include <QFileInfo>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include <pthread.h>
 
 namespace qps::gui {
 
@@ -20,9 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookEvery = 50;                     // ms
+constexpr int kLookEvery = 50;                            // ms
 constexpr std::chrono::milliseconds kFirstTimeline{300};  // a small capture is done by then, of a large one something is seen
-constexpr int kTimelineShare = 20;                 // showing what is known so far takes no more than this part of the time
+constexpr std::chrono::milliseconds kWakeEvery{2};
+constexpr int kWakeUp = SIGUSR1;
+constexpr int kTimelineShare = 20;  // showing what is known so far takes no more than this part of the time
 
 QString sentence(const dissect::InputProblem& problem) {
     QString text = QString::fromStdString(problem.file) + QStringLiteral(" ") + QString::fromStdString(problem.sentence);
@@ -45,15 +48,24 @@ struct Session::Work {
     std::atomic<std::uint64_t> all = 0;  // 0: not known
     std::mutex mutex;
     std::shared_ptr<const transport::Timeline> newest;  // that the window has not taken yet
-    Indexed outcome;                          // once done
-    bool exhausted = false;                   // memory
+    Indexed outcome;                                    // once done
+    bool exhausted = false;                             // memory
     std::thread thread;
 
-    ~Work() {
-        if (thread.joinable()) thread.join();
-    }
+    ~Work();
     void run(CaptureIndex& index, const Indexing& indexing);
 };
+
+// A thread that waits for a pipe hears of it by a signal, which does nothing but interrupt waiting.
+Session::Work::~Work() {
+    stop = true;
+    if (!thread.joinable()) return;
+    while (!done.load(std::memory_order_acquire)) {
+        pthread_kill(thread.native_handle(), kWakeUp);
+        std::this_thread::sleep_for(kWakeEvery);
+    }
+    thread.join();
+}
 
 void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
     Clock::time_point next = Clock::now() + kFirstTimeline;
@@ -90,6 +102,9 @@ void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
 Session::Session(std::size_t jobs, QObject* parent)
     : QObject(parent), m_jobs(jobs), m_index(std::make_shared<CaptureIndex>()), m_timeline(std::make_shared<const transport::Timeline>()) {
     m_looking.setInterval(kLookEvery);
+    struct sigaction action{};
+    action.sa_handler = [](int) {};
+    sigaction(kWakeUp, &action, nullptr);
     connect(&m_looking, &QTimer::timeout, this, &Session::look);
 }
 
@@ -142,7 +157,9 @@ void Session::close() {
 }
 
 void Session::stop() {
-    if (m_work) m_work->stop = true;
+    if (!m_work) return;
+    m_work->stop = true;
+    pthread_kill(m_work->thread.native_handle(), kWakeUp);
 }
 
 std::optional<double> Session::progress() const {
@@ -179,8 +196,11 @@ void Session::finish() {
     work->thread.join();
     Indexed& outcome = work->outcome;
     for (const dissect::InputProblem& problem : outcome.problems) m_problems.push_back(sentence(problem));
-    if (work->exhausted) m_problems.push_back(tr("The memory of this machine is used up: what was read until then is shown, without an analysis of the whole."));
-    if (outcome.left_out != 0) m_problems.push_back(tr("%L1 packets more than can be listed are analysed but not shown.").arg(outcome.left_out));
+    if (work->exhausted)
+        m_problems.push_back(
+            tr("The memory of this machine is used up: what was read until then is shown, without an analysis of the whole."));
+    if (outcome.left_out != 0)
+        m_problems.push_back(tr("%L1 packets more than can be listed are analysed but not shown.").arg(outcome.left_out));
     m_state = outcome.stopped ? State::Stopped : State::Done;
     if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
     Q_EMIT timelineChanged();

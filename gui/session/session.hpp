@@ -9,7 +9,6 @@
 #include <QString>
 #include <QStringList>
 #include <QTimer>
-
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -1,6 +1,5 @@
-#include <transport-replay/index/capture_index.hpp>
-
 #include <transport-replay/annotator.hpp>
+#include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/instant.hpp>
 
 #include <algorithm>

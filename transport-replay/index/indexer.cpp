@@ -1,5 +1,4 @@
 #include <transport-replay/index/indexer.hpp>
-
 #include <transport-replay/observation_batch.hpp>
 
 #include <algorithm>
@@ -14,8 +13,8 @@ namespace {
 // Of the file that is being read.
 struct Input {
     CaptureFile capture;
-    std::size_t number = 0;    // among those of the index
-    Spool* spool = nullptr;    // owned by the index; nullptr: the file can be read again itself
+    std::size_t number = 0;  // among those of the index
+    Spool* spool = nullptr;  // owned by the index; nullptr: the file can be read again itself
     std::shared_ptr<const FrameReader> reader;
     std::size_t interfaces = 0;  // of which the index knows
 };
@@ -29,7 +28,10 @@ struct Piece {
 class Indexer {
 public:
     Indexer(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch)
-        : index_(index), indexing_(indexing), watch_(watch), analysis_({[this](ConnectionId connection, End requester, const Message& message) {
+        : index_(index),
+          indexing_(indexing),
+          watch_(watch),
+          analysis_({[this](ConnectionId connection, End requester, const Message& message) {
               if (!rehearsing_) index_.messages.append(MessageRow(connection, requester, message));
           }}) {}
     Indexer(const Indexer&) = delete;
@@ -41,6 +43,9 @@ public:
             read(file);
         }
         outcome_.stopped = stopped_;
+        // What the end of the capture ends is not the last packet's.
+        if (const std::uint64_t rows = index_.packets.size(); rows < decltype(index_.packets)::kMaxRows)
+            index_.endings.append({static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(messages_)});
         outcome_.timeline = analysis_.finish(drops_);
         return std::move(outcome_);
     }
@@ -86,7 +91,8 @@ bool Indexer::prepare(Input& input, const std::string& file) {
     if (told.spooled) {
         auto made = Spool::make(indexing_.spool_folder);
         if (!made) {
-            outcome_.problems.push_back({InputProblemKind::unreadable, capture.name(), 0, "cannot be kept: " + made.error().file + " " + made.error().sentence});
+            outcome_.problems.push_back(
+                {InputProblemKind::unreadable, capture.name(), 0, "cannot be kept: " + made.error().file + " " + made.error().sentence});
             return false;
         }
         spool.emplace(std::move(*made));
@@ -113,8 +119,9 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
     const std::size_t interfaces = input.capture.interfaces().size();
     if (input.spool != nullptr) {
         if (auto problem = input.spool->copy(batch.frames))
-            outcome_.problems.push_back({InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),
-                                         "packets from here on are analysed but cannot be shown: " + problem->file + " " + problem->sentence});
+            outcome_.problems.push_back(
+                {InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),
+                 "packets from here on are analysed but cannot be shown: " + problem->file + " " + problem->sentence});
     }
     if (interfaces != input.interfaces || input.spool != nullptr) {
         input.interfaces = interfaces;
@@ -192,6 +199,8 @@ void Indexer::read(const std::string& file) {
 
 }  // namespace
 
-Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch) { return Indexer(index, indexing, watch).run(); }
+Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch) {
+    return Indexer(index, indexing, watch).run();
+}
 
 }  // namespace qps::transport

@@ -46,7 +46,7 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     opcode_ = std::to_underlying(observation.opcode) & 0xffU;
     psn_ = observation.psn.value() & Psn::kMask;
     syndrome_ = observation.acknowledgment ? observation.acknowledgment->syndrome : std::uint8_t{0};
-    dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
+    if (observation.kind == ObservationKind::transport) dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
     kind_ = std::to_underlying(observation.kind) & 7U;
     arrival_ = story.arrival ? (std::to_underlying(*story.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;

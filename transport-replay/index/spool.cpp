@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include <unistd.h>
 
@@ -13,11 +14,11 @@ using namespace dissect;
 std::expected<Spool, OutputProblem> Spool::make(const std::string& folder) {
     std::string path = folder + "/qpscope-XXXXXX";
     const int descriptor = ::mkstemp(path.data());  // readable by this user alone
-    if (descriptor < 0)
-        return std::unexpected(
-            OutputProblem{folder, "takes no temporary file: " + std::generic_category().message(errno)});
+    if (descriptor < 0) return std::unexpected(OutputProblem{folder, "takes no temporary file: " + std::generic_category().message(errno)});
     ::close(descriptor);
     auto writer = CaptureWriter::open(path, WriterFormat::pcapng);
+    if (writer)
+        if (auto flushed = writer->flush(); !flushed) writer = std::unexpected(flushed.error());
     if (!writer) {
         ::unlink(path.c_str());
         return std::unexpected(writer.error());
@@ -26,8 +27,7 @@ std::expected<Spool, OutputProblem> Spool::make(const std::string& folder) {
 }
 
 Spool::Spool(std::string path, CaptureWriter writer) : path_(std::move(path)), writer_(std::move(writer)) {}
-Spool::Spool(Spool&& other) noexcept
-    : path_(std::exchange(other.path_, {})), writer_(std::move(other.writer_)), full_(other.full_) {}
+Spool::Spool(Spool&& other) noexcept : path_(std::exchange(other.path_, {})), writer_(std::move(other.writer_)), full_(other.full_) {}
 
 Spool::~Spool() {
     if (!path_.empty()) ::unlink(path_.c_str());
