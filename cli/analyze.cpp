@@ -1,4 +1,6 @@
 // `analyze`: what happened in a capture, and what was wrong with it.
+#include <transport-replay/report/json.hpp>
+
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
@@ -15,7 +17,9 @@ ExitCode run_analyze(const Options& options) {
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (analyzed.any) {
         if (options.format == OutputFormat::table) write_summary(options, analyzed.timeline, output, wants_color(options, output));
-        else write_report(options, analyzed.timeline, output);
+        else
+            write_report(analyzed.timeline, options.format, input_names(options), options.connections,
+                         [&](std::string_view piece) { output.write(piece); });
     }
     return finish(options, analyzed, output);
 }

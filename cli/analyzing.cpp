@@ -2,6 +2,7 @@
 #include "analyzing.hpp"
 
 #include <transport-replay/observation_batch.hpp>
+#include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -140,14 +141,15 @@ namespace {
 // Whether the capture has the connections that were asked for by number; says which it lacks.
 bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
     bool known = true;
-    const auto look_up = [&](std::uint32_t uid) {
-        if (timeline.find(ConnectionId{uid}) != nullptr) return;
+    const auto look_up = [&](ConnectionId uid) {
+        if (timeline.find(uid) != nullptr) return;
         known = false;
         if (!options.quiet)
-            fmt::print(stderr, "qpscope: there is no connection {}; this capture has {}\n", uid, grouped(timeline.connections.size()));
+            fmt::print(stderr, "qpscope: there is no connection {}; this capture has {}\n", std::to_underlying(uid),
+                       grouped(timeline.connections.size()));
     };
     std::ranges::for_each(options.connections, look_up);
-    if (options.followed) look_up(*options.followed);
+    if (options.followed) look_up(ConnectionId{*options.followed});
     return known;
 }
 
@@ -165,9 +167,6 @@ void tell_none(const Options& options, std::string_view what) {
     if (options.format == OutputFormat::table && !options.quiet) fmt::print(stderr, "qpscope: no {}\n", what);
 }
 
-bool wanted(const Options& options, std::optional<ConnectionId> connection) {
-    return options.connections.empty() ||
-           (connection && std::ranges::find(options.connections, std::to_underlying(*connection)) != options.connections.end());
-}
+bool wanted(const Options& options, std::optional<ConnectionId> connection) { return is_wanted(options.connections, connection); }
 
 }  // namespace qps::cli

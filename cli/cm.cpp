@@ -1,5 +1,6 @@
 // `cm`: how connections were set up and taken down: a ladder of messages for each attempt.
 #include <transport-replay/report/cm.hpp>
+#include <transport-replay/report/json.hpp>
 
 #include "analyzing.hpp"
 #include "cm_text.hpp"

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdio>
 
-#include "rows.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -10,7 +10,6 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
-#include "rows.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -115,7 +114,7 @@ ExitCode run_fields(const Options& options) {
     for (const FieldRow& row : rows) width = std::max(width, row.name.size());
     std::string out;
     if (options.format == OutputFormat::json) out += "{\"schema\":1,\"fields\":[\n";
-    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+    if (has_rows(options.format)) {
         const char s = separator(options.format);
         out += fmt::format("name{0}type{0}layer{0}meaning{0}values\n", s);
     }

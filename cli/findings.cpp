@@ -1,6 +1,8 @@
 // `findings`: what went wrong, whose fault it is and what to do. Where packets arrive as they happen each finding is
 // printed once, within about a second.
 #include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/json.hpp>
+#include <transport-replay/report/ticket.hpp>
 
 #include <set>
 
@@ -39,7 +41,7 @@ public:
 
     // The end: those that were not printed before. Where none was, people get them folded.
     void end(const transport::Timeline& timeline) {
-        if (options_.format == OutputFormat::table && printed_.empty()) {
+        if (folds() && printed_.empty()) {
             append_findings(text_, options_, timeline, color_);
         } else if (printed_.empty()) {
             for (const Finding& finding : timeline.findings)
@@ -57,13 +59,15 @@ public:
     }
 
 private:
-    [[nodiscard]] bool rows() const { return options_.format == OutputFormat::csv || options_.format == OutputFormat::tsv; }
+    [[nodiscard]] bool folds() const { return options_.format == OutputFormat::table && !options_.markdown; }
+    [[nodiscard]] bool rows() const { return has_rows(options_.format); }
 
     void print(const Finding& finding, const transport::Timeline& timeline) {
         if (rows()) return sheet_->add(finding_columns(), finding);
         if (options_.format == OutputFormat::table) {
-            if (printed_.size() > 1) text_ += '\n';
-            append_finding(text_, finding, timeline, color_);
+            if (written_++ > 0) text_ += '\n';
+            if (options_.markdown) append_ticket(text_, timeline, finding, input_names(options_));
+            else append_finding(text_, finding, timeline, color_);
         } else {
             document_.open();
             if (options_.format == OutputFormat::ndjson) document_.add("type", "finding");
@@ -79,6 +83,7 @@ private:
     Output& output_;
     bool color_;
     std::string text_;
+    std::uint64_t written_ = 0;
     Document document_;
     std::optional<Sheet> sheet_;
     std::set<std::pair<std::string_view, std::optional<ConnectionId>>> printed_;

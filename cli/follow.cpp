@@ -3,6 +3,7 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/verbs.hpp>
 
@@ -12,7 +13,6 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "document.hpp"
 #include "payload_store.hpp"
 #include "report.hpp"
 #include <fmt/format.h>
@@ -143,7 +143,7 @@ private:
 }  // namespace
 
 ExitCode run_follow(const Options& options) {
-    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+    if (has_rows(options.format)) {
         fmt::print(stderr, "qpscope: follow has no rows; use -f table, json or ndjson, or --raw\n");
         return ExitCode::usage;
     }

@@ -11,7 +11,6 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
-#include "rows.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -220,7 +219,7 @@ class Reports {
 public:
     Reports(const Options& options, Output& output)
         : format_(options.format), several_(options.files.size() > 1), brief_(several_ && !options.long_report), output_(output) {
-        if (format_ == OutputFormat::csv || format_ == OutputFormat::tsv) output_.write(fmt::format("key{}value\n", separator(format_)));
+        if (has_rows(format_)) output_.write(fmt::format("key{}value\n", separator(format_)));
     }
 
     void add(const Input& input, const Census& census) {

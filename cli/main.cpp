@@ -36,6 +36,7 @@ struct Takes {
     bool log_line = false;
     bool interval = false;
     bool followed = false;
+    bool tickets = false;
 };
 
 struct Command {
@@ -71,8 +72,9 @@ constexpr std::array kCommands{
             "what went wrong, whose fault it is and what to do",
             "  qpscope findings trace.pcap\n"
             "  qpscope findings --fail-on warning -f ndjson trace.pcap\n"
+            "  qpscope findings --markdown -C 3 trace.pcap > ticket.md    # for whoever must act on it\n"
             "  qpscope findings -i eth0                                   # each as it happens",
-            {.captures = true, .analysis = true},
+            {.captures = true, .analysis = true, .tickets = true},
             run_findings},
     Command{"cm",
             "how connections were set up and taken down: a ladder for each attempt",
@@ -293,6 +295,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("-l,--long", options.long_report, "The whole report of each of several captures, not a line");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Only fields whose name or meaning holds this");
     add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
+    if (command.takes.tickets)
+        sub->add_flag("--markdown", options.markdown,
+                      "Each as a ticket in Markdown: what happened, what proves it, how good the capture is")
+            ->excludes(sub->get_option("--format"));
     sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
     sub->add_flag("-q,--quiet", options.quiet, "No remarks on standard error");
 }

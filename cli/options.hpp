@@ -3,6 +3,7 @@
 
 #include <dissect/types.hpp>
 #include <transport-replay/finding.hpp>
+#include <transport-replay/report/format.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace qps::cli {
 
-enum class OutputFormat { table, json, ndjson, csv, tsv };
+using transport::OutputFormat;
 enum class When { automatic, always, never };
 enum class Whose { both, a, b };  // messages, by the end that asked for them
 
@@ -35,14 +36,15 @@ struct Options {
     bool no_bytes = false;     // show: without the hex dump
 
     // Of the commands that reconstruct.
-    std::optional<transport::Severity> fail_on;   // findings as bad as this decide the exit code
-    std::vector<std::uint32_t> connections;       // only these; none: all
-    std::string log_line;                         // connections: candidates for what it complains of
-    dissect::Duration interval{1'000'000};        // timeline
-    std::optional<std::uint32_t> followed;        // follow: the connection
-    Whose whose = Whose::both;                    // follow
-    std::optional<std::uint64_t> message_number;  // follow: only this one, counted from 1
-    bool raw = false;                             // follow: bytes instead of text
+    std::optional<transport::Severity> fail_on;        // findings as bad as this decide the exit code
+    std::vector<transport::ConnectionId> connections;  // only these; none: all
+    std::string log_line;                              // connections: candidates for what it complains of
+    dissect::Duration interval{1'000'000};             // timeline
+    std::optional<std::uint32_t> followed;             // follow: the connection
+    Whose whose = Whose::both;                         // follow
+    std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
+    bool raw = false;                                  // follow: bytes instead of text
+    bool markdown = false;                             // findings: each as a ticket
 };
 
 }  // namespace qps::cli

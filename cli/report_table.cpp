@@ -209,6 +209,13 @@ std::string finding_counts(const std::vector<Finding>& findings) {
 
 }  // namespace
 
+std::vector<std::string> input_names(const Options& options) {
+    if (!options.interface.empty()) return {options.interface};
+    std::vector<std::string> names = options.files;
+    std::ranges::replace(names, std::string("-"), std::string("standard input"));
+    return names;
+}
+
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
     append_capture(out, options, timeline);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "rows.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -28,7 +27,7 @@ void append_json(std::string& out, const Cell& cell) {
 void Sheet::begin() {
     if (format_ == OutputFormat::json) {
         output_.write(fmt::format("{{\"schema\":1,\"{}\":[\n", plural_));
-    } else if (format_ == OutputFormat::csv || format_ == OutputFormat::tsv) {
+    } else if (has_rows(format_)) {
         std::string heading;
         for (const SheetHead& head : heads_) {
             if (!wanted(head)) continue;

@@ -82,7 +82,7 @@ void append_packet(std::string& out, const Options& options, const Packet& packe
 }  // namespace
 
 ExitCode run_show(const Options& options) {
-    if (options.format == OutputFormat::csv || options.format == OutputFormat::tsv) {
+    if (has_rows(options.format)) {
         fmt::print(stderr, "qpscope: show has no rows; use -f table, json or ndjson, or `qpscope packets -e FIELD`\n");
         return ExitCode::usage;
     }

@@ -2,7 +2,10 @@
 // the marks. Whoever changes it calls a function here; every view follows the signals. It has the one undo of filters.
 #pragma once
 
+#include <dissect/filter/filter.hpp>
+#include <gui/session/filtering.hpp>
 #include <transport-replay/connection.hpp>
+#include <transport-replay/index/row_filter.hpp>
 #include <transport-replay/index/row_set.hpp>
 
 #include <QObject>
@@ -14,12 +17,7 @@ namespace qps::gui {
 
 class Session;
 
-// Both ends belong to it.
-struct TimeRange {
-    dissect::Instant from{};
-    dissect::Instant to{};
-    [[nodiscard]] bool operator==(const TimeRange&) const = default;
-};
+using transport::TimeRange;
 
 class Selection : public QObject {
     Q_OBJECT
@@ -46,6 +44,8 @@ public:
     // The display filter that is applied. apply() of a text that is no filter changes nothing and returns false.
     [[nodiscard]] QString filter() const;
     bool applyFilter(const QString& text);
+    // Why a text is no filter; nothing where it is one.
+    [[nodiscard]] static std::optional<dissect::FilterError> mistake(const QString& text);
     [[nodiscard]] bool canUndoFilter() const;
     [[nodiscard]] bool canRedoFilter() const;
     void undoFilter();
@@ -78,6 +78,22 @@ Q_SIGNALS:
     void hitsChanged();    // more of them; at most 20 times a second
     void filterPrepared(const QString& text);
     void marksChanged();
+
+private:
+    void opened();
+    void refilter();
+    void place(dissect::FrameIndex frame);
+
+    Session& m_session;
+    std::optional<dissect::FrameIndex> m_packet;
+    std::vector<dissect::FrameIndex> m_visited;  // packets, the oldest first
+    std::size_t m_visit = 0;                     // which of them is selected
+    std::optional<transport::ConnectionId> m_connection;
+    std::optional<TimeRange> m_range;
+    std::vector<QString> m_filters;  // that were applied, the oldest first; the first is none
+    std::size_t m_applied = 0;       // which of them is in force
+    transport::RowSet m_marks;
+    Filtering m_filtering;
 };
 
 }  // namespace qps::gui

@@ -46,6 +46,8 @@ const std::vector<Golden> kGolden{
     {"messages_cm", {"messages", "rping_v4/capture.pcap"}},
     {"messages_failed", {"messages", "err_bad_rkey/capture.pcap"}},
     {"findings_rnr", {"findings", "err_rnr/capture.pcap"}},
+    {"findings_markdown", {"findings", "--markdown", "err_rnr/capture.pcap"}},
+    {"findings_markdown_many", {"findings", "--markdown", "corrupt_send/capture.pcap"}},
     {"cm_connect", {"cm", "rping_v4/capture.pcap"}},
     {"cm_reject", {"cm", "cm_reject_noport/capture.pcap"}},
     {"cm_json", {"cm", "-f", "json", "cm_reject_noport/capture.pcap"}},

@@ -58,6 +58,7 @@ TEST_CASE("wrong words are wrong use") {
     CHECK_THAT(wrong({"packets", "-f", "bogus", sample("rds")}).err, Contains("bogus") && Contains("ndjson"));
     CHECK_THAT(wrong({"packets", "-j", "0", sample("rds")}).err, Contains("--jobs"));
     CHECK_THAT(wrong({"packets", "-c", "some", sample("rds")}).err, Contains("--count"));
+    CHECK_THAT(wrong({"findings", "--markdown", "-f", "json", sample("rds")}).err, Contains("--markdown"));
     CHECK_THAT(wrong({"info", "--link-speed", "fast", sample("rds")}).err, Contains("100G"));
     CHECK_THAT(wrong({"show", "-n", "5-3", sample("rds")}).err, Contains("\"5-3\""));
     CHECK_THAT(wrong({"show", "-n", "0", sample("rds")}).err, Contains("\"0\""));

@@ -47,19 +47,19 @@ std::string time_text(const Row& row) { return seconds_text(elapsed(row.attempt.
 using Column = TableColumn<Row>;
 constexpr std::array kColumns{
     Column{"attempt", "attempt", Side::right, [](const Row& row) { return number(row.attempt.uid); }},
-    Column{"active", "active", Side::left, [](const Row& row) { return words(text(row.attempt.active.address)); }},
-    Column{"passive", "passive", Side::left, [](const Row& row) { return words(text(row.attempt.passive.address)); }},
-    Column{"service", "service", Side::left, [](const Row& row) { return words(service_text(row.attempt)); }},
-    Column{"outcome", "outcome", Side::left, [](const Row& row) { return words(name(row.attempt.outcome)); }},
+    Column{"active", "active", Side::left, [](const Row& row) { return text_cell(text(row.attempt.active.address)); }},
+    Column{"passive", "passive", Side::left, [](const Row& row) { return text_cell(text(row.attempt.passive.address)); }},
+    Column{"service", "service", Side::left, [](const Row& row) { return text_cell(service_text(row.attempt)); }},
+    Column{"outcome", "outcome", Side::left, [](const Row& row) { return text_cell(name(row.attempt.outcome)); }},
     Column{"frame", "frame", Side::right, [](const Row& row) { return number(row.rung.frame); }},
     Column{"time_ns", "time", Side::right, [](const Row& row) { return number(row.rung.time); }, time_text},
-    Column{"message", "message", Side::left, [](const Row& row) { return words(name(row.rung.message)); }},
+    Column{"message", "message", Side::left, [](const Row& row) { return text_cell(name(row.rung.message)); }},
     Column{"from_active", "from", Side::left, [](const Row& row) -> Cell { return row.rung.from_active; },
            [](const Row& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
     Column{"duplicate", "", Side::left, [](const Row& row) -> Cell { return row.rung.duplicate; }},
     Column{"refused", "", Side::left, [](const Row& row) -> Cell { return row.rung.refused; }},
-    Column{"state", "state", Side::left, [](const Row& row) { return words(name(row.rung.state)); }},
-    Column{"", "remarks", Side::left, [](const Row& row) { return words(remarks_text(row.rung)); }},
+    Column{"state", "state", Side::left, [](const Row& row) { return text_cell(name(row.rung.state)); }},
+    Column{"", "remarks", Side::left, [](const Row& row) { return text_cell(remarks_text(row.rung)); }},
 };
 
 }  // namespace

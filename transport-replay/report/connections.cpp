@@ -52,13 +52,13 @@ std::string_view confidence(const Row& row) { return kConfidenceNames[static_cas
 using Column = TableColumn<Row>;
 constexpr std::array kColumns{
     Column{"uid", "#", Side::right, [](const Row& row) { return number(row.connection.uid); }},
-    Column{"service", "svc", Side::left, [](const Row& row) { return words(service_name(row.connection.service)); }},
-    Column{"", "ends", Side::left, [](const Row& row) { return words(ends_text(row.connection)); }},
-    Column{"a_address", "", Side::left, [](const Row& row) { return words(text(row.connection.ends[0].address)); }},
+    Column{"service", "svc", Side::left, [](const Row& row) { return text_cell(service_name(row.connection.service)); }},
+    Column{"", "ends", Side::left, [](const Row& row) { return text_cell(ends_text(row.connection)); }},
+    Column{"a_address", "", Side::left, [](const Row& row) { return text_cell(text(row.connection.ends[0].address)); }},
     Column{"a_qpn", "", Side::left, [](const Row& row) { return number(row.connection.ends[0].qpn); }},
-    Column{"b_address", "", Side::left, [](const Row& row) { return words(text(row.connection.ends[1].address)); }},
+    Column{"b_address", "", Side::left, [](const Row& row) { return text_cell(text(row.connection.ends[1].address)); }},
     Column{"b_qpn", "", Side::left, [](const Row& row) { return number(row.connection.ends[1].qpn); }},
-    Column{"confidence", "", Side::left, [](const Row& row) { return words(confidence(row)); }},
+    Column{"confidence", "", Side::left, [](const Row& row) { return text_cell(confidence(row)); }},
     Column{"", "joined", Side::left, [](const Row& row) { return number(row.connection.confidence); },
            [](const Row& row) { return std::string(confidence(row)); }},
     Column{"packets", "packets", Side::right, [](const Row& row) { return number(row.connection.packets()); }},
@@ -82,8 +82,8 @@ constexpr std::array kColumns{
     Column{"last_ns", "", Side::right, [](const Row& row) { return number(row.connection.last_time()); }},
     Column{"", "lasts", Side::right, [](const Row& row) { return number(length_of(row)); },
            [](const Row& row) { return duration_text(length_of(row)); }},
-    Column{"state", "state", Side::left, [](const Row& row) { return words(state_of(row)); }},
-    Column{"match", "", Side::left, [](const Row& row) { return row.match.empty() ? Cell{} : words(row.match); }},
+    Column{"state", "state", Side::left, [](const Row& row) { return text_cell(state_of(row)); }},
+    Column{"match", "", Side::left, [](const Row& row) { return row.match.empty() ? Cell{} : text_cell(row.match); }},
 };
 
 }  // namespace
@@ -109,6 +109,10 @@ std::string_view state_of(const ConnectionRow& row) {
 Tone tone_of(const ConnectionRow& row) {
     if (row.connection.failed || row.gave_up) return Tone::error;
     return both(row.connection, resent) + both(row.connection, refusals) != 0 ? Tone::warning : Tone::plain;
+}
+
+bool is_wanted(std::span<const ConnectionId> connections, std::optional<ConnectionId> connection) {
+    return connections.empty() || (connection && std::ranges::find(connections, *connection) != connections.end());
 }
 
 std::uint32_t path_mtu(const Connection& connection) {

@@ -24,6 +24,9 @@ struct ConnectionRow {
 [[nodiscard]] std::string_view state_of(const ConnectionRow& row);
 [[nodiscard]] Tone tone_of(const ConnectionRow& row);
 
+// Whether one of `connections` is meant: any of them where none is named.
+[[nodiscard]] bool is_wanted(std::span<const ConnectionId> connections, std::optional<ConnectionId> connection);
+
 // Bytes: as its packets show it, else as CM agreed on it; 0: neither tells.
 [[nodiscard]] std::uint32_t path_mtu(const Connection& connection);
 

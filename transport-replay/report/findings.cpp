@@ -9,17 +9,17 @@ namespace {
 
 using Column = TableColumn<Finding>;
 constexpr std::array kColumns{
-    Column{"severity", "", Side::left, [](const Finding& finding) { return words(severity_name(finding)); }},
+    Column{"severity", "", Side::left, [](const Finding& finding) { return text_cell(severity_name(finding)); }},
     Column{"", "severity", Side::left, [](const Finding& finding) { return number(finding.severity); },
            [](const Finding& finding) { return std::string(severity_name(finding)); }},
-    Column{"id", "finding", Side::left, [](const Finding& finding) { return words(finding.id); }},
-    Column{"party", "party", Side::left, [](const Finding& finding) { return words(party_name(finding)); }},
+    Column{"id", "finding", Side::left, [](const Finding& finding) { return text_cell(finding.id); }},
+    Column{"party", "party", Side::left, [](const Finding& finding) { return text_cell(party_name(finding)); }},
     Column{"connection", "#", Side::right, [](const Finding& finding) { return number(finding.connection); }},
     Column{"count", "times", Side::right, [](const Finding& finding) { return number(finding.count); }},
-    Column{"packets", "", Side::left, [](const Finding& finding) { return words(frames_text(finding)); }},
-    Column{"summary", "what happened", Side::left, [](const Finding& finding) { return words(finding.summary); }},
-    Column{"advice", "what to do", Side::left, [](const Finding& finding) { return words(finding.advice); }},
-    Column{"clause", "", Side::left, [](const Finding& finding) { return words(finding.clause); }},
+    Column{"packets", "", Side::left, [](const Finding& finding) { return text_cell(frames_text(finding)); }},
+    Column{"summary", "what happened", Side::left, [](const Finding& finding) { return text_cell(finding.summary); }},
+    Column{"advice", "what to do", Side::left, [](const Finding& finding) { return text_cell(finding.advice); }},
+    Column{"clause", "", Side::left, [](const Finding& finding) { return text_cell(finding.clause); }},
 };
 
 }  // namespace

@@ -39,12 +39,13 @@ std::string latency_text(const Row& row) {
 using Column = TableColumn<Row>;
 constexpr std::array kColumns{
     Column{"connection", "#", Side::right, [](const Row& row) { return number(row.connection); }},
-    Column{"requester", "", Side::left, [](const Row& row) { return words(row.requester == End::a ? "a" : "b"); }},
-    Column{"from", "from", Side::left, [](const Row& row) { return words(text(row.from)); }},
-    Column{"to", "to", Side::left, [](const Row& row) { return words(text(row.to)); }},
+    Column{"requester", "", Side::left, [](const Row& row) { return text_cell(row.requester == End::a ? "a" : "b"); }},
+    Column{"from", "from", Side::left, [](const Row& row) { return text_cell(text(row.from)); }},
+    Column{"to", "to", Side::left, [](const Row& row) { return text_cell(text(row.to)); }},
     Column{"", "time", Side::right, first_time, time_text},
-    Column{"kind", "", Side::left, [](const Row& row) { return words(kMessageKindNames[static_cast<std::size_t>(kind_of(row.message))]); }},
-    Column{"verb", "message", Side::left, [](const Row& row) { return words(verb_text(row.message)); }},
+    Column{"kind", "", Side::left,
+           [](const Row& row) { return text_cell(kMessageKindNames[static_cast<std::size_t>(kind_of(row.message))]); }},
+    Column{"verb", "message", Side::left, [](const Row& row) { return text_cell(verb_text(row.message)); }},
     Column{"first_psn", "", Side::right, first_psn},
     Column{"last_psn", "", Side::right, [](const Row& row) { return number(row.message.last.value()); }},
     Column{"", "PSN", Side::left, first_psn, [](const Row& row) { return psn_range(row.message.first, row.message.last); }},
@@ -55,7 +56,7 @@ constexpr std::array kColumns{
     Column{"first_ns", "", Side::right, first_time},
     Column{"duration_ns", "", Side::right, [](const Row& row) { return number(elapsed(row.message.first_time, row.message.last_time)); }},
     Column{"latency_ns", "latency", Side::right, [](const Row& row) { return number(latency_of(row.message)); }, latency_text},
-    Column{"outcome", "outcome", Side::left, [](const Row& row) { return words(outcome_text(row.message)); }},
+    Column{"outcome", "outcome", Side::left, [](const Row& row) { return text_cell(outcome_text(row.message)); }},
     Column{"nak_code", "", Side::right,
            [](const Row& row) { return row.message.outcome == Outcome::failed ? number(row.message.nak_code) : Cell{}; }},
     Column{"address", "", Side::right, [](const Row& row) { return row.message.access ? number(row.message.access->address) : Cell{}; }},
@@ -75,7 +76,7 @@ constexpr std::array kColumns{
     Column{"last_frame", "", Side::right, [](const Row& row) { return number(row.message.last_frame); }},
     Column{"answer_frame", "", Side::right,
            [](const Row& row) { return row.message.answer_frame == FrameIndex{} ? Cell{} : number(row.message.answer_frame); }},
-    Column{"", "details", Side::left, [](const Row& row) { return words(details_text(row.message)); }},
+    Column{"", "details", Side::left, [](const Row& row) { return text_cell(details_text(row.message)); }},
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ template <class T>
 [[nodiscard]] Cell number(const std::optional<T>& value) {
     return value ? number(*value) : Cell{};
 }
-[[nodiscard]] inline Cell words(std::string_view text) { return std::string(text); }
+[[nodiscard]] inline Cell text_cell(std::string_view text) { return std::string(text); }
 
 // "1234", "0" and "1" of flags, the text itself; nothing where it is absent.
 [[nodiscard]] std::string plain_text(const Cell& cell);

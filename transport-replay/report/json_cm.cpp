@@ -1,13 +1,11 @@
 // Connection attempts for programs.
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/cm.hpp>
+#include <transport-replay/report/json.hpp>
 
-#include "report.hpp"
-
-namespace qps::cli {
+namespace qps::transport {
 
 using namespace dissect;
-using namespace transport;
 
 namespace {
 
@@ -124,4 +122,4 @@ void add_join(Document& document, const MulticastJoin& join) {
     document.add("qkey", join.qkey);
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

@@ -1,8 +1,8 @@
-#include "rows.hpp"
+#include <transport-replay/report/format.hpp>
 
 #include <fmt/format.h>
 
-namespace qps::cli {
+namespace qps::transport {
 
 void append_cell(std::string& out, OutputFormat format, std::string_view text) {
     if (format == OutputFormat::csv) {
@@ -31,4 +31,4 @@ void append_cell(std::string& out, OutputFormat format, std::string_view text) {
     }
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

@@ -3,19 +3,19 @@
 #pragma once
 
 #include <dissect/types.hpp>
+#include <transport-replay/report/format.hpp>
 
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "options.hpp"
-
-namespace qps::cli {
+namespace qps::transport {
 
 class Document {
 public:
@@ -42,7 +42,7 @@ public:
         if (value) add(name, *value);
         else add_nothing(name);
     }
-    void add_texts(std::string_view name, const std::vector<std::string>& texts);
+    void add_texts(std::string_view name, std::span<const std::string> texts);
     // A list of numbers in one line, or in one cell.
     template <class Range>
     void add_numbers(std::string_view name, const Range& numbers) {
@@ -60,7 +60,7 @@ private:
         std::size_t count = 0;
         std::size_t path_length = 0;  // of path_ outside of it
     };
-    [[nodiscard]] bool rows() const { return format_ == OutputFormat::csv || format_ == OutputFormat::tsv; }
+    [[nodiscard]] bool rows() const { return has_rows(format_); }
     void begin_element(std::string_view name);
     void begin(std::string_view name, bool list);
     void end();
@@ -76,4 +76,4 @@ private:
     std::string path_;
 };
 
-}  // namespace qps::cli
+}  // namespace qps::transport

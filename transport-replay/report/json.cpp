@@ -1,15 +1,14 @@
-// The report for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are decimal.
+// A reconstruction for programs.
+#include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/json.hpp>
 
 #include <algorithm>
 
-#include "analyzing.hpp"
-#include "report.hpp"
-
-namespace qps::cli {
+namespace qps::transport {
 
 using namespace dissect;
-using namespace transport;
 
 namespace {
 
@@ -61,8 +60,8 @@ void add_quality(Document& document, const CaptureQuality& quality) {
     document.close();
 }
 
-void add_capture(Document& document, const Options& options, const transport::Timeline& timeline) {
-    document.add_texts("files", input_names(options));
+void add_capture(Document& document, std::span<const std::string> inputs, const Timeline& timeline) {
+    document.add_texts("files", inputs);
     document.add("packets", timeline.packets);
     document.add("bytes", timeline.bytes);
     document.add("first_ns", timeline.first);
@@ -331,7 +330,7 @@ void add_congestion(Document& document, const CongestionReport& congestion) {
     document.close_list();
 }
 
-void add_left_out(Document& document, const transport::Timeline& timeline) {
+void add_left_out(Document& document, const Timeline& timeline) {
     document.add("packets_of_connections", timeline.left_out.packets_of_connections);
     document.add("messages", timeline.left_out.messages);
     document.add("recoveries", timeline.left_out.recoveries);
@@ -344,10 +343,10 @@ void add_left_out(Document& document, const transport::Timeline& timeline) {
 // Objects and lists of objects of a report: in one document, or each in a line of its own with its type.
 class Report {
 public:
-    Report(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_) {
+    Report(OutputFormat format, std::span<const ConnectionId> connections, const TextSink& sink)
+        : format_(format), connections_(connections), sink_(sink), document_(format, text_) {
         if (lines()) return;
-        if (options.format == OutputFormat::csv) text_ = "key,value\n";
-        if (options.format == OutputFormat::tsv) text_ = "key\tvalue\n";
+        if (has_rows(format)) text_ = std::string("key") + separator(format) + "value\n";
         document_.open();
         document_.add("schema", kSchema);
     }
@@ -363,7 +362,7 @@ public:
     void list(std::string_view name, std::string_view one, const Elements& elements, Add add) {
         if (!lines()) document_.open_list(name);
         for (const auto& element : elements) {
-            if (!wanted(options_, connection_of(element))) continue;
+            if (!is_wanted(connections_, connection_of(element))) continue;
             document_.open();
             if (lines()) document_.add("type", one);
             add(document_, element);
@@ -373,8 +372,8 @@ public:
     }
     void end() {
         if (!lines()) document_.close();
-        if (options_.format == OutputFormat::json) text_ += '\n';
-        output_.write(text_);
+        if (format_ == OutputFormat::json) text_ += '\n';
+        sink_(text_);
     }
 
 private:
@@ -382,34 +381,28 @@ private:
     static std::optional<ConnectionId> connection_of(const Recovery& recovery) { return recovery.connection; }
     static std::optional<ConnectionId> connection_of(const Finding& finding) { return finding.connection; }
 
-    [[nodiscard]] bool lines() const { return options_.format == OutputFormat::ndjson; }
+    [[nodiscard]] bool lines() const { return format_ == OutputFormat::ndjson; }
     void close() {
         document_.close();
         if (lines()) text_ += '\n';
         if (text_.size() < kPiece) return;
-        output_.write(text_);
+        sink_(text_);
         text_.clear();
     }
 
-    const Options& options_;
-    Output& output_;
+    OutputFormat format_;
+    std::span<const ConnectionId> connections_;
+    const TextSink& sink_;
     std::string text_;
     Document document_;
 };
 
 }  // namespace
 
-std::vector<std::string> input_names(const Options& options) {
-    if (!options.interface.empty()) return {options.interface};
-    std::vector<std::string> names = options.files;
-    std::ranges::replace(names, std::string("-"), std::string("standard input"));
-    return names;
-}
-
 void add_finding(Document& document, const Finding& finding) {
     document.add("id", finding.id);
-    document.add("severity", kSeverityNames[static_cast<std::size_t>(finding.severity)]);
-    document.add("party", kPartyNames[static_cast<std::size_t>(finding.party)]);
+    document.add("severity", severity_name(finding));
+    document.add("party", party_name(finding));
     document.add("connection", finding.connection);
     document.add_numbers("packets", finding.packets);
     document.add("count", finding.count);
@@ -418,9 +411,10 @@ void add_finding(Document& document, const Finding& finding) {
     document.add("clause", finding.clause);
 }
 
-void write_report(const Options& options, const transport::Timeline& timeline, Output& output) {
-    Report report(options, output);
-    report.part("capture", [&](Document& document) { add_capture(document, options, timeline); });
+void write_report(const Timeline& timeline, OutputFormat format, std::span<const std::string> inputs,
+                  std::span<const ConnectionId> connections, const TextSink& sink) {
+    Report report(format, connections, sink);
+    report.part("capture", [&](Document& document) { add_capture(document, inputs, timeline); });
     report.part("icrc", [&](Document& document) { add_icrc(document, timeline.quality); });
     report.part("messages", [&](Document& document) { add_messages(document, timeline.totals.messages); });
     report.part("totals", [&](Document& document) { add_totals(document, timeline.totals); });
@@ -443,4 +437,4 @@ void write_report(const Options& options, const transport::Timeline& timeline, O
     report.end();
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

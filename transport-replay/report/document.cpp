@@ -1,11 +1,8 @@
 // Document: a report as nested names and values, in JSON or in rows.
-#include "document.hpp"
-
 #include <dissect/render_value.hpp>
+#include <transport-replay/report/document.hpp>
 
-#include "rows.hpp"
-
-namespace qps::cli {
+namespace qps::transport {
 
 // Of the outermost object each member has a line of its own, of the lists in it each element.
 void Document::begin_element(std::string_view name) {
@@ -76,7 +73,7 @@ void Document::add_nothing(std::string_view name) {
     if (!rows()) add_bare(name, "null");
 }
 
-void Document::add_texts(std::string_view name, const std::vector<std::string>& texts) {
+void Document::add_texts(std::string_view name, std::span<const std::string> texts) {
     if (rows()) {
         for (std::size_t i = 0; i < texts.size(); ++i) add_row(std::string(name) + "." + std::to_string(i), texts[i]);
         return;
@@ -97,4 +94,4 @@ void Document::add_list_text(std::string_view name, std::string_view list) {
     out_ += ']';
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

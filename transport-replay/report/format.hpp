@@ -1,0 +1,20 @@
+// In which ways something is written out, and how the cells of a row are: CSV (RFC 4180) and TSV (control characters and
+// backslashes escaped).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace qps::transport {
+
+// table: for people. ndjson: one JSON object a line.
+enum class OutputFormat : std::uint8_t { table, json, ndjson, csv, tsv };
+
+[[nodiscard]] constexpr bool has_rows(OutputFormat format) { return format == OutputFormat::csv || format == OutputFormat::tsv; }
+[[nodiscard]] constexpr char separator(OutputFormat format) { return format == OutputFormat::csv ? ',' : '\t'; }
+
+// Of csv or tsv.
+void append_cell(std::string& out, OutputFormat format, std::string_view text);
+
+}  // namespace qps::transport

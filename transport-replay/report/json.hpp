@@ -1,0 +1,28 @@
+// A reconstruction for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are decimal.
+#pragma once
+
+#include <transport-replay/report/document.hpp>
+#include <transport-replay/timeline.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qps::transport {
+
+inline constexpr int kSchema = 1;
+
+using TextSink = std::function<void(std::string_view piece)>;
+
+// One report of the whole capture, in any format but a table. `inputs`: names of what was read; `connections`: those whose
+// parts are wanted, all where there are none.
+void write_report(const Timeline& timeline, OutputFormat format, std::span<const std::string> inputs,
+                  std::span<const ConnectionId> connections, const TextSink& sink);
+
+// Parts of it, each an object that the caller has opened.
+void add_finding(Document& document, const Finding& finding);
+void add_attempt(Document& document, const CmAttempt& attempt);
+void add_join(Document& document, const MulticastJoin& join);
+
+}  // namespace qps::transport
