@@ -34,14 +34,14 @@ std::string setup(const Attempt& row) {
 constexpr std::array kColumns{
     Column{"attempt", "#", Side::right, [](const Attempt& row) { return number(row.attempt.uid); }},
     Column{"", "time", Side::right, began, beganText},
-    Column{"active", "active", Side::left, [](const Attempt& row) { return words(text(row.attempt.active.address)); }},
-    Column{"passive", "passive", Side::left, [](const Attempt& row) { return words(text(row.attempt.passive.address)); }},
-    Column{"", "svc", Side::left, [](const Attempt& row) { return words(serviceName(row)); }},
-    Column{"service", "service", Side::left, [](const Attempt& row) { return words(service_text(row.attempt)); }},
-    Column{"outcome", "outcome", Side::left, [](const Attempt& row) { return words(name(row.attempt.outcome)); }},
+    Column{"active", "active", Side::left, [](const Attempt& row) { return text_cell(text(row.attempt.active.address)); }},
+    Column{"passive", "passive", Side::left, [](const Attempt& row) { return text_cell(text(row.attempt.passive.address)); }},
+    Column{"", "svc", Side::left, [](const Attempt& row) { return text_cell(serviceName(row)); }},
+    Column{"service", "service", Side::left, [](const Attempt& row) { return text_cell(service_text(row.attempt)); }},
+    Column{"outcome", "outcome", Side::left, [](const Attempt& row) { return text_cell(name(row.attempt.outcome)); }},
     Column{"setup_ns", "set up in", Side::right, [](const Attempt& row) { return number(row.attempt.setup_time()); }, setup},
     Column{"messages", "messages", Side::right, [](const Attempt& row) { return number(row.attempt.ladder.size()); }},
-    Column{"", "remarks", Side::left, [](const Attempt& row) { return words(remarks(row)); }},
+    Column{"", "remarks", Side::left, [](const Attempt& row) { return text_cell(remarks(row)); }},
 };
 
 constexpr std::array kMeanings{

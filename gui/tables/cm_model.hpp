@@ -22,6 +22,7 @@ public:
     // A newer one of the same capture keeps what is selected; `other_capture`: everything begins anew.
     void setTimeline(std::shared_ptr<const transport::Timeline> timeline, bool other_capture = false);
     [[nodiscard]] const transport::CmAttempt& attempt(Row row) const { return m_timeline->cm.attempts[row]; }
+    [[nodiscard]] const std::shared_ptr<const transport::Timeline>& timeline() const { return m_timeline; }
 
     [[nodiscard]] Row sources() const override { return static_cast<Row>(m_timeline->cm.attempts.size()); }
     [[nodiscard]] RowPlace place(Row row) const override;

@@ -18,6 +18,7 @@ public:
     // The index says when the packets were; without one nothing is known of that.
     void setTimeline(std::shared_ptr<const transport::Timeline> timeline, std::shared_ptr<const transport::CaptureIndex> index);
     [[nodiscard]] const transport::Finding& finding(Row row) const { return m_timeline->findings[row]; }
+    [[nodiscard]] const std::shared_ptr<const transport::Timeline>& timeline() const { return m_timeline; }
 
     [[nodiscard]] Row sources() const override { return static_cast<Row>(m_timeline->findings.size()); }
     [[nodiscard]] RowPlace place(Row row) const override;

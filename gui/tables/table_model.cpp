@@ -92,6 +92,7 @@ void TableModel::sort(int column, Qt::SortOrder order) {
 }
 
 void TableModel::setLimit(Limit limit) {
+    if (!limit && !m_limit) return;
     m_limit = std::move(limit);
     arrange();
 }

@@ -49,7 +49,8 @@ QString number(std::uint64_t value) { return shown(transport::grouped(value)); }
 
 }  // namespace
 
-TableView::TableView(TableModel& model, const QString& name, QWidget* parent) : QWidget(parent), m_model(model), m_name(name) {
+TableView::TableView(TableModel* model, const QString& name, QWidget* parent) : QWidget(parent), m_model(*model), m_name(name) {
+    model->setParent(this);
     buildBar();
     buildTable();
     restoreColumns();
@@ -179,7 +180,7 @@ void TableView::cursorMoved() {
 
 void TableView::activate(TableModel::Row row) {
     const RowPlace place = m_model.place(row);
-    if (place.shown != dissect::FrameIndex{}) Q_EMIT packetWanted(place.shown, true);
+    if (place.shown != dissect::FrameIndex{}) Q_EMIT packetWanted(std::to_underlying(place.shown), true);
 }
 
 // A model whose rows change their places says so by a reset. Cursor and scroll position come back to the same rows.
@@ -273,7 +274,7 @@ QMenu* TableView::makeMenu() {
     const auto packet = [&](const QString& text, dissect::FrameIndex frame) {
         QAction* action = menu->addAction(text);
         action->setEnabled(frame != dissect::FrameIndex{});
-        connect(action, &QAction::triggered, this, [this, frame] { Q_EMIT packetWanted(frame, true); });
+        connect(action, &QAction::triggered, this, [this, frame] { Q_EMIT packetWanted(std::to_underlying(frame), true); });
     };
     packet(tr("&Go to Packet"), place.shown);
     packet(tr("&First Packet"), place.first);
@@ -284,7 +285,7 @@ QMenu* TableView::makeMenu() {
         addFilters(*menu, tr("&Prepare as Filter"), filter, false);
         connect(menu->addAction(tr("Fo&llow")), &QAction::triggered, this, [this, filter, place] {
             Q_EMIT filterWanted(filter, FilterUse::Replace, true);
-            if (place.first != dissect::FrameIndex{}) Q_EMIT packetWanted(place.first, true);
+            if (place.first != dissect::FrameIndex{}) Q_EMIT packetWanted(std::to_underlying(place.first), true);
         });
         menu->addSeparator();
     }
@@ -293,7 +294,7 @@ QMenu* TableView::makeMenu() {
         action->setEnabled(place.connection.has_value());
         connect(action, &QAction::triggered, this, [this, id, place] {
             Q_EMIT rowChosen(*place.connection);
-            Q_EMIT packetWanted(place.shown, false);
+            Q_EMIT packetWanted(std::to_underlying(place.shown), false);
             Q_EMIT viewRequested(id);
         });
     };

@@ -26,8 +26,8 @@ class TableView : public QWidget {
 public:
     static constexpr std::size_t kMostCopied = 200'000;  // rows: some 40 MB of text
 
-    // `name` stands for it in settings; the model must outlive it.
-    TableView(TableModel& model, const QString& name, QWidget* parent = nullptr);
+    // `name` stands for it in settings. The model becomes its child.
+    TableView(TableModel* model, const QString& name, QWidget* parent = nullptr);
     ~TableView() override;
 
     [[nodiscard]] TableModel& model() const { return m_model; }
@@ -50,7 +50,8 @@ public:
 Q_SIGNALS:
     void currentChanged();                               // also by follow()
     void rowChosen(transport::ConnectionId connection);  // by the user: the cursor came to a row of that connection
-    void packetWanted(qps::dissect::FrameIndex frame, bool in_list);
+    // A FrameIndex; Qt 6.4 carries no enumeration of 64 bits in signals.
+    void packetWanted(quint64 frame, bool in_list);
     void filterWanted(const QString& filter, qps::gui::FilterUse use, bool apply);
     void limitChanged();
     void viewRequested(const QString& id);
