@@ -1,6 +1,7 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
 #include "analyzing.hpp"
 
+#include <transport-replay/observation_batch.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -20,16 +21,6 @@ using namespace transport;
 
 namespace {
 
-// The observations of a batch; kept from one batch to the next, so that none of them is allocated anew.
-struct Observations {
-    std::vector<Observation> all;
-    std::size_t used = 0;
-    void add(const Packet& packet) {
-        if (used == all.size()) all.emplace_back();
-        observe(packet, all[used++]);
-    }
-};
-
 struct Ended {
     ConnectionId connection{};
     End requester{};
@@ -45,17 +36,14 @@ public:
 
     [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
 
-    void take(const Observations& observations) {
-        for (std::size_t i = 0; i < observations.used && !full(); ++i) {
+    void take(const ObservationBatch& observations) {
+        if (full()) return;
+        observations.follow(analysis_, [&](const Observation& observation, const PacketStory& story, std::size_t) {
             ++packets_;
-            const auto ahead = [&](std::size_t places) -> const Observation& {
-                return observations.all[std::min(i + places * transport::Analysis::kAhead, observations.used - 1)];
-            };
-            analysis_.prefetch(ahead(3), ahead(2), ahead(1));
-            const PacketStory story = analysis_.observe(observations.all[i]);
-            if (listening_.packet) listening_.packet(observations.all[i], story);
+            if (listening_.packet) listening_.packet(observation, story);
             hand_on();
-        }
+            return !full();
+        });
     }
 
     // What a live view shows: a copy is brought to an end, the original goes on.
@@ -131,8 +119,8 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
         input.number_from(frames);
         input.wake_when_idle();
         const Jobs jobs = jobs_for(options, input);
-        std::vector<Observations> parts(jobs.slots());
-        const auto begin = [&](std::size_t slot) { parts[slot].used = 0; };
+        std::vector<ObservationBatch> parts(jobs.slots());
+        const auto begin = [&](std::size_t slot) { parts[slot].clear(); };
         const auto each = [&](std::size_t slot, const Packet& packet) { parts[slot].add(packet); };
         const auto consume = [&](std::size_t slot) {
             analyst.take(parts[slot]);

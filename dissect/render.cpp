@@ -1,6 +1,7 @@
 #include <dissect/notation.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
+#include <dissect/tree.hpp>
 
 #include <iterator>
 
@@ -10,27 +11,7 @@ namespace qps::dissect {
 
 namespace {
 
-constexpr std::size_t kIndent = 4;
-constexpr std::size_t kLabelWidth = 44;  // column where values start; longer labels push theirs on
-
 auto into(std::string& out) { return std::back_inserter(out); }
-
-void append_field_line(std::string& out, const Field& field, const Value& value) {
-    const std::size_t indent = field.is_part ? 2 * kIndent : kIndent;
-    const std::size_t width = indent < kLabelWidth ? kLabelWidth - indent : 0;
-    fmt::format_to(into(out), "{:{}}{:<{}} ", "", indent, label(field), width);
-    append_words(out, field, value);
-    out += '\n';
-}
-
-// Reserved bits are worth a line only where somebody set them.
-bool worth_showing(const Field& field, const Value& value) {
-    if (!field.name.empty()) return true;
-    if (value.bytes.empty()) return value.number != 0;
-    for (const std::byte byte : value.bytes)
-        if (byte != std::byte{0}) return true;
-    return false;
-}
 
 void append_json_fields(std::string& out, const Packet& packet, const Layer& layer) {
     const auto fields = header(layer.kind).fields;
@@ -59,15 +40,9 @@ void append_json_fields(std::string& out, const Packet& packet, const Layer& lay
 }  // namespace
 
 void append_tree(std::string& out, const Packet& packet) {
-    for (const Layer& layer : packet.layers()) {
-        const Header& row = header(layer.kind);
-        out += row.title;
-        if (layer.length > 0) fmt::format_to(into(out), ", {} bytes at {}", layer.length, layer.offset);
+    for (const TreeLine& line : tree(packet)) {
+        append_text(out, line);
         out += '\n';
-        if (layer.fault != Fault::none) fmt::format_to(into(out), "{:{}}! {}\n", "", kIndent, info(layer.fault).sentence);
-        for (const Field& field : row.fields)
-            if (const auto value = value_of(packet, layer, field); value && worth_showing(field, *value))
-                append_field_line(out, field, *value);
     }
 }
 

@@ -16,8 +16,12 @@ build  libpcap-dev         live capture and BPF filters
 build  libre2-dev          regular expressions in filters
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
+build  qt6-base-dev        the window
+build  libqt6svg6-dev      pictures saved as SVG
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
+test   xvfb                a screen for the tests of the window that need one
+test   xdotool             keys and clicks for them
 test   iproute2            network namespaces for the tests of live capture
 clang  clang-19            the second compiler
 asan   clang-19            the compiler whose sanitizers take constant tables of functions

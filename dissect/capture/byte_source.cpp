@@ -1,5 +1,6 @@
 // Where the bytes of a capture come from.
 #include <dissect/capture/byte_source.hpp>
+#include <dissect/capture/descriptor.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,26 +27,6 @@ constexpr std::size_t kMagicSize = 4;
 std::string system_sentence(std::string_view what, int error) {
     return fmt::format("{}: {}", what, std::generic_category().message(error));
 }
-
-class Descriptor {
-public:
-    Descriptor() = default;
-    Descriptor(int number, bool owned) : number_(number), owned_(owned) {}
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)), owned_(other.owned_) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(number_, other.number_);
-        std::swap(owned_, other.owned_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (owned_ && number_ >= 0) ::close(number_);
-    }
-    [[nodiscard]] int number() const { return number_; }
-
-private:
-    int number_ = -1;
-    bool owned_ = false;
-};
 
 class Mapping {
 public:

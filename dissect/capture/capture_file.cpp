@@ -1,6 +1,5 @@
 // A capture as batches of frames: opens the source, recognises the format, and moves the window over the bytes.
 #include <dissect/capture/capture_file.hpp>
-#include <dissect/capture/pcap.hpp>
 
 #include <algorithm>
 #include <array>
@@ -298,6 +297,15 @@ Drops CaptureFile::drops() const {
 SkippedBlocks CaptureFile::skipped_blocks() const {
     const auto* pcapng = std::get_if<PcapngWalk>(&state_->format);
     return pcapng == nullptr ? SkippedBlocks{} : pcapng->skipped();
+}
+
+CaptureLayout CaptureFile::layout() const {
+    if (const auto* pcap = std::get_if<PcapFile>(&state_->format)) return {pcap->header, {}, {}, state_->offset};
+    const auto& walk = std::get<PcapngWalk>(state_->format);
+    return {.pcap = {},
+            .sections = {walk.sections().begin(), walk.sections().end()},
+            .origins = {walk.origins().begin(), walk.origins().end()},
+            .known_to = walk.first_lost_section().value_or(state_->offset)};
 }
 
 }  // namespace qps::dissect

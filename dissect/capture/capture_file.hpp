@@ -15,6 +15,7 @@
 
 #include <dissect/capture/byte_source.hpp>
 #include <dissect/capture/options.hpp>
+#include <dissect/capture/pcap.hpp>
 #include <dissect/capture/pcapng.hpp>
 
 #include <expected>
@@ -45,6 +46,14 @@ struct Batch {
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
     ~Batch() = default;
+};
+
+// What it takes to read any record again whose place is known (see frame_reader.hpp): a value, for any thread to keep.
+struct CaptureLayout {
+    std::optional<PcapHeader> pcap;       // nothing: pcapng
+    std::vector<PcapngSection> sections;  // in the order of the file
+    std::vector<FrameOrigin> origins;     // interfaces over all sections
+    std::uint64_t known_to = 0;           // what starts from here on is not described
 };
 
 // Frames lost while capturing, over all interfaces that say so.
@@ -85,6 +94,9 @@ public:
     [[nodiscard]] std::span<const Interface> interfaces() const;
     [[nodiscard]] Drops drops() const;
     [[nodiscard]] SkippedBlocks skipped_blocks() const;
+
+    // Describes all frames delivered so far (of pcapng, those of the first kMaxSections sections).
+    [[nodiscard]] CaptureLayout layout() const;
 
     // Progress, in bytes as stored (compressed): done, and all of them where that is known.
     [[nodiscard]] std::uint64_t bytes_read() const;

@@ -9,7 +9,7 @@ namespace qps::dissect {
 namespace {
 
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-constexpr std::size_t kRecordHeader = 16;
+constexpr std::size_t kRecordHeader = kPcapRecordStart;
 constexpr std::size_t kModifiedRecordHeader = 24;
 
 // The record at window.used is not whole.
@@ -85,6 +85,13 @@ std::optional<PcapHeader> read_pcap_header(Bytes bytes) {
     // The upper half may hold the length of the FCS.
     header.link = link_type_of((little ? read_le<std::uint32_t>(bytes, 20) : read_be<std::uint32_t>(bytes, 20)) & 0xffffU);
     return header;
+}
+
+std::optional<std::size_t> pcap_record_length(const PcapHeader& header, Bytes start) {
+    if (start.size() < kPcapRecordStart) return std::nullopt;
+    const std::size_t captured = header.order == ByteOrder::little ? read_le<std::uint32_t>(start, 8) : read_be<std::uint32_t>(start, 8);
+    if (captured > kMaxRecord) return std::nullopt;
+    return (header.modified ? kModifiedRecordHeader : kRecordHeader) + captured;
 }
 
 WalkResult walk_pcap(const PcapHeader& header, Window& window, FrameClock& timeline, std::vector<Frame>& frames) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,8 +33,8 @@ constexpr std::uint16_t kDropped = 5;
 constexpr std::uint16_t kDroppedBySystem = 7;
 
 // Sizes in bytes.
-constexpr std::size_t kBlockStart = 8;  // type, total length
-constexpr std::size_t kTrailer = 4;     // total length again
+constexpr std::size_t kBlockStart = kPcapngBlockStart;  // type, total length
+constexpr std::size_t kTrailer = 4;                     // total length again
 constexpr std::size_t kPacketStart = 28;
 constexpr std::size_t kSimplePacketStart = 12;
 
@@ -85,6 +86,82 @@ WalkResult cut_block(const Window& window, std::size_t wanted) {
                                left < kBlockStart + kTrailer ? "the header of a block" : "a block", left, wanted));
 }
 
+FrameOrigin origin_of(const Interface& interface) {
+    FrameOrigin origin{.link = interface.link, .speed = interface.speed, .snap_length = interface.snap_length};
+    const std::uint32_t exponent = interface.resolution & 0x7fU;
+    if ((interface.resolution & 0x80U) != 0) {
+        origin.multiply = kNanosecondsPerSecond;
+        origin.shift = exponent;
+    } else if (exponent <= 9) {
+        origin.multiply = power_of_ten(9 - exponent);
+    } else {
+        // 10^19 is the largest power in 64 bits; 2^64 ticks of less than 10^-28 s are less than a nanosecond anyway.
+        origin.multiply = exponent - 9 <= 19 ? 1 : 0;
+        origin.divide = exponent - 9 <= 19 ? power_of_ten(exponent - 9) : 1;
+    }
+    if (__builtin_mul_overflow(interface.time_offset, kNanosecondsPerSecond, &origin.offset))
+        origin.offset = interface.time_offset < 0 ? kEarliest : kLatest;
+    return origin;
+}
+
+std::int64_t time_of(const FrameOrigin& origin, std::uint64_t ticks) {
+    const Wide product = Wide{ticks} * origin.multiply >> origin.shift;
+    if (product > std::numeric_limits<std::uint64_t>::max()) return saturating_add(kLatest, origin.offset);
+    std::uint64_t time = static_cast<std::uint64_t>(product);
+    if (origin.divide != 1) time /= origin.divide;
+    return saturating_add(static_cast<std::int64_t>(std::min<std::uint64_t>(time, kLatest)), origin.offset);
+}
+
+// Fills what the block says of its frame; what is wrong with it, as a sentence that "frame N" begins, or nothing.
+template <ByteOrder order>
+std::string read_full_packet(std::uint32_t type, Bytes block, std::span<const FrameOrigin> origins, std::size_t first, Frame& frame) {
+    // The obsolete block has 16 bits of interface and then 16 of a drop count.
+    const std::size_t id =
+        type == kPacketBlock ? read_ordered<std::uint16_t, order>(block, 8) : read_ordered<std::uint32_t, order>(block, 8);
+    if (id >= origins.size()) return fmt::format("is from interface {}, which the section does not describe", id);
+    const std::size_t captured = read_ordered<std::uint32_t, order>(block, 20);
+    const std::size_t room = block.size() - kPacketStart - kTrailer;
+    if (captured > room) return fmt::format("claims {} captured bytes, but its block has room for {}", captured, room);
+    const FrameOrigin& origin = origins[id];
+    const std::uint64_t ticks =
+        std::uint64_t{read_ordered<std::uint32_t, order>(block, 12)} << 32 | read_ordered<std::uint32_t, order>(block, 16);
+    const std::size_t padded = (captured + 3) / 4 * 4;
+    frame.bytes = block.subspan(kPacketStart, captured);
+    frame.wire_length = read_ordered<std::uint32_t, order>(block, 24);
+    frame.link = origin.link;
+    frame.time = Instant{time_of(origin, ticks)};
+    frame.interface = InterfaceId{static_cast<std::uint32_t>(first + id)};
+    frame.link_speed = origin.speed;
+    frame.options = block.subspan(kPacketStart + padded, room - padded);
+    frame.options_order = order;
+    return {};
+}
+
+// The same of a frame of the section's first interface, without a time.
+template <ByteOrder order>
+std::string read_simple_packet(Bytes block, std::span<const FrameOrigin> origins, std::size_t first, Frame& frame) {
+    if (origins.empty()) return "is from interface 0, which the section does not describe";
+    const FrameOrigin& origin = origins[0];
+    const auto length = read_ordered<std::uint32_t, order>(block, 8);
+    const std::size_t captured = origin.snap_length == 0 ? length : std::min(length, origin.snap_length);
+    const std::size_t room = block.size() - kSimplePacketStart - kTrailer;
+    if (captured > room) return fmt::format("claims {} captured bytes, but its block has room for {}", captured, room);
+    frame.bytes = block.subspan(kSimplePacketStart, captured);
+    frame.wire_length = length;
+    frame.link = origin.link;
+    frame.has_time = false;
+    frame.interface = InterfaceId{static_cast<std::uint32_t>(first)};
+    frame.link_speed = origin.speed;
+    frame.options_order = order;
+    return {};
+}
+
+template <ByteOrder order>
+std::string read_packet(std::uint32_t type, Bytes block, std::span<const FrameOrigin> origins, std::size_t first, Frame& frame) {
+    return type == kSimplePacketBlock ? read_simple_packet<order>(block, origins, first, frame)
+                                      : read_full_packet<order>(type, block, origins, first, frame);
+}
+
 }  // namespace
 
 bool is_pcapng(Bytes bytes) {
@@ -92,30 +169,26 @@ bool is_pcapng(Bytes bytes) {
     return read_le<std::uint32_t>(bytes, 8) == kByteOrderMagic || read_be<std::uint32_t>(bytes, 8) == kByteOrderMagic;
 }
 
-PcapngWalk::Source PcapngWalk::source_of(const Interface& interface) {
-    Source source{.link = interface.link, .speed = interface.speed, .snap_length = interface.snap_length};
-    const std::uint32_t exponent = interface.resolution & 0x7fU;
-    if ((interface.resolution & 0x80U) != 0) {
-        source.multiply = kNanosecondsPerSecond;
-        source.shift = exponent;
-    } else if (exponent <= 9) {
-        source.multiply = power_of_ten(9 - exponent);
-    } else {
-        // 10^19 is the largest power in 64 bits; 2^64 ticks of less than 10^-28 s are less than a nanosecond anyway.
-        source.multiply = exponent - 9 <= 19 ? 1 : 0;
-        source.divide = exponent - 9 <= 19 ? power_of_ten(exponent - 9) : 1;
-    }
-    if (__builtin_mul_overflow(interface.time_offset, kNanosecondsPerSecond, &source.offset))
-        source.offset = interface.time_offset < 0 ? kEarliest : kLatest;
-    return source;
+std::optional<std::size_t> pcapng_block_length(Bytes start, ByteOrder order) {
+    if (start.size() < kBlockStart) return std::nullopt;
+    const bool little = order == ByteOrder::little;
+    const auto type = little ? read_le<std::uint32_t>(start, 0) : read_be<std::uint32_t>(start, 0);
+    const std::size_t length = little ? read_le<std::uint32_t>(start, 4) : read_be<std::uint32_t>(start, 4);
+    return length <= kMaxRecord && length >= smallest(type) && length % 4 == 0 ? std::optional(length) : std::nullopt;
 }
 
-std::int64_t PcapngWalk::time_of(const Source& source, std::uint64_t ticks) {
-    const Wide product = Wide{ticks} * source.multiply >> source.shift;
-    if (product > std::numeric_limits<std::uint64_t>::max()) return saturating_add(kLatest, source.offset);
-    std::uint64_t time = static_cast<std::uint64_t>(product);
-    if (source.divide != 1) time /= source.divide;
-    return saturating_add(static_cast<std::int64_t>(std::min<std::uint64_t>(time, kLatest)), source.offset);
+std::optional<Frame> pcapng_frame(Bytes block, const PcapngSection& section, std::span<const FrameOrigin> origins) {
+    if (pcapng_block_length(block, section.order) != block.size()) return std::nullopt;
+    const bool little = section.order == ByteOrder::little;
+    const std::size_t end = block.size() - kTrailer;
+    const auto repeated = little ? read_le<std::uint32_t>(block, end) : read_be<std::uint32_t>(block, end);
+    const auto type = little ? read_le<std::uint32_t>(block, 0) : read_be<std::uint32_t>(block, 0);
+    const bool packet = type == kPacketBlock || type == kSimplePacketBlock || type == kEnhancedPacketBlock;
+    if (!packet || repeated != block.size()) return std::nullopt;
+    Frame frame;
+    const std::string problem = little ? read_packet<ByteOrder::little>(type, block, origins, section.first_interface, frame)
+                                       : read_packet<ByteOrder::big>(type, block, origins, section.first_interface, frame);
+    return problem.empty() ? std::optional(frame) : std::nullopt;
 }
 
 WalkResult PcapngWalk::walk(Window& window, FrameClock& timeline, std::vector<Frame>& frames) {
@@ -161,12 +234,13 @@ WalkResult PcapngWalk::walk_section(Window& window, FrameClock& timeline, std::v
 
 // What is wrong with the block, or nothing.
 template <ByteOrder order>
-std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames) {
+std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline,
+                                   std::vector<Frame>& frames) {
     switch (type) {
         case kPacketBlock:
+        case kSimplePacketBlock:
         case kEnhancedPacketBlock: return take_packet<order>(type, block, offset, timeline, frames);
-        case kSimplePacketBlock: return take_simple_packet<order>(block, offset, timeline, frames);
-        case kSectionHeaderBlock: return take_section_header<order>(block);
+        case kSectionHeaderBlock: return take_section_header<order>(block, offset);
         case kInterfaceBlock: return take_interface<order>(block);
         case kStatisticsBlock: take_statistics<order>(block); return {};
         default: skip(type); return {};
@@ -174,11 +248,13 @@ std::string PcapngWalk::take_block(std::uint32_t type, Bytes block, std::uint64_
 }
 
 template <ByteOrder order>
-std::string PcapngWalk::take_section_header(Bytes block) {
+std::string PcapngWalk::take_section_header(Bytes block, std::uint64_t offset) {
     constexpr std::uint16_t kMajorVersion = 1;
     const auto major = read_ordered<std::uint16_t, order>(block, 12);
     if (major != kMajorVersion) return fmt::format("a section has version {} of the format, only version 1 is known", major);
     first_of_section_ = interfaces_.size();
+    if (sections_.size() < kMaxSections) sections_.push_back({offset, order, static_cast<std::uint32_t>(first_of_section_)});
+    else if (!first_lost_section_) first_lost_section_ = offset;
     return {};
 }
 
@@ -201,7 +277,7 @@ std::string PcapngWalk::take_interface(Bytes block) {
             interface.time_offset = static_cast<std::int64_t>(read_ordered<std::uint64_t, order>(option.value, 0));
         }
     }
-    sources_.push_back(source_of(interface));
+    origins_.push_back(origin_of(interface));
     interfaces_.push_back(std::move(interface));
     return {};
 }
@@ -227,63 +303,23 @@ void PcapngWalk::take_statistics(Bytes block) {
 }
 
 template <ByteOrder order>
-std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames) {
-    // The obsolete block has 16 bits of interface and then 16 of a drop count.
-    const std::size_t id =
-        type == kPacketBlock ? read_ordered<std::uint16_t, order>(block, 8) : read_ordered<std::uint32_t, order>(block, 8);
-    if (id >= interfaces_.size() - first_of_section_)
-        return fmt::format("frame {} is from interface {}, which the section does not describe", timeline.frames + 1, id);
-    const std::size_t captured = read_ordered<std::uint32_t, order>(block, 20);
-    const std::size_t room = block.size() - kPacketStart - kTrailer;
-    if (captured > room)
-        return fmt::format("frame {} claims {} captured bytes, but its block has room for {}", timeline.frames + 1, captured, room);
-    const Source& source = sources_[first_of_section_ + id];
-    const std::uint64_t ticks =
-        std::uint64_t{read_ordered<std::uint32_t, order>(block, 12)} << 32 | read_ordered<std::uint32_t, order>(block, 16);
-    const std::int64_t time = time_of(source, ticks);
+std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline,
+                                    std::vector<Frame>& frames) {
+    Frame& frame = frames.emplace_back();
+    const auto origins = std::span<const FrameOrigin>(origins_).subspan(first_of_section_);
+    if (const std::string sentence = read_packet<order>(type, block, origins, first_of_section_, frame); !sentence.empty()) {
+        frames.pop_back();
+        return fmt::format("frame {} {}", timeline.frames + 1, sentence);
+    }
+    frame.index = FrameIndex{++timeline.frames};
+    frame.file_offset = offset;
+    if (!frame.has_time) return {};
+    const std::int64_t time = std::to_underlying(frame.time);
     if (!timeline.started) {
         timeline.started = true;
         timeline.first = time;
     }
-    const std::size_t padded = (captured + 3) / 4 * 4;
-    frames.push_back({.bytes = block.subspan(kPacketStart, captured),
-                      .wire_length = read_ordered<std::uint32_t, order>(block, 24),
-                      .link = source.link,
-                      .index = FrameIndex{++timeline.frames},
-                      .time = Instant{time},
-                      .has_time = true,
-                      .elapsed = Duration{saturating_subtract(time, timeline.first)},
-                      .interface = InterfaceId{static_cast<std::uint32_t>(first_of_section_ + id)},
-                      .link_speed = source.speed,
-                      .file_offset = offset,
-                      .options = block.subspan(kPacketStart + padded, room - padded),
-                      .options_order = order});
-    return {};
-}
-
-// A frame of the section's first interface, without a time.
-template <ByteOrder order>
-std::string PcapngWalk::take_simple_packet(Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames) {
-    if (first_of_section_ >= interfaces_.size())
-        return fmt::format("frame {} is from interface 0, which the section does not describe", timeline.frames + 1);
-    const Source& source = sources_[first_of_section_];
-    const auto length = read_ordered<std::uint32_t, order>(block, 8);
-    const std::size_t captured = source.snap_length == 0 ? length : std::min(length, source.snap_length);
-    const std::size_t room = block.size() - kSimplePacketStart - kTrailer;
-    if (captured > room)
-        return fmt::format("frame {} claims {} captured bytes, but its block has room for {}", timeline.frames + 1, captured, room);
-    frames.push_back({.bytes = block.subspan(kSimplePacketStart, captured),
-                      .wire_length = length,
-                      .link = source.link,
-                      .index = FrameIndex{++timeline.frames},
-                      .time = {},
-                      .has_time = false,
-                      .elapsed = {},
-                      .interface = InterfaceId{static_cast<std::uint32_t>(first_of_section_)},
-                      .link_speed = source.speed,
-                      .file_offset = offset,
-                      .options = {},
-                      .options_order = order});
+    frame.elapsed = Duration{saturating_subtract(time, timeline.first)};
     return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <dissect/capture/record_walk.hpp>
 
+#include <optional>
 #include <span>
 
 namespace qps::dissect {
@@ -48,6 +49,35 @@ struct SkippedBlocks {
 // True where `bytes` (at least kPcapngHeader of them) start a pcapng file.
 [[nodiscard]] bool is_pcapng(Bytes bytes);
 
+// What every frame of an interface needs, apart from what only people read.
+struct FrameOrigin {
+    LinkType link = LinkType::ethernet;
+    BitsPerSecond speed{};
+    std::uint32_t snap_length = 0;
+    std::uint64_t multiply = 1000;  // nanoseconds = ticks * multiply / divide / 2^shift + offset
+    std::uint64_t divide = 1;
+    std::uint32_t shift = 0;
+    std::int64_t offset = 0;  // nanoseconds
+};
+
+struct PcapngSection {
+    std::uint64_t start = 0;  // of its header in the uncompressed file
+    ByteOrder order = ByteOrder::little;
+    std::uint32_t first_interface = 0;  // counted over all sections
+};
+
+// Sections whose places are kept, for reading frames again. A recorder begins one each time it is started.
+inline constexpr std::size_t kMaxSections = 65'536;
+
+// The length of the block that begins with `start` (at least kPcapngBlockStart bytes of it), or nothing where it is none
+// that a block can have.
+inline constexpr std::size_t kPcapngBlockStart = 8;
+[[nodiscard]] std::optional<std::size_t> pcapng_block_length(Bytes start, ByteOrder order);
+
+// The frame of one whole block, as the walk over its section would give it but for index, elapsed time and file offset.
+// `origins` are the interfaces of the section. Nothing where the block is no packet or contradicts itself.
+[[nodiscard]] std::optional<Frame> pcapng_frame(Bytes block, const PcapngSection& section, std::span<const FrameOrigin> origins);
+
 class PcapngWalk {
 public:
     // Appends the frames of whole blocks to `frames` until one of the ends of WalkEnd. Throws std::bad_alloc.
@@ -56,40 +86,33 @@ public:
     [[nodiscard]] std::span<const Interface> interfaces() const { return interfaces_; }
     [[nodiscard]] const SkippedBlocks& skipped() const { return skipped_; }
 
-private:
-    // What every frame of an interface needs, apart from what only people read.
-    struct Source {
-        LinkType link = LinkType::ethernet;
-        BitsPerSecond speed{};
-        std::uint32_t snap_length = 0;
-        std::uint64_t multiply = 1000;  // nanoseconds = ticks * multiply / divide / 2^shift + offset
-        std::uint64_t divide = 1;
-        std::uint32_t shift = 0;
-        std::int64_t offset = 0;  // nanoseconds
-    };
+    // What pcapng_frame() needs: parallel to interfaces(), and the first kMaxSections sections.
+    [[nodiscard]] std::span<const FrameOrigin> origins() const { return origins_; }
+    [[nodiscard]] std::span<const PcapngSection> sections() const { return sections_; }
+    // Where the first section starts that is not among them, where there is one.
+    [[nodiscard]] std::optional<std::uint64_t> first_lost_section() const { return first_lost_section_; }
 
+private:
     template <ByteOrder order>
     WalkResult walk_section(Window& window, FrameClock& timeline, std::vector<Frame>& frames);
     template <ByteOrder order>
     std::string take_block(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
     template <ByteOrder order>
-    std::string take_section_header(Bytes block);
+    std::string take_section_header(Bytes block, std::uint64_t offset);
     template <ByteOrder order>
     std::string take_interface(Bytes block);
     template <ByteOrder order>
     void take_statistics(Bytes block);
     template <ByteOrder order>
     std::string take_packet(std::uint32_t type, Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
-    template <ByteOrder order>
-    std::string take_simple_packet(Bytes block, std::uint64_t offset, FrameClock& timeline, std::vector<Frame>& frames);
     void skip(std::uint32_t type);
-    [[nodiscard]] static Source source_of(const Interface& interface);
-    [[nodiscard]] static std::int64_t time_of(const Source& source, std::uint64_t ticks);
 
     ByteOrder order_ = ByteOrder::little;
     std::size_t first_of_section_ = 0;  // index of the section's interface 0
     std::vector<Interface> interfaces_;
-    std::vector<Source> sources_;  // parallel to interfaces_
+    std::vector<FrameOrigin> origins_;  // parallel to interfaces_
+    std::vector<PcapngSection> sections_;
+    std::optional<std::uint64_t> first_lost_section_;
     SkippedBlocks skipped_;
 };
 

@@ -98,6 +98,8 @@ struct CaptureWriter::State {
     int descriptor = -1;
     bool owned = false;
     bool failed = false;
+    std::uint64_t drained = 0;  // bytes handed to the system
+    std::uint64_t record = 0;   // where the record of the last frame begins
     std::vector<std::byte> buffer;
     std::vector<std::byte> options;  // of the frame being written
     std::map<Described, std::uint32_t> interfaces;
@@ -132,6 +134,7 @@ int CaptureWriter::State::write_buffer() noexcept {
         if (count >= 0) rest = rest.subspan(static_cast<std::size_t>(count));
         else if (errno != EINTR) return errno;
     }
+    drained += buffer.size();
     buffer.clear();
     return 0;
 }
@@ -217,6 +220,7 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcap(const Frame&
     if (frame.bytes.size() > kMaxRecord)
         return problem(
             fmt::format("frame {} is longer than the {} bytes a record may have", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+    record = drained + buffer.size();
     Appender append(buffer);
     append.number(static_cast<std::uint32_t>(time / kNanosecondsPerSecond));
     append.number(static_cast<std::uint32_t>(time % kNanosecondsPerSecond));
@@ -244,6 +248,7 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Fram
     if (!interface) return std::unexpected(interface.error());
 
     const auto length = static_cast<std::uint32_t>(kPacketBlockFixed + frame.bytes.size() + padding(frame.bytes.size()) + options.size());
+    record = drained + buffer.size();
     Appender append(buffer);
     append.number(kEnhancedPacketBlock);
     append.number(length);
@@ -295,6 +300,19 @@ std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std:
     state_->failed = true;
     return std::unexpected(OutputProblem{{}, kOutOfMemory});
 }
+
+CaptureLayout CaptureWriter::layout() const {
+    CaptureLayout layout;
+    if (state_->format == WriterFormat::pcap) return layout;
+    layout.sections = {PcapngSection{}};
+    layout.origins.resize(state_->interfaces.size());
+    for (const auto& [described, number] : state_->interfaces)
+        layout.origins[number] = {.link = described.link, .speed = described.speed, .snap_length = 0, .multiply = 1};
+    layout.known_to = state_->drained + state_->buffer.size();
+    return layout;
+}
+
+std::uint64_t CaptureWriter::last_record() const { return state_->record; }
 
 std::expected<void, OutputProblem> CaptureWriter::flush() { return state_->drain(); }
 

@@ -5,6 +5,7 @@
 // that nobody reads raises SIGPIPE unless the program ignores that.
 #pragma once
 
+#include <dissect/capture/capture_file.hpp>
 #include <dissect/frame.hpp>
 
 #include <expected>
@@ -48,6 +49,12 @@ public:
     // 1970 to 2106, pcapng: before 1970); a frame, with its options, longer than a record may be (kMaxRecord); a comment
     // too long; more than kMaxInterfaces interfaces.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
+
+    // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.
+    [[nodiscard]] std::uint64_t last_record() const;
+
+    // Of a pcapng file: how its frames are read again (frame_reader.hpp) once they are flushed.
+    [[nodiscard]] CaptureLayout layout() const;
 
     // Hands what is buffered to the system: after every frame of a slow live capture, say.
     [[nodiscard]] std::expected<void, OutputProblem> flush();

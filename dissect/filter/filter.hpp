@@ -36,6 +36,7 @@ public:
     [[nodiscard]] bool needs_annotation() const;
 
 private:
+    friend class IndexedFilter;
     explicit Filter(filter_language::Program&& program);
     std::shared_ptr<const filter_language::Program> program_;
 };

@@ -1,5 +1,6 @@
 // Evaluation of a compiled filter. Allocates nothing; the packet may hold any bytes.
 #include <dissect/filter/program.hpp>
+#include <dissect/filter/verdict.hpp>
 
 #include <algorithm>
 #include <array>
@@ -99,10 +100,7 @@ private:
 
     // Whether a value matches; nothing where the part of it that is asked for does not exist.
     [[nodiscard]] std::optional<bool> matches(const Operand& operand, const Source& source, const Value& value) const {
-        if (source.match == Match::numbers) {
-            const std::uint64_t number = (value.number & operand.mask) ^ source.flip;
-            return in_ranges(number, std::span(program_.numbers).subspan(source.first, source.count));
-        }
+        if (source.match == Match::numbers) return program_.number_matches(operand, source, value.number);
         if (source.match == Match::presence && !operand.slice) return true;
         Scratch scratch;
         std::optional<Bytes> bytes = bytes_of(source, operand, value, scratch);
@@ -193,29 +191,13 @@ Program::~Program() = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
+bool Program::number_matches(const Operand& operand, const Source& source, std::uint64_t number) const {
+    return in_ranges((number & operand.mask) ^ source.flip, std::span(numbers).subspan(source.first, source.count));
+}
+
 bool Program::run(const Packet& packet) const {
     const Evaluation evaluation(*this, packet);
-    bool flag = true;
-    std::uint64_t aside = 0;  // one bit each, the last one lowest; the depth of nesting is bounded by its 64
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const Instruction& instruction = steps[i];
-        switch (instruction.step) {
-            case Step::test: flag = evaluation.passes(tests[instruction.operand]); break;
-            case Step::negate: flag = !flag; break;
-            case Step::jump_if_false:
-                if (!flag) i = instruction.operand - std::size_t{1};
-                break;
-            case Step::jump_if_true:
-                if (flag) i = instruction.operand - std::size_t{1};
-                break;
-            case Step::push: aside = aside << 1 | (flag ? 1U : 0U); break;
-            case Step::exclusive_or:
-                flag = flag != ((aside & 1U) != 0);
-                aside >>= 1;
-                break;
-        }
-    }
-    return flag;
+    return evaluate(steps, [&](std::uint32_t test) { return verdict(evaluation.passes(tests[test])); }) == Verdict::yes;
 }
 
 }  // namespace qps::dissect::filter_language

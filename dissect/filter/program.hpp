@@ -112,6 +112,9 @@ struct Program {
     Program(Program&&) noexcept;
     Program& operator=(Program&&) noexcept;
 
+    // Whether a value of a source whose match is `numbers` is one of those asked for.
+    [[nodiscard]] bool number_matches(const Operand& operand, const Source& source, std::uint64_t number) const;
+
     // Whether the packet passes. A program without steps passes everything.
     [[nodiscard]] bool run(const Packet& packet) const;
 };

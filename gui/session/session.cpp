@@ -1,0 +1,210 @@
+#include <gui/session/session.hpp>
+#include <transport-replay/index/indexer.hpp>
+
+#include <QDir>
+#include <QFileInfo>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <pthread.h>
+
+namespace qps::gui {
+
+using namespace transport;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLookEvery = 50;                            // ms
+constexpr std::chrono::milliseconds kFirstTimeline{300};  // a small capture is done by then, of a large one something is seen
+constexpr std::chrono::milliseconds kWakeEvery{2};
+constexpr int kWakeUp = SIGUSR1;
+constexpr int kTimelineShare = 20;  // showing what is known so far takes no more than this part of the time
+
+QString sentence(const dissect::InputProblem& problem) {
+    QString text = QString::fromStdString(problem.file) + QStringLiteral(" ") + QString::fromStdString(problem.sentence);
+    if (problem.kind == dissect::InputProblemKind::damaged) text += QStringLiteral(" (at byte %L1)").arg(problem.offset);
+    return text;
+}
+
+dissect::Jobs jobsFor(std::size_t wanted) {
+    constexpr unsigned kEnough = 8;
+    return {wanted != 0 ? wanted : std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
+}
+
+}  // namespace
+
+// What the worker and the window share while a capture is read. The worker holds it as well, so the window may leave it alone.
+struct Session::Work {
+    std::atomic<bool> stop = false;
+    std::atomic<bool> done = false;
+    std::atomic<std::uint64_t> read = 0;
+    std::atomic<std::uint64_t> all = 0;  // 0: not known
+    std::mutex mutex;
+    std::shared_ptr<const transport::Timeline> newest;  // that the window has not taken yet
+    Indexed outcome;                                    // once done
+    bool exhausted = false;                             // memory
+    std::thread thread;
+
+    ~Work();
+    void run(CaptureIndex& index, const Indexing& indexing);
+};
+
+// A thread that waits for a pipe hears of it by a signal, which does nothing but interrupt waiting.
+Session::Work::~Work() {
+    stop = true;
+    if (!thread.joinable()) return;
+    while (!done.load(std::memory_order_acquire)) {
+        pthread_kill(thread.native_handle(), kWakeUp);
+        std::this_thread::sleep_for(kWakeEvery);
+    }
+    thread.join();
+}
+
+void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
+    Clock::time_point next = Clock::now() + kFirstTimeline;
+    Clock::time_point asked;
+    const IndexWatch watch{
+        .stopped = [this] { return stop.load(std::memory_order_relaxed); },
+        .progressed =
+            [this](std::uint64_t bytes, std::optional<std::uint64_t> size) {
+                read.store(bytes, std::memory_order_relaxed);
+                all.store(size.value_or(0), std::memory_order_relaxed);
+            },
+        .wants_timeline =
+            [&] {
+                asked = Clock::now();
+                return asked >= next;
+            },
+        .timeline =
+            [&](transport::Timeline&& soFar) {
+                auto shared = std::make_shared<const transport::Timeline>(std::move(soFar));
+                const std::lock_guard lock(mutex);
+                newest = std::move(shared);
+                const auto now = Clock::now();
+                next = now + std::max<Clock::duration>(std::chrono::seconds(1), (now - asked) * kTimelineShare);
+            },
+    };
+    try {
+        outcome = build_index(index, indexing, watch);
+    } catch (const std::bad_alloc&) {
+        exhausted = true;
+    }
+    done.store(true, std::memory_order_release);
+}
+
+Session::Session(std::size_t jobs, QObject* parent)
+    : QObject(parent), m_jobs(jobs), m_index(std::make_shared<CaptureIndex>()), m_timeline(std::make_shared<const transport::Timeline>()) {
+    m_looking.setInterval(kLookEvery);
+    struct sigaction action{};
+    action.sa_handler = [](int) {};
+    sigaction(kWakeUp, &action, nullptr);
+    connect(&m_looking, &QTimer::timeout, this, &Session::look);
+}
+
+Session::~Session() { end(); }
+
+// Whatever is going on ends, and nothing is open.
+void Session::end() {
+    m_looking.stop();
+    if (m_work) m_work->stop = true;
+    m_work.reset();
+    m_files.clear();
+    m_title.clear();
+    m_problems.clear();
+    m_packets = 0;
+    m_index = std::make_shared<CaptureIndex>();
+    m_timeline = std::make_shared<const transport::Timeline>();
+    m_state = State::Empty;
+}
+
+void Session::begin(State state, const QStringList& files, const QString& title) {
+    end();
+    m_files = files;
+    m_title = title;
+    m_state = state;
+    m_work = std::make_unique<Work>();
+    Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString()};
+    for (const QString& file : files) indexing.files.push_back(file.toStdString());
+    m_work->thread = std::thread([work = m_work.get(), index = m_index, indexing] { work->run(*index, indexing); });
+    m_looking.start();
+    Q_EMIT opened();
+    Q_EMIT stateChanged();
+}
+
+void Session::open(const QStringList& files) {
+    if (files.isEmpty()) return close();
+    const QString first = files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
+    begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first));
+}
+
+void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
+
+void Session::reload() {
+    if (m_state != State::Capturing && !m_files.isEmpty()) open(QStringList(m_files));
+}
+
+void Session::close() {
+    end();
+    Q_EMIT opened();
+    Q_EMIT stateChanged();
+}
+
+void Session::stop() {
+    if (!m_work) return;
+    m_work->stop = true;
+    pthread_kill(m_work->thread.native_handle(), kWakeUp);
+}
+
+std::optional<double> Session::progress() const {
+    if (!m_work) return std::nullopt;
+    const auto all = static_cast<double>(m_work->all.load(std::memory_order_relaxed));
+    if (all == 0) return std::nullopt;
+    return std::min(1.0, static_cast<double>(m_work->read.load(std::memory_order_relaxed)) / all);
+}
+
+// Takes over what the worker has brought since the last time.
+void Session::look() {
+    if (!m_work) return;
+    const bool done = m_work->done.load(std::memory_order_acquire);
+    if (const std::uint64_t packets = m_index->packets.size(); packets != m_packets) {
+        m_packets = packets;
+        Q_EMIT rowsAdded();
+    }
+    if (done) return finish();
+    std::shared_ptr<const transport::Timeline> newest;
+    {
+        const std::lock_guard lock(m_work->mutex);
+        newest = std::exchange(m_work->newest, nullptr);
+    }
+    if (newest) {
+        m_timeline = std::move(newest);
+        Q_EMIT timelineChanged();
+    }
+    Q_EMIT progressChanged();
+}
+
+void Session::finish() {
+    m_looking.stop();
+    const std::unique_ptr<Work> work = std::move(m_work);
+    work->thread.join();
+    Indexed& outcome = work->outcome;
+    for (const dissect::InputProblem& problem : outcome.problems) m_problems.push_back(sentence(problem));
+    if (work->exhausted)
+        m_problems.push_back(
+            tr("The memory of this machine is used up: what was read until then is shown, without an analysis of the whole."));
+    if (outcome.left_out != 0)
+        m_problems.push_back(tr("%L1 packets more than can be listed are analysed but not shown.").arg(outcome.left_out));
+    m_state = outcome.stopped ? State::Stopped : State::Done;
+    if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
+    Q_EMIT timelineChanged();
+    Q_EMIT stateChanged();
+}
+
+}  // namespace qps::gui

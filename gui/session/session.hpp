@@ -1,0 +1,77 @@
+// Session: the capture that is open. Reads and analyses on a worker; the views hear of rows, timelines and progress by signals,
+// all of them in the thread of the GUI, and read the results without waiting.
+#pragma once
+
+#include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/timeline.hpp>
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QTimer>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace qps::gui {
+
+class Session : public QObject {
+    Q_OBJECT
+
+public:
+    enum class State { Empty, Reading, Capturing, Done, Stopped };  // Stopped: the user cancelled, what was read is shown
+
+    // `jobs`: threads that decode; 0: one for each processor, at most eight.
+    explicit Session(std::size_t jobs = 0, QObject* parent = nullptr);
+    ~Session() override;
+
+    // Several files are one capture, in this order. Whatever was open is closed.
+    void open(const QStringList& files);
+    // A capture that arrives on a pipe, as long as somebody writes there; `title` is what users see of it.
+    void capture(const QString& pipe, const QString& title);
+    void reload();
+    void close();
+    // Ends reading or capturing; what is there stays. Of a capture the recorder has to end it: this waits for nobody.
+    void stop();
+
+    [[nodiscard]] State state() const { return m_state; }
+    [[nodiscard]] bool busy() const { return m_state == State::Reading || m_state == State::Capturing; }
+    [[nodiscard]] QStringList files() const { return m_files; }
+    [[nodiscard]] QString title() const { return m_title; }
+    // Never null; of an empty session they are empty.
+    [[nodiscard]] std::shared_ptr<const transport::CaptureIndex> index() const { return m_index; }
+    [[nodiscard]] std::shared_ptr<const transport::Timeline> timeline() const { return m_timeline; }
+    // Rows that views may show.
+    [[nodiscard]] std::uint64_t packets() const { return m_packets; }
+    // What part of the files was read, 0 to 1; nothing where nobody knows how much there is.
+    [[nodiscard]] std::optional<double> progress() const;
+    // What could not be read, and from where on: a sentence for each file; empty where all was read.
+    [[nodiscard]] QStringList problems() const { return m_problems; }
+
+Q_SIGNALS:
+    void opened();           // another capture, or none: everything known of the one before is void
+    void rowsAdded();        // packets() has grown; at most 20 times a second
+    void timelineChanged();  // a newer timeline(); once a second or less while reading, and when all was read
+    void stateChanged();
+    void progressChanged();
+
+private:
+    struct Work;
+    void begin(State state, const QStringList& files, const QString& title);
+    void end();
+    void look();
+    void finish();
+
+    std::size_t m_jobs;
+    State m_state = State::Empty;
+    QStringList m_files;
+    QString m_title;
+    QStringList m_problems;
+    std::shared_ptr<transport::CaptureIndex> m_index;
+    std::shared_ptr<const transport::Timeline> m_timeline;
+    std::uint64_t m_packets = 0;
+    std::unique_ptr<Work> m_work;
+    QTimer m_looking;
+};
+
+}  // namespace qps::gui

@@ -1,0 +1,9 @@
+// The one QApplication of the tests, without a screen. Settings of a user are neither read nor written.
+#pragma once
+
+namespace qps::gui::tests {
+
+// Makes it on the first call. Every test that makes a widget calls it first.
+void needApplication();
+
+}  // namespace qps::gui::tests

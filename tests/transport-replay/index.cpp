@@ -1,0 +1,154 @@
+// The index of a capture: its rows say what the packets themselves and the analysis say, and packets are found again.
+#include <dissect/capture/capture_file.hpp>
+#include <dissect/capture/writer.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/sample_captures.hpp>
+#include <tests/support/temporary_file.hpp>
+#include <transport-replay/annotator.hpp>
+#include <transport-replay/index/indexer.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+
+namespace {
+
+std::shared_ptr<CaptureIndex> indexed(const std::vector<std::string>& files, const std::string& spool, std::size_t jobs = 2,
+                                      Indexed* outcome = nullptr) {
+    auto index = std::make_shared<CaptureIndex>();
+    Indexed made = build_index(*index, {.files = files, .jobs = {jobs}, .spool_folder = spool}, {});
+    if (outcome != nullptr) *outcome = std::move(made);
+    else CHECK(made.problems.empty());
+    return index;
+}
+
+// Two accounts of the same packet.
+void check_same(const Packet& read, const Packet& told, const Annotation& annotation) {
+    CAPTURE(std::to_underlying(told.frame.index));
+    CHECK(std::ranges::equal(read.frame.bytes, told.frame.bytes));
+    CHECK(read.frame.index == told.frame.index);
+    CHECK(read.frame.time == told.frame.time);
+    CHECK(read.frame.elapsed == told.frame.elapsed);
+    CHECK(read.frame.has_time == told.frame.has_time);
+    CHECK(read.frame.wire_length == told.frame.wire_length);
+    CHECK(read.frame.link == told.frame.link);
+    CHECK(read.layer_count == told.layer_count);
+    REQUIRE(read.annotation != nullptr);
+    CHECK(read.annotation->connection == annotation.connection);
+    CHECK(read.annotation->from == annotation.from);
+    CHECK(read.annotation->arrival == annotation.arrival);
+    CHECK(read.annotation->retransmission == annotation.retransmission);
+    CHECK(read.annotation->duplicated == annotation.duplicated);
+    CHECK(read.annotation->mirror_copy == annotation.mirror_copy);
+    CHECK(read.annotation->unmatched == annotation.unmatched);
+    CHECK(read.annotation->psn_missing == annotation.psn_missing);
+    CHECK(read.annotation->messages_completed == annotation.messages_completed);
+    CHECK(read.annotation->latency == annotation.latency);
+}
+
+// What the rows and the packets of an index say, beside a walk over the file from its beginning.
+void check_index(const std::shared_ptr<CaptureIndex>& index, const std::string& path) {
+    Annotator annotator;
+    PacketReader reader(index);
+    std::uint64_t packets = 0;
+    qps::tests::for_each_packet(path, [&](Packet& packet) {
+        ++packets;
+        annotator.annotate(packet);
+        const Packet* read = reader.read(packet.frame.index);
+        REQUIRE(read != nullptr);
+        check_same(*read, packet, *packet.annotation);
+        const PacketRow& row = index->row(packet.frame.index);
+        CHECK(row.wire_length() == packet.frame.wire_length);
+        if (row.kind() != ObservationKind::transport) return;
+        CHECK(row.opcode() == packet.opcode);
+        CHECK(row.psn() == packet.psn);
+        CHECK(row.dest_qp() == packet.dest_qp);
+        CHECK(row.icrc() == packet.icrc.status);
+        CHECK(row.encapsulation() == packet.encapsulation);
+        CHECK(row.payload_length() == packet.payload.length);
+    });
+    CHECK(index->packets.size() == packets);
+}
+
+}  // namespace
+
+TEST_CASE("an index says of every packet of every sample what a walk over the file says") {
+    const qps::test::TemporaryFolder folder;
+    for (const std::string& path : qps::tests::sample_captures()) {
+        DYNAMIC_SECTION(path) { check_index(indexed({path}, folder.path()), path); }
+    }
+}
+
+TEST_CASE("what comes compressed is kept in a spool, which goes with the index") {
+    const qps::test::TemporaryFolder folder;
+    const std::string path = QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap";
+    const std::string packed = folder.file("capture.pcap.gz");
+    REQUIRE(std::system(("gzip -c '" + path + "' > '" + packed + "'").c_str()) == 0);
+    auto index = indexed({packed}, folder.path());
+    REQUIRE(index->files().size() == 1);
+    CHECK(index->files()[0].spooled);
+    CHECK(std::filesystem::exists(index->files()[0].path));
+    check_index(index, path);
+    const std::string spool = index->files()[0].path;
+    index.reset();
+    CHECK_FALSE(std::filesystem::exists(spool));
+}
+
+TEST_CASE("an index does not depend on the number of threads") {
+    const qps::test::TemporaryFolder folder;
+    const std::string path = QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap";
+    const auto one = indexed({path}, folder.path(), 1);
+    const auto four = indexed({path}, folder.path(), 4);
+    REQUIRE(one->packets.size() == four->packets.size());
+    for (std::uint64_t at = 0; at < one->packets.size(); ++at)
+        REQUIRE(std::memcmp(&one->packets[at], &four->packets[at], sizeof(PacketRow)) == 0);
+    REQUIRE(one->messages.size() == four->messages.size());
+    for (std::uint64_t at = 0; at < one->messages.size(); ++at)
+        REQUIRE(std::memcmp(&one->messages[at], &four->messages[at], sizeof(MessageRow)) == 0);
+}
+
+TEST_CASE("several files are one capture, numbered on") {
+    const qps::test::TemporaryFolder folder;
+    const std::string path = QPSCOPE_SOURCE_DIR "/captures/err_rnr/capture.pcap";
+    Indexed outcome;
+    const auto index = indexed({path, folder.file("missing"), path}, folder.path(), 2, &outcome);
+    CHECK(index->packets.size() == 64);
+    REQUIRE(outcome.problems.size() == 1);
+    CHECK(outcome.problems[0].file == folder.file("missing"));
+    REQUIRE(index->files().size() == 2);
+    CHECK(index->files()[1].first == FrameIndex{33});
+    PacketReader reader(index);
+    const Packet* first = reader.read(FrameIndex{33});
+    REQUIRE(first != nullptr);
+    CHECK(first->frame.elapsed == Duration{});
+    CHECK(outcome.timeline.packets == 64);
+}
+
+TEST_CASE("a damaged file is there up to the damage") {
+    const qps::test::TemporaryFolder folder;
+    std::vector<std::byte> bytes = qps::test::read_file(QPSCOPE_SOURCE_DIR "/captures/err_rnr/capture.pcap");
+    bytes.resize(bytes.size() - 7);
+    Indexed outcome;
+    const auto index = indexed({folder.write("cut.pcap", bytes)}, folder.path(), 2, &outcome);
+    CHECK(index->packets.size() == 31);
+    REQUIRE(outcome.problems.size() == 1);
+    CHECK(outcome.problems[0].kind == InputProblemKind::damaged);
+}
+
+TEST_CASE("indexing stops when it is told, and shows what it knows on the way") {
+    const qps::test::TemporaryFolder folder;
+    CaptureIndex index;
+    int asked = 0;
+    int shown = 0;
+    const Indexed outcome =
+        build_index(index, {.files = {QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap"}, .jobs = {1}, .spool_folder = folder.path()},
+                    {.stopped = [&] { return ++asked > 3; },
+                     .wants_timeline = [] { return true; },
+                     .timeline = [&](Timeline&& so_far) { shown += so_far.packets == index.packets.size(); }});
+    CHECK(outcome.stopped);
+    CHECK(shown > 0);
+    CHECK(outcome.timeline.packets == index.packets.size());
+}

@@ -1,0 +1,132 @@
+#include <transport-replay/annotator.hpp>
+#include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+std::optional<std::size_t> CaptureIndex::add(IndexedFile file, std::optional<Spool> spool) {
+    const std::lock_guard lock(mutex_);
+    if (files_.size() == PacketRow::kMaxFiles) return std::nullopt;
+    files_.push_back({std::move(file), std::move(spool), {}});
+    return files_.size() - 1;
+}
+
+Spool* CaptureIndex::spool(std::size_t file) {
+    const std::lock_guard lock(mutex_);
+    return files_[file].spool ? &*files_[file].spool : nullptr;
+}
+
+void CaptureIndex::read_by(std::size_t file, std::shared_ptr<const FrameReader> reader, CaptureLayout layout) {
+    auto shared = std::make_shared<const CaptureLayout>(std::move(layout));
+    const std::lock_guard lock(mutex_);
+    files_[file].source = {std::move(reader), std::move(shared)};
+}
+
+void CaptureIndex::started(Instant first) {
+    const std::lock_guard lock(mutex_);
+    start_ = first;
+}
+
+std::optional<Instant> CaptureIndex::start() const {
+    const std::lock_guard lock(mutex_);
+    return start_;
+}
+
+std::vector<IndexedFile> CaptureIndex::files() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<IndexedFile> files;
+    for (const File& file : files_) files.push_back(file.told);
+    return files;
+}
+
+CaptureIndex::Source CaptureIndex::source_of(std::size_t file) const {
+    const std::lock_guard lock(mutex_);
+    return file < files_.size() ? files_[file].source : Source{};
+}
+
+std::optional<Frame> CaptureIndex::frame(FrameIndex number, FrameBuffer& buffer) const {
+    if (!has(number)) return std::nullopt;
+    const PacketRow& kept = row(number);
+    const Source source = source_of(kept.file());
+    if (source.reader == nullptr) return std::nullopt;
+    std::optional<Frame> frame = source.reader->at(*source.layout, kept.file_offset(), buffer);
+    if (!frame) return std::nullopt;
+    frame->index = number;
+    frame->time = kept.time();
+    frame->has_time = !kept.has(Mark::timeless);
+    const std::optional<Instant> first = start();
+    frame->elapsed = frame->has_time && first ? elapsed(*first, frame->time) : Duration{};
+    return frame;
+}
+
+namespace {
+
+// The place of the row for that packet in a store of rows for some packets, or of the next one.
+template <class Row, class Of>
+std::uint64_t lower_bound(const GrowingStore<Row>& store, std::uint64_t wanted, Of of) {
+    std::uint64_t low = 0;
+    for (std::uint64_t high = store.size(); low < high;) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        if (of(store[middle]) < wanted) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+}  // namespace
+
+std::uint32_t CaptureIndex::missing_before(FrameIndex number) const {
+    const std::uint64_t at = lower_bound(gaps, std::to_underlying(number), [](const GapRow& gap) { return std::to_underlying(gap.frame); });
+    return at < gaps.size() && gaps[at].frame == number ? gaps[at].missing : 0;
+}
+
+std::pair<std::uint64_t, std::uint64_t> CaptureIndex::ended_by(FrameIndex number) const {
+    const std::uint64_t wanted = std::to_underlying(number) - 1;
+    const std::uint64_t at = lower_bound(endings, wanted, [](const EndingRow& ending) { return ending.row; });
+    const std::uint64_t known = endings.size();
+    if (at >= known || endings[at].row != wanted) return {};
+    return {endings[at].first_message, at + 1 < known ? endings[at + 1].first_message : messages.size()};
+}
+
+Annotation CaptureIndex::annotation(FrameIndex number) const {
+    const PacketRow& kept = row(number);
+    PacketStory story;
+    story.connection = kept.connection();
+    story.from = kept.from();
+    story.arrival = kept.arrival();
+    story.retransmission = kept.has(Mark::retransmission);
+    story.duplicated = kept.has(Mark::duplicated);
+    story.mirror_copy = kept.has(Mark::mirror_copy);
+    story.unmatched = kept.has(Mark::unmatched);
+    if (kept.has(Mark::gap)) story.missing = missing_before(number);
+    if (kept.has(Mark::completes)) {
+        const auto [first, last] = ended_by(number);
+        for (std::uint64_t at = first; at < last; ++at) {
+            const MessageRow& message = messages[at];
+            if (message.outcome() != Outcome::completed && message.outcome() != Outcome::sent) continue;
+            ++story.completed;
+            const std::optional<FrameIndex> answer = message.answer_frame();
+            if (message.outcome() == Outcome::completed && answer && has(message.first_frame()) && has(*answer))
+                story.latency = elapsed(row(message.first_frame()).time(), row(*answer).time());
+        }
+    }
+    return transport::annotation(story);
+}
+
+PacketReader::PacketReader(std::shared_ptr<const CaptureIndex> index) : index_(std::move(index)) {}
+
+const Packet* PacketReader::read(FrameIndex number) {
+    const std::optional<Frame> frame = index_->frame(number, buffer_);
+    if (!frame) return nullptr;
+    decode(*frame, packet_);
+    annotation_ = index_->annotation(number);
+    packet_.annotation = &annotation_;
+    return &packet_;
+}
+
+}  // namespace qps::transport

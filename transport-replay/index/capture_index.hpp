@@ -1,0 +1,110 @@
+// CaptureIndex: an open capture as rows: where each packet lies, what it was, and the messages they make up.
+//
+// One thread (the indexer) adds to it, any number read what is there. Packets are decoded again from their files, which stay open,
+// or, where there is no file to go back to (a pipe, an interface, a compressed file), from a spool in a temporary file.
+//
+// What an attacker could feed: everything in the files, and files that change after they were indexed: a packet that is
+// not where it was cannot be read any more, nothing worse.
+#pragma once
+
+#include <dissect/annotation.hpp>
+#include <dissect/capture/frame_reader.hpp>
+#include <dissect/packet.hpp>
+#include <transport-replay/index/growing_store.hpp>
+#include <transport-replay/index/message_row.hpp>
+#include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/index/spool.hpp>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qps::transport {
+
+// PSNs that are missing before a packet. Kept apart: few packets have any.
+struct GapRow {
+    dissect::FrameIndex frame{};
+    std::uint32_t missing = 0;
+};
+
+// Messages that a packet ended: those from `first_message` on, up to that of the next row. Kept of packets that ended any.
+struct EndingRow {
+    std::uint32_t row = 0;  // of the packet: its frame less one; both fit, see kMaxRows
+    std::uint32_t first_message = 0;
+};
+
+struct IndexedFile {
+    std::string name;             // as the user wrote it
+    std::string path;             // where its packets are read from: itself, or a spool
+    dissect::FrameIndex first{};  // frame that its packets begin with
+    bool spooled = false;
+};
+
+class CaptureIndex {
+public:
+    GrowingStore<PacketRow> packets;
+    GrowingStore<MessageRow> messages;
+    GrowingStore<GapRow> gaps;        // in the order of the capture
+    GrowingStore<EndingRow> endings;  // in the order of the capture
+
+    [[nodiscard]] const PacketRow& row(dissect::FrameIndex frame) const { return packets[std::to_underlying(frame) - 1]; }
+    [[nodiscard]] bool has(dissect::FrameIndex frame) const {
+        return frame != dissect::FrameIndex{} && std::to_underlying(frame) <= packets.size();
+    }
+    // Of the first packet that has a time; times of pictures and columns count from here.
+    [[nodiscard]] std::optional<dissect::Instant> start() const;
+
+    // The frame as it was captured, with its number and the time since the first; nothing where it cannot be read any more.
+    // It borrows `buffer`, of which each thread has its own.
+    [[nodiscard]] std::optional<dissect::Frame> frame(dissect::FrameIndex frame, dissect::FrameBuffer& buffer) const;
+    // What the analysis said when the packet passed.
+    [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex frame) const;
+    // The messages that a packet ended, as positions in `messages`: from the first to before the second.
+    [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex frame) const;
+
+    [[nodiscard]] std::vector<IndexedFile> files() const;
+
+    // For the indexer. The next file; nothing past PacketRow::kMaxFiles.
+    std::optional<std::size_t> add(IndexedFile file, std::optional<Spool> spool);
+    // That of a file which add() was given; it stays where it is.
+    [[nodiscard]] Spool* spool(std::size_t file);
+    // The packets of a file are read again by this. Once for each file, and again with each new interface in it.
+    void read_by(std::size_t file, std::shared_ptr<const dissect::FrameReader> reader, dissect::CaptureLayout layout);
+    void started(dissect::Instant first);
+
+private:
+    struct Source {
+        std::shared_ptr<const dissect::FrameReader> reader;
+        std::shared_ptr<const dissect::CaptureLayout> layout;
+    };
+    struct File {
+        IndexedFile told;
+        std::optional<Spool> spool;
+        Source source;
+    };
+    [[nodiscard]] Source source_of(std::size_t file) const;
+    [[nodiscard]] std::uint32_t missing_before(dissect::FrameIndex frame) const;
+
+    mutable std::mutex mutex_;  // of what follows
+    std::deque<File> files_;
+    std::optional<dissect::Instant> start_;
+};
+
+// Decodes packets of an index for one thread.
+class PacketReader {
+public:
+    explicit PacketReader(std::shared_ptr<const CaptureIndex> index);
+    // Decoded and annotated, valid until the next call; nullptr where it cannot be read any more.
+    [[nodiscard]] const dissect::Packet* read(dissect::FrameIndex frame);
+
+private:
+    std::shared_ptr<const CaptureIndex> index_;
+    dissect::FrameBuffer buffer_;
+    dissect::Packet packet_;
+    dissect::Annotation annotation_;
+};
+
+}  // namespace qps::transport

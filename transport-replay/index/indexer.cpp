@@ -1,0 +1,206 @@
+#include <transport-replay/index/indexer.hpp>
+#include <transport-replay/observation_batch.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+// Of the file that is being read.
+struct Input {
+    CaptureFile capture;
+    std::size_t number = 0;  // among those of the index
+    Spool* spool = nullptr;  // owned by the index; nullptr: the file can be read again itself
+    std::shared_ptr<const FrameReader> reader;
+    std::size_t interfaces = 0;  // of which the index knows
+};
+
+// A batch between worker and analysis.
+struct Piece {
+    ObservationBatch observations;
+    std::vector<std::uint64_t> places;  // record of each, by file_offset
+};
+
+class Indexer {
+public:
+    Indexer(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch)
+        : index_(index),
+          indexing_(indexing),
+          watch_(watch),
+          analysis_({[this](ConnectionId connection, End requester, const Message& message) {
+              if (!rehearsing_) index_.messages.append(MessageRow(connection, requester, message));
+          }}) {}
+    Indexer(const Indexer&) = delete;
+    Indexer& operator=(const Indexer&) = delete;
+
+    Indexed run() {
+        for (const std::string& file : indexing_.files) {
+            if (stopped()) break;
+            read(file);
+        }
+        outcome_.stopped = stopped_;
+        // What the end of the capture ends is not the last packet's.
+        if (const std::uint64_t rows = index_.packets.size(); rows < decltype(index_.packets)::kMaxRows)
+            index_.endings.append({static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(messages_)});
+        outcome_.timeline = analysis_.finish(drops_);
+        return std::move(outcome_);
+    }
+
+private:
+    bool stopped() {
+        if (!stopped_ && watch_.stopped && watch_.stopped()) stopped_ = true;
+        return stopped_;
+    }
+
+    void read(const std::string& file);
+    [[nodiscard]] bool prepare(Input& input, const std::string& file);
+    [[nodiscard]] bool read_batch(Input& input, Batch& batch);
+    void take(const Piece& piece, std::size_t file);
+    void show(const Drops& drops);
+
+    CaptureIndex& index_;
+    const Indexing& indexing_;
+    const IndexWatch& watch_;
+    Analysis analysis_;
+    Indexed outcome_;
+    Drops drops_;                     // of the files before
+    std::uint64_t frames_ = 0;        // read so far, over all files
+    std::uint64_t messages_ = 0;      // that packets before ended
+    std::uint64_t bytes_before_ = 0;  // of the files before
+    bool rehearsing_ = false;
+    bool stopped_ = false;
+};
+
+Drops sum(Drops a, const Drops& b) {
+    a.known = a.known || b.known;
+    a.received += b.received;
+    a.dropped += b.dropped;
+    a.dropped_by_system += b.dropped_by_system;
+    return a;
+}
+
+// Where the packets of that file will be read again: in itself, or in a spool.
+bool Indexer::prepare(Input& input, const std::string& file) {
+    const CaptureFile& capture = input.capture;
+    IndexedFile told{capture.name(), file, FrameIndex{frames_ + 1}, !capture.mapped()};
+    std::optional<Spool> spool;
+    if (told.spooled) {
+        auto made = Spool::make(indexing_.spool_folder);
+        if (!made) {
+            outcome_.problems.push_back(
+                {InputProblemKind::unreadable, capture.name(), 0, "cannot be kept: " + made.error().file + " " + made.error().sentence});
+            return false;
+        }
+        spool.emplace(std::move(*made));
+        told.path = spool->path();
+    }
+    auto reader = FrameReader::open(told.path);
+    if (!reader) {
+        outcome_.problems.push_back(reader.error());
+        return false;
+    }
+    input.reader = std::make_shared<const FrameReader>(std::move(*reader));
+    const auto number = index_.add(std::move(told), std::move(spool));
+    if (!number) {
+        outcome_.problems.push_back({InputProblemKind::unreadable, capture.name(), 0, "is one file too many"});
+        return false;
+    }
+    input.number = *number;
+    input.spool = index_.spool(*number);
+    return true;
+}
+
+bool Indexer::read_batch(Input& input, Batch& batch) {
+    if (stopped() || !input.capture.read(batch)) return false;
+    const std::size_t interfaces = input.capture.interfaces().size();
+    if (input.spool != nullptr) {
+        if (auto problem = input.spool->copy(batch.frames))
+            outcome_.problems.push_back(
+                {InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),
+                 "packets from here on are analysed but cannot be shown: " + problem->file + " " + problem->sentence});
+    }
+    if (interfaces != input.interfaces || input.spool != nullptr) {
+        input.interfaces = interfaces;
+        CaptureLayout layout = input.spool != nullptr ? input.spool->layout() : input.capture.layout();
+        layout.known_to = UINT64_MAX;  // what comes without a new interface is like what came
+        index_.read_by(input.number, input.reader, std::move(layout));
+    }
+    for (Frame& frame : batch.frames) {
+        if (frame.has_time && !index_.start()) index_.started(frame.time);
+        frame.index = FrameIndex{++frames_};
+    }
+    if (watch_.progressed) {
+        const auto size = input.capture.size();
+        watch_.progressed(bytes_before_ + input.capture.bytes_read(), size && indexing_.files.size() == 1 ? size : std::nullopt);
+    }
+    return true;
+}
+
+void Indexer::take(const Piece& piece, std::size_t file) {
+    // What refers to a packet comes before its row: readers look from the row.
+    piece.observations.follow(analysis_, [&](const Observation& observation, const PacketStory& story, std::size_t at) {
+        const std::uint64_t row = index_.packets.size();
+        if (row == decltype(index_.packets)::kMaxRows) {
+            ++outcome_.left_out;
+            return true;
+        }
+        if (story.missing != 0) index_.gaps.append({observation.frame, story.missing});
+        const std::uint64_t messages = index_.messages.size();
+        if (messages != messages_)
+            index_.endings.append({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(std::exchange(messages_, messages))});
+        index_.packets.append(PacketRow(file, piece.places[at], observation, story));
+        return true;
+    });
+}
+
+void Indexer::show(const Drops& drops) {
+    if (!watch_.timeline || !watch_.wants_timeline || !watch_.wants_timeline()) return;
+    rehearsing_ = true;
+    Analysis copy = analysis_;
+    watch_.timeline(copy.finish(drops));
+    rehearsing_ = false;
+}
+
+void Indexer::read(const std::string& file) {
+    auto capture = CaptureFile::open(file, [this] { return stopped(); });
+    if (!capture) {
+        if (!stopped()) outcome_.problems.push_back(capture.error());
+        return;
+    }
+    Input input{.capture = std::move(*capture), .reader = {}};
+    if (!prepare(input, file)) return;
+    const Jobs jobs = input.capture.size() ? indexing_.jobs : Jobs{1};
+    std::vector<Piece> pieces(jobs.slots());
+    const auto work = [&](std::size_t slot, const Batch& batch) {
+        Packet packet;
+        Piece& piece = pieces[slot];
+        piece.observations.clear();
+        piece.places.clear();
+        for (const Frame& frame : batch.frames) {
+            decode(frame, packet);
+            piece.observations.add(packet);
+            piece.places.push_back(frame.file_offset);
+        }
+    };
+    const auto consume = [&](std::size_t slot) {
+        take(pieces[slot], input.number);
+        show(sum(drops_, input.capture.drops()));
+        return !stopped();
+    };
+    dissect::run({[&](Batch& batch) { return read_batch(input, batch); }, work, consume}, jobs);
+    drops_ = sum(drops_, input.capture.drops());
+    bytes_before_ += input.capture.bytes_read();
+    if (!stopped() && input.capture.problem().kind != InputProblemKind::none) outcome_.problems.push_back(input.capture.problem());
+}
+
+}  // namespace
+
+Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch) {
+    return Indexer(index, indexing, watch).run();
+}
+
+}  // namespace qps::transport

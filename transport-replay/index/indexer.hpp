@@ -1,0 +1,47 @@
+// Indexer: reads captures from the first packet to the last, analyses them and fills a CaptureIndex while others read it.
+//
+// Packets are decoded side by side and analysed in order, as everywhere; the result does not depend on the number of threads.
+// What cannot be read is told and the rest is there. Inputs that cannot be read twice (pipes, standard input, compressed files)
+// are copied as they are read into a spool, a temporary pcapng file, from which their packets are decoded again.
+#pragma once
+
+#include <dissect/capture/input_problem.hpp>
+#include <dissect/pipeline.hpp>
+#include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/timeline.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qps::transport {
+
+struct Indexing {
+    std::vector<std::string> files;  // pieces of one capture, in this order; "-" is standard input
+    dissect::Jobs jobs;              // for files; of a pipe each packet is taken as it comes, in the calling thread
+    std::string spool_folder;        // where temporary files may be made
+};
+
+// Asked and told in the thread that indexes. Functions may be empty.
+struct IndexWatch {
+    // After every batch, and when a signal interrupts waiting for a pipe: true ends the work, what was read stays.
+    std::function<bool()> stopped{};
+    // Bytes of all files together, as stored; `all` where it is known.
+    std::function<void(std::uint64_t done, std::optional<std::uint64_t> all)> progressed{};
+    // Whether somebody wants to see a timeline of what was read so far; it costs a copy of the analysis.
+    std::function<bool()> wants_timeline{};
+    std::function<void(Timeline&& so_far)> timeline{};
+};
+
+struct Indexed {
+    Timeline timeline;
+    std::vector<dissect::InputProblem> problems;  // at most one a file
+    std::uint64_t left_out = 0;                   // packets past GrowingStore::kMaxRows
+    bool stopped = false;
+};
+
+// Throws std::bad_alloc; the index then has what was there before.
+[[nodiscard]] Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch);
+
+}  // namespace qps::transport

@@ -1,0 +1,49 @@
+// MessageRow: what is kept of every message of an open capture, in the order in which they ended. 24 bytes; operands, keys and
+// addresses stand in the packet that begins it.
+#pragma once
+
+#include <transport-replay/connection.hpp>
+#include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/message.hpp>
+
+#include <optional>
+
+namespace qps::transport {
+
+class MessageRow {
+public:
+    MessageRow() = default;
+    MessageRow(ConnectionId connection, End requester, const Message& message);
+
+    [[nodiscard]] ConnectionId connection() const { return ConnectionId{connection_}; }
+    [[nodiscard]] End requester() const { return static_cast<End>(requester_); }
+    [[nodiscard]] MessageKind kind() const { return static_cast<MessageKind>(kind_); }
+    [[nodiscard]] Outcome outcome() const { return static_cast<Outcome>(outcome_); }
+    [[nodiscard]] std::uint8_t nak_code() const { return nak_; }  // where it failed
+    // Its request packets: the first that was seen, and the last, 2^24 - 1 frames later at most.
+    [[nodiscard]] dissect::FrameIndex first_frame() const { return dissect::FrameIndex{first_frame_}; }
+    [[nodiscard]] dissect::FrameIndex last_frame() const { return dissect::FrameIndex{first_frame_ + last_distance_}; }
+    // What completed or failed it; nothing where nobody did, or 2^32 frames later.
+    [[nodiscard]] std::optional<dissect::FrameIndex> answer_frame() const {
+        return answer_distance_ == 0 ? std::nullopt : std::optional(dissect::FrameIndex{first_frame_ + answer_distance_});
+    }
+    [[nodiscard]] std::uint32_t psns() const { return psns_; }                       // how many are its own; a READ's: of its responses
+    [[nodiscard]] std::uint32_t bytes() const { return bytes_; }                     // payload seen, each PSN once
+    [[nodiscard]] std::uint8_t retransmissions() const { return retransmissions_; }  // 255: or more
+
+private:
+    std::uint64_t first_frame_ : 40 = 0;
+    std::uint64_t psns_ : 24 = 0;
+    std::uint32_t last_distance_ : 24 = 0;
+    std::uint32_t retransmissions_ : 8 = 0;
+    std::uint32_t answer_distance_ = 0;
+    std::uint32_t bytes_ = 0;
+    std::uint32_t connection_ : 20 = 0;
+    std::uint32_t requester_ : 1 = 0;
+    std::uint32_t outcome_ : 3 = 0;
+    std::uint32_t kind_ : 3 = 0;
+    std::uint32_t nak_ : 5 = 0;
+};
+static_assert(sizeof(MessageRow) == 24);
+
+}  // namespace qps::transport

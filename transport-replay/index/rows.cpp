@@ -1,0 +1,72 @@
+// How packets and messages become rows.
+#include <transport-replay/index/message_row.hpp>
+#include <transport-replay/index/packet_row.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint16_t bit(Mark mark, bool set) { return set ? std::to_underlying(mark) : std::uint16_t{0}; }
+
+std::uint32_t marks(const Observation& observation, const PacketStory& story) {
+    unsigned marks = bit(Mark::from_b, story.from == End::b);
+    marks |= bit(Mark::retransmission, story.retransmission);
+    marks |= bit(Mark::duplicated, story.duplicated);
+    marks |= bit(Mark::mirror_copy, story.mirror_copy);
+    marks |= bit(Mark::unmatched, story.unmatched);
+    marks |= bit(Mark::gap, story.missing != 0);
+    marks |= bit(Mark::completes, story.completed != 0);
+    marks |= bit(Mark::congestion_experienced, observation.congestion_experienced);
+    marks |= bit(Mark::timeless, !observation.has_time);
+    marks |= bit(Mark::acknowledgment, observation.acknowledgment.has_value());
+    return marks;
+}
+
+std::uint64_t number(FrameIndex frame) { return std::to_underlying(frame); }
+
+// From one frame to another, as far as it fits below `most`; 0 where the other is not behind it.
+std::uint64_t distance(FrameIndex from, FrameIndex to, std::uint64_t most) {
+    return to <= from ? 0 : std::min(number(to) - number(from), most);
+}
+
+}  // namespace
+
+PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation, const PacketStory& story)
+    : offset_(std::min(file_offset, kMaxOffset) & kMaxOffset), file_(file & (kMaxFiles - 1)) {
+    time_ = observation.time;
+    const std::uint32_t length = std::min(observation.wire_length, kMaxLength);
+    length_ = length & kMaxLength;
+    const std::uint32_t overhead = length - std::min(length, observation.payload_length);
+    overhead_ = observation.payload_length == 0 || overhead >= kNoPayload ? kNoPayload : overhead & 0xffU;
+    opcode_ = std::to_underlying(observation.opcode) & 0xffU;
+    psn_ = observation.psn.value() & Psn::kMask;
+    syndrome_ = observation.acknowledgment ? observation.acknowledgment->syndrome : std::uint8_t{0};
+    if (observation.kind == ObservationKind::transport) dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
+    kind_ = std::to_underlying(observation.kind) & 7U;
+    arrival_ = story.arrival ? (std::to_underlying(*story.arrival) + 1U) & 7U : 0U;
+    encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
+    connection_ = story.connection ? std::to_underlying(*story.connection) & kMaxConnection : 0U;
+    marks_ = marks(observation, story) & 0x3ffU;
+    icrc_ = std::to_underlying(observation.icrc) & 3U;
+}
+
+MessageRow::MessageRow(ConnectionId connection, End requester, const Message& message)
+    : first_frame_(number(message.first_frame) & 0xff'ffff'ffffU), psns_(message.span() & 0xffffffU) {
+    last_distance_ = distance(message.first_frame, message.last_frame, 0xffffff) & 0xffffffU;
+    retransmissions_ = std::min<std::uint32_t>(message.retransmissions, 255) & 0xffU;
+    const std::uint64_t answer = distance(message.first_frame, message.answer_frame, UINT64_MAX);
+    answer_distance_ = answer > UINT32_MAX ? 0 : static_cast<std::uint32_t>(answer);
+    bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(message.bytes, UINT32_MAX));
+    connection_ = std::to_underlying(connection) & PacketRow::kMaxConnection;
+    requester_ = std::to_underlying(requester) & 1U;
+    outcome_ = std::to_underlying(message.outcome) & 7U;
+    kind_ = std::to_underlying(kind_of(message)) & 7U;
+    nak_ = message.nak_code & 31U;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,37 @@
+// Spool: a temporary pcapng file that holds what cannot be read a second time, packet by packet. It goes when the spool goes.
+#pragma once
+
+#include <dissect/capture/writer.hpp>
+
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace qps::transport {
+
+class Spool {
+public:
+    // Fails where the folder takes no file.
+    [[nodiscard]] static std::expected<Spool, dissect::OutputProblem> make(const std::string& folder);
+    Spool(Spool&& other) noexcept;
+    Spool& operator=(Spool&&) = delete;
+    ~Spool();
+
+    // Copies frames and gives each its place in the spool as its file_offset; kNowhere where the format cannot hold it (a
+    // time before 1970). What a full disk did not take: the first problem, after which nothing is copied any more.
+    static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+    [[nodiscard]] std::optional<dissect::OutputProblem> copy(std::span<dissect::Frame> frames);
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    // Of all that was copied.
+    [[nodiscard]] dissect::CaptureLayout layout() const { return writer_.layout(); }
+
+private:
+    Spool(std::string path, dissect::CaptureWriter writer);
+    std::string path_;  // empty: moved from
+    dissect::CaptureWriter writer_;
+    bool full_ = false;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,121 @@
+#include <dissect/headers/infiniband.hpp>
+#include <transport-replay/series/psn_series.hpp>
+
+#include <map>
+#include <unordered_map>
+
+namespace qps::transport::series {
+
+using namespace dissect;
+
+namespace {
+
+// How many PSNs the READs of a requester cover, by their first frame.
+using ReadSpans = std::unordered_map<FrameIndex, std::uint32_t>;
+
+class Drawing {
+public:
+    Drawing(const Timeline& timeline, ConnectionId connection, End requester, ReadSpans spans)
+        : requester_(requester), spans_(std::move(spans)) {
+        for (const Recovery& recovery : timeline.recoveries)
+            if (recovery.connection == connection && recovery.requester == requester) recoveries_.emplace(recovery.trigger, &recovery);
+    }
+
+    void take(const PacketRow& row, FrameIndex frame) {
+        if (row.kind() != ObservationKind::transport || row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad) return;
+        const OpcodeRow& opcode = info(row.opcode());
+        if (!opcode.defined || opcode.verb == Verb::notify) return;
+        const PsnPoint point{row.time(), 0, frame, 1};
+        if (opcode.request && row.from() == requester_) take_request(row, opcode, point);
+        else if (!opcode.request && row.from() != requester_) take_answer(row, opcode, point);
+    }
+
+    PsnSeries finish() {
+        for (const auto& [trigger, recovery] : recoveries_) add_wait(*recovery, counter_.near(recovery->psn));
+        return std::move(series_);
+    }
+
+private:
+    void take_request(const PacketRow& row, const OpcodeRow& opcode, PsnPoint point) {
+        point.y = counter_.take(row.psn());
+        if (opcode.verb == Verb::read_request) point.psns = span_of(point);
+        const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
+        series_.of(again ? PsnMark::retransmission : PsnMark::request).push_back(point);
+        if (row.has(Mark::gap)) {
+            point.psns = 1;
+            series_.of(PsnMark::gap).push_back(point);
+        }
+        tell_waits(point);
+    }
+
+    void take_answer(const PacketRow& row, const OpcodeRow& opcode, PsnPoint point) {
+        point.y = counter_.near(row.psn());
+        const std::uint8_t syndrome = row.syndrome().value_or(0);
+        const auto type = static_cast<SyndromeType>(Acknowledgment{syndrome, {}}.type());
+        if (opcode.verb == Verb::read_response || opcode.verb == Verb::atomic_acknowledge) series_.of(PsnMark::response).push_back(point);
+        else if (type == SyndromeType::rnr_nak) series_.of(PsnMark::rnr_nak).push_back(point);
+        else if (type == SyndromeType::nak)
+            series_.of(Acknowledgment{syndrome, {}}.code() == 0 ? PsnMark::sequence_nak : PsnMark::fatal_nak).push_back(point);
+        if (row.has(Mark::unmatched)) return;
+        // A NAK acknowledges all before the PSN that it names (9.7.5.1.2).
+        acknowledge(point, type == SyndromeType::ack ? point.y : point.y - 1);
+        tell_waits(point);
+    }
+
+    void acknowledge(PsnPoint point, std::int64_t psn) {
+        std::vector<PsnPoint>& line = series_.of(PsnMark::acknowledged);
+        if (!line.empty() && psn <= line.back().y) return;
+        point.y = psn;
+        line.push_back(point);
+    }
+
+    // A READ that is asked for again, from its middle perhaps, covers what is left of it.
+    std::uint32_t span_of(const PsnPoint& point) {
+        const auto told = spans_.find(point.frame);
+        if (told != spans_.end()) reads_[point.y] = told->second;
+        const auto after = reads_.upper_bound(point.y);
+        if (after == reads_.begin()) return 1;
+        const auto& [first, psns] = *std::prev(after);
+        const std::int64_t left = first + psns - point.y;
+        return left > 0 ? static_cast<std::uint32_t>(left) : 1;
+    }
+
+    // Where a story's PSN lies is known best when its trigger passes.
+    void tell_waits(const PsnPoint& point) {
+        for (auto next = recoveries_.begin(); next != recoveries_.end() && next->first <= point.frame; next = recoveries_.erase(next))
+            add_wait(*next->second, counter_.near(next->second->psn));
+    }
+
+    void add_wait(const Recovery& recovery, std::int64_t psn) {
+        const bool again = recovery.resumed != FrameIndex{};
+        const Instant until = again ? recovery.resumed_time : recovery.ended;
+        series_.waits.push_back({recovery.began, std::max(recovery.began, until), psn, recovery.kind, recovery.trigger, recovery.resumed});
+    }
+
+    End requester_;
+    ReadSpans spans_;
+    PsnCounter counter_;
+    std::map<std::int64_t, std::uint32_t> reads_;            // first PSN, how many
+    std::multimap<FrameIndex, const Recovery*> recoveries_;  // that did not pass yet, by trigger
+    PsnSeries series_;
+};
+
+}  // namespace
+
+std::optional<PsnSeries> psn_series(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection, End requester,
+                                    const Stop& stop) {
+    ReadSpans spans;
+    const auto note_read = [&](const MessageRow& message, std::uint64_t) {
+        if (message.connection() == connection && message.requester() == requester && message.kind() == MessageKind::read)
+            spans.emplace(message.first_frame(), message.psns());
+    };
+    if (!scan(index.messages, 0, index.messages.size(), stop, note_read)) return std::nullopt;
+    Drawing drawing(timeline, connection, requester, std::move(spans));
+    const auto take = [&](const PacketRow& row, std::uint64_t position) {
+        if (row.connection() == connection && !row.has(Mark::timeless)) drawing.take(row, frame_at(position));
+    };
+    if (!scan(index.packets, 0, index.packets.size(), stop, take)) return std::nullopt;
+    return drawing.finish();
+}
+
+}  // namespace qps::transport::series
