@@ -1,5 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/figures.hpp>
 #include <transport-replay/series/ladder.hpp>
 
 #include <algorithm>
@@ -80,9 +81,9 @@ constexpr std::array<std::string_view, 5> kOutcomeWords{", not answered", "", ""
 
 std::string message_words(const CaptureIndex& index, const MessageRow& message) {
     std::string words(words::verb(info(index.row(message.first_frame()).opcode()).verb));
-    if (message.bytes() != 0) words += fmt::format(", {}", words::size(message.bytes()));
+    if (message.bytes() != 0) words += fmt::format(", {}", bytes_text(message.bytes()));
     if (message.retransmissions() != 0)
-        words += fmt::format(", {}{} sent again", words::counted(message.retransmissions(), "packet"),
+        words += fmt::format(", {}{} sent again", counted(message.retransmissions(), "packet"),
                              message.retransmissions() == UINT8_MAX ? " or more" : "");
     words += kOutcomeWords[static_cast<std::size_t>(message.outcome())];
     return words;
@@ -132,8 +133,7 @@ public:
             LadderLine& line = ladder_.lines[heading->second];
             line.heading = true;
             line.message = position;
-            if (left_out != 0 || end < all)
-                line.label += fmt::format(", only its first {} shown", words::counted(found - left_out, "packet"));
+            if (left_out != 0 || end < all) line.label += fmt::format(", only its first {} shown", counted(found - left_out, "packet"));
         }
         if (const auto answer = message.answer_frame()) add_answer(*answer, position);
         return true;
@@ -169,7 +169,7 @@ private:
 
     static std::string wait_words(const Recovery& recovery, Duration length) {
         constexpr std::array<std::string_view, 4> kReasons{"after a NAK", "receiver not ready", "timeout", "READ asked for again"};
-        return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], words::duration(length));
+        return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], duration_text(length));
     }
 
     // A packet stands once, whatever asks for it.
