@@ -1,4 +1,5 @@
 #include <gui/options.hpp>
+#include <gui/window/theme.hpp>
 
 #include <algorithm>
 #include <span>
@@ -22,6 +23,19 @@ Taken takeView(Options& options, const QString& value) {
     if (std::ranges::none_of(kViewIds, [&](std::string_view id) { return text(id) == value; }))
         return std::unexpected(QStringLiteral("there is no view \"%1\"; there are %2").arg(value, viewNames()));
     options.view = value;
+    return {};
+}
+
+Taken takePacket(Options& options, const QString& value) {
+    bool isNumber = false;
+    options.packet = value.toULongLong(&isNumber);
+    if (!isNumber || options.packet == 0) return std::unexpected(QStringLiteral("--go-to takes the number of a packet, from 1"));
+    return {};
+}
+
+Taken takeTheme(Options& options, const QString& value) {
+    if (!themeOf(value)) return std::unexpected(QStringLiteral("--theme takes desktop, light or dark"));
+    options.theme = value;
     return {};
 }
 
@@ -55,6 +69,8 @@ constexpr std::array kRows{
     Row{"-Y", "--filter", "TEXT", "show only packets that this display filter asks for",
         [](Options& options, const QString& value) -> Taken { return options.filter = value, Taken{}; }},
     Row{"", "--view", "ID", "begin with this view", takeView},
+    Row{"-g", "--go-to", "N", "select this packet, and with it its connection", takePacket},
+    Row{"", "--theme", "NAME", "colours: desktop, light or dark; unless said, as the last time", takeTheme},
     Row{"-j", "--jobs", "N", "threads that decode; as many as there are processors unless said", takeJobs},
     Row{"-h", "--help", "", "this text", [](Options& options, const QString&) -> Taken { return options.help = true, Taken{}; }},
     Row{"-V", "--version", "", "", [](Options& options, const QString&) -> Taken { return options.version = true, Taken{}; }},

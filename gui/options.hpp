@@ -12,15 +12,18 @@
 
 namespace qps::gui {
 
-// The views by name, in the order of their tabs. The first is shown where nobody asks for another one.
-inline constexpr std::array<std::string_view, 11> kViewIds{"summary",    "packets", "connections", "messages", "findings",  "cm",
-                                                           "throughput", "psn",     "ladder",      "latency",  "congestion"};
+// The views by name, in the order of the sidebar (window/views.cpp; a test holds them together). The first is shown where nobody asks for
+// another one.
+inline constexpr std::array<std::string_view, 11> kViewIds{"summary", "packets", "findings",   "connections", "messages",  "cm",
+                                                           "psn",     "ladder",  "throughput", "latency",     "congestion"};
 
 struct Options {
     QStringList files;
     CaptureChoice capture;  // its interface is empty where nobody asks to capture
     QString filter;         // display filter
     QString view;           // one of kViewIds, or empty
+    quint64 packet = 0;     // number of the packet to begin with; 0: none
+    QString theme;          // "desktop", "light", "dark"; empty: as the last time
     std::size_t jobs = 0;   // threads that decode; 0: as many as there are processors
     bool help = false;
     bool version = false;
