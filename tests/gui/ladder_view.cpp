@@ -1,10 +1,11 @@
 // The ladder view on captures of the real kind, driven by keys and clicks.
 #include <dissect/build.hpp>
 #include <dissect/capture/writer.hpp>
-#include <gui/pictures/ladder_view.hpp>
+#include <gui/pictures/ladder_picture.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <tests/gui/application.hpp>
+#include <tests/gui/pictures.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
@@ -169,7 +170,7 @@ TEST_CASE("The picture of a ladder has its colours, its table all of its lines",
     shown.choose(1);
     QImage image(800, 500, QImage::Format_RGB32);
     QPainter painter(&image);
-    shown.view.paintPicture(painter, QRectF(image.rect()));
+    shown.view.paint(painter, QRectF(image.rect()));
     painter.end();
     std::set<QRgb> colours;
     for (int y = 0; y < image.height(); ++y) colours.insert(image.pixel(400, y));
@@ -178,6 +179,41 @@ TEST_CASE("The picture of a ladder has its colours, its table all of its lines",
     CHECK(table.startsWith(QStringLiteral("time,end time,from,to,first packet,last packet,label\n")));
     CHECK(static_cast<std::size_t>(table.count(u'\n')) == shown.view.ladder().lines.size() + 1);
     CHECK(table.contains(QStringLiteral(",\"NAK, psn sequence error, PSN ")));
+}
+
+TEST_CASE("A ladder is saved as a picture and as a table, in light and dark", "[gui][ladder]") {
+    tests::needApplication();
+    Session session(1);
+    Selection selection(session);
+    LadderPicture picture(session, selection);
+    picture.resize(800, 500);
+    session.open({kLossWrite});
+    selection.selectConnection(ConnectionId{1});
+    REQUIRE(QTest::qWaitFor([&] { return session.state() == Session::State::Done; }, 20'000));
+    CHECK(picture.view().ladder().lines.empty());  // nobody sees it
+    picture.show();
+    selection.selectConnection(ConnectionId{1});
+    REQUIRE(QTest::qWaitFor([&] { return !picture.view().ladder().lines.empty(); }, 20'000));
+    const std::size_t before = picture.view().ladder().lines.size();
+    picture.view().openAll();
+    CHECK(picture.view().ladder().lines.size() > before);
+    tests::inBothLooks(picture, "ladder_open", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
+    picture.view().closeAll();
+    CHECK(picture.view().ladder().lines.size() == before);
+    tests::inBothLooks(picture, "ladder", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
+
+    const qps::test::TemporaryFolder folder;
+    const auto path = [&](const char* name) { return QString::fromStdString(folder.file(name)); };
+    REQUIRE_FALSE(picture.savePng(path("ladder.png"), 2));
+    CHECK(QImage(path("ladder.png")).width() == 2 * picture.view().viewport()->width());
+    REQUIRE_FALSE(picture.saveSvg(path("ladder.svg")));
+    QFile svg(path("ladder.svg"));
+    REQUIRE(svg.open(QIODevice::ReadOnly));
+    CHECK(svg.readAll().contains("RDMA WRITE, 16 KiB"));
+    REQUIRE_FALSE(picture.saveCsv(path("ladder.csv")));
+    QFile csv(path("ladder.csv"));
+    REQUIRE(csv.open(QIODevice::ReadOnly));
+    CHECK(QString::fromUtf8(csv.readAll()) == picture.view().csv());
 }
 
 TEST_CASE("Of many messages those in sight and some around them are drawn up", "[gui][ladder]") {
