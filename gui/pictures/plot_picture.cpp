@@ -12,7 +12,7 @@ using transport::ConnectionId;
 
 namespace {
 constexpr int kGathering = 60;         // ms: changes that come together are one
-constexpr int kGatheringBusy = 1'000;  // while the capture still grows
+constexpr int kGatheringBusy = 1'000;  // while the capture or the hits still grow
 }  // namespace
 
 PlotPicture::PlotPicture(const QString& title, const QString& fileName, Session& session, Selection& selection, QWidget* parent)
@@ -146,7 +146,7 @@ void PlotPicture::refresh(bool anew) {
     if (!isVisible()) return;
     // What is being computed of a growing capture is worth having; of something else it is not.
     if (m_job.running() && !anew) return;
-    if (!m_due.isActive() || anew) m_due.start(!anew && m_session.busy() ? kGatheringBusy : kGathering);
+    if (!m_due.isActive() || anew) m_due.start(!anew && (m_session.busy() || m_selection.filtering()) ? kGatheringBusy : kGathering);
 }
 
 void PlotPicture::showEvent(QShowEvent* event) {
@@ -166,13 +166,13 @@ void PlotPicture::compute() {
         notice =
             m_session.busy() ? tr("No packet has come yet; wait a moment.") : tr("No packets are here. Open a capture with File > Open.");
         m_job.cancel();
-        show({{}, notice});
+        present({{}, notice});
         return;
     }
     const Maker make = maker(notice);
     if (!make) {
         m_job.cancel();
-        show({{}, notice});
+        present({{}, notice});
         return;
     }
     Inputs inputs{m_session.index(), m_session.timeline(), copyOfHits(), {}};
@@ -191,12 +191,11 @@ void PlotPicture::compute() {
         if (whole)
             (*made)->data.whole =
                 limited({(*made)->data.timeOf(whole->from), (*made)->data.timeOf(whole->to)}, {INT64_MIN / 2, INT64_MAX / 2});
-        return [this, made] { show(std::move(**made)); };
+        return [this, made] { present(std::move(**made)); };
     });
 }
 
-void PlotPicture::show(Made made) {
-    m_plot->setNotice(made.notice);
+void PlotPicture::present(Made made) {
     m_plot->setData(std::move(made.data), m_anew);
     m_plot->setNotice(made.notice);
     m_anew = false;

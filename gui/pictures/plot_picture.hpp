@@ -59,7 +59,7 @@ protected:
 
 private:
     void compute();
-    void show(Made made);
+    void present(Made made);
     void followRange();
     void followPacket();
     void choose(const Hit& hit, bool go);
