@@ -1,5 +1,6 @@
 #include <gui/pictures/plot_csv.hpp>
 #include <gui/pictures/plot_picture.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QKeyEvent>
 #include <QToolButton>
@@ -114,6 +115,11 @@ void PlotPicture::addConnectionTools() {
 const transport::Connection* PlotPicture::connection() const {
     const auto chosen = m_selection.connection();
     return chosen ? m_session.timeline()->find(*chosen) : nullptr;
+}
+
+QString PlotPicture::connectionText(bool wanted) const {
+    const transport::Connection* chosen = wanted ? connection() : nullptr;
+    return chosen == nullptr ? QString() : QLatin1String(": ") + QString::fromStdString(transport::ends_text(*chosen));
 }
 
 void PlotPicture::stepConnection(int by) {
