@@ -118,7 +118,7 @@ PlotPicture::Maker PsnPicture::maker(QString& notice) {
         [connection = *chosen, requester = m_requester](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
             const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
             if (!series) return std::nullopt;
-            return Made{psnPlot(*series), tr("This end sent no requests. Press d to look at those of the other end.")};
+            return Made{psnPlot(*series), tr("This end sent no requests. Press d to look at those of the other end."), true};
         };
 }
 
