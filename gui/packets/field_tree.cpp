@@ -79,10 +79,18 @@ void FieldTree::restore() {
 }
 
 void FieldTree::setOpen(const QModelIndex& index, bool open) {
-    constexpr int kMostOpen = 1000;  // names of headers and fields: there are not more
     if (m_restoring) return;
     if (!open) m_open.remove(keyOf(index));
     else if (m_open.size() < kMostOpen) m_open.insert(keyOf(index));
+}
+
+void FieldTree::setOpenFields(const QStringList& keys) {
+    closeAll();
+    const QStringList kept = keys.mid(0, kMostOpen);
+    m_open = {kept.begin(), kept.end()};
+    m_restoring = true;
+    restore();
+    m_restoring = false;
 }
 
 void FieldTree::currentChanged(const QModelIndex& current, const QModelIndex& previous) {

@@ -84,6 +84,10 @@ public:
     [[nodiscard]] QString conversationFilter() const;
     [[nodiscard]] QString messageFilter() const;
 
+    // The menu of the current packet; `column`: logical, of which filters are made.
+    void fillRowMenu(QMenu& menu, int column);
+    // The packets of the current one's connection get a colour of their own, each connection another.
+    void colourConversation();
     // The filter that holds, which menus offer to join others to.
     void setPresentFilter(const QString& text) { m_presentFilter = text; }
 
@@ -149,7 +153,6 @@ private:
     [[nodiscard]] int margin() const;
 
     void headerMenu(const QPoint& at);
-    void fillRowMenu(QMenu& menu, int column);
     void fillFilterMenu(QMenu& menu, int column);
     void fillTimeMenu(QMenu& menu);
     [[nodiscard]] QString toolTipAt(const QPoint& at);

@@ -8,11 +8,13 @@
 #include <tests/gui/sample_rows.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
+#include <tests/support/packets.hpp>
 
 #include <QAccessible>
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QHeaderView>
+#include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
@@ -270,6 +272,63 @@ TEST_CASE("comments are the file's, or the user's") {
     CHECK(shown.list.spoken(2).endsWith(QStringLiteral("comment: here it begins")));
     REQUIRE(shown.list.setComment(FrameIndex{3}, QString()));
     CHECK(shown.list.textAt(2).comment.isEmpty());
+}
+
+TEST_CASE("a comment of the file is shown, and cannot write to the screen what it likes") {
+    needApplication();
+    auto sample = std::make_shared<Sample>();
+    const auto original = loadSample("write_8k");
+    sample->frames = {original->frames[0]};
+    sample->annotations = {{}};
+    sample->rows = {original->rows[0]};
+    sample->options = {qps::tests::hex("01 00 05 00 68 69 1b 21 ff 00 00 00 00 00 00 00")};  // a comment: "hi", ESC, "!", no UTF-8
+    sample->frames[0].options = sample->options[0];
+    SampleRows rows(sample);
+    PacketList list;
+    list.setRows(&rows);
+    CHECK(list.textAt(0).comment == QStringLiteral("hi\\x1b!\\xff"));
+    list.firstPacket();
+    REQUIRE(list.setComment(FrameIndex{1}, QStringLiteral("mine")));
+    CHECK(list.textAt(0).comment == QStringLiteral("mine"));
+}
+
+TEST_CASE("a conversation is coloured, and not any more") {
+    Shown shown("multi_qp");
+    std::uint64_t at = 1;
+    while (!shown.rows.row(FrameIndex{at}).connection() || shown.list.textAt(at - 1).rule != nullptr) ++at;
+    shown.list.goTo(FrameIndex{at});
+    shown.list.colourConversation();
+    REQUIRE(shown.list.textAt(at - 1).rule != nullptr);
+    CHECK(shown.list.textAt(at - 1).rule->filter == shown.list.conversationFilter());
+    CHECK(shown.list.textAt(0).rule == nullptr);
+    shown.list.colourConversation();
+    CHECK(shown.list.textAt(at - 1).rule == nullptr);
+}
+
+TEST_CASE("the menu of a row offers filters of its cell, its conversation and its message") {
+    Shown shown("write_8k");
+    shown.list.goTo(FrameIndex{22});
+    shown.list.setPresentFilter(QStringLiteral("frame.len > 60"));
+    QSignalSpy applied(&shown.list, &PacketList::filterWanted);
+    QSignalSpy prepared(&shown.list, &PacketList::filterPrepared);
+    QMenu menu;
+    shown.list.fillRowMenu(menu, 2);
+    const auto all = menu.findChildren<QAction*>();
+    for (QAction* action : all) {
+        const bool selected = action->text().contains(QStringLiteral("Selected"));
+        if (!selected && !action->text().contains(QStringLiteral("Co&nversation")) && !action->text().contains(QStringLiteral("&Follow")))
+            continue;
+        CAPTURE(action->text().toStdString());
+        CHECK(action->isEnabled());
+        const auto before = applied.count() + prepared.count();
+        action->trigger();
+        CHECK(applied.count() + prepared.count() == before + 1);
+    }
+    CHECK(prepared.count() == 6);
+    REQUIRE(applied.count() == 8);
+    CHECK(applied[0][0].toString() == QStringLiteral("ip.src == 10.77.0.11"));
+    CHECK(applied[2][0].toString() == QStringLiteral("(frame.len > 60) and (ip.src == 10.77.0.11)"));
+    for (const auto& filter : applied) CHECK(qps::dissect::Filter::compile(filter[0].toString().toStdString()).has_value());
 }
 
 TEST_CASE("columns are kept as the user left them") {
