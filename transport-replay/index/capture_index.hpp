@@ -66,6 +66,8 @@ public:
     [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex frame) const;
 
     [[nodiscard]] std::vector<IndexedFile> files() const;
+    // How the packets of that file are read; nothing where none has come yet.
+    [[nodiscard]] std::shared_ptr<const dissect::CaptureLayout> layout(std::size_t file) const { return source_of(file).layout; }
 
     // For the indexer. The next file; nothing past PacketRow::kMaxFiles.
     std::optional<std::size_t> add(IndexedFile file, std::optional<Spool> spool);

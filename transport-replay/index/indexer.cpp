@@ -118,6 +118,8 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
     if (stopped() || !input.capture.read(batch)) return false;
     const std::size_t interfaces = input.capture.interfaces().size();
     if (input.spool != nullptr) {
+        for (std::size_t i = input.interfaces; i < interfaces; ++i)
+            input.spool->describe(InterfaceId{static_cast<std::uint32_t>(i)}, input.capture.interfaces()[i]);
         if (auto problem = input.spool->copy(batch.frames))
             outcome_.problems.push_back(
                 {InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),

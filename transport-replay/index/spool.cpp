@@ -33,6 +33,12 @@ Spool::~Spool() {
     if (!path_.empty()) ::unlink(path_.c_str());
 }
 
+void Spool::describe(InterfaceId number, const Interface& interface) {
+    writer_.name_interface(number, interface.name);
+    // Where it does not go in, copy() hears of it.
+    static_cast<void>(writer_.describe_interface(number, interface.link, interface.speed));
+}
+
 std::optional<OutputProblem> Spool::copy(std::span<Frame> frames) {
     std::optional<OutputProblem> problem;
     for (Frame& frame : frames) {

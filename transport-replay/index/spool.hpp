@@ -18,6 +18,9 @@ public:
     Spool& operator=(Spool&&) = delete;
     ~Spool();
 
+    // The next interface of what is copied, so that it keeps number and name. Its frames come later.
+    void describe(dissect::InterfaceId number, const dissect::Interface& interface);
+
     // Copies frames and gives each its place in the spool as its file_offset; kNowhere where the format cannot hold it (a
     // time before 1970). What a full disk did not take: the first problem, after which nothing is copied any more.
     static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
