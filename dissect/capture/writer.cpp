@@ -327,6 +327,16 @@ void CaptureWriter::name_interface(InterfaceId interface, std::string name) try 
 } catch (const std::bad_alloc&) {  // the interface stays without a name
 }
 
+std::expected<void, OutputProblem> CaptureWriter::describe_interface(InterfaceId interface, LinkType link, BitsPerSecond speed) try {
+    if (state_->failed || state_->descriptor < 0) return state_->drain();
+    if (state_->format == WriterFormat::pcap) return {};
+    if (const auto number = state_->describe({interface, link, speed}); !number) return std::unexpected(number.error());
+    return {};
+} catch (const std::bad_alloc&) {
+    state_->failed = true;
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
 std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std::string_view comment) try {
     if (state_->failed || state_->descriptor < 0) return state_->drain();
     auto written = state_->format == WriterFormat::pcap ? state_->write_pcap(frame) : state_->write_pcapng(frame, comment);
@@ -351,8 +361,11 @@ CaptureLayout CaptureWriter::layout() const {
     if (state_->format == WriterFormat::pcap) return layout;
     layout.sections = {PcapngSection{}};
     layout.origins.resize(state_->interfaces.size());
-    for (const auto& [described, number] : state_->interfaces)
+    layout.names.resize(state_->interfaces.size());
+    for (const auto& [described, number] : state_->interfaces) {
         layout.origins[number] = {.link = described.link, .speed = described.speed, .snap_length = 0, .multiply = 1};
+        if (const auto name = state_->names.find(described.id); name != state_->names.end()) layout.names[number] = name->second;
+    }
     layout.known_to = state_->drained + state_->buffer.size();
     return layout;
 }

@@ -51,6 +51,9 @@ public:
 
     // pcapng: the name of an interface, before its first frame.
     void name_interface(InterfaceId interface, std::string name);
+    // pcapng: describes an interface before its first frame, so that numbers are those of the order of these calls.
+    // Refused, without effect: more than kMaxInterfaces interfaces.
+    [[nodiscard]] std::expected<void, OutputProblem> describe_interface(InterfaceId interface, LinkType link, BitsPerSecond speed);
 
     // Writes one frame. pcapng describes interface, link type and speed of the frame where they are new, so numbers of
     // interfaces are assigned anew in the order of appearance; keeps the options of the frame's record; and puts
