@@ -38,35 +38,31 @@ QString folderFor(const Session& session) {
 }  // namespace
 
 Exporter::Exporter(Session& session, Selection& selection, QWidget* parent)
-    : QObject(parent), m_session(session), m_parent(parent), m_exporting(session, selection) {
+    : QObject(parent), m_session(session), m_parent(parent), m_exporting(session, selection), m_progress(new QProgressDialog(parent)) {
+    m_progress->setLabelText(tr("Exporting..."));
+    m_progress->setRange(0, kProgressSteps);
+    m_progress->setWindowModality(Qt::WindowModal);
+    m_progress->setMinimumDuration(kShownAfter);
+    m_progress->reset();  // else it shows itself
+    connect(m_progress, &QProgressDialog::canceled, &m_exporting, &Exporting::stop);
     connect(&m_exporting, &Exporting::started, this, &Exporter::showProgress);
     connect(&m_exporting, &Exporting::progressed, this, [this](double part) {
-        if (m_progress) m_progress->setValue(static_cast<int>(part * (kProgressSteps - 1)));
+        // Up to the last step but one: at the last the dialog believes that all is done.
+        if (!m_progress->wasCanceled()) m_progress->setValue(static_cast<int>(part * (kProgressSteps - 1)));
     });
     connect(&m_exporting, &Exporting::told, this, [this](const QString& sentence) {
-        endProgress();
+        m_progress->reset();
         Q_EMIT told(sentence);
     });
     connect(&m_exporting, &Exporting::failed, this, [this](const QString& sentence) {
-        if (!m_exporting.running()) endProgress();
+        if (!m_exporting.running()) m_progress->reset();
         QMessageBox::warning(m_parent, tr("Export"), sentence);
     });
 }
 
 void Exporter::showProgress() {
-    m_progress = new QProgressDialog(tr("Exporting..."), tr("Cancel"), 0, kProgressSteps, m_parent);
-    m_progress->setAttribute(Qt::WA_DeleteOnClose);
-    m_progress->setWindowModality(Qt::WindowModal);
-    m_progress->setMinimumDuration(kShownAfter);
-    m_progress->setAutoClose(false);
-    m_progress->setAutoReset(false);
+    m_progress->reset();
     m_progress->setValue(0);
-    connect(m_progress, &QProgressDialog::canceled, &m_exporting, &Exporting::stop);
-}
-
-void Exporter::endProgress() {
-    if (m_progress) m_progress->deleteLater();
-    m_progress.clear();
 }
 
 QString Exporter::askPath(const QString& title, const QString& offered, const QStringList& filters) {

@@ -3,7 +3,6 @@
 
 #include <gui/export/exporting.hpp>
 
-#include <QPointer>
 #include <QProgressDialog>
 #include <QWidget>
 
@@ -37,12 +36,11 @@ private:
     // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.
     [[nodiscard]] QString askPath(const QString& title, const QString& offered, const QStringList& filters);
     void showProgress();
-    void endProgress();
 
     Session& m_session;
     QWidget* m_parent;
     Exporting m_exporting;
-    QPointer<QProgressDialog> m_progress;
+    QProgressDialog* m_progress;  // of the parent
 };
 
 }  // namespace qps::gui

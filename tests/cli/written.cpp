@@ -71,6 +71,8 @@ TEST_CASE("an input is not written over, and what cannot be written is told") {
     const Ending refused = qpscope({"packets", "-w", path, path});
     CHECK(refused.code == kUsage);
     CHECK_THAT(refused.err, Contains("would be overwritten"));
+    const std::string redirected = fmt::format("'{0}' packets -w '{1}' - < '{1}'", QPSCOPE_PROGRAM, path);
+    CHECK(run({"sh", "-c", redirected}).code == kUsage);
     CHECK(read_file(path) == read_file(sample("rds")));
     const Ending full = qpscope({"packets", "-w", "/dev/full", path});
     CHECK(full.code == kOutputFailed);

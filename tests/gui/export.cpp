@@ -5,16 +5,20 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <QApplication>
 #include <QClipboard>
-#include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
-#include <QGuiApplication>
+#include <QFileDialog>
+#include <QInputDialog>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QMessageBox>
 #include <QSignalSpy>
 #include <QTest>
+#include <QThread>
+#include <QTimer>
+#include <new>
 
 #include "application.hpp"
 
@@ -147,7 +151,7 @@ TEST_CASE("the open capture is not written over, by packets or by the analysis, 
     CHECK(desk.told.isEmpty());
 }
 
-TEST_CASE("one export at a time, and it can be cancelled") {
+TEST_CASE("one export at a time") {
     Desk desk;
     const QString out = desk.path("out.pcapng");
     desk.exporting.writePackets(out, Packets::All);
@@ -155,6 +159,65 @@ TEST_CASE("one export at a time, and it can be cancelled") {
     CHECK(desk.failed.size() == 1);
     desk.failed.clear();
     CHECK(desk.end() == QStringLiteral("32 packets written to %1.").arg(out));
+}
+
+TEST_CASE("a task tells how far it is, and ends when it is asked to") {
+    tests::needApplication();
+    Task task;
+    QSignalSpy progressed(&task, &Task::progressed);
+    QString said;
+    QObject::connect(&task, &Task::ended, [&](const TaskOutcome& outcome) { said = outcome.sentence; });
+    task.start([](const TaskWatch& watch) {
+        watch.progressed(0.5);
+        while (!watch.stopped()) QThread::msleep(1);
+        return TaskOutcome{false, QStringLiteral("stopped")};
+    });
+    REQUIRE(QTest::qWaitFor([&] { return !progressed.isEmpty() && progressed.last().front().toDouble() == 0.5; }, 30'000));
+    CHECK(task.running());
+    task.stop();
+    REQUIRE(QTest::qWaitFor([&] { return !task.running(); }, 30'000));
+    CHECK(said == QStringLiteral("stopped"));
+    task.start([](const TaskWatch&) -> TaskOutcome { throw std::bad_alloc(); });
+    REQUIRE(QTest::qWaitFor([&] { return !task.running(); }, 30'000));
+    CHECK(said.contains(QStringLiteral("memory")));
+}
+
+TEST_CASE("who exports by hand is asked which packets and where to, and hears what came of it") {
+    Desk desk;
+    QWidget parent;
+    Exporter exporter(desk.session, desk.selection, &parent);
+    QSignalSpy told(&exporter, &Exporter::told);
+    const QString out = desk.path("out.pcapng");
+    QStringList seen;
+    QTimer hand;
+    QObject::connect(&hand, &QTimer::timeout, [&] {
+        QWidget* dialog = QApplication::activeModalWidget();
+        if (auto* which = qobject_cast<QInputDialog*>(dialog)) {
+            seen << which->comboBoxItems().join(QLatin1Char('|'));
+            which->accept();
+        } else if (auto* where = qobject_cast<QFileDialog*>(dialog)) {
+            seen << QFileInfo(where->selectedFiles().value(0)).fileName();
+            where->selectFile(out);
+            QMetaObject::invokeMethod(where, "accept");
+        } else if (auto* box = qobject_cast<QMessageBox*>(dialog)) {
+            seen << box->text();
+            box->accept();
+        }
+    });
+    hand.start(20);
+    QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+    exporter.askPackets({{FrameIndex{1}, FrameIndex{3}}});
+    REQUIRE(QTest::qWaitFor([&] { return !told.isEmpty(); }, 30'000));
+    CHECK(seen == QStringList{QStringLiteral("Selected (3)|Displayed (32)|All (32)"), QStringLiteral("capture-selected.pcapng")});
+    CHECK(told.last().front().toString() == QStringLiteral("3 packets written to %1.").arg(out));
+    CHECK(times(out).size() == 3);
+    seen.clear();
+    const QByteArray before = qgetenv("PATH");
+    qputenv("PATH", desk.folder.path().c_str());
+    exporter.openInWireshark();
+    qputenv("PATH", before);
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].startsWith(QStringLiteral("Wireshark is not installed")));
 }
 
 TEST_CASE("the analysis is JSON, a finding is Markdown") {
