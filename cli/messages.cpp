@@ -29,12 +29,12 @@ ExitCode run_messages(const Options& options) {
     };
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
         if (!wanted(options, connection)) return;
-        const MessageRow row{connection,
-                             requester,
-                             ends.end(connection, requester),
-                             ends.end(connection, other(requester)),
-                             ended,
-                             start.value_or(Instant{})};
+        const ReportedMessage row{connection,
+                                  requester,
+                                  ends.end(connection, requester),
+                                  ends.end(connection, other(requester)),
+                                  ended,
+                                  start.value_or(Instant{})};
         begin().add(message_columns(), row, tone_of(ended));
     };
     const Analyzed analyzed =

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -126,10 +127,10 @@ public:
         if (!how || name == typed_ || text == typed_) return;
         if (std::ranges::any_of(found_, [&](const Found& f) { return f.completion.text == text; })) return;
         const auto depth = by_depth ? std::ranges::count(name, '.') : 0;
-        found_.push_back({*how, depth, {std::move(text), std::move(meaning)}});
+        found_.push_back({*how, depth, found_.size(), {std::move(text), std::move(meaning)}});
     }
     [[nodiscard]] std::vector<Completion> best() {
-        std::ranges::stable_sort(found_, {}, [](const Found& f) { return std::pair(f.fit, f.depth); });
+        std::ranges::sort(found_, {}, [](const Found& f) { return std::tuple(f.fit, f.depth, f.order); });
         std::vector<Completion> list;
         for (Found& found : found_)
             if (list.size() < kMaxCompletions) list.push_back(std::move(found.completion));
@@ -140,6 +141,7 @@ private:
     struct Found {
         int fit;
         std::ptrdiff_t depth;
+        std::size_t order;
         Completion completion;
     };
     std::string_view typed_;

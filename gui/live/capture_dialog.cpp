@@ -51,6 +51,7 @@ QTreeWidgetItem* rowOf(const Interface& interface, const QPalette& palette) {
     if (description.isEmpty() && interface.loopback) description = CaptureDialog::tr("this machine with itself");
     if (!interface.up) description += description.isEmpty() ? CaptureDialog::tr("down") : CaptureDialog::tr(" (down)");
     row->setText(kDescription, description);
+    row->setToolTip(kDescription, description);
     row->setData(kName, kLink, static_cast<int>(interface.link.value_or(dissect::LinkType::ethernet)));
     for (int column = kName; !interface.up && column <= kDescription; ++column)
         row->setForeground(column, palette.brush(QPalette::Disabled, QPalette::Text));
@@ -99,8 +100,8 @@ void CaptureDialog::build() {
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
     m_start = buttons->addButton(tr("&Start"), QDialogButtonBox::AcceptRole);
     m_start->setObjectName(QStringLiteral("start"));
-    m_start->setDefault(true);
-    m_refresh = buttons->addButton(tr("&Refresh"), QDialogButtonBox::ActionRole);
+    m_refresh = buttons->addButton(tr("&Refresh"), QDialogButtonBox::ResetRole);
+    for (QAbstractButton* button : buttons->buttons()) qobject_cast<QPushButton*>(button)->setAutoDefault(button == m_start);
     m_refresh->setShortcut(QKeySequence::Refresh);
     m_refresh->setToolTip(tr("Ask again which interfaces there are (%1)").arg(QKeySequence(QKeySequence::Refresh).toString()));
     connect(m_refresh, &QPushButton::clicked, this, &CaptureDialog::refresh);
@@ -258,8 +259,8 @@ void CaptureDialog::showList(const InterfaceList& list) {
     showTraffic();
     for (int column = kName; column < kDescription; ++column) m_interfaces->resizeColumnToContents(column);
     if (!list.mayCapture)
-        showMessage(tr("Capturing needs a right that this window does not have and does not need: its program qpscope-capture gets it, "
-                       "once, from an administrator. Then press Refresh."),
+        showMessage(tr("Capturing needs a right that qpscope-capture, the program that captures for this window, does not have yet. "
+                       "An administrator gives it with this command, once; then press Refresh."),
                     list.remedy);
     else if (list.interfaces.isEmpty()) showMessage(tr("There is no interface to capture from."));
     else m_message->hide();
@@ -331,7 +332,10 @@ void CaptureDialog::showTraffic() {
     }
 }
 
-void CaptureDialog::updateStart() { m_start->setEnabled(ready()); }
+void CaptureDialog::updateStart() {
+    m_start->setEnabled(ready());
+    if (m_start->isEnabled()) m_start->setDefault(true);  // a button that is disabled gives that away
+}
 
 void CaptureDialog::changeEvent(QEvent* event) {
     QDialog::changeEvent(event);

@@ -71,7 +71,7 @@ void TrafficDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(cell.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
-    painter->drawText(area, static_cast<int>(Qt::AlignRight | Qt::AlignVCenter), rateText(rates.back()));
+    painter->drawText(cell.rect.adjusted(0, 0, -gap, 0), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter), rateText(rates.back()));
     area.setRight(area.right() - textWidth);
     if (area.width() > gap) {
         if (!selected) painter->setPen(QPen(color(Ink::Request, cell.palette), 0));
@@ -83,6 +83,7 @@ void TrafficDelegate::paint(QPainter* painter, const QStyleOptionViewItem& optio
 QSize TrafficDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
     QSize size = QStyledItemDelegate::sizeHint(option, index);
     size.setWidth(option.fontMetrics.horizontalAdvance(kWidestRate) * 2 + 3 * option.fontMetrics.averageCharWidth());
+    size.setHeight(option.fontMetrics.lineSpacing() + option.fontMetrics.averageCharWidth());  // room for the line
     return size;
 }
 

@@ -56,6 +56,9 @@ enum class ActionId {
     LargerText,
     SmallerText,
     NormalText,
+    DesktopTheme,
+    LightTheme,
+    DarkTheme,
     Keys,
     About,
 };

@@ -26,7 +26,7 @@ std::string atomic_text(const Message& message) {
     return fmt::format("{:#x}->{:#x}{}", message.atomic->compare, message.atomic->swap_or_add, result);
 }
 
-using Row = MessageRow;
+using Row = ReportedMessage;
 
 Cell first_psn(const Row& row) { return number(row.message.first.value()); }
 Cell first_time(const Row& row) { return number(row.message.first_time); }
@@ -81,7 +81,7 @@ constexpr std::array kColumns{
 
 }  // namespace
 
-std::span<const TableColumn<MessageRow>> message_columns() { return kColumns; }
+std::span<const TableColumn<ReportedMessage>> message_columns() { return kColumns; }
 
 Tone tone_of(const Message& message) {
     if (message.outcome == Outcome::failed || message.outcome == Outcome::abandoned) return Tone::error;
@@ -90,6 +90,7 @@ Tone tone_of(const Message& message) {
 
 std::optional<Duration> latency_of(const Message& message) {
     if (message.outcome != Outcome::completed && message.outcome != Outcome::failed) return std::nullopt;
+    if (message.answer_frame == FrameIndex{}) return std::nullopt;
     return elapsed(message.first_time, message.answer_time);
 }
 

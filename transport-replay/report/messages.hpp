@@ -9,7 +9,7 @@
 
 namespace qps::transport {
 
-struct MessageRow {
+struct ReportedMessage {
     ConnectionId connection{};
     End requester{};
     const Endpoint& from;
@@ -18,7 +18,7 @@ struct MessageRow {
     dissect::Instant start{};  // of the capture
 };
 
-[[nodiscard]] std::span<const TableColumn<MessageRow>> message_columns();
+[[nodiscard]] std::span<const TableColumn<ReportedMessage>> message_columns();
 [[nodiscard]] Tone tone_of(const Message& message);
 
 // From its first packet to its answer; nothing where none came.

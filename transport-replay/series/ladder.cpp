@@ -43,13 +43,7 @@ std::string acknowledgment_words(const OpcodeRow& opcode, std::uint8_t syndrome)
     const Acknowledgment told{syndrome, {}};
     switch (static_cast<SyndromeType>(told.type())) {
         case SyndromeType::rnr_nak: return "RNR NAK";
-        case SyndromeType::nak: {
-            const auto* const named = std::ranges::find(kNakCodes, told.code(), &ValueName::value);
-            if (named == kNakCodes.end()) return fmt::format("NAK of code {}", told.code());
-            std::string name(named->name);
-            std::ranges::replace(name, '_', ' ');
-            return "NAK " + name;
-        }
+        case SyndromeType::nak: return "NAK, " + nak_text(told.code());
         default: return opcode.verb == Verb::acknowledge ? "ACK" : opcode_words(opcode);
     }
 }

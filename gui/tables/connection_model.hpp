@@ -1,0 +1,45 @@
+// Connections of a timeline as a table.
+#pragma once
+
+#include <gui/tables/core_columns.hpp>
+#include <gui/tables/troubles.hpp>
+#include <transport-replay/report/connections.hpp>
+
+#include <memory>
+#include <set>
+
+namespace qps::gui {
+
+class ConnectionModel : public TableModel {
+    Q_OBJECT
+
+public:
+    explicit ConnectionModel(QObject* parent = nullptr);
+    // A newer one of the same capture keeps what is selected; `other_capture`: everything begins anew.
+    void setTimeline(std::shared_ptr<const transport::Timeline> timeline, bool other_capture = false);
+
+    [[nodiscard]] Row sources() const override;
+    [[nodiscard]] RowPlace place(Row row) const override;
+    [[nodiscard]] std::optional<Row> rowOfPacket(dissect::FrameIndex frame) const override;
+    [[nodiscard]] std::optional<Row> rowOfConnection(transport::ConnectionId connection) const override;
+    [[nodiscard]] QString identity(Row row) const override;
+    [[nodiscard]] QString filter(Row row) const override;
+
+protected:
+    [[nodiscard]] QString text(Row row, int column) const override;
+    [[nodiscard]] transport::Cell value(Row row, int column) const override;
+    [[nodiscard]] transport::Tone tone(Row row) const override;
+    [[nodiscard]] std::optional<TimeRange> life(Row row) const override;
+    [[nodiscard]] std::vector<Moment> moments(Row row) const override;
+
+private:
+    ConnectionModel(CoreColumns<transport::ConnectionRow> columns, QObject* parent);
+    [[nodiscard]] transport::ConnectionRow at(Row row) const;
+
+    CoreColumns<transport::ConnectionRow> m_columns;
+    std::shared_ptr<const transport::Timeline> m_timeline;
+    std::set<transport::ConnectionId> m_given_up;
+    Troubles m_troubles;
+};
+
+}  // namespace qps::gui

@@ -1,0 +1,26 @@
+// The connections of the capture that is open.
+#pragma once
+
+#include <gui/tables/connection_model.hpp>
+
+#include <QWidget>
+
+namespace qps::gui {
+
+class Session;
+class Selection;
+
+class ConnectionsView : public QWidget {
+    Q_OBJECT
+
+public:
+    ConnectionsView(Session& session, Selection& selection, QWidget* parent = nullptr);
+
+Q_SIGNALS:
+    void viewRequested(const QString& id);
+
+private:
+    ConnectionModel* m_model;  // of the table
+};
+
+}  // namespace qps::gui

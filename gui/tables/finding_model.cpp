@@ -1,0 +1,81 @@
+#include <gui/tables/finding_model.hpp>
+#include <transport-replay/report/findings.hpp>
+
+#include <algorithm>
+
+namespace qps::gui {
+
+using namespace transport;
+using dissect::FrameIndex;
+
+namespace {
+
+constexpr std::array kMeanings{
+    Meaning{"party", "Who can do something about it"},
+    Meaning{"#", "Connection; empty where it is not of one"},
+    Meaning{"times", "How often it happened"},
+};
+
+}  // namespace
+
+FindingModel::FindingModel(QObject* parent) : FindingModel(Columns(finding_columns()), parent) {}
+
+FindingModel::FindingModel(Columns columns, QObject* parent)
+    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+
+void FindingModel::setTimeline(std::shared_ptr<const Timeline> timeline, std::shared_ptr<const CaptureIndex> index) {
+    beginReplace();
+    m_timeline = std::move(timeline);
+    m_index = std::move(index);
+    setAxis({m_timeline->first.value_or(dissect::Instant{}), m_timeline->last.value_or(dissect::Instant{})});
+    endReplace();
+}
+
+RowPlace FindingModel::place(Row row) const {
+    const Finding& found = finding(row);
+    if (found.packets.empty()) return {found.connection, {}, {}, {}};
+    return {found.connection, found.packets.front(), found.packets.front(), found.packets.back()};
+}
+
+std::optional<TableModel::Row> FindingModel::rowOfPacket(FrameIndex frame) const {
+    const auto proves = [frame](const Finding& found) { return std::ranges::find(found.packets, frame) != found.packets.end(); };
+    const auto found = std::ranges::find_if(m_timeline->findings, proves);
+    if (found == m_timeline->findings.end()) return std::nullopt;
+    return static_cast<Row>(found - m_timeline->findings.begin());
+}
+
+QString FindingModel::identity(Row row) const {
+    const Finding& found = finding(row);
+    return QStringLiteral("%1 %2 %3")
+        .arg(shown(found.id), shown(party_name(found)))
+        .arg(found.connection ? std::to_underlying(*found.connection) : 0U);
+}
+
+QString FindingModel::filter(Row row) const { return evidenceFilter(finding(row)); }
+
+Tone FindingModel::tone(Row row) const { return tone_of(finding(row).severity); }
+
+std::optional<TimeRange> FindingModel::life(Row row) const {
+    const std::vector<Moment> all = moments(row);
+    if (all.empty()) return std::nullopt;
+    const auto [least, most] = std::ranges::minmax(all, {}, &Moment::time);
+    return TimeRange{least.time, most.time};
+}
+
+std::vector<Moment> FindingModel::moments(Row row) const {
+    std::vector<Moment> all;
+    if (m_index == nullptr) return all;
+    for (const FrameIndex frame : finding(row).packets) {
+        if (!m_index->has(frame) || m_index->row(frame).has(Mark::timeless)) continue;
+        all.push_back({m_index->row(frame).time(), Trouble::Evidence});
+    }
+    return all;
+}
+
+QString evidenceFilter(const Finding& finding) {
+    if (!finding.packets.empty()) return QStringLiteral("frame.number in {%1}").arg(shown(frames_text(finding, ", ")));
+    if (finding.connection) return QStringLiteral("rdma.connection == %1").arg(std::to_underlying(*finding.connection));
+    return {};
+}
+
+}  // namespace qps::gui

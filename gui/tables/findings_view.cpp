@@ -1,0 +1,56 @@
+#include <gui/session/selection.hpp>
+#include <gui/session/session.hpp>
+#include <gui/tables/finding_pane.hpp>
+#include <gui/tables/findings_view.hpp>
+#include <gui/tables/table_tie.hpp>
+
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace qps::gui {
+
+FindingsView::FindingsView(Session& session, Selection& selection, QWidget* parent)
+    : QWidget(parent), m_session(session), m_model(new FindingModel) {
+    m_table = new TableView(m_model, QStringLiteral("findings"));
+    m_table->table().setAccessibleName(tr("Findings"));
+    m_table->putBarsAt(5);
+    m_table->setEmptyText(tr("No findings: nothing that went wrong was recognised in this capture."));
+    m_pane = new FindingPane;
+    auto* parts = new QSplitter(Qt::Vertical);
+    parts->addWidget(m_table);
+    parts->addWidget(m_pane);
+    parts->setChildrenCollapsible(false);
+    parts->setSizes({1000, 1000});  // halves, of any height
+    setFocusProxy(m_table);
+    (new QVBoxLayout(this))->addWidget(parts);
+
+    new TableTie(*m_table, session, selection, [this, &selection](TableModel::Row row, const ShownPackets& shown) {
+        const transport::Finding& finding = m_model->finding(row);
+        if (finding.packets.empty()) return finding.connection && shown.any(*finding.connection);
+        return std::ranges::any_of(finding.packets, [&](dissect::FrameIndex frame) { return selection.isShown(frame); });
+    });
+    connect(m_table, &TableView::viewRequested, this, &FindingsView::viewRequested);
+    connect(m_table, &TableView::currentChanged, this, &FindingsView::showChosen);
+    connect(m_pane, &FindingPane::packetWanted, m_table, [this](quint64 frame) { Q_EMIT m_table->packetWanted(frame, true); });
+    connect(m_pane, &FindingPane::filterWanted, m_table,
+            [this](const QString& filter) { Q_EMIT m_table->filterWanted(filter, FilterUse::Replace, true); });
+    connect(m_pane, &FindingPane::connectionWanted, this, [this, &selection](transport::ConnectionId connection) {
+        selection.selectConnection(connection);
+        Q_EMIT viewRequested(QStringLiteral("connections"));
+    });
+    const auto take = [this] {
+        m_pane->show(nullptr, nullptr, {});  // it would borrow from the timeline before
+        m_model->setTimeline(m_session.timeline(), m_session.index());
+    };
+    connect(&session, &Session::opened, this, take);
+    connect(&session, &Session::timelineChanged, this, take);
+    take();
+}
+
+void FindingsView::showChosen() {
+    const auto row = m_table->current();
+    m_pane->show(m_model->timeline(), row ? &m_model->finding(*row) : nullptr, m_session.files());
+}
+
+}  // namespace qps::gui

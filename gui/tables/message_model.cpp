@@ -1,0 +1,133 @@
+#include <gui/tables/message_model.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+
+namespace qps::gui {
+
+using namespace transport;
+using dissect::FrameIndex;
+
+namespace {
+
+constexpr std::array kMeanings{
+    Meaning{"#", "Connection"},
+    Meaning{"from", "Requester: address and queue pair"},
+    Meaning{"to", "Responder: address and queue pair"},
+    Meaning{"time", "Of its first packet, in seconds since the capture began"},
+    Meaning{"PSN", "Its packet sequence numbers; a READ's are those of its responses"},
+    Meaning{"bytes", "Payload seen, each byte once"},
+    Meaning{"resent", "Request packets whose PSN had been on the wire before"},
+    Meaning{"latency", "From its first request packet to what completed or failed it"},
+    Meaning{"details", "Remote address and R_Key, operands, immediate data"},
+};
+constexpr std::array<std::string_view, 1> kWithout{"packets"};  // the index does not keep how many were captured
+
+FrameIndex lastOf(const MessageRow& row) { return std::max(row.last_frame(), row.answer_frame().value_or(FrameIndex{})); }
+
+}  // namespace
+
+MessageModel::MessageModel(QObject* parent) : MessageModel(Columns(message_columns(), kWithout), parent) {}
+
+MessageModel::MessageModel(Columns columns, QObject* parent)
+    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+
+void MessageModel::setIndex(std::shared_ptr<const CaptureIndex> index) {
+    beginReplace();
+    m_index = std::move(index);
+    m_reader = std::make_unique<PacketReader>(m_index);
+    m_timeline = std::make_shared<Timeline>();
+    m_troubles = {};
+    m_last.reset();
+    m_rows = static_cast<Row>(std::min<std::uint64_t>(m_index->messages.size(), kMostRows));
+    endReplace();
+}
+
+void MessageModel::update() {
+    if (m_index == nullptr) return;
+    const auto rows = static_cast<Row>(std::min<std::uint64_t>(m_index->messages.size(), kMostRows));
+    if (rows == m_rows) return;
+    m_rows = rows;
+    rowsAdded();
+}
+
+void MessageModel::setTimeline(std::shared_ptr<const Timeline> timeline) {
+    m_timeline = std::move(timeline);
+    m_troubles = Troubles(*m_timeline);
+    setAxis({m_timeline->first.value_or(dissect::Instant{}), m_timeline->last.value_or(dissect::Instant{})});
+    update();
+    rowsChanged();
+}
+
+bool MessageModel::isDetails(int column) const { return m_columns.at(column).heading == "details"; }
+
+ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
+    if (m_last != row) {
+        m_message = restored(*m_index, at(row));
+        m_last = row;
+        m_last_read = false;
+    }
+    if (with_operands && !m_last_read) {
+        add_operands(m_message, *m_reader);
+        m_last_read = true;
+    }
+    static const Endpoint kUnknown;
+    const Connection* connection = m_timeline->find(at(row).connection());
+    const End requester = at(row).requester();
+    return {at(row).connection(),
+            requester,
+            connection == nullptr ? kUnknown : connection->end(requester),
+            connection == nullptr ? kUnknown : connection->end(other(requester)),
+            m_message,
+            m_timeline->first.value_or(m_index->start().value_or(dissect::Instant{}))};
+}
+
+RowPlace MessageModel::place(Row row) const {
+    const MessageRow& message = at(row);
+    return {message.connection(), message.first_frame(), message.first_frame(), lastOf(message)};
+}
+
+// Of several that were under way at that time the one that has its PSN.
+std::optional<TableModel::Row> MessageModel::rowOfPacket(FrameIndex frame) const {
+    if (m_index == nullptr || !m_index->has(frame)) return std::nullopt;
+    const PacketRow& packet = m_index->row(frame);
+    const auto connection = packet.connection();
+    if (!connection) return std::nullopt;
+    std::optional<Row> under_way;
+    for (Row row = 0; row < m_rows; ++row) {
+        const MessageRow& message = at(row);
+        if (message.connection() != *connection || frame < message.first_frame() || frame > lastOf(message)) continue;
+        if (packet.psn() - m_index->row(message.first_frame()).psn() >= 0 &&
+            packet.psn() - m_index->row(message.first_frame()).psn() < static_cast<std::int32_t>(message.psns()))
+            return row;
+        if (frame == message.answer_frame()) under_way = row;
+    }
+    return under_way;
+}
+
+QString MessageModel::filter(Row row) const {
+    const RowPlace where = place(row);
+    return QStringLiteral("rdma.connection == %1 and frame.number in {%2..%3}")
+        .arg(std::to_underlying(*where.connection))
+        .arg(std::to_underlying(where.first))
+        .arg(std::to_underlying(where.last));
+}
+
+QString MessageModel::text(Row row, int column) const { return m_columns.text(reported(row, isDetails(column)), column); }
+Cell MessageModel::value(Row row, int column) const { return m_columns.value(reported(row, isDetails(column)), column); }
+Tone MessageModel::tone(Row row) const { return tone_of(reported(row, false).message); }
+
+std::optional<TimeRange> MessageModel::life(Row row) const {
+    const Message& message = reported(row, false).message;
+    return TimeRange{message.first_time, std::max({message.first_time, message.last_time, message.answer_time})};
+}
+
+std::vector<Moment> MessageModel::moments(Row row) const {
+    std::vector<Moment> all;
+    const MessageRow& message = at(row);
+    const bool refused = message.outcome() == Outcome::failed;
+    if (message.retransmissions() != 0 || refused) all = m_troubles.of(message.connection(), message.requester(), *life(row));
+    return all;
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,371 @@
+#include <gui/tables/table_view.hpp>
+#include <gui/tables/text.hpp>
+#include <gui/tables/when_delegate.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <QAction>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPainter>
+#include <QScrollBar>
+#include <QSettings>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace qps::gui {
+
+namespace {
+
+constexpr int kWidestColumn = 50;   // characters at first; the user may have it wider
+constexpr int kRowsMeasured = 50;   // for widths: the first ones
+constexpr int kColumnsVersion = 1;  // of what settings keep
+
+// A table that says why it is empty.
+class Table : public QTableView {
+public:
+    using QTableView::QTableView;
+    using QTableView::sizeHintForColumn;
+    QString empty_text;
+
+protected:
+    void paintEvent(QPaintEvent* event) override {
+        QTableView::paintEvent(event);
+        if (model() == nullptr || model()->rowCount() != 0 || empty_text.isEmpty()) return;
+        QPainter painter(viewport());
+        painter.setPen(palette().color(QPalette::PlaceholderText));
+        const int margin = fontMetrics().height();
+        painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap, empty_text);
+    }
+};
+
+QString number(std::uint64_t value) { return shown(transport::grouped(value)); }
+
+}  // namespace
+
+TableView::TableView(TableModel* model, const QString& name, QWidget* parent) : QWidget(parent), m_model(*model), m_name(name) {
+    model->setParent(this);
+    buildBar();
+    buildTable();
+    restoreColumns();
+    keepPlaceOverReset();
+    connect(&m_model, &TableModel::arranged, this, &TableView::tellCount);
+    tellCount();
+}
+
+TableView::~TableView() { saveColumns(); }
+
+void TableView::buildBar() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* bar = new QHBoxLayout;
+    column->addLayout(bar);
+    m_search = new QLineEdit;
+    m_search->setPlaceholderText(tr("Search in this table"));
+    m_search->setAccessibleName(tr("Search in this table"));
+    m_search->setToolTip(tr("Only rows that have this text somewhere. Typing in the table begins a search, Esc ends it."));
+    m_search->setClearButtonEnabled(true);
+    m_search->installEventFilter(this);
+    bar->addWidget(m_search, 1);
+    m_limit = new QCheckBox(tr("Limit to &filter and time range"));
+    m_limit->setToolTip(tr("Only rows that have packets which the display filter and the time range let through"));
+    bar->addWidget(m_limit);
+    m_count = new QLabel;
+    m_count->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    bar->addWidget(m_count);
+    connect(m_search, &QLineEdit::textChanged, &m_model, &TableModel::setSearch);
+    connect(m_limit, &QCheckBox::toggled, this, &TableView::limitChanged);
+}
+
+void TableView::buildTable() {
+    m_table = new Table;
+    layout()->addWidget(m_table);
+    setFocusProxy(m_table);
+    m_table->installEventFilter(this);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_table->setTabKeyNavigation(false);
+    m_table->setWordWrap(false);
+    m_table->setShowGrid(false);
+    m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    fitRows();
+
+    QHeaderView* header = m_table->horizontalHeader();
+    header->setSectionsMovable(true);
+    header->setHighlightSections(false);
+    header->setSortIndicatorClearable(true);
+    header->setSortIndicator(-1, Qt::AscendingOrder);
+    header->setContextMenuPolicy(Qt::CustomContextMenu);
+    header->setStretchLastSection(true);
+    m_table->setModel(&m_model);
+    m_table->setSortingEnabled(true);
+    m_table->setItemDelegateForColumn(m_model.whenColumn(), new WhenDelegate([this] { return m_model.axis(); }, m_table));
+
+    const auto touched = [this] {
+        if (!m_fitting) m_is_own = false;
+    };
+    connect(header, &QHeaderView::sectionResized, this, touched);
+    connect(header, &QHeaderView::sectionMoved, this, touched);
+    connect(header, &QHeaderView::customContextMenuRequested, this, &TableView::chooseColumns);
+    connect(m_table, &QWidget::customContextMenuRequested, this, [this](const QPoint& where) {
+        if (QMenu* menu = makeMenu()) menu->popup(m_table->viewport()->mapToGlobal(where));
+    });
+    connect(m_table, &QAbstractItemView::activated, this, [this](const QModelIndex& index) { activate(m_model.sourceOf(index)); });
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TableView::cursorMoved);
+    auto* copying = new QAction(tr("&Copy"), m_table);
+    copying->setShortcut(QKeySequence::Copy);
+    copying->setShortcutContext(Qt::WidgetShortcut);
+    connect(copying, &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
+    m_table->addAction(copying);
+}
+
+void TableView::fitRows() {
+    const int height = fontMetrics().height();
+    m_table->verticalHeader()->setMinimumSectionSize(height);
+    m_table->verticalHeader()->setDefaultSectionSize(height + height / 3);
+}
+
+std::optional<TableModel::Row> TableView::current() const {
+    const QModelIndex index = m_table->currentIndex();
+    return index.isValid() ? std::optional(m_model.sourceOf(index)) : std::nullopt;
+}
+
+void TableView::follow(TableModel::Row row) {
+    if (current() == row) return;
+    m_following = true;
+    select(row);
+    m_following = false;
+}
+
+void TableView::select(TableModel::Row row) {
+    const int at = m_model.rowOf(row);
+    if (at < 0) return;
+    const int column = std::max(0, m_table->currentIndex().column());
+    m_table->setCurrentIndex(m_model.index(at, column));
+}
+
+bool TableView::isLimited() const { return m_limit->isChecked(); }
+
+void TableView::setEmptyText(const QString& text) {
+    static_cast<Table*>(m_table)->empty_text = text;
+    m_table->viewport()->update();
+}
+
+void TableView::tellCount() {
+    const std::uint64_t shown_rows = static_cast<std::uint64_t>(m_model.rowCount());
+    const std::uint64_t all = m_model.sources();
+    m_count->setText(shown_rows == all ? number(all) : tr("%1 of %2").arg(number(shown_rows), number(all)));
+    m_count->setAccessibleName(tr("%1 rows of %2 are shown").arg(number(shown_rows), number(all)));
+    if (m_model.rowCount() != 0) fitColumns();
+}
+
+void TableView::putBarsAt(int place) {
+    QHeaderView* header = m_table->horizontalHeader();
+    if (!m_is_own) return;
+    m_fitting = true;
+    header->moveSection(header->visualIndex(m_model.whenColumn()), place);
+    m_fitting = false;
+}
+
+void TableView::fitColumns() {
+    if (!m_is_own) return;
+    m_fitting = true;
+    QHeaderView* header = m_table->horizontalHeader();
+    header->setResizeContentsPrecision(kRowsMeasured);
+    const int character = fontMetrics().averageCharWidth();
+    for (int column = 0; column < header->count(); ++column) {
+        const int wanted = std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) + character;
+        const int room = std::min(wanted, kWidestColumn * character);
+        // Narrower again only for the first time: columns that jump while a capture is read disturb.
+        if (!m_was_fitted || room > header->sectionSize(column)) header->resizeSection(column, room);
+    }
+    m_was_fitted = m_model.rowCount() != 0;
+    m_fitting = false;
+}
+
+void TableView::cursorMoved() {
+    Q_EMIT currentChanged();
+    const auto row = current();
+    if (!row || m_following) return;
+    if (const auto connection = m_model.place(*row).connection) Q_EMIT rowChosen(*connection);
+}
+
+void TableView::activate(TableModel::Row row) {
+    const RowPlace place = m_model.place(row);
+    if (place.shown != dissect::FrameIndex{}) Q_EMIT packetWanted(std::to_underlying(place.shown), true);
+}
+
+// A model whose rows change their places says so by a reset. Cursor and scroll position come back to the same rows.
+void TableView::keepPlaceOverReset() {
+    struct Kept {
+        QString row;
+        int scroll = 0;
+    };
+    auto kept = std::make_shared<Kept>();
+    connect(&m_model, &QAbstractItemModel::modelAboutToBeReset, this, [this, kept] {
+        const auto row = current();
+        *kept = {row && *row < m_model.sources() ? m_model.identity(*row) : QString(), m_table->verticalScrollBar()->value()};
+        m_following = true;
+    });
+    connect(
+        &m_model, &QAbstractItemModel::modelReset, this,
+        [this, kept] {
+            for (int at = 0; at < m_model.rowCount() && !kept->row.isEmpty(); ++at) {
+                const QModelIndex index = m_model.index(at, 0);
+                if (m_model.identity(m_model.sourceOf(index)) != kept->row) continue;
+                m_table->setCurrentIndex(index);
+                m_table->verticalScrollBar()->setValue(kept->scroll);
+                break;
+            }
+            m_following = false;
+        },
+        Qt::QueuedConnection);  // when the view itself has taken it in
+}
+
+bool TableView::startSearch(const QString& text) {
+    if (text.isEmpty() || !text[0].isPrint() || text[0].isSpace()) return false;
+    m_search->setFocus(Qt::ShortcutFocusReason);
+    m_search->setText(text);
+    return true;
+}
+
+bool TableView::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (watched == m_table) {
+        constexpr auto kCommands = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
+        if (!(key->modifiers() & kCommands) && startSearch(key->text())) return true;
+        if (key->key() == Qt::Key_Escape && !m_search->text().isEmpty()) return m_search->clear(), true;
+    } else if (key->key() == Qt::Key_Escape || key->key() == Qt::Key_Down || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+        if (key->key() == Qt::Key_Escape) m_search->clear();
+        m_table->setFocus(Qt::OtherFocusReason);
+        if (!m_table->currentIndex().isValid() && m_model.rowCount() > 0) m_table->setCurrentIndex(m_model.index(0, 0));
+        return true;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void TableView::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange && m_table != nullptr) fitRows();
+    QWidget::changeEvent(event);
+}
+
+QString TableView::selectedText(TextFormat format) const {
+    std::vector<int> rows;
+    for (const QItemSelectionRange& range : m_table->selectionModel()->selection())
+        for (int row = range.top(); row <= range.bottom() && rows.size() < kMostCopied; ++row) rows.push_back(row);
+    std::ranges::sort(rows);
+    rows.erase(std::ranges::unique(rows).begin(), rows.end());
+    const QHeaderView* header = m_table->horizontalHeader();
+    std::vector<int> columns;
+    for (int at = 0; at < header->count(); ++at)
+        if (!header->isSectionHidden(header->logicalIndex(at))) columns.push_back(header->logicalIndex(at));
+    return tableText(m_model, rows, columns, format);
+}
+
+void TableView::copy(TextFormat format) { QGuiApplication::clipboard()->setText(selectedText(format)); }
+
+void TableView::addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply) {
+    QMenu* uses = menu.addMenu(title);
+    const auto add = [&](const QString& text, FilterUse use) {
+        connect(uses->addAction(text), &QAction::triggered, this, [this, filter, use, apply] { Q_EMIT filterWanted(filter, use, apply); });
+    };
+    add(tr("&Selected"), FilterUse::Replace);
+    add(tr("&Not Selected"), FilterUse::Exclude);
+    add(tr("... &and Selected"), FilterUse::And);
+    add(tr("... &or Selected"), FilterUse::Or);
+}
+
+QMenu* TableView::makeMenu() {
+    const auto row = current();
+    if (!row) return nullptr;
+    const RowPlace place = m_model.place(*row);
+    const QString filter = m_model.filter(*row);
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const auto packet = [&](const QString& text, dissect::FrameIndex frame) {
+        QAction* action = menu->addAction(text);
+        action->setEnabled(frame != dissect::FrameIndex{});
+        connect(action, &QAction::triggered, this, [this, frame] { Q_EMIT packetWanted(std::to_underlying(frame), true); });
+    };
+    packet(tr("&Go to Packet"), place.shown);
+    packet(tr("&First Packet"), place.first);
+    packet(tr("&Last Packet"), place.last);
+    menu->addSeparator();
+    if (!filter.isEmpty()) {
+        addFilters(*menu, tr("&Apply as Filter"), filter, true);
+        addFilters(*menu, tr("&Prepare as Filter"), filter, false);
+        connect(menu->addAction(tr("Fo&llow")), &QAction::triggered, this, [this, filter, place] {
+            Q_EMIT filterWanted(filter, FilterUse::Replace, true);
+            if (place.first != dissect::FrameIndex{}) Q_EMIT packetWanted(std::to_underlying(place.first), true);
+        });
+        menu->addSeparator();
+    }
+    const auto picture = [&](const QString& text, const QString& id) {
+        QAction* action = menu->addAction(text);
+        action->setEnabled(place.connection.has_value());
+        connect(action, &QAction::triggered, this, [this, id, place] {
+            Q_EMIT rowChosen(*place.connection);
+            Q_EMIT packetWanted(std::to_underlying(place.shown), false);
+            Q_EMIT viewRequested(id);
+        });
+    };
+    picture(tr("Show P&SN Picture"), QStringLiteral("psn"));
+    picture(tr("Show L&adder"), QStringLiteral("ladder"));
+    menu->addSeparator();
+    QMenu* copies = menu->addMenu(tr("&Copy Rows"));
+    connect(copies->addAction(tr("Separated by &Tabs\tCtrl+C")), &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
+    connect(copies->addAction(tr("As &CSV")), &QAction::triggered, this, [this] { copy(TextFormat::Csv); });
+    connect(copies->addAction(tr("As &Markdown")), &QAction::triggered, this, [this] { copy(TextFormat::Markdown); });
+    return menu;
+}
+
+void TableView::chooseColumns(const QPoint& where) {
+    QHeaderView* header = m_table->horizontalHeader();
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const int visible = header->count() - header->hiddenSectionCount();
+    for (int column = 0; column < header->count(); ++column) {
+        QAction* action = menu->addAction(m_model.headerData(column, Qt::Horizontal).toString());
+        action->setCheckable(true);
+        action->setChecked(!header->isSectionHidden(column));
+        action->setEnabled(visible > 1 || header->isSectionHidden(column));  // one stays, to bring back the others
+        connect(action, &QAction::toggled, header, [header, column](bool on) { header->setSectionHidden(column, !on); });
+    }
+    menu->popup(header->mapToGlobal(where));
+}
+
+// Settings know columns by their names: a program that has others begins anew.
+void TableView::restoreColumns() {
+    QSettings settings;
+    settings.beginGroup(QStringLiteral("tables/") + m_name);
+    QStringList names;
+    for (int column = 0; column < m_model.columnCount(); ++column) names.append(m_model.columnName(column));
+    if (settings.value(QStringLiteral("version")).toInt() != kColumnsVersion) return;
+    if (settings.value(QStringLiteral("columns")).toStringList() != names) return;
+    m_is_own = !m_table->horizontalHeader()->restoreState(settings.value(QStringLiteral("header")).toByteArray());
+}
+
+void TableView::saveColumns() const {
+    if (m_is_own) return;
+    QSettings settings;
+    settings.beginGroup(QStringLiteral("tables/") + m_name);
+    QStringList names;
+    for (int column = 0; column < m_model.columnCount(); ++column) names.append(m_model.columnName(column));
+    settings.setValue(QStringLiteral("version"), kColumnsVersion);
+    settings.setValue(QStringLiteral("columns"), names);
+    settings.setValue(QStringLiteral("header"), m_table->horizontalHeader()->saveState());
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,94 @@
+// TableView: a table of the window as all of them are: a line to search in it, a switch that narrows it to what is shown, the
+// table itself with columns that can be sorted, moved and hidden, and the menu of a row. It talks to nobody: what the user wants
+// it says by signals.
+#pragma once
+
+#include <gui/tables/table_model.hpp>
+#include <gui/tables/table_text.hpp>
+
+#include <QWidget>
+
+class QAction;
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QTableView;
+
+namespace qps::gui {
+
+// What becomes of the filter of a row. Prepared ones come into the filter bar without being applied.
+enum class FilterUse { Replace, Exclude, And, Or };
+
+class TableView : public QWidget {
+    Q_OBJECT
+
+public:
+    static constexpr std::size_t kMostCopied = 200'000;  // rows: some 40 MB of text
+
+    // `name` stands for it in settings. The model becomes its child.
+    TableView(TableModel* model, const QString& name, QWidget* parent = nullptr);
+    ~TableView() override;
+
+    [[nodiscard]] TableModel& model() const { return m_model; }
+    [[nodiscard]] QTableView& table() const { return *m_table; }
+    [[nodiscard]] QLineEdit& searchLine() const { return *m_search; }
+    // The row that has the cursor.
+    [[nodiscard]] std::optional<TableModel::Row> current() const;
+    // Puts the cursor there without taking the focus or telling anybody.
+    void follow(TableModel::Row row);
+    void select(TableModel::Row row);
+
+    [[nodiscard]] bool isLimited() const;
+    // Where the bars stand among the columns, as long as the user has them nowhere else. Called once.
+    void putBarsAt(int place);
+    // Widens columns to their texts, unless the user gave them widths.
+    void fitColumns();
+    // Said in place of rows where there are none.
+    void setEmptyText(const QString& text);
+    // The selected rows, columns as they are shown.
+    [[nodiscard]] QString selectedText(TextFormat format) const;
+    // The menu of the current row.
+    [[nodiscard]] QMenu* makeMenu();
+
+Q_SIGNALS:
+    void currentChanged();                               // also by follow()
+    void rowChosen(transport::ConnectionId connection);  // by the user: the cursor came to a row of that connection
+    // A FrameIndex; Qt 6.4 carries no enumeration of 64 bits in signals.
+    void packetWanted(quint64 frame, bool in_list);
+    void filterWanted(const QString& filter, qps::gui::FilterUse use, bool apply);
+    void limitChanged();
+    void viewRequested(const QString& id);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    void buildBar();
+    void buildTable();
+    void fitRows();
+    void restoreColumns();
+    void saveColumns() const;
+    void keepPlaceOverReset();
+    void tellCount();
+    void cursorMoved();
+    void activate(TableModel::Row row);
+    void copy(TextFormat format);
+    void chooseColumns(const QPoint& where);
+    void addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply);
+    bool startSearch(const QString& text);
+
+    TableModel& m_model;
+    QString m_name;
+    QLineEdit* m_search = nullptr;
+    QCheckBox* m_limit = nullptr;
+    QLabel* m_count = nullptr;
+    QTableView* m_table = nullptr;
+    bool m_following = false;
+    bool m_is_own = true;  // columns stand as we put them: the user changed none
+    bool m_was_fitted = false;
+    bool m_fitting = false;  // we change columns, not the user
+};
+
+}  // namespace qps::gui

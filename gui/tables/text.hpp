@@ -1,0 +1,11 @@
+// Text of the core, which is UTF-8, as Qt shows it.
+#pragma once
+
+#include <QString>
+#include <string_view>
+
+namespace qps::gui {
+
+[[nodiscard]] inline QString shown(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+}  // namespace qps::gui

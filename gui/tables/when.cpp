@@ -1,0 +1,52 @@
+#include <gui/tables/text.hpp>
+#include <gui/tables/when.hpp>
+#include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+
+namespace qps::gui {
+
+using dissect::Instant;
+using transport::elapsed;
+
+int whenPixel(Instant time, const TimeRange& axis, int width) {
+    const auto length = static_cast<double>(std::to_underlying(elapsed(axis.from, axis.to)));
+    if (length <= 0 || width <= 1) return 0;
+    const auto since = static_cast<double>(std::to_underlying(elapsed(axis.from, time)));
+    return static_cast<int>(std::clamp(since / length, 0.0, 1.0) * (width - 1));
+}
+
+WhenShape whenShape(const When& when, const TimeRange& axis, int width, int least) {
+    WhenShape shape;
+    if (!when.life) return shape;
+    const int from = whenPixel(when.life->from, axis, width);
+    const int to = std::max(from, whenPixel(when.life->to, axis, width));
+    shape.width = std::min(std::max(to - from + 1, least), width);
+    shape.left = std::min(from, width - shape.width);
+    for (const Moment& moment : when.moments) shape.ticks.push_back({whenPixel(moment.time, axis, width), moment.trouble});
+    std::ranges::sort(shape.ticks, [](const WhenTick& a, const WhenTick& b) {
+        return a.x != b.x ? a.x<b.x : (a.trouble == Trouble::Refused)>(b.trouble == Trouble::Refused);
+    });
+    const auto repeated = std::ranges::unique(shape.ticks, {}, &WhenTick::x);
+    shape.ticks.erase(repeated.begin(), repeated.end());
+    return shape;
+}
+
+QString whenText(const When& when, const TimeRange& axis) {
+    if (!when.life) return QObject::tr("no time is known");
+    QString text = QObject::tr("from %1 s for %2")
+                       .arg(shown(transport::seconds_text(elapsed(axis.from, when.life->from))),
+                            shown(transport::duration_text(elapsed(when.life->from, when.life->to))));
+    const auto add = [&](Trouble trouble, const QString& words) {
+        const auto count = std::ranges::count(when.moments, trouble, &Moment::trouble);
+        if (count == 0) return;
+        text += text.contains(QLatin1Char(';')) ? QStringLiteral(", ") : QStringLiteral("; ");
+        text += count == 1 ? QObject::tr("%1 once").arg(words) : QObject::tr("%1 %2 times").arg(words).arg(count);
+    };
+    add(Trouble::Resent, QObject::tr("sent again"));
+    add(Trouble::Refused, QObject::tr("refused"));
+    return text;
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,53 @@
+#include <gui/tables/table_model.hpp>
+#include <gui/tables/when_delegate.hpp>
+
+#include <QApplication>
+#include <QPainter>
+
+namespace qps::gui {
+
+namespace {
+
+Ink inkOf(Trouble trouble) {
+    switch (trouble) {
+        case Trouble::Resent: return Ink::Retransmission;
+        case Trouble::Refused: return Ink::NegativeAcknowledgment;
+        case Trouble::Evidence: break;
+    }
+    return Ink::Congestion;
+}
+
+}  // namespace
+
+void WhenDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    QStyleOptionViewItem ground = option;
+    initStyleOption(&ground, index);
+    ground.text.clear();
+    const QStyle* style = ground.widget != nullptr ? ground.widget->style() : QApplication::style();
+    style->drawControl(QStyle::CE_ItemViewItem, &ground, painter, ground.widget);
+
+    const int unit = std::max(1, option.fontMetrics.height() / 8);
+    const QRect track = option.rect.adjusted(2 * unit, unit, -2 * unit, -unit);
+    if (track.width() <= 2 * unit) return;
+    const WhenShape shape = whenShape(index.data(TableModel::WhenRole).value<When>(), m_axis(), track.width(), 2 * unit);
+    if (shape.width == 0) return;
+
+    const QPalette& palette = option.palette;
+    const bool selected = (option.state & QStyle::State_Selected) != 0;
+    const QColor text = palette.color(selected ? QPalette::HighlightedText : QPalette::Text);
+    const QColor back = palette.color(selected ? QPalette::Highlight : QPalette::Base);
+    const int middle = track.center().y();
+    painter->fillRect(QRect(track.left(), middle, track.width(), 1), mixed(back, text, 0.25));
+    const QColor bar = selected ? mixed(back, text, 0.6) : color(Ink::Request, palette);
+    painter->fillRect(QRect(track.left() + shape.left, middle - unit, shape.width, 2 * unit + 1), bar);
+    const int thick = std::max(1, unit / 2);
+    for (const WhenTick& tick : shape.ticks)
+        painter->fillRect(QRect(track.left() + tick.x, track.top(), thick, track.height()),
+                          selected ? text : color(inkOf(tick.trouble), palette));
+}
+
+QSize WhenDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const {
+    return {option.fontMetrics.averageCharWidth() * 24, option.fontMetrics.height()};
+}
+
+}  // namespace qps::gui

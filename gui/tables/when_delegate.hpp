@@ -1,0 +1,23 @@
+// Draws the life of a row as a bar on the time axis of the capture, its moments of trouble as ticks.
+#pragma once
+
+#include <gui/tables/when.hpp>
+
+#include <QStyledItemDelegate>
+#include <functional>
+
+namespace qps::gui {
+
+class WhenDelegate : public QStyledItemDelegate {
+    Q_OBJECT
+
+public:
+    WhenDelegate(std::function<TimeRange()> axis, QObject* parent) : QStyledItemDelegate(parent), m_axis(std::move(axis)) {}
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+private:
+    std::function<TimeRange()> m_axis;
+};
+
+}  // namespace qps::gui

@@ -1,0 +1,59 @@
+// A message of an open capture again as a Message.
+#include <dissect/opcode.hpp>
+#include <transport-replay/index/restored_message.hpp>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+Message restored(const CaptureIndex& index, const MessageRow& row) {
+    Message message;
+    message.outcome = row.outcome();
+    message.nak_code = row.nak_code();
+    message.bytes = row.bytes();
+    message.retransmissions = row.retransmissions();
+    message.first_frame = row.first_frame();
+    message.last_frame = row.last_frame();
+    message.answer_frame = row.answer_frame().value_or(FrameIndex{});
+    if (!index.has(message.first_frame)) return message;
+    const PacketRow& first = index.row(message.first_frame);
+    const OpcodeRow& opcode = info(first.opcode());
+    message.service = opcode.service;
+    message.verb = opcode.verb;
+    message.first = first.psn();
+    message.last = message.first + (row.psns() == 0 ? 0 : row.psns() - 1);
+    message.first_time = first.time();
+    message.starts = opcode.place == Place::first || opcode.place == Place::only;
+    if (index.has(message.last_frame)) {
+        const PacketRow& last = index.row(message.last_frame);
+        const Place place = info(last.opcode()).place;
+        message.last_time = last.time();
+        message.ends = place == Place::last || place == Place::only;
+    }
+    if (index.has(message.answer_frame)) message.answer_time = index.row(message.answer_frame).time();
+    return message;
+}
+
+void add_operands(Message& message, PacketReader& reader) {
+    const auto read = [&reader](FrameIndex frame, Observation& observation) {
+        const Packet* packet = frame == FrameIndex{} ? nullptr : reader.read(frame);
+        if (packet == nullptr) return false;
+        observe(*packet, observation);
+        return true;
+    };
+    Observation seen;
+    if (read(message.first_frame, seen)) {
+        message.access = seen.access;
+        message.atomic = seen.atomic;
+    }
+    Observation last;
+    if (read(message.last_frame, last)) {
+        message.immediate = last.immediate;
+        message.invalidate = last.invalidate;
+    }
+    Observation answer;
+    if ((message.verb == Verb::compare_swap || message.verb == Verb::fetch_add) && read(message.answer_frame, answer))
+        message.atomic_result = answer.atomic_result;
+}
+
+}  // namespace qps::transport
