@@ -1,4 +1,5 @@
 #include <gui/options.hpp>
+#include <gui/window/theme.hpp>
 
 #include <array>
 #include <string_view>
@@ -11,6 +12,19 @@ namespace {
 using Taken = std::expected<void, QString>;
 
 QString text(std::string_view latin) { return QString::fromLatin1(latin.data(), static_cast<qsizetype>(latin.size())); }
+
+Taken takePacket(Options& options, const QString& value) {
+    bool isNumber = false;
+    options.packet = value.toULongLong(&isNumber);
+    if (!isNumber || options.packet == 0) return std::unexpected(QStringLiteral("--go-to takes the number of a packet, from 1"));
+    return {};
+}
+
+Taken takeTheme(Options& options, const QString& value) {
+    if (!themeOf(value)) return std::unexpected(QStringLiteral("--theme takes desktop, light or dark"));
+    options.theme = value;
+    return {};
+}
 
 Taken takeJobs(Options& options, const QString& value) {
     bool isNumber = false;
@@ -43,6 +57,29 @@ Taken takeCaptureFilter(Options& options, const QString& value) {
     return {};
 }
 
+template <auto kMember>
+Taken keep(Options& options, const QString& value) {
+    options.*kMember = value;
+    return {};
+}
+
+template <auto kMember>
+Taken note(Options& options, const QString&) {
+    options.*kMember = true;
+    return {};
+}
+
+Taken takeInterface(Options& options, const QString& value) {
+    if (value.isEmpty()) return std::unexpected(QStringLiteral("--interface takes the name of an interface"));
+    options.capture.interface = value;
+    return {};
+}
+
+Taken takeCaptureFilter(Options& options, const QString& value) {
+    options.capture.filter = value;
+    return {};
+}
+
 // What each option is called, takes and means. `value` is empty where it takes none.
 struct Row {
     std::string_view brief;
@@ -57,6 +94,8 @@ constexpr std::array kRows{
     Row{"-f", "--capture-filter", "BPF", "capture only what this filter of libpcap asks for", takeCaptureFilter},
     Row{"-Y", "--filter", "TEXT", "show only packets that this display filter asks for", keep<&Options::filter>},
     Row{"", "--view", "ID", "begin with this view", keep<&Options::view>},
+    Row{"-g", "--go-to", "N", "select this packet, and with it its connection", takePacket},
+    Row{"", "--theme", "NAME", "colours: desktop, light or dark; unless said, as the last time", takeTheme},
     Row{"-j", "--jobs", "N", "threads that decode; as many as there are processors unless said", takeJobs},
     Row{"-h", "--help", "", "this text", note<&Options::help>},
     Row{"-V", "--version", "", "", note<&Options::version>},

@@ -15,6 +15,8 @@ struct Options {
     CaptureChoice capture;  // its interface is empty where nobody asks to capture
     QString filter;         // display filter
     QString view;           // by its name; empty: the first
+    quint64 packet = 0;     // number of the packet to begin with; 0: none
+    QString theme;          // "desktop", "light", "dark"; empty: as the last time
     std::size_t jobs = 0;   // threads that decode; 0: as many as there are processors
     bool help = false;
     bool version = false;

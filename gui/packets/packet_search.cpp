@@ -68,13 +68,13 @@ std::optional<std::vector<std::byte>> bytesOfHex(const QString& text) {
     if (digits.startsWith(QLatin1String("0x"), Qt::CaseInsensitive)) digits.remove(0, 2);
     int high = -1;
     for (const QChar c : digits) {
-        const int value = c.isDigit() ? c.digitValue() : QStringLiteral("abcdef").indexOf(c.toLower()) + 10;
-        if (c.unicode() < 0x80 && value >= (c.isDigit() ? 0 : 10)) {
-            if (high >= 0) bytes.push_back(static_cast<std::byte>(high * 16 + value));
-            high = high >= 0 ? -1 : value;
-        } else if (high >= 0 || !QStringLiteral(" :-.").contains(c)) {
-            return std::nullopt;
+        const int value = static_cast<int>(QStringLiteral("0123456789abcdef").indexOf(c.toLower()));
+        if (value < 0) {
+            if (high >= 0 || !QStringLiteral(" :-.").contains(c)) return std::nullopt;
+            continue;
         }
+        if (high >= 0) bytes.push_back(static_cast<std::byte>(high * 16 + value));
+        high = high >= 0 ? -1 : value;
     }
     if (bytes.empty() || high >= 0) return std::nullopt;
     return bytes;

@@ -25,7 +25,7 @@ private:
 };
 
 struct SearchResult {
-    std::optional<dissect::FrameIndex> frame;
+    std::optional<dissect::FrameIndex> frame{};
     bool wrapped = false;    // found past the end, or the beginning, of the capture
     bool cancelled = false;  // by `goOn`
 };

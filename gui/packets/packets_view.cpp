@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDataStream>
+#include <QIODevice>
 #include <QInputDialog>
 #include <QSignalBlocker>
 #include <QSplitter>
@@ -57,8 +58,8 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     followSelection();
     m_list->setRows(&m_rows);
     m_list->setMarks(m_selection.marks());
-    rowsChanged();
     if (m_selection.packet()) m_list->goTo(*m_selection.packet());
+    rowsChanged();
 }
 
 // The list must not ask for rows any more while the view is taken apart.

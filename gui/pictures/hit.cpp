@@ -104,6 +104,20 @@ std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, con
     return best;
 }
 
+std::optional<QString> sideAt(const PlotData& data, const PlotLayout& layout, QPointF at) {
+    for (std::size_t i = 0; i < layout.panels.size(); ++i) {
+        const PanelBox& box = layout.panels[i];
+        if (!box.side.contains(at)) continue;
+        const double value = box.scale.value(at.y());
+        for (const SideBar& bar : data.panels[i].side)
+            if (bar.from <= value && value < bar.to)
+                return words("%1: %2 to %3")
+                    .arg(bar.count)
+                    .arg(valueText(bar.from, data.panels[i].quantity), valueText(bar.to, data.panels[i].quantity));
+    }
+    return std::nullopt;
+}
+
 QString describe(const PlotData& data, const Hit& hit) {
     const Panel& panel = data.panels[hit.id.panel];
     QString text = panel.layers[hit.id.layer].name;

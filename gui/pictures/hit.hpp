@@ -25,6 +25,9 @@ struct Hit {
 [[nodiscard]] std::optional<Hit> neighbour(const PlotData& data, const PlotLayout& layout, const Hidden& hidden, QPointF from,
                                            bool forward);
 
+// What a bar at the side counts: "17: 8 us to 9 us"; nothing where there is none.
+[[nodiscard]] std::optional<QString> sideAt(const PlotData& data, const PlotLayout& layout, QPointF at);
+
 // "NAK: PSN 1234 at 1.5 ms, packet 17".
 [[nodiscard]] QString describe(const PlotData& data, const Hit& hit);
 

@@ -30,21 +30,26 @@ LadderView::LadderView(Session& session, Selection& selection, QWidget* parent)
     setFocusPolicy(Qt::StrongFocus);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     viewport()->setMouseTracking(true);
-    connect(&session, &Session::opened, this, [this] {
-        m_connection.reset();
-        read();
-    });
+    connect(&session, &Session::opened, this, &LadderView::read);
     connect(&session, &Session::timelineChanged, this, &LadderView::read);
     connect(&selection, &Selection::connectionChanged, this, &LadderView::read);
     connect(&selection, &Selection::packetChanged, this, &LadderView::followPacket);
-    read();
+    connect(&m_reader, &SeriesJob::finished, viewport(), qOverload<>(&QWidget::update));
 }
 
 LadderView::~LadderView() = default;
 
+void LadderView::showEvent(QShowEvent* event) {
+    QAbstractScrollArea::showEvent(event);
+    if (m_stale) read();
+}
+
 void LadderView::read() {
+    m_stale = true;
+    if (!isVisible()) return;
+    m_stale = false;
+    m_timeline = m_session.timeline();
     if (m_selection.connection() != m_connection || m_session.index() != m_index) {  // another picture
-        m_reader.request_stop();
         m_connection = m_selection.connection();
         m_index = m_session.index();
         m_messages = {};
@@ -53,25 +58,19 @@ void LadderView::read() {
         m_current.reset();
         drawUp(0);
     }
-    m_timeline = m_session.timeline();
-    m_again = m_reading;
-    if (!m_connection || m_reading) return;
-    m_reading = true;
-    m_reader = std::jthread([this, index = m_index, connection = *m_connection](const std::stop_token& stop) {
-        auto found = LadderMessages::of(*index, connection, [&stop] { return stop.stop_requested(); });
-        QMetaObject::invokeMethod(this, [this, messages = std::move(found).value_or(LadderMessages())] { take(messages); });
+    if (!m_connection) return;
+    m_reader.start([this, index = m_index, connection = *m_connection](const Stop& stop) -> SeriesJob::Delivery {
+        auto found = LadderMessages::of(*index, connection, stop);
+        if (!found) return {};
+        return [this, messages = std::move(*found)] { take(messages); };
     });
 }
 
 void LadderView::take(LadderMessages messages) {
-    m_reading = false;
     const bool begins = m_messages.size() == 0;
-    if (messages.connection() == m_connection) {
-        m_messages = std::move(messages);
-        drawUp(m_centre);
-        if (begins) followPacket();
-    }
-    if (m_again) read();
+    m_messages = std::move(messages);
+    drawUp(m_centre);
+    if (begins) followPacket();
 }
 
 void LadderView::drawUp(std::size_t message) {
@@ -245,15 +244,35 @@ void LadderView::zoom(double factor, double y) {
     scrollTo(m_offset + m_layout.y_of(time) - before);
 }
 
+void LadderView::zoomIn() { zoom(kZoomStep, geometry().lanes.body().center().y()); }
+void LadderView::zoomOut() { zoom(1 / kZoomStep, geometry().lanes.body().center().y()); }
+
+void LadderView::zoomNaturally() {
+    m_scale = 0;
+    layOut();
+    scrollTo(m_offset);
+}
+
+void LadderView::openAll() {
+    const std::size_t top = messageAt(m_offset);
+    for (std::size_t i = top; i < std::min(m_window.end, top + kMostOpened); ++i) m_expanded.insert(i);
+    drawUp(m_centre);
+}
+
+void LadderView::closeAll() {
+    m_expanded.clear();
+    drawUp(m_centre);
+}
+
 QString LadderView::emptyReason() const {
     if (!m_ladder.lines.empty()) return {};
     if (m_session.packets() == 0) return tr("No capture is open.");
     if (!m_connection) return tr("Choose a connection: its messages are drawn here as a ladder between the two ends.");
-    if (m_reading || m_session.busy()) return tr("Reading the messages of the connection ...");
+    if (m_reader.running() || m_session.busy()) return tr("Reading the messages of the connection ...");
     return tr("This connection has no messages in the capture.");
 }
 
-void LadderView::paintPicture(QPainter& painter, const QRectF& area) const { paintLadder(painter, geometry(area), style()); }
+void LadderView::paint(QPainter& painter, const QRectF& area) const { paintLadder(painter, geometry(area), style()); }
 
 QString LadderView::csv() const {
     const LadderStyle names = style();
@@ -279,7 +298,7 @@ void LadderView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     const QString reason = emptyReason();
     if (reason.isEmpty()) {
-        paintPicture(painter, QRectF(viewport()->rect()));
+        paint(painter, QRectF(viewport()->rect()));
         return;
     }
     painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
@@ -302,22 +321,19 @@ void LadderView::focusOutEvent(QFocusEvent*) { viewport()->update(); }
 
 void LadderView::keyPressEvent(QKeyEvent* event) {
     const bool control = event->modifiers().testFlag(Qt::ControlModifier);
-    const double middle = geometry().lanes.body().center().y();
     switch (event->key()) {
         case Qt::Key_Plus:
         case Qt::Key_Equal:
-            if (control) zoom(kZoomStep, middle);
+            if (control) zoomIn();
             else if (m_current) toggle(*m_current, true);
             return;
         case Qt::Key_Minus:
-            if (control) zoom(1 / kZoomStep, middle);
+            if (control) zoomOut();
             else if (m_current) toggle(*m_current, false);
             return;
         case Qt::Key_0:
             if (!control) break;
-            m_scale = 0;
-            layOut();
-            scrollTo(m_offset);
+            zoomNaturally();
             return;
         case Qt::Key_Return:
         case Qt::Key_Enter:
@@ -347,6 +363,8 @@ void LadderView::mousePressEvent(QMouseEvent* event) {
     else if (const auto wait = geometry().waitAt(event->position())) m_selection.selectPacket(m_ladder.waits[*wait].trigger);
 }
 
+void LadderView::mouseMoveEvent(QMouseEvent* event) { Q_EMIT pointedAt(tipAt(event->position()).replace(u'\n', QStringLiteral(": "))); }
+
 void LadderView::mouseDoubleClickEvent(QMouseEvent* event) {
     if (geometry().boxAt(event->position())) return;
     if (const auto line = geometry().lineAt(event->position())) toggle(*line);
@@ -363,6 +381,7 @@ void LadderView::wheelEvent(QWheelEvent* event) {
 QString LadderView::tipAt(const QPointF& point) const {
     const LadderGeometry here = geometry();
     const auto number = [](dissect::FrameIndex frame) { return QLocale().toString(static_cast<qulonglong>(std::to_underlying(frame))); };
+    if (!emptyReason().isEmpty()) return {};
     if (const auto box = here.boxAt(point)) return m_ladder.lines[*box].collapsed ? tr("Show its packets") : tr("Show it as one message");
     if (const auto found = here.lineAt(point)) {
         const LadderLine& line = m_ladder.lines[*found];

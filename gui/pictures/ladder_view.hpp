@@ -5,11 +5,11 @@
 #pragma once
 
 #include <gui/pictures/ladder_painter.hpp>
+#include <gui/pictures/series_job.hpp>
 
 #include <QAbstractScrollArea>
 #include <memory>
 #include <set>
-#include <thread>
 
 namespace qps::gui {
 
@@ -20,11 +20,13 @@ class LadderView : public QAbstractScrollArea {
     Q_OBJECT
 
 public:
+    static constexpr std::size_t kMostOpened = 64;  // messages at once: of each some thousand packets may be shown
+
     LadderView(Session& session, Selection& selection, QWidget* parent = nullptr);
     ~LadderView() override;
 
     // What is in sight, in any area and with any device.
-    void paintPicture(QPainter& painter, const QRectF& area) const;
+    void paint(QPainter& painter, const QRectF& area) const;
     // The lines that are drawn up: time, ends, packets, label.
     [[nodiscard]] QString csv() const;
 
@@ -35,10 +37,18 @@ public:
     // The sentence that stands here instead of a picture; empty where there is one.
     [[nodiscard]] QString emptyReason() const;
 
+public Q_SLOTS:
+    void zoomIn();
+    void zoomOut();
+    void zoomNaturally();  // so that about half of the lines lie to scale
+    void openAll();        // the messages from the top of the screen on, kMostOpened of them
+    void closeAll();
+
 Q_SIGNALS:
-    void viewRequested(const QString& id);
+    void pointedAt(const QString& words);  // what the pointer is on; empty: nothing
 
 protected:
+    void showEvent(QShowEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
@@ -46,13 +56,14 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     bool viewportEvent(QEvent* event) override;
     void scrollContentsBy(int dx, int dy) override;
 
 private:
-    // Which messages there are, asked of a worker.
+    // Which messages there are, asked of a worker while somebody sees it.
     void read();
     void take(transport::series::LadderMessages messages);
     // The window of messages around one, drawn up; the message at the top of the screen stays there.
@@ -84,8 +95,7 @@ private:
     std::optional<transport::ConnectionId> m_connection;
     transport::series::LadderMessages m_messages;
     std::set<std::size_t> m_expanded;  // positions of messages
-    bool m_reading = false;
-    bool m_again = false;  // something changed while it was read
+    bool m_stale = true;               // what is shown is not what there is
 
     LadderWindow m_window;
     std::size_t m_centre = 0;  // the message that it was drawn up around
@@ -95,7 +105,7 @@ private:
     double m_offset = 0;
     std::optional<std::size_t> m_current;
     bool m_settingBar = false;
-    std::jthread m_reader;  // last, so that it ends first
+    SeriesJob m_reader;
 };
 
 }  // namespace qps::gui

@@ -115,7 +115,14 @@ void Plot::setLayerVisible(LayerId id, bool visible) {
     Q_EMIT layersChanged();
 }
 
+const PlotData& Plot::data() const {
+    if (!m_refined && m_data.refine) m_data.refine(m_data, m_data.range(m_view.time), static_cast<std::size_t>(std::max(1, width())));
+    m_refined = true;
+    return m_data;
+}
+
 void Plot::invalidate() {
+    m_refined = false;
     m_layout.reset();
     m_canvas = QImage();
     update();
@@ -124,7 +131,7 @@ void Plot::invalidate() {
 PlotStyle Plot::style(double deviceRatio) const { return {palette(), font(), deviceRatio}; }
 
 const PlotLayout& Plot::layoutNow() const {
-    if (!m_layout) m_layout = layOut(m_data, m_view, m_hidden, rect(), QFontMetricsF(font()));
+    if (!m_layout) m_layout = layOut(data(), m_view, m_hidden, rect(), QFontMetricsF(font()));
     return *m_layout;
 }
 
@@ -133,7 +140,7 @@ void Plot::render(QPainter& painter, const QRectF& bounds, double deviceRatio) c
         paintNotice(painter, bounds, m_notice, style(deviceRatio));
         return;
     }
-    const PlotLayout layout = layOut(m_data, m_view, m_hidden, bounds, QFontMetricsF(font()));
+    const PlotLayout layout = layOut(data(), m_view, m_hidden, bounds, QFontMetricsF(font()));
     paintPlot(painter, m_data, layout, m_hidden, style(deviceRatio));
     paintOverlay(painter, layout, {m_range, m_packetTime, std::nullopt, std::nullopt}, style(deviceRatio));
 }
@@ -146,12 +153,10 @@ void Plot::paintEvent(QPaintEvent*) {
         return;
     }
     if (m_canvas.isNull() || m_canvas.devicePixelRatio() != ratio) {
-        if (m_data.refine) m_data.refine(m_data, m_data.range(m_view.time), static_cast<std::size_t>(std::max(1, width())));
-        m_layout.reset();
         m_canvas = QImage((QSizeF(size()) * ratio).toSize(), QImage::Format_RGB32);
         m_canvas.setDevicePixelRatio(ratio);
         QPainter canvas(&m_canvas);
-        paintPlot(canvas, m_data, layoutNow(), m_hidden, style(ratio));
+        paintPlot(canvas, data(), layoutNow(), m_hidden, style(ratio));
     }
     painter.drawImage(QPointF(0, 0), m_canvas);
     paintOverlay(painter, layoutNow(), {m_range, m_packetTime, m_crosshair, m_rubber}, style(ratio));

@@ -20,7 +20,7 @@ public:
 
     // Whoever looks at all of the old data looks at all of the new; whoever looks at a part keeps it, unless `anew`.
     void setData(PlotData data, bool anew);
-    [[nodiscard]] const PlotData& data() const { return m_data; }
+    [[nodiscard]] const PlotData& data() const;
     // What is said where there is nothing to show: what is missing and what to do.
     void setNotice(const QString& text);
     // The shared time range, and when the packet in question was.
@@ -39,6 +39,7 @@ public:
     void setDragZooms(bool zooms);
 
     [[nodiscard]] bool isLayerVisible(LayerId id) const { return !m_hidden.contains(id); }
+    [[nodiscard]] const Hidden& hidden() const { return m_hidden; }
     void setLayerVisible(LayerId id, bool visible);
 
     // The crosshair; keys move it too. What it is on is told by pointedAt().
@@ -98,7 +99,8 @@ private:
     bool viewKey(int key, Qt::KeyboardModifiers modifiers);
     [[nodiscard]] PlotStyle style(double deviceRatio) const;
 
-    PlotData m_data;
+    mutable PlotData m_data;  // what depends on the zoom is put in when somebody looks
+    mutable bool m_refined = false;
     Viewport m_view;
     Hidden m_hidden;
     ZoomHistory m_history;

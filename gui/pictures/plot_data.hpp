@@ -42,6 +42,13 @@ struct Guide {
     double value = 0;
 };
 
+// How many values lie between two: a bar at the side of the axis.
+struct SideBar {
+    double from = 0;
+    double to = 0;
+    std::uint64_t count = 0;
+};
+
 struct Panel {
     QString title{};  // of the axis
     Quantity quantity = Quantity::Count;
@@ -50,7 +57,8 @@ struct Panel {
     bool lanes = false;  // each layer has a row of its own, named at the axis; values do not count
     int weight = 1;      // of the height
     std::vector<Layer> layers{};
-    std::vector<Guide> guides{};
+    std::vector<Guide> guides{};  // from low to high
+    std::vector<SideBar> side{};  // drawn beside the panel, along its axis of values
 };
 
 struct PlotData {
@@ -64,7 +72,7 @@ struct PlotData {
         for (const Panel& panel : panels)
             for (const Layer& layer : panel.layers)
                 if (!layer.empty()) return false;
-        return true;
+        return !refine;
     }
     [[nodiscard]] std::int64_t timeOf(dissect::Instant at) const { return std::to_underlying(transport::elapsed(origin, at)); }
     [[nodiscard]] dissect::Instant instant(std::int64_t time) const { return transport::later(origin, dissect::Duration{time}); }

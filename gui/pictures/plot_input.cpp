@@ -138,8 +138,9 @@ void Plot::mouseMoveEvent(QMouseEvent* event) {
     const bool overData = layoutNow().panelAt(at).has_value();
     setCursor(overData ? Qt::CrossCursor : layoutNow().legendAt(at) ? Qt::PointingHandCursor : Qt::ArrowCursor);
     setCrosshair(overData ? std::optional(at) : std::nullopt);
-    const auto hit = overData ? hitAt(m_data, layoutNow(), m_hidden, at, reach()) : std::nullopt;
-    if (hit) QToolTip::showText(event->globalPosition().toPoint(), describe(m_data, *hit), this);
+    const std::optional<Hit> hit = overData ? hitAt(m_data, layoutNow(), m_hidden, at, reach()) : std::nullopt;
+    const auto words = hit ? describe(m_data, *hit) : sideAt(m_data, layoutNow(), at);
+    if (words) QToolTip::showText(event->globalPosition().toPoint(), *words, this);
     else QToolTip::hideText();
 }
 

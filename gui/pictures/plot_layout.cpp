@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kAbovePanel = 0.25;   // of a line, between the title and the data
 constexpr double kBelowPanel = 0.65;   // half a label of the values reaches down
+constexpr double kSideShare = 0.14;    // of the width, for bars beside the data
 constexpr double kBoldWider = 1.2;     // than the plain letters that are measured
 constexpr double kMostOfWidth = 0.25;  // that names of lanes may take
 
@@ -164,10 +165,14 @@ PlotLayout layOut(const PlotData& data, const Viewport& view, const Hidden& hidd
     }
 
     const double left = std::min(bounds.left() + widest + digit * 1.5, bounds.right() - 1);
-    const double right = std::max(left + 1, bounds.right() - digit * 1.5);
-    for (PanelBox& box : layout.panels) {
-        box.area.setLeft(left);
-        box.area.setRight(right);
+    const bool beside = std::ranges::any_of(data.panels, [](const Panel& panel) { return !panel.side.empty(); });
+    const double end = std::max(left + 1, bounds.right() - digit * 1.5);
+    const double right = beside ? std::max(left + 1, end - (end - left) * kSideShare) : end;
+    for (std::size_t i = 0; i < layout.panels.size(); ++i) {
+        QRectF& area = layout.panels[i].area;
+        area.setLeft(left);
+        area.setRight(right);
+        if (!data.panels[i].side.empty()) layout.panels[i].side = QRectF(QPointF(right + digit, area.top()), QPointF(end, area.bottom()));
     }
     layout.time = {view.time, left, right - left};
     // Labels may reach out under the labels of the values.

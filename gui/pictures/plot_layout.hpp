@@ -24,6 +24,7 @@ struct LegendEntry {
 
 struct PanelBox {
     QRectF area;  // of the data
+    QRectF side;  // of the bars beside it; empty: it has none
     QRectF title;
     QString titleText;
     ValueScale scale;

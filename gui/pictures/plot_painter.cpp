@@ -80,6 +80,22 @@ void paintGuides(QPainter& painter, const Panel& panel, const PanelBox& box, con
     }
 }
 
+void paintSide(QPainter& painter, const Panel& panel, const PanelBox& box, const PlotStyle& style) {
+    if (box.side.width() < 1) return;
+    std::uint64_t most = 1;
+    for (const SideBar& bar : panel.side) most = std::max(most, bar.count);
+    painter.save();
+    painter.setClipRect(box.side);
+    const QColor color = between(style, 0.5);
+    for (const SideBar& bar : panel.side) {
+        const double top = box.scale.pixel(bar.to);
+        const double height = std::max(1.0, box.scale.pixel(bar.from) - top - 1);
+        const double width = std::max(1.0, box.side.width() * static_cast<double>(bar.count) / static_cast<double>(most));
+        painter.fillRect(QRectF(box.side.left(), top, width, height), color);
+    }
+    painter.restore();
+}
+
 void paintLegend(QPainter& painter, const PlotData& data, const PlotLayout& layout, const Hidden& hidden, const PlotStyle& style) {
     for (const LegendEntry& entry : layout.legend) {
         const Layer& layer = data.panels[entry.id.panel].layers[entry.id.layer];
@@ -126,6 +142,7 @@ void paintPlot(QPainter& painter, const PlotData& data, const PlotLayout& layout
         paintValueAxis(painter, box, data.panels[i].lanes, style);
         paintLayers(painter, data, i, layout, hidden, style);
         paintGuides(painter, data.panels[i], box, style);
+        paintSide(painter, data.panels[i], box, style);
         painter.setPen(between(style, kFrameShare));
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(

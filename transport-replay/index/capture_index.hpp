@@ -37,10 +37,9 @@ struct EndingRow {
 };
 
 struct IndexedFile {
-    std::string name;             // as the user wrote it
-    std::string path;             // where its packets are read from: itself, or a spool
+    std::string name;             // as the user wrote it; "standard input" for "-"
     dissect::FrameIndex first{};  // frame that its packets begin with
-    bool spooled = false;
+    bool spooled = false;         // its packets are read from a copy
 };
 
 class CaptureIndex {

@@ -90,10 +90,7 @@ std::expected<void, OutputProblem> write(SavedCapture& file, Frame frame, const 
 
 std::vector<std::string> inputs_of(const CaptureIndex& index) {
     std::vector<std::string> inputs;
-    for (const IndexedFile& file : index.files()) {
-        inputs.push_back(file.name);
-        inputs.push_back(file.path);
-    }
+    for (const IndexedFile& file : index.files()) inputs.push_back(file.name);
     return inputs;
 }
 

@@ -1,4 +1,5 @@
-// Spool: a temporary pcapng file that holds what cannot be read a second time, packet by packet. It goes when the spool goes.
+// Spool: a temporary pcapng file that holds what cannot be read a second time, packet by packet. It goes when nobody has it open any
+// more, however the program ends.
 #pragma once
 
 #include <dissect/capture/writer.hpp>
@@ -27,6 +28,8 @@ public:
     [[nodiscard]] std::optional<dissect::OutputProblem> copy(std::span<dissect::Frame> frames);
 
     [[nodiscard]] const std::string& path() const { return path_; }
+    // Takes its name away once those who read it have opened it.
+    void hide();
     // Of all that was copied.
     [[nodiscard]] dissect::CaptureLayout layout() const { return writer_.layout(); }
 
