@@ -57,29 +57,6 @@ Taken takeCaptureFilter(Options& options, const QString& value) {
     return {};
 }
 
-template <auto kMember>
-Taken keep(Options& options, const QString& value) {
-    options.*kMember = value;
-    return {};
-}
-
-template <auto kMember>
-Taken note(Options& options, const QString&) {
-    options.*kMember = true;
-    return {};
-}
-
-Taken takeInterface(Options& options, const QString& value) {
-    if (value.isEmpty()) return std::unexpected(QStringLiteral("--interface takes the name of an interface"));
-    options.capture.interface = value;
-    return {};
-}
-
-Taken takeCaptureFilter(Options& options, const QString& value) {
-    options.capture.filter = value;
-    return {};
-}
-
 // What each option is called, takes and means. `value` is empty where it takes none.
 struct Row {
     std::string_view brief;
