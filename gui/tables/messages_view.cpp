@@ -32,8 +32,9 @@ MessagesView::MessagesView(Session& session, Selection& selection, QWidget* pare
     };
     connect(&session, &Session::opened, this, open);
     connect(&session, &Session::rowsAdded, m_model, &MessageModel::update);
-    connect(&session, &Session::timelineChanged, this, [this, &session] {
+    connect(&session, &Session::timelineChanged, this, [this, view, &session] {
         m_model->setTimeline(session.timeline());
+        view->fitColumns();  // who the ends are is known now
         tellLimit(session);
     });
     open();
