@@ -10,6 +10,7 @@ namespace qps::gui {
 namespace {
 
 constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show nothing new
+constexpr std::size_t kFewPoints = 500;
 constexpr double kFillOpacity = 0.25;
 constexpr double kBandOpacity = 0.30;
 
@@ -136,7 +137,7 @@ void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
 
 double sizeOf(MarkShape shape, double longest) {
     switch (shape) {
-        case MarkShape::Dot: return std::max(2.0, std::floor(longest * 0.35));
+        case MarkShape::Dot: return std::max(2.0, std::floor(longest * 0.4));
         case MarkShape::Stroke: return std::max(3.0, longest * 0.6);
         default: return longest;
     }
@@ -149,7 +150,10 @@ void preparePen(QPainter& painter, MarkShape shape, const QColor& color) {
 }
 
 void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
-    const double size = sizeOf(layer.mark, place.markSize);
+    // Few points must be seen, many must not cover one another; strokes in a row are as tall as it.
+    const bool few = layer.points->points().size() < kFewPoints;
+    const bool stroke = layer.mark == MarkShape::Stroke;
+    const double size = stroke && place.row ? place.area.height() : sizeOf(layer.mark, place.markSize) + (few && !stroke ? 1 : 0);
     const bool small = layer.mark == MarkShape::Dot || layer.mark == MarkShape::Stroke;
     const double cell = small ? 1 / place.deviceRatio : std::max(1.0, size / 3);
     const auto columns = static_cast<std::size_t>(std::max(1.0, place.area.width() / (small ? 2 : cell)));

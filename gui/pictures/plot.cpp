@@ -23,7 +23,7 @@ void Plot::setData(PlotData data, bool anew) {
     if (anew || otherPanels) m_view.values.assign(m_data.panels.size(), std::nullopt);
     if (anew || otherPanels) m_history.clear();
     m_view.time = anew || sawAll ? m_data.whole : limited(m_view.time, m_data.whole);
-    setCrosshair(std::nullopt);
+    if (anew) setCrosshair(std::nullopt);
     invalidate();
     Q_EMIT layersChanged();
     Q_EMIT viewChanged();
