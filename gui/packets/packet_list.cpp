@@ -1,9 +1,9 @@
 // What the list is made of: its header, its scroll bars, and how rows keep their place.
+#include <gui/packets/fixed_font.hpp>
 #include <gui/packets/list_accessible.hpp>
 #include <gui/packets/packet_list.hpp>
 
 #include <QEvent>
-#include <QFontDatabase>
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QStandardItemModel>
@@ -17,7 +17,7 @@ PacketList::PacketList(QWidget* parent) : QAbstractScrollArea(parent) {
     installListAccessibility();
     setObjectName(QStringLiteral("packetList"));
     setAccessibleName(tr("Packets"));
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     setFocusPolicy(Qt::StrongFocus);
     setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     viewport()->setBackgroundRole(QPalette::Base);
