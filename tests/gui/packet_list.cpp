@@ -374,6 +374,20 @@ TEST_CASE("columns are kept as the user left them") {
     CHECK(other.columns().size() == shown.list.columns().size());
 }
 
+TEST_CASE("a column fits the rows in sight when its edge is double-clicked") {
+    Shown shown("rping_v6");
+    shown.list.goTo(FrameIndex{shown.rows.total()});
+    const int source = 2;
+    shown.list.header()->resizeSection(source, 20);
+    Q_EMIT shown.list.header()->sectionHandleDoubleClicked(source);
+    int widest = 0;
+    for (std::uint64_t i = 0; i < 20 && shown.list.topRow() + i < shown.rows.count(); ++i)
+        widest = std::max(widest, shown.list.fontMetrics().horizontalAdvance(shown.list.textAt(shown.list.topRow() + i).cells[source]));
+    CHECK(widest > 20);
+    CHECK(shown.list.cellRect(shown.list.topRow(), source).width() > widest);
+    CHECK(shown.list.cellRect(shown.list.topRow(), source).width() < widest + 40);
+}
+
 TEST_CASE("cells offer filters that match their packet") {
     Shown shown("tunnels");
     std::size_t offered = 0;
