@@ -305,7 +305,7 @@ TEST_CASE("comments are the file's, or the user's") {
 
 TEST_CASE("a comment of the file is shown, and cannot write to the screen what it likes") {
     needApplication();
-    auto sample = std::make_shared<HeldCapture>();
+    auto sample = std::make_shared<LoadedCapture>();
     const auto original = loadSample("write_8k");
     sample->frames = {original->frames[0]};
     sample->annotations = {{}};
