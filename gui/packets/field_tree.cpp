@@ -2,10 +2,10 @@
 #include <dissect/render_value.hpp>
 #include <gui/packets/field_tree.hpp>
 #include <gui/packets/filter_offers.hpp>
+#include <gui/packets/fixed_font.hpp>
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFontDatabase>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -21,7 +21,7 @@ using dissect::TreeLine;
 FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldModel(this)) {
     setObjectName(QStringLiteral("fieldTree"));
     setAccessibleName(tr("Fields of the packet"));
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     m_model->setPalette(palette());
     setModel(m_model);
     setUniformRowHeights(true);

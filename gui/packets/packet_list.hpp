@@ -37,6 +37,7 @@ public:
     [[nodiscard]] const std::vector<PacketColumn>& columns() const { return m_texts.columns(); }
     void setColumns(std::vector<PacketColumn> columns);
     bool addFieldColumn(const QString& name);  // false where no field has that name
+    void fitColumn(int column);                // to the rows in sight, never to all
     [[nodiscard]] QStringList saveColumns() const;
     void restoreColumns(const QStringList& lines);
     [[nodiscard]] const RowRules& rules() const { return m_texts.rules(); }

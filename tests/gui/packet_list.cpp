@@ -18,6 +18,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
+#include <map>
 
 using namespace qps::gui;
 using namespace qps::gui::tests;
@@ -83,6 +84,34 @@ TEST_CASE("every rule for colours is a filter") {
         CAPTURE(rule.filter.toStdString());
         CHECK(qps::dissect::Filter::compile(rule.filter.toStdString()).has_value());
     }
+}
+
+TEST_CASE("every rule for colours has packets among the samples, and the worst wins") {
+    const RowRules rules;
+    std::map<QString, std::size_t> seen;
+    for (const char* name : {"loss_write", "err_rnr", "corrupt_send", "congestion", "write_bidir_cm", "cut_128", "dup_write"}) {
+        SampleRows rows(loadSample(name));
+        for (std::uint64_t i = 1; i <= rows.total(); ++i) {
+            const qps::dissect::Packet* packet = rows.read(FrameIndex{i});
+            const RowRule* rule = rules.of(*packet);
+            if (rule != nullptr) ++seen[rule->name];
+            if (packet->icrc.status == qps::dissect::CrcStatus::bad) {
+                REQUIRE(rule != nullptr);
+                CHECK(rule->name == QStringLiteral("Invariant CRC is wrong"));
+            }
+        }
+    }
+    for (const RowRule& rule : rules.rules()) {
+        CAPTURE(rule.name.toStdString());
+        // No sample was taken at a mirror that copies.
+        CHECK((seen[rule.name] > 0 || rule.name == QStringLiteral("Copy of a mirror")));
+    }
+    std::vector<RowRule> off = standardRules();
+    for (RowRule& rule : off) rule.on = false;
+    off.push_back({QStringLiteral("no filter"), QStringLiteral("nonsense =="), Ink::Other});
+    SampleRows rows(loadSample("err_rnr"));
+    const RowRules none(std::move(off));
+    for (std::uint64_t i = 1; i <= rows.total(); ++i) REQUIRE(none.of(*rows.read(FrameIndex{i})) == nullptr);
 }
 
 TEST_CASE("a packet that cannot be read any more says so") {
@@ -343,6 +372,20 @@ TEST_CASE("columns are kept as the user left them") {
     other.restoreColumns(saved + QStringList{QStringLiteral("no.such.field|x|left|shown|1"), QStringLiteral("nonsense")});
     CHECK(other.saveColumns().mid(0, 7) == saved.mid(0, 7));
     CHECK(other.columns().size() == shown.list.columns().size());
+}
+
+TEST_CASE("a column fits the rows in sight when its edge is double-clicked") {
+    Shown shown("rping_v6");
+    shown.list.goTo(FrameIndex{shown.rows.total()});
+    const int source = 2;
+    shown.list.header()->resizeSection(source, 20);
+    Q_EMIT shown.list.header()->sectionHandleDoubleClicked(source);
+    int widest = 0;
+    for (std::uint64_t i = 0; i < 20 && shown.list.topRow() + i < shown.rows.count(); ++i)
+        widest = std::max(widest, shown.list.fontMetrics().horizontalAdvance(shown.list.textAt(shown.list.topRow() + i).cells[source]));
+    CHECK(widest > 20);
+    CHECK(shown.list.cellRect(shown.list.topRow(), source).width() > widest);
+    CHECK(shown.list.cellRect(shown.list.topRow(), source).width() < widest + 40);
 }
 
 TEST_CASE("cells offer filters that match their packet") {
