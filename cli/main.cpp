@@ -29,6 +29,7 @@ constexpr std::string_view kVersion = QPSCOPE_VERSION;
 struct Takes {
     bool captures = false;
     bool columns = false;
+    bool written = false;
     bool frames = false;
     bool pattern = false;
     bool long_report = false;
@@ -97,15 +98,16 @@ constexpr std::array kCommands{
             {.captures = true, .long_report = true},
             run_info},
     Command{"packets",
-            "one line a packet; -e chooses columns, -Y packets",
+            "one line a packet; -e chooses columns, -Y packets; -w writes them",
             "  qpscope packets trace.pcap\n"
             "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
             "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
             "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
-            "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n\n"
+            "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
+            "  qpscope packets -Y 'rdma.connection == 3' -w three.pcapng trace.pcap\n\n"
             "rdma.connection, rdma.retransmission and the like (`qpscope fields 'packets before'`) tell what is known when the\n"
             "packet passes. Asking for one takes one thread and makes several files pieces of one capture.",
-            {.captures = true, .columns = true},
+            {.captures = true, .columns = true, .written = true},
             run_packets},
     Command{
         "show",
@@ -299,7 +301,15 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--markdown", options.markdown,
                       "Each as a ticket in Markdown: what happened, what proves it, how good the capture is")
             ->excludes(sub->get_option("--format"));
-    sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
+    CLI::Option* output =
+        sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
+    if (command.takes.written)
+        sub->add_option("-w,--write", options.capture,
+                        "Write the packets as a capture instead: pcapng, or nanosecond pcap for a name in .pcap")
+            ->type_name("FILE")
+            ->excludes(output)
+            ->excludes(sub->get_option("--column"))
+            ->excludes(sub->get_option("--format"));
     sub->add_flag("-q,--quiet", options.quiet, "No remarks on standard error");
 }
 

@@ -26,6 +26,7 @@ struct Options {
     std::string pattern;               // `fields PATTERN`
     OutputFormat format = OutputFormat::table;
     std::string output;       // path; empty: standard output
+    std::string capture;      // packets: written to this capture file instead of printed
     std::uint64_t count = 0;  // stop after so many packets; 0: all
     std::size_t jobs = 0;     // 0: as many as there are processors
     dissect::BitsPerSecond link_speed{};

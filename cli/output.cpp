@@ -1,6 +1,7 @@
 #include "output.hpp"
 
-#include <algorithm>
+#include <dissect/capture/saved_capture.hpp>
+
 #include <cerrno>
 #include <cstring>
 
@@ -14,11 +15,6 @@ namespace qps::cli {
 
 namespace {
 constexpr std::size_t kHeldBytes = 1U << 16;
-
-bool is_same_file(const std::string& path, const struct stat& other) {
-    struct stat status{};
-    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_dev == other.st_dev && status.st_ino == other.st_ino;
-}
 }  // namespace
 
 Output::Output(const Options& options) : path_(options.output) {
@@ -33,7 +29,7 @@ Output::Output(const Options& options) : path_(options.output) {
         error_ = errno;
         return;
     }
-    refused_ = std::ranges::any_of(options.files, [&](const std::string& file) { return is_same_file(file, status); });
+    refused_ = dissect::is_one_of(path_, options.files);
     if (refused_) error_ = EINVAL;
     else if (S_ISREG(status.st_mode) && ftruncate(descriptor_, 0) != 0) error_ = errno;
 }

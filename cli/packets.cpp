@@ -1,12 +1,16 @@
-// `packets`: one line a packet.
+// `packets`: one line a packet; or, with -w, the packets themselves.
+#include <dissect/capture/saved_capture.hpp>
+
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "columns.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
 #include "tone.hpp"
+#include <fmt/format.h>
 
 namespace qps::cli {
 
@@ -94,6 +98,71 @@ private:
     std::uint64_t written_ = 0;
 };
 
+// The packets of the inputs as one capture.
+class PacketCopies {
+public:
+    PacketCopies(SavedCapture& file, const Options& options) : file_(file), options_(options) {}
+
+    // Interfaces are described before their first frame: their numbers stay.
+    void describe(const Input& input) {
+        const auto interfaces = input.file() != nullptr ? input.file()->interfaces() : std::span<const Interface>{};
+        for (; ok_ && described_ < interfaces.size(); ++described_) {
+            const Interface& interface = interfaces[described_];
+            const BitsPerSecond speed = options_.link_speed != BitsPerSecond{} ? options_.link_speed : interface.speed;
+            ok_ = file_.describe(InterfaceId{static_cast<std::uint32_t>(described_)}, interface.link, speed, interface.name);
+        }
+        if (input.file() == nullptr && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, input.name());
+    }
+    void next_input() { described_ = 0; }
+
+    // In order, up to the limit.
+    bool write(std::span<const Frame> frames, bool at_once) {
+        for (const Frame& frame : frames)
+            if (ok_ && !full()) ok_ = file_.write(frame);
+        if (ok_ && at_once) ok_ = file_.flush();
+        return ok_ && !full();
+    }
+
+    [[nodiscard]] bool full() const { return options_.count != 0 && file_.frames() >= options_.count; }
+    [[nodiscard]] const std::expected<void, OutputProblem>& ok() const { return ok_; }
+
+private:
+    SavedCapture& file_;
+    const Options& options_;
+    std::size_t described_ = 0;  // interfaces of this input
+    std::expected<void, OutputProblem> ok_;
+};
+
+ExitCode fail(const OutputProblem& problem, ExitCode code) {
+    fmt::print(stderr, "qpscope: {}: {}\n", problem.file, problem.sentence);
+    return code;
+}
+
+ExitCode copy_packets(const Options& options, const Filter& filter, transport::Annotator* annotator) {
+    auto file = SavedCapture::open(options.capture, options.files);
+    if (!file) return fail(file.error(), is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+    PacketCopies copies(*file, options);
+    bool opened = false;
+    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        opened = true;
+        if (copies.full()) return ExitCode::done;
+        copies.next_input();
+        const Jobs jobs = jobs_for(options, input);
+        std::vector<std::vector<Frame>> chosen(jobs.slots());  // borrowed from batches, which stay until they are consumed
+        decode_all(input, progress, jobs,
+                   {filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
+                    [&](std::size_t slot, const Packet& packet) { chosen[slot].push_back(packet.frame); },
+                    [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator});
+        return copies.ok() ? ExitCode::done : ExitCode::output_failed;
+    });
+    if (!copies.ok()) return fail(copies.ok().error(), ExitCode::output_failed);
+    if (!opened) return code;  // no input: no file
+    if (const auto saved = file->commit(); !saved) return fail(saved.error(), ExitCode::output_failed);
+    if (!options.quiet && options.capture != "-")
+        fmt::print(stderr, "qpscope: {} packets written to {}\n", file->frames(), options.capture);
+    return code;
+}
+
 }  // namespace
 
 ExitCode run_packets(const Options& options) {
@@ -102,6 +171,7 @@ ExitCode run_packets(const Options& options) {
     if (!filter || !columns) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation() || needs_annotation(*columns)) annotator.emplace();
+    if (!options.capture.empty()) return copy_packets(options, *filter, annotator ? &*annotator : nullptr);
     Output output(options);
     if (!output.ok()) return finish(output);
     PacketRows rows(options, std::move(*columns), output);

@@ -23,11 +23,15 @@ bool worth_showing(const Field& field, const Value& value) {
     return std::ranges::any_of(value.bytes, [](std::byte byte) { return byte != std::byte{0}; });
 }
 
-FrameSpan span_of(const Layer& layer) { return {.offset = layer.offset, .length = layer.length}; }
+// A header that is cut off whole starts beyond the frame: where there are no bytes there is no place either.
+FrameSpan span_of(const Layer& layer) {
+    if (layer.length == 0) return {};
+    return {.offset = layer.offset, .length = layer.length};
+}
 
 // A field that has a value lies within the captured bytes of its layer: value_of() looked.
 FrameSpan span_of(const Layer& layer, const Field& field) {
-    if (field.computed()) return {.offset = layer.offset};
+    if (field.computed()) return {};
     const std::uint32_t first = field.bit / 8U;
     if (field.width == kToEnd) return {.offset = layer.offset + first, .length = layer.length - first};
     const std::uint32_t end = (std::uint32_t{field.bit} + field.width + 7) / 8;

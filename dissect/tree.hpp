@@ -16,7 +16,7 @@ namespace qps::dissect {
 // Bytes of the frame, and the bits in them where they are not all of them.
 struct FrameSpan {
     std::uint32_t offset = 0;
-    std::uint32_t length = 0;     // 0: no bytes (computed fields, layers that hold conclusions)
+    std::uint32_t length = 0;     // 0: no bytes (computed fields, layers that hold conclusions or are cut off whole)
     std::uint8_t first_bit = 0;   // in the first byte, counted from its most significant bit
     std::uint16_t bit_width = 0;  // 0: whole bytes
 

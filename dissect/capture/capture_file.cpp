@@ -300,11 +300,14 @@ SkippedBlocks CaptureFile::skipped_blocks() const {
 }
 
 CaptureLayout CaptureFile::layout() const {
-    if (const auto* pcap = std::get_if<PcapFile>(&state_->format)) return {pcap->header, {}, {}, state_->offset};
+    if (const auto* pcap = std::get_if<PcapFile>(&state_->format)) return {pcap->header, {}, {}, {}, state_->offset};
     const auto& walk = std::get<PcapngWalk>(state_->format);
+    std::vector<std::string> names;
+    for (const Interface& interface : walk.interfaces()) names.push_back(interface.name);
     return {.pcap = {},
             .sections = {walk.sections().begin(), walk.sections().end()},
             .origins = {walk.origins().begin(), walk.origins().end()},
+            .names = std::move(names),
             .known_to = walk.first_lost_section().value_or(state_->offset)};
 }
 

@@ -53,6 +53,7 @@ struct CaptureLayout {
     std::optional<PcapHeader> pcap;       // nothing: pcapng
     std::vector<PcapngSection> sections;  // in the order of the file
     std::vector<FrameOrigin> origins;     // interfaces over all sections
+    std::vector<std::string> names;       // of those, as Interface::name
     std::uint64_t known_to = 0;           // what starts from here on is not described
 };
 

@@ -31,10 +31,14 @@ constexpr std::size_t kOptionHeader = 4;
 constexpr const char* kOutOfMemory = "out of memory";  // needs no memory as a std::string
 
 constexpr std::uint32_t kInterfaceBlock = 1;
+constexpr std::uint32_t kStatisticsBlock = 5;
 constexpr std::uint32_t kEnhancedPacketBlock = 6;
 constexpr std::uint16_t kInterfaceName = 2;
 constexpr std::uint16_t kInterfaceSpeed = 8;
 constexpr std::uint16_t kTimeResolution = 9;
+constexpr std::uint16_t kReceived = 4;
+constexpr std::uint16_t kDropped = 5;
+constexpr std::uint16_t kDroppedBySystem = 7;
 
 std::size_t padding(std::size_t length) { return (4 - length % 4) % 4; }
 
@@ -46,6 +50,11 @@ public:
     void number(T value) {
         for (std::size_t i = 0; i < sizeof(T); ++i) out_->push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
     }
+    // Times are a high and a low half (pcapng, enhanced packet block and interface statistics block).
+    void moment(Instant time) {
+        number(static_cast<std::uint32_t>(static_cast<std::uint64_t>(time) >> 32));
+        number(static_cast<std::uint32_t>(static_cast<std::uint64_t>(time)));
+    }
     void bytes(Bytes bytes) { out_->insert(out_->end(), bytes.begin(), bytes.end()); }
     void padded(Bytes data) {
         bytes(data);
@@ -55,6 +64,11 @@ public:
         number(code);
         number(static_cast<std::uint16_t>(value.size()));
         padded(value);
+    }
+    void option(std::uint16_t code, std::uint64_t value) {
+        number(code);
+        number(static_cast<std::uint16_t>(sizeof(value)));
+        number(value);
     }
 
 private:
@@ -120,7 +134,8 @@ struct CaptureWriter::State {
     [[nodiscard]] std::expected<void, OutputProblem> drain();
     [[nodiscard]] std::expected<void, OutputProblem> write_pcap(const Frame& frame);
     [[nodiscard]] std::expected<void, OutputProblem> write_pcapng(const Frame& frame, std::string_view comment);
-    [[nodiscard]] std::expected<std::uint32_t, OutputProblem> describe(const Frame& frame);
+    [[nodiscard]] std::expected<void, OutputProblem> write_statistics(const InterfaceStatistics& statistics);
+    [[nodiscard]] std::expected<std::uint32_t, OutputProblem> describe(const Described& described);
     void append_pcap_header();
     void append_section_header();
     void append_interface(const Described& described, std::string_view name);
@@ -176,13 +191,9 @@ void CaptureWriter::State::append_interface(const Described& described, std::str
     std::vector<std::byte> list;
     Appender option(list);
     if (!name.empty()) option.option(kInterfaceName, bytes_of(name.substr(0, kMaxInterfaceName)));
-    if (described.speed != BitsPerSecond{}) {
-        std::vector<std::byte> speed;
-        Appender(speed).number(static_cast<std::uint64_t>(described.speed));
-        option.option(kInterfaceSpeed, speed);
-    }
+    if (described.speed != BitsPerSecond{}) option.option(kInterfaceSpeed, static_cast<std::uint64_t>(described.speed));
     option.option(kTimeResolution, std::array{std::byte{kNanosecondResolution}});
-    option.option(kOptionEnd, {});
+    option.option(kOptionEnd, Bytes{});
 
     constexpr std::size_t kFixed = 8;
     const auto length = static_cast<std::uint32_t>(kBlockFixed + kFixed + list.size());
@@ -196,12 +207,11 @@ void CaptureWriter::State::append_interface(const Described& described, std::str
     append.number(length);
 }
 
-// The number of the interface the frame is from, in our file.
-std::expected<std::uint32_t, OutputProblem> CaptureWriter::State::describe(const Frame& frame) {
-    const Described described{frame.interface, frame.link, frame.link_speed};
+// The number of the interface in our file.
+std::expected<std::uint32_t, OutputProblem> CaptureWriter::State::describe(const Described& described) {
     if (const auto known = interfaces.find(described); known != interfaces.end()) return known->second;
     if (interfaces.size() >= kMaxInterfaces) return problem(fmt::format("there are more than {} interfaces", kMaxInterfaces));
-    const auto name = names.find(frame.interface);
+    const auto name = names.find(described.id);
     append_interface(described, name == names.end() ? std::string_view{} : std::string_view{name->second});
     const auto number = static_cast<std::uint32_t>(interfaces.size());
     interfaces.emplace(described, number);
@@ -240,11 +250,11 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Fram
     options.clear();
     if (!comment.empty()) Appender(options).option(kOptionComment, bytes_of(comment));
     append_options(frame, options);
-    if (!options.empty()) Appender(options).option(kOptionEnd, {});
+    if (!options.empty()) Appender(options).option(kOptionEnd, Bytes{});
     if (options.size() > kMaxRecord || frame.bytes.size() > kMaxRecord - options.size() - kPacketBlockFixed - kOptionHeader)
         return problem(
             fmt::format("frame {} is longer than the {} bytes a record may have", static_cast<std::uint64_t>(frame.index), kMaxRecord));
-    const auto interface = describe(frame);
+    const auto interface = describe({frame.interface, frame.link, frame.link_speed});
     if (!interface) return std::unexpected(interface.error());
 
     const auto length = static_cast<std::uint32_t>(kPacketBlockFixed + frame.bytes.size() + padding(frame.bytes.size()) + options.size());
@@ -253,11 +263,37 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Fram
     append.number(kEnhancedPacketBlock);
     append.number(length);
     append.number(*interface);
-    append.number(static_cast<std::uint32_t>(static_cast<std::uint64_t>(time) >> 32));
-    append.number(static_cast<std::uint32_t>(time));
+    append.moment(frame.time);
     append.number(static_cast<std::uint32_t>(frame.bytes.size()));
     append.number(frame.wire_length);
     append.padded(frame.bytes);
+    append.bytes(options);
+    append.number(length);
+    return {};
+}
+
+std::expected<void, OutputProblem> CaptureWriter::State::write_statistics(const InterfaceStatistics& statistics) {
+    if (static_cast<std::int64_t>(statistics.time) < 0) return problem("the time of the statistics is before 1970, which is not written");
+    // Of whatever speed its frames had: the first that was described stands for the interface.
+    const auto known = interfaces.lower_bound({statistics.interface, statistics.link, BitsPerSecond{}});
+    const bool is_known = known != interfaces.end() && known->first.id == statistics.interface && known->first.link == statistics.link;
+    const auto interface = is_known ? std::expected<std::uint32_t, OutputProblem>(known->second)
+                                    : describe({statistics.interface, statistics.link, BitsPerSecond{}});
+    if (!interface) return std::unexpected(interface.error());
+
+    options.clear();
+    Appender option(options);
+    option.option(kReceived, statistics.received);
+    option.option(kDropped, statistics.dropped);
+    option.option(kDroppedBySystem, statistics.dropped_by_system);
+    option.option(kOptionEnd, Bytes{});
+    constexpr std::size_t kFixed = 12;  // interface and time
+    const auto length = static_cast<std::uint32_t>(kBlockFixed + kFixed + options.size());
+    Appender append(buffer);
+    append.number(kStatisticsBlock);
+    append.number(length);
+    append.number(*interface);
+    append.moment(statistics.time);
     append.bytes(options);
     append.number(length);
     return {};
@@ -291,6 +327,16 @@ void CaptureWriter::name_interface(InterfaceId interface, std::string name) try 
 } catch (const std::bad_alloc&) {  // the interface stays without a name
 }
 
+std::expected<void, OutputProblem> CaptureWriter::describe_interface(InterfaceId interface, LinkType link, BitsPerSecond speed) try {
+    if (state_->failed || state_->descriptor < 0) return state_->drain();
+    if (state_->format == WriterFormat::pcap) return {};
+    if (const auto number = state_->describe({interface, link, speed}); !number) return std::unexpected(number.error());
+    return {};
+} catch (const std::bad_alloc&) {
+    state_->failed = true;
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
 std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std::string_view comment) try {
     if (state_->failed || state_->descriptor < 0) return state_->drain();
     auto written = state_->format == WriterFormat::pcap ? state_->write_pcap(frame) : state_->write_pcapng(frame, comment);
@@ -301,13 +347,25 @@ std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std:
     return std::unexpected(OutputProblem{{}, kOutOfMemory});
 }
 
+std::expected<void, OutputProblem> CaptureWriter::write(const InterfaceStatistics& statistics) try {
+    if (state_->failed || state_->descriptor < 0) return state_->drain();
+    if (state_->format == WriterFormat::pcap) return {};
+    return state_->write_statistics(statistics);
+} catch (const std::bad_alloc&) {
+    state_->failed = true;
+    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+}
+
 CaptureLayout CaptureWriter::layout() const {
     CaptureLayout layout;
     if (state_->format == WriterFormat::pcap) return layout;
     layout.sections = {PcapngSection{}};
     layout.origins.resize(state_->interfaces.size());
-    for (const auto& [described, number] : state_->interfaces)
+    layout.names.resize(state_->interfaces.size());
+    for (const auto& [described, number] : state_->interfaces) {
         layout.origins[number] = {.link = described.link, .speed = described.speed, .snap_length = 0, .multiply = 1};
+        if (const auto name = state_->names.find(described.id); name != state_->names.end()) layout.names[number] = name->second;
+    }
     layout.known_to = state_->drained + state_->buffer.size();
     return layout;
 }

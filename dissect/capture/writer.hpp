@@ -28,6 +28,16 @@ struct OutputProblem {
 // Longest comment that fits an option, in bytes.
 inline constexpr std::size_t kMaxComment = 65'535;
 
+// What became of the frames of one interface until `time`.
+struct InterfaceStatistics {
+    InterfaceId interface{};
+    LinkType link = LinkType::ethernet;
+    Instant time{};
+    std::uint64_t received = 0;
+    std::uint64_t dropped = 0;            // by the interface
+    std::uint64_t dropped_by_system = 0;  // on the way from the interface to who captured
+};
+
 class CaptureWriter {
 public:
     // Creates or empties a file, or writes to standard output for "-". `link` is the link type of a pcap file;
@@ -41,6 +51,9 @@ public:
 
     // pcapng: the name of an interface, before its first frame.
     void name_interface(InterfaceId interface, std::string name);
+    // pcapng: describes an interface before its first frame, so that numbers are those of the order of these calls.
+    // Refused, without effect: more than kMaxInterfaces interfaces.
+    [[nodiscard]] std::expected<void, OutputProblem> describe_interface(InterfaceId interface, LinkType link, BitsPerSecond speed);
 
     // Writes one frame. pcapng describes interface, link type and speed of the frame where they are new, so numbers of
     // interfaces are assigned anew in the order of appearance; keeps the options of the frame's record; and puts
@@ -49,6 +62,10 @@ public:
     // 1970 to 2106, pcapng: before 1970); a frame, with its options, longer than a record may be (kMaxRecord); a comment
     // too long; more than kMaxInterfaces interfaces.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
+
+    // pcapng: how many frames the interface lost, each time counted from the beginning; describes it where it is new. pcap has
+    // no place for that, and nothing happens. Refused: a time before 1970; more than kMaxInterfaces interfaces.
+    [[nodiscard]] std::expected<void, OutputProblem> write(const InterfaceStatistics& statistics);
 
     // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.
     [[nodiscard]] std::uint64_t last_record() const;

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] bool incomplete() const { return incomplete_; }
 
 private:
-    std::array<std::uint64_t, kMost> numbers_;  // NOLINT(cppcoreguidelines-pro-type-member-init): only count_ of them
+    std::array<std::uint64_t, kMost> numbers_;  // only count_ of them
     std::uint8_t count_ = 0;
     bool incomplete_ = false;
 };

@@ -74,13 +74,6 @@ constexpr std::array kEscapes{Escape{'"', '"'},  Escape{'\'', '\''}, Escape{'\\'
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Letters and digits, what names and addresses have between them, and bytes beyond ASCII: a word with them is no name,
-// which is a better message than one about the byte.
-bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':' || c == '-' ||
-           c == '/' || static_cast<unsigned char>(c) >= 0x80;
-}
-
 std::optional<unsigned> digit(char c, unsigned base) {
     unsigned value = 99;
     if (c >= '0' && c <= '9') value = static_cast<unsigned>(c - '0');
@@ -190,6 +183,13 @@ private:
 };
 
 }  // namespace
+
+// Letters and digits, what names and addresses have between them, and bytes beyond ASCII: a word with them is no name,
+// which is a better message than one about the byte.
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':' || c == '-' ||
+           c == '/' || static_cast<unsigned char>(c) >= 0x80;
+}
 
 std::expected<std::vector<Token>, FilterError> tokenize(std::string_view filter) {
     if (filter.size() > kMaxFilterLength)

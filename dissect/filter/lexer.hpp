@@ -50,6 +50,9 @@ struct Token {
     std::string text{};  // of a quoted token, escapes resolved; of a slice, what stands between the brackets
 };
 
+// What names, numbers and addresses are written with.
+[[nodiscard]] bool is_word(char c);
+
 // The tokens of a filter, the last of kind `end`. Errors: a character that means nothing, a quote or bracket that is not
 // closed, a bad escape, a text longer than kMaxFilterLength.
 [[nodiscard]] std::expected<std::vector<Token>, FilterError> tokenize(std::string_view filter);

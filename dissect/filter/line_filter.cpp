@@ -1,8 +1,6 @@
 // Values of fields spelled as filters.
 //
 // The values are a capture's: texts are escaped byte by byte, and what the language could not read back is not spelled out.
-#include <dissect/filter/field_index.hpp>
-#include <dissect/filter/lexer.hpp>
 #include <dissect/filter/line_filter.hpp>
 #include <dissect/filter/literal.hpp>
 #include <dissect/render_value.hpp>
@@ -20,16 +18,6 @@ constexpr std::size_t kLongestBytes = 32;  // spelled out, of bytes and of texts
 
 auto into(std::string& out) { return std::back_inserter(out); }
 
-void append_quoted(std::string& out, std::string_view text) {
-    out += '"';
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out.append({'\\', c});
-        else if (c >= 0x20 && c < 0x7f) out += c;
-        else fmt::format_to(into(out), "\\x{:02x}", static_cast<unsigned char>(c));
-    }
-    out += '"';
-}
-
 void append_bytes(std::string& out, Bytes bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i)
         fmt::format_to(into(out), "{}{:02x}", i == 0 ? "" : ":", std::to_integer<unsigned>(bytes[i]));
@@ -43,18 +31,9 @@ std::string_view own_name(const Field& field, std::uint64_t value) {
     return !name.empty() && std::ranges::count_if(field.names, alike) == 1 ? name : std::string_view{};
 }
 
-// A name that needs no quotes: no number, no operator, no field, nothing that reads as several words.
-bool is_bare_word(std::string_view name) {
-    using filter_language::TokenKind;
-    const auto tokens = filter_language::tokenize(name);
-    const bool digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
-    return !digit && tokens && tokens->size() == 2 && tokens->front().kind == TokenKind::word && find_name(name) == nullptr;
-}
-
 bool append_number(std::string& out, const Field& field, std::uint64_t number) {
     if (const std::string_view name = own_name(field, number); !name.empty()) {
-        if (is_bare_word(name)) out += name;
-        else append_quoted(out, name);
+        out += filter_language::typed_name(name);
         return true;
     }
     switch (field.format) {
@@ -81,7 +60,7 @@ bool append_literal(std::string& out, const Field& field, const Value& value) {
             std::string text;
             append_plain(text, field, value);
             if (text.size() > kLongestBytes) return false;
-            append_quoted(out, text);
+            out += filter_language::typed_text(text);
             return true;
         }
         default: return append_number(out, field, value.number);

@@ -2,6 +2,7 @@
 //
 // The text is a user's; sizes are bounded by the filter's length, and numbers that overflow are errors, not wraps.
 #include <dissect/filter/field_index.hpp>
+#include <dissect/filter/lexer.hpp>
 #include <dissect/filter/literal.hpp>
 
 #include <algorithm>
@@ -306,6 +307,24 @@ std::string folded_name(std::string_view name) {
         if (c == '-' || c == ' ') c = '_';
     }
     return folded;
+}
+
+std::string typed_text(std::string_view text) {
+    std::string typed = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') typed.append({'\\', c});
+        else if (c >= 0x20 && c < 0x7f) typed += c;
+        else typed += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    return typed += '"';
+}
+
+// Bare is what is no number, no operator, no field and no several words.
+std::string typed_name(std::string_view name) {
+    const auto tokens = tokenize(name);
+    const bool word = tokens && tokens->size() == 2 && tokens->front().kind == TokenKind::word;
+    const bool number = !name.empty() && name[0] >= '0' && name[0] <= '9';
+    return word && !number && find_name(name) == nullptr ? std::string(name) : typed_text(name);
 }
 
 std::string in_quotes(std::string_view text) {

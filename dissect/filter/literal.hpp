@@ -51,6 +51,12 @@ template <class Likes>
 // Names compare without case, and with '-', '_' and ' ' alike: this is the form they compare in.
 [[nodiscard]] std::string folded_name(std::string_view name);
 
+// A text as a filter has it: in quotes, with escapes for all that is not plain ASCII.
+[[nodiscard]] std::string typed_text(std::string_view text);
+
+// The name of a value as a filter has it, in quotes where it would be read as something else without them.
+[[nodiscard]] std::string typed_name(std::string_view name);
+
 // Bit 63 for fields whose values are signed.
 [[nodiscard]] constexpr std::uint64_t sign_flip(const Field& field) {
     return field.format == Format::fixed_point ? std::uint64_t{1} << 63 : 0;

@@ -42,7 +42,7 @@ private:
         Step jump;
         std::uint32_t target;
     };
-    std::array<Side, 2 * (kMaxNesting + 1)> sides_;  // NOLINT(cppcoreguidelines-pro-type-member-init): only count_ of them
+    std::array<Side, 2 * (kMaxNesting + 1)> sides_;  // only count_ of them
     std::size_t count_ = 0;
 };
 
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    std::array<Verdict, kMaxNesting + 1> flags_;  // NOLINT(cppcoreguidelines-pro-type-member-init): only count_ of them
+    std::array<Verdict, kMaxNesting + 1> flags_;  // only count_ of them
     std::size_t count_ = 0;
 };
 

@@ -64,6 +64,10 @@ constexpr std::array kRows{
     ActionRow{SmallerText, "&View", "&Smaller text", "Ctrl+-", "Show everything smaller", ""},
     ActionRow{NormalText, "&View", "&Normal text", "Ctrl+0", "Show everything in the size of the desktop", ""},
 
+    ActionRow{DesktopTheme, "&View", "Colours of the &desktop", "", "Light or dark as the desktop is", "", true},
+    ActionRow{LightTheme, "&View", "L&ight colours", "", "Dark text on light ground", ""},
+    ActionRow{DarkTheme, "&View", "D&ark colours", "", "Light text on dark ground", ""},
+
     ActionRow{Keys, "&Help", "&Keys", "F1", "Every key and what it does", "help-contents"},
     ActionRow{About, "&Help", "&About qpscope", "", "Version and licence", ""},
 };

@@ -8,24 +8,68 @@
 namespace qps::gui {
 
 enum class ActionId {
-    Open, Reload, Close, SaveCapture, ExportPackets, ExportAnalysis, ExportPicture, OpenInWireshark, Quit,
-    Copy, Find, FindNext, FindPrevious, Mark, MarkShown, NextMark, PreviousMark, Ignore, TimeReference, NextTimeReference,
-    PreviousTimeReference, Comment, FieldAsColumn,
-    GoToPacket, FirstPacket, LastPacket, NextPacket, PreviousPacket, NextInConnection, PreviousInConnection, Corresponding, Back,
-    Forward, NextFinding, PreviousFinding, FollowMessage, FollowConnection,
-    FocusFilter, ClearFilter, UndoFilter, RedoFilter, ConnectionFilter, ClearRange,
-    CaptureOptions, StartStop,
-    LargerText, SmallerText, NormalText,
-    Keys, About,
+    Open,
+    Reload,
+    Close,
+    SaveCapture,
+    ExportPackets,
+    ExportAnalysis,
+    ExportPicture,
+    OpenInWireshark,
+    Quit,
+    Copy,
+    Find,
+    FindNext,
+    FindPrevious,
+    Mark,
+    MarkShown,
+    NextMark,
+    PreviousMark,
+    Ignore,
+    TimeReference,
+    NextTimeReference,
+    PreviousTimeReference,
+    Comment,
+    FieldAsColumn,
+    GoToPacket,
+    FirstPacket,
+    LastPacket,
+    NextPacket,
+    PreviousPacket,
+    NextInConnection,
+    PreviousInConnection,
+    Corresponding,
+    Back,
+    Forward,
+    NextFinding,
+    PreviousFinding,
+    FollowMessage,
+    FollowConnection,
+    FocusFilter,
+    ClearFilter,
+    UndoFilter,
+    RedoFilter,
+    ConnectionFilter,
+    ClearRange,
+    CaptureOptions,
+    StartStop,
+    LargerText,
+    SmallerText,
+    NormalText,
+    DesktopTheme,
+    LightTheme,
+    DarkTheme,
+    Keys,
+    About,
 };
 
 struct ActionRow {
     ActionId id;
     std::string_view menu;  // its title; the menus stand in the order of their first rows
     std::string_view text;
-    std::string_view keys;  // portable text; several separated by "; "
-    std::string_view tip;   // one sentence
-    std::string_view icon;  // of the icon theme; empty: none, and not in the toolbar
+    std::string_view keys;   // portable text; several separated by "; "
+    std::string_view tip;    // one sentence
+    std::string_view icon;   // of the icon theme; empty: none, and not in the toolbar
     bool separated = false;  // a line above it
 };
 

@@ -86,6 +86,46 @@ TEST_CASE("Written pcapng files keep interfaces, speeds and comments too") {
     }
 }
 
+TEST_CASE("Statistics of an interface are written, of one without frames too") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("out.pcapng");
+    auto writer = CaptureWriter::open(path, WriterFormat::pcapng);
+    REQUIRE(writer);
+    writer->name_interface(InterfaceId{3}, "quiet");
+    const Content bytes = frame_bytes(61, 1);
+    Frame frame = frame_of(bytes);
+    frame.link_speed = BitsPerSecond{100'000'000'000};
+    REQUIRE(writer->write(frame));
+    REQUIRE(writer->write(InterfaceStatistics{InterfaceId{0}, LinkType::ethernet, frame.time, 1, 0, 0}));
+    REQUIRE(writer->write(InterfaceStatistics{InterfaceId{0}, LinkType::ethernet, frame.time, 1U << 31U, 20, std::uint64_t{3} << 40}));
+    REQUIRE(writer->write(InterfaceStatistics{InterfaceId{3}, LinkType::raw_ip, frame.time, 5, 6, 7}));
+    CHECK_THAT(writer->write(InterfaceStatistics{InterfaceId{3}, LinkType::raw_ip, Instant{-1}, 0, 0, 0}).error().sentence,
+               Contains("before 1970"));
+    REQUIRE(writer->close());
+    CHECK_FALSE(writer->write(InterfaceStatistics{}));
+
+    const Reading reading = read_all(CaptureFile::open(path));
+    CHECK(reading.problem.kind == InputProblemKind::none);
+    REQUIRE(reading.frames.size() == 1);
+    REQUIRE(reading.interfaces.size() == 2);  // the speed of its frames makes no other interface of the first
+    CHECK(reading.interfaces[0].received == 1U << 31U);
+    CHECK(reading.interfaces[0].dropped == 20);
+    CHECK(reading.interfaces[0].dropped_by_system == std::uint64_t{3} << 40);
+    CHECK(reading.interfaces[1].name == "quiet");
+    CHECK(reading.interfaces[1].link == LinkType::raw_ip);
+    CHECK(reading.interfaces[1].received == 5);
+    CHECK(reading.drops.dropped_by_system == (std::uint64_t{3} << 40) + 7);
+
+    auto plain = CaptureWriter::open(folder.file("out.pcap"), WriterFormat::pcap);
+    REQUIRE(plain);
+    REQUIRE(plain->write(frame_of(bytes)));
+    REQUIRE(plain->write(InterfaceStatistics{}));
+    REQUIRE(plain->close());
+    const Reading without = read_all(CaptureFile::open(folder.file("out.pcap")));
+    CHECK(without.problem.kind == InputProblemKind::none);
+    CHECK(without.frames.size() == 1);
+}
+
 TEST_CASE("Options of a frame pass through the writer, whatever their byte order") {
     const TemporaryFolder folder;
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {

@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <map>
+#include <random>
 
 using namespace qps::dissect;
 using qps::tests::Decoded;
@@ -204,6 +205,18 @@ TEST_CASE("the filter of every line of every sample compiles and matches its pac
     for (const std::string& path : sample_captures()) for_each_packet(path, [&](const Packet& packet) { check(path, packet); });
     for (const auto& e : qps::test::exhibits()) check("exhibit", e.packet);
     CHECK(filters.size() > 1000);
+
+    // The same of packets with bytes that are wrong, and of their beginnings.
+    std::mt19937 random(11);
+    for (const std::string& path : sample_captures()) {
+        std::size_t packets = 0;
+        for_each_packet(path, [&](const Packet& packet) {
+            if (packets++ >= 20 || packet.frame.bytes.empty()) return;
+            std::vector<std::byte> bytes(packet.frame.bytes.begin(), packet.frame.bytes.end());
+            for (int i = 0; i < 8; ++i) bytes[random() % std::min<std::size_t>(bytes.size(), 200)] = static_cast<std::byte>(random());
+            check(path + " changed", Decoded(bytes, packet.frame.link, bytes.size() - random() % bytes.size()).packet);
+        });
+    }
 }
 
 TEST_CASE("filters of comments are escaped, and times before all others are left out") {

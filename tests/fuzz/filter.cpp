@@ -1,6 +1,8 @@
-// Fuzzer of the display filter language: any text compiles or is explained; what compiles runs over a few packets.
+// Fuzzer of the display filter language: any text compiles or is explained, and can be completed; what compiles runs over a
+// few packets.
 //
 // The packets are fixed: every kind of layer, some whole, some cut short, over bytes that are numbers, text and zeros.
+#include <dissect/filter/completion.hpp>
 #include <dissect/filter/filter.hpp>
 
 #include <algorithm>
@@ -52,6 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const std::array<std::byte, kFrameBytes> bytes = make_bytes();
     static const std::vector<Packet> packets = make_packets(bytes);
     const std::string text(data, data + size);
+    const Completions next = completions(text, size / 2);
+    if (next.offset > size || next.length > size - next.offset || next.list.size() > kMaxCompletions) std::abort();
     const auto filter = Filter::compile(text);
     if (!filter) {
         const std::string shown = explain(text, filter.error());

@@ -1,6 +1,8 @@
 // Fuzzer of the decoder and everything that walks a decoded packet: values, words, lines, trees, JSON.
 // Input: a byte that chooses the link type, two bytes that lengthen the packet on the wire, then the frame.
 #include <dissect/census.hpp>
+#include <dissect/filter/filter.hpp>
+#include <dissect/filter/line_filter.hpp>
 #include <dissect/notation.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/render.hpp>
@@ -9,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 using namespace qps::dissect;
 
@@ -31,6 +34,18 @@ void check(const Packet& packet) {
     demand(packet.has_transport() || packet.icrc.status == CrcStatus::not_applicable || packet.icrc.status == CrcStatus::not_checkable);
 }
 
+// Every line of the tree lies in the frame; one of them, which the input chooses, has a filter that lets the packet through.
+void check_tree(const Packet& packet, std::size_t choice) {
+    const std::vector<TreeLine> lines = tree(packet);
+    for (const TreeLine& line : lines) demand(std::size_t{line.span.offset} + line.span.length <= packet.frame.bytes.size());
+    if (const auto at = line_at(lines, choice)) demand(lines[*at].span.covers(choice));
+    std::string text;
+    append_filter(text, packet, lines[choice % lines.size()]);
+    if (text.empty()) return;
+    const auto filter = Filter::compile(text);
+    demand(filter && filter->matches(packet));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -45,6 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Packet packet;
     decode(frame, packet);
     check(packet);
+    check_tree(packet, size * 31 + std::to_integer<std::size_t>(input.back()));
     std::string text;
     for (const Layer& layer : packet.layers())
         for (const Field& field : header(layer.kind).fields)

@@ -1,9 +1,13 @@
 // Colours must be read on the ground they stand on, in a light and in a dark palette.
 #include <gui/look.hpp>
+#include <gui/window/theme.hpp>
 #include <tests/support/catch.hpp>
 
+#include <QApplication>
 #include <algorithm>
 #include <cmath>
+
+#include "application.hpp"
 
 using namespace qps::gui;
 using qps::transport::Severity;
@@ -47,4 +51,24 @@ TEST_CASE("texts of a severity can be read, alone and on a row of theirs") {
         CHECK(contrast(textColor(severity, used), used.color(QPalette::Base)) >= 4.5);  // WCAG: text
         CHECK(contrast(used.color(QPalette::Text), rowColor(severity, used)) >= 4.5);
     }
+}
+
+TEST_CASE("the themes of ours can be read, in every role") {
+    qps::gui::tests::needApplication();
+    for (const Theme theme : {Theme::Light, Theme::Dark}) {
+        use(theme);
+        CHECK(themeInUse() == theme);
+        CHECK(themeOf(name(theme)) == theme);
+        const QPalette used = QApplication::palette();
+        CHECK(isDark(used) == (theme == Theme::Dark));
+        CHECK(contrast(used.color(QPalette::Text), used.color(QPalette::Base)) >= 7);
+        CHECK(contrast(used.color(QPalette::WindowText), used.color(QPalette::Window)) >= 7);
+        CHECK(contrast(used.color(QPalette::ButtonText), used.color(QPalette::Button)) >= 7);
+        CHECK(contrast(used.color(QPalette::HighlightedText), used.color(QPalette::Highlight)) >= 4.5);
+        CHECK(contrast(used.color(QPalette::PlaceholderText), used.color(QPalette::Base)) >= 4.5);
+        CHECK(contrast(used.color(QPalette::Link), used.color(QPalette::Window)) >= 4.5);
+        CHECK(contrast(used.color(QPalette::ToolTipText), used.color(QPalette::ToolTipBase)) >= 7);
+    }
+    use(Theme::Desktop);
+    CHECK_FALSE(themeOf(QStringLiteral("pink")).has_value());
 }

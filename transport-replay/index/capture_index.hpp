@@ -37,10 +37,9 @@ struct EndingRow {
 };
 
 struct IndexedFile {
-    std::string name;             // as the user wrote it
-    std::string path;             // where its packets are read from: itself, or a spool
+    std::string name;             // as the user wrote it; "standard input" for "-"
     dissect::FrameIndex first{};  // frame that its packets begin with
-    bool spooled = false;
+    bool spooled = false;         // its packets are read from a copy
 };
 
 class CaptureIndex {
@@ -66,6 +65,8 @@ public:
     [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex frame) const;
 
     [[nodiscard]] std::vector<IndexedFile> files() const;
+    // How the packets of that file are read; nothing where none has come yet.
+    [[nodiscard]] std::shared_ptr<const dissect::CaptureLayout> layout(std::size_t file) const { return source_of(file).layout; }
 
     // For the indexer. The next file; nothing past PacketRow::kMaxFiles.
     std::optional<std::size_t> add(IndexedFile file, std::optional<Spool> spool);

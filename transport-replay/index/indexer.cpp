@@ -86,7 +86,7 @@ Drops sum(Drops a, const Drops& b) {
 // Where the packets of that file will be read again: in itself, or in a spool.
 bool Indexer::prepare(Input& input, const std::string& file) {
     const CaptureFile& capture = input.capture;
-    IndexedFile told{capture.name(), file, FrameIndex{frames_ + 1}, !capture.mapped()};
+    IndexedFile told{capture.name(), FrameIndex{frames_ + 1}, !capture.mapped()};
     std::optional<Spool> spool;
     if (told.spooled) {
         auto made = Spool::make(indexing_.spool_folder);
@@ -96,14 +96,14 @@ bool Indexer::prepare(Input& input, const std::string& file) {
             return false;
         }
         spool.emplace(std::move(*made));
-        told.path = spool->path();
     }
-    auto reader = FrameReader::open(told.path);
+    auto reader = FrameReader::open(spool ? spool->path() : file);
     if (!reader) {
         outcome_.problems.push_back(reader.error());
         return false;
     }
     input.reader = std::make_shared<const FrameReader>(std::move(*reader));
+    if (spool) spool->hide();
     const auto number = index_.add(std::move(told), std::move(spool));
     if (!number) {
         outcome_.problems.push_back({InputProblemKind::unreadable, capture.name(), 0, "is one file too many"});
@@ -118,6 +118,8 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
     if (stopped() || !input.capture.read(batch)) return false;
     const std::size_t interfaces = input.capture.interfaces().size();
     if (input.spool != nullptr) {
+        for (std::size_t i = input.interfaces; i < interfaces; ++i)
+            input.spool->describe(InterfaceId{static_cast<std::uint32_t>(i)}, input.capture.interfaces()[i]);
         if (auto problem = input.spool->copy(batch.frames))
             outcome_.problems.push_back(
                 {InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),

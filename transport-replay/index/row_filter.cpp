@@ -1,3 +1,4 @@
+#include <transport-replay/index/row_fields.hpp>
 #include <transport-replay/index/row_filter.hpp>
 
 #include <algorithm>
@@ -8,11 +9,18 @@ namespace qps::transport {
 using namespace dissect;
 
 RowFilter::RowFilter(std::shared_ptr<const CaptureIndex> index, Filter filter, std::optional<TimeRange> range)
-    : index_(std::move(index)), filter_(std::move(filter)), range_(range) {}
+    : index_(std::move(index)), filter_(std::move(filter)), indexed_(filter_, row_fields()), range_(range) {}
+
+Verdict RowFilter::judge(FrameIndex frame) const {
+    const PacketRow& row = index_->row(frame);
+    if (range_ && (row.has(Mark::timeless) || !range_->contains(row.time()))) return Verdict::no;
+    const RowView view{*index_, frame, row};
+    return indexed_.judge(&view);
+}
 
 bool RowFilter::matches(FrameIndex frame, PacketReader& reader) const {
-    const PacketRow& row = index_->row(frame);
-    if (range_ && (row.has(Mark::timeless) || !range_->contains(row.time()))) return false;
+    const Verdict verdict = judge(frame);
+    if (verdict != Verdict::unknown) return verdict == Verdict::yes;
     const Packet* packet = reader.read(frame);
     return packet != nullptr && filter_.matches(*packet);
 }

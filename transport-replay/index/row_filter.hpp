@@ -4,7 +4,7 @@
 // one, each with a reader of its own.
 #pragma once
 
-#include <dissect/filter/filter.hpp>
+#include <dissect/filter/indexed.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/index/row_set.hpp>
 
@@ -31,10 +31,13 @@ public:
     // rest of the piece is not asked.
     [[nodiscard]] RowSet::Piece piece(std::uint64_t number, PacketReader& reader, const std::atomic<bool>& stop) const;
     [[nodiscard]] bool matches(dissect::FrameIndex frame, PacketReader& reader) const;
+    // What the row alone says.
+    [[nodiscard]] dissect::Verdict judge(dissect::FrameIndex frame) const;
 
 private:
     std::shared_ptr<const CaptureIndex> index_;
     dissect::Filter filter_;
+    dissect::IndexedFilter indexed_;
     std::optional<TimeRange> range_;
 };
 

@@ -29,8 +29,16 @@ std::expected<Spool, OutputProblem> Spool::make(const std::string& folder) {
 Spool::Spool(std::string path, CaptureWriter writer) : path_(std::move(path)), writer_(std::move(writer)) {}
 Spool::Spool(Spool&& other) noexcept : path_(std::exchange(other.path_, {})), writer_(std::move(other.writer_)), full_(other.full_) {}
 
-Spool::~Spool() {
-    if (!path_.empty()) ::unlink(path_.c_str());
+Spool::~Spool() { hide(); }
+
+void Spool::hide() {
+    if (!path_.empty()) ::unlink(std::exchange(path_, {}).c_str());
+}
+
+void Spool::describe(InterfaceId number, const Interface& interface) {
+    writer_.name_interface(number, interface.name);
+    // Where it does not go in, copy() hears of it.
+    static_cast<void>(writer_.describe_interface(number, interface.link, interface.speed));
 }
 
 std::optional<OutputProblem> Spool::copy(std::span<Frame> frames) {
@@ -44,7 +52,7 @@ std::optional<OutputProblem> Spool::copy(std::span<Frame> frames) {
     if (auto flushed = writer_.flush(); !flushed) {
         full_ = true;
         problem = flushed.error();
-        problem->file = path_;
+        problem->file = "the temporary file";
     }
     return problem;
 }

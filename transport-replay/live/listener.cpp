@@ -1,5 +1,6 @@
 #include <transport-replay/live/listener.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -14,7 +15,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr int kSnapLength = 65535;       // the longest IP packet
 constexpr int kKernelBuffer = 64 << 20;  // bytes; 50 ms at 10 Gbit/s
 constexpr int kBlockPatience = 20;       // milliseconds until a block of the ring that is not full is handed over
 constexpr int kPatience = 200;           // milliseconds
@@ -83,11 +83,12 @@ Listener::Listener(Listener&&) noexcept = default;
 Listener& Listener::operator=(Listener&&) noexcept = default;
 Listener::~Listener() = default;
 
-std::expected<Listener, InputProblem> Listener::open(const std::string& interface, const std::string& capture_filter) {
+std::expected<Listener, InputProblem> Listener::open(const std::string& interface, const std::string& capture_filter,
+                                                     std::uint32_t snap_length) {
     std::array<char, PCAP_ERRBUF_SIZE> error{};
     Handle handle(pcap_create(interface.c_str(), error.data()));
     if (!handle) return std::unexpected(problem_with(interface, error.data()));
-    pcap_set_snaplen(handle.get(), kSnapLength);
+    pcap_set_snaplen(handle.get(), static_cast<int>(std::clamp(snap_length, 1U, kListenerSnapLength)));
     pcap_set_promisc(handle.get(), 1);
     // Not immediate mode: that has slots of the snap length, so that few frames fit the ring.
     pcap_set_timeout(handle.get(), kBlockPatience);
@@ -95,15 +96,6 @@ std::expected<Listener, InputProblem> Listener::open(const std::string& interfac
     pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
     if (const int status = pcap_activate(handle.get()); status < 0)
         return std::unexpected(problem_with(interface, why(handle.get(), status)));
-    if (!capture_filter.empty()) {
-        bpf_program program{};
-        if (pcap_compile(handle.get(), &program, capture_filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
-            return std::unexpected(
-                problem_with(interface, fmt::format("capture filter \"{}\": {}", capture_filter, pcap_geterr(handle.get()))));
-        const int status = pcap_setfilter(handle.get(), &program);
-        pcap_freecode(&program);
-        if (status != 0) return std::unexpected(problem_with(interface, pcap_geterr(handle.get())));
-    }
     if (pcap_setnonblock(handle.get(), 1, error.data()) != 0) return std::unexpected(problem_with(interface, error.data()));
     auto state = std::make_unique<State>();
     state->interface = interface;
@@ -112,7 +104,22 @@ std::expected<Listener, InputProblem> Listener::open(const std::string& interfac
     constexpr std::int64_t kMicrosecond = 1000;
     state->tick = pcap_get_tstamp_precision(handle.get()) == PCAP_TSTAMP_PRECISION_NANO ? 1 : kMicrosecond;
     state->handle = std::move(handle);
-    return Listener(std::move(state));
+    Listener listener(std::move(state));
+    if (!capture_filter.empty())
+        if (auto selected = listener.select(capture_filter); !selected) return std::unexpected(std::move(selected.error()));
+    return listener;
+}
+
+std::expected<void, InputProblem> Listener::select(const std::string& capture_filter) {
+    pcap_t* handle = state_->handle.get();
+    bpf_program program{};
+    if (pcap_compile(handle, &program, capture_filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
+        return std::unexpected(
+            problem_with(state_->interface, fmt::format("capture filter \"{}\": {}", capture_filter, pcap_geterr(handle))));
+    const int status = pcap_setfilter(handle, &program);
+    pcap_freecode(&program);
+    if (status != 0) return std::unexpected(problem_with(state_->interface, pcap_geterr(handle)));
+    return {};
 }
 
 bool Listener::read(Batch& batch) {

@@ -19,11 +19,20 @@ struct ListenerDrops {
     std::uint64_t dropped_by_interface = 0;
 };
 
+// Bytes kept of a frame unless one asks for fewer: the longest IP packet.
+inline constexpr std::uint32_t kListenerSnapLength = 65'535;
+
 class Listener {
 public:
     // Fails with unreadable: no such interface, no permission, or a filter expression that libpcap refuses.
+    // `snap_length` is 1 to kListenerSnapLength; what is outside becomes the nearest of these.
     [[nodiscard]] static std::expected<Listener, dissect::InputProblem> open(const std::string& interface,
-                                                                             const std::string& capture_filter);
+                                                                             const std::string& capture_filter,
+                                                                             std::uint32_t snap_length = kListenerSnapLength);
+    // Takes only the frames that the expression asks for from now on. Needs no rights, so a program that has given up its own
+    // can still do it. Fails with unreadable where libpcap refuses it.
+    [[nodiscard]] std::expected<void, dissect::InputProblem> select(const std::string& capture_filter);
+
     Listener(Listener&&) noexcept;
     Listener& operator=(Listener&&) noexcept;
     ~Listener();

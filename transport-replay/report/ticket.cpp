@@ -3,6 +3,7 @@
 // What an attacker could feed: addresses and file names. All text that is not our own goes through markdown_text(), so it
 // can begin no heading, link or tag.
 #include <dissect/render_value.hpp>
+#include <transport-replay/findings/words.hpp>
 #include <transport-replay/instant.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -51,11 +52,6 @@ void append_said(std::string& out, std::string_view label, std::string_view word
 
 std::string period_text(Instant first, Instant last) { return fmt::format("{}, {}", utc(first), duration_text(elapsed(first, last))); }
 
-// "10.0.0.1 QP 17"
-std::string end_text(const Endpoint& end) {
-    return end.qpn ? fmt::format("{} QP {}", text(end.address), std::to_underlying(*end.qpn)) : text(end.address);
-}
-
 struct Figure {
     std::string_view label;
     std::string (*of)(const Way& way);
@@ -77,13 +73,13 @@ constexpr std::array kFigures{
 void append_connection(std::string& out, const Timeline& timeline, const Connection& connection) {
     out += fmt::format("\n## Connection {}\n\n", std::to_underlying(connection.uid));
     append_item(out, "service", std::string(service_name(connection.service)));
-    append_item(out, "ends", fmt::format("{} <-> {}", end_text(connection.ends[0]), end_text(connection.ends[1])));
+    append_item(out, "ends", fmt::format("{} <-> {}", words::who(connection.ends[0]), words::who(connection.ends[1])));
     if (const std::uint32_t mtu = path_mtu(connection); mtu != 0) append_item(out, "path MTU", counted(mtu, "byte"));
     append_item(out, "seen", period_text(connection.first_time(), connection.last_time()));
     const ConnectionRow row{connection, given_up(timeline).contains(connection.uid)};
     append_item(out, "state", std::string(state_of(row)));
-    out += fmt::format("\n| what each end sent | {} | {} |\n|---|---:|---:|\n", markdown_text(end_text(connection.ends[0])),
-                       markdown_text(end_text(connection.ends[1])));
+    out += fmt::format("\n| what each end sent | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
+                       markdown_text(words::who(connection.ends[1])));
     for (const Figure& figure : kFigures)
         out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection.ways[0]), figure.of(connection.ways[1]));
 }

@@ -10,6 +10,7 @@ using namespace dissect;
 std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, const Scope& scope, const std::optional<Range>& range,
                                                    MessageKinds kinds, const Stop& stop) {
     std::vector<LatencyPoint> points;
+    if (scope.all_connections() && !range) points.reserve(index.messages.size());  // most will be there
     const auto take = [&](const MessageRow& message, std::uint64_t) {
         const auto answer = message.answer_frame();
         if (message.outcome() != Outcome::completed || !answer || (kinds >> std::to_underlying(message.kind()) & 1) == 0) return;

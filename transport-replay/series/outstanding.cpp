@@ -6,11 +6,11 @@ using namespace dissect;
 
 namespace {
 
+// Of outstanding bytes; a message more or less.
 struct Change {
     Instant time{};
     FrameIndex frame{};
     std::int64_t bytes = 0;
-    std::int64_t messages = 0;
 };
 
 Instant end_of(const CaptureIndex& index, const Timeline& timeline, const MessageRow& message, Instant from) {
@@ -20,17 +20,30 @@ Instant end_of(const CaptureIndex& index, const Timeline& timeline, const Messag
     return connection == nullptr ? from : std::max(from, connection->last_time());
 }
 
-Outstanding add_up(std::vector<Change> changes) {
-    std::ranges::stable_sort(changes, {}, &Change::time);
+void sort(std::vector<Change>& changes) {
+    if (!std::ranges::is_sorted(changes, {}, &Change::time)) std::ranges::stable_sort(changes, {}, &Change::time);
+}
+
+// Both ways sorted by time: what begins and what ends at one time makes one step.
+Outstanding add_up(std::vector<Change> begun, std::vector<Change> ended) {
+    sort(begun);
+    sort(ended);
     Outstanding steps;
     std::int64_t bytes = 0;
     std::int64_t messages = 0;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        bytes += changes[i].bytes;
-        messages += changes[i].messages;
-        if (i + 1 < changes.size() && changes[i + 1].time == changes[i].time) continue;
-        steps.bytes.push_back({changes[i].time, bytes, changes[i].frame});
-        steps.messages.push_back({changes[i].time, messages, changes[i].frame});
+    for (std::size_t b = 0, e = 0; e < ended.size();) {  // nothing ends before it began
+        const Instant now = b < begun.size() ? std::min(begun[b].time, ended[e].time) : ended[e].time;
+        FrameIndex frame{};
+        for (; e < ended.size() && ended[e].time == now; ++e, --messages) {
+            bytes -= ended[e].bytes;
+            frame = ended[e].frame;
+        }
+        for (; b < begun.size() && begun[b].time == now; ++b, ++messages) {
+            bytes += begun[b].bytes;
+            frame = begun[b].frame;
+        }
+        steps.bytes.push_back({now, bytes, frame});
+        steps.messages.push_back({now, messages, frame});
     }
     return steps;
 }
@@ -38,18 +51,18 @@ Outstanding add_up(std::vector<Change> changes) {
 }  // namespace
 
 std::optional<Outstanding> outstanding(const CaptureIndex& index, const Timeline& timeline, const Scope& scope, const Stop& stop) {
-    std::vector<Change> changes;
+    std::vector<Change> begun;
+    std::vector<Change> ended;
     const auto take = [&](const MessageRow& message, std::uint64_t) {
         if (message.outcome() == Outcome::sent || !scope.has(message)) return;
         const auto from = time_of(index, message.first_frame());
         if (!from) return;
         const Instant to = end_of(index, timeline, message, *from);
-        const std::int64_t bytes = message.bytes();
-        changes.push_back({*from, message.first_frame(), bytes, 1});
-        changes.push_back({to, message.answer_frame().value_or(message.last_frame()), -bytes, -1});
+        begun.push_back({*from, message.first_frame(), message.bytes()});
+        ended.push_back({to, message.answer_frame().value_or(message.last_frame()), message.bytes()});
     };
     if (!scan(index.messages, 0, index.messages.size(), stop, take)) return std::nullopt;
-    return add_up(std::move(changes));
+    return add_up(std::move(begun), std::move(ended));
 }
 
 }  // namespace qps::transport::series

@@ -17,6 +17,7 @@ class Drawing {
 public:
     Drawing(const Timeline& timeline, ConnectionId connection, End requester, ReadSpans spans)
         : requester_(requester), spans_(std::move(spans)) {
+        if (const Connection* told = timeline.find(connection)) series_.of(PsnMark::request).reserve(told->way(requester).requests);
         for (const Recovery& recovery : timeline.recoveries)
             if (recovery.connection == connection && recovery.requester == requester) recoveries_.emplace(recovery.trigger, &recovery);
     }

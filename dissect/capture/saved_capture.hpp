@@ -1,0 +1,56 @@
+// SavedCapture: a capture file that takes its name only when it is whole.
+//
+// It grows beside that name, as NAME.part, and then takes it at once: what was there before stays until then, and for good where
+// anything fails. Devices, pipes and standard output ("-") have nothing to lose and are written directly. A file that the
+// packets come from is evidence and never written over.
+//
+// What an attacker could feed: links and files that lie where ours shall be. NAME.part is made anew or not at all.
+#pragma once
+
+#include <dissect/capture/writer.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qps::dissect {
+
+// Nanosecond pcap where the name ends in ".pcap", else pcapng.
+[[nodiscard]] WriterFormat format_for(std::string_view path);
+
+// Whether a path leads to one of those files ("-": standard input), under whatever name. Only regular files count.
+[[nodiscard]] bool is_one_of(const std::string& path, std::span<const std::string> files);
+
+class SavedCapture {
+public:
+    // Refused: a path that is one of `inputs`.
+    [[nodiscard]] static std::expected<SavedCapture, OutputProblem> open(const std::string& path, std::span<const std::string> inputs);
+    SavedCapture(SavedCapture&& other) noexcept;
+    SavedCapture& operator=(SavedCapture&&) = delete;
+    ~SavedCapture();  // what was not committed goes
+
+    // As CaptureWriter's describe_interface(), with a name (empty: none).
+    [[nodiscard]] std::expected<void, OutputProblem> describe(InterfaceId interface, LinkType link, BitsPerSecond speed, std::string name);
+    // As CaptureWriter's. A pcap file has the link type of its first frame.
+    [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
+    [[nodiscard]] std::expected<void, OutputProblem> flush();
+    // The end: the file takes its name. Nothing can be written afterwards.
+    [[nodiscard]] std::expected<void, OutputProblem> commit();
+
+    [[nodiscard]] std::uint64_t frames() const { return frames_; }  // written so far
+
+private:
+    explicit SavedCapture(std::string path);
+    [[nodiscard]] std::expected<void, OutputProblem> claim();
+    [[nodiscard]] std::expected<void, OutputProblem> begin(LinkType link);
+    [[nodiscard]] std::expected<void, OutputProblem> told(std::expected<void, OutputProblem> written) const;
+
+    std::string path_;    // as the user wrote it
+    std::string target_;  // where links lead; empty: written directly
+    std::string part_;    // what grows; empty: none, or it has its name already
+    std::optional<CaptureWriter> writer_;
+    std::uint64_t frames_ = 0;
+};
+
+}  // namespace qps::dissect

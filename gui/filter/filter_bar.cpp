@@ -1,0 +1,131 @@
+#include <gui/filter/filter_bar.hpp>
+#include <gui/filter/filter_line.hpp>
+#include <gui/look.hpp>
+#include <gui/session/selection.hpp>
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+namespace qps::gui {
+
+namespace {
+
+constexpr qsizetype kMaxHistory = 30;
+constexpr int kMenuWidth = 100;  // characters of a filter in the menu
+
+QToolButton* button(const QString& text, const QString& tip, QWidget* parent) {
+    auto* made = new QToolButton(parent);
+    made->setText(text);
+    made->setToolTip(tip);
+    made->setAccessibleName(tip);
+    made->setAutoRaise(true);
+    return made;
+}
+
+}  // namespace
+
+FilterBar::FilterBar(Selection& selection, QWidget* parent)
+    : QWidget(parent),
+      m_selection(selection),
+      m_line(new FilterLine(this)),
+      m_mistake(new QLabel(this)),
+      m_apply(button(tr("Apply"), tr("Display only the packets that the filter lets through (Enter)"), this)),
+      m_clear(button(tr("Clear"), tr("Display all packets (Ctrl+Shift+/)"), this)),
+      m_undo(button(QStringLiteral("\u21b6"), tr("The filter that was applied before (Alt+Up)"), this)),
+      m_redo(button(QStringLiteral("\u21b7"), tr("The filter that was applied after (Alt+Down)"), this)),
+      m_earlier(button(tr("Earlier"), tr("Filters applied before"), this)),
+      m_menu(new QMenu(this)) {
+    m_line->setPlaceholderText(tr("Display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
+    m_line->setClearButtonEnabled(true);
+    m_mistake->setTextFormat(Qt::PlainText);
+    m_mistake->setAccessibleName(tr("What is wrong with the filter"));
+    m_mistake->hide();
+    m_earlier->setPopupMode(QToolButton::InstantPopup);
+    m_earlier->setMenu(m_menu);
+    auto* row = new QHBoxLayout;
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(m_line, 1);
+    for (QWidget* each : {m_apply, m_clear, m_undo, m_redo, m_earlier}) row->addWidget(each);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(4, 2, 4, 2);
+    column->setSpacing(2);
+    column->addLayout(row);
+    column->addWidget(m_mistake);
+    connect(m_line, &QLineEdit::returnPressed, this, &FilterBar::apply);
+    connect(m_line, &FilterLine::judged, this, &FilterBar::showMistake);
+    connect(m_line, &FilterLine::abandoned, this, &FilterBar::showSelection);
+    connect(m_apply, &QToolButton::clicked, this, &FilterBar::apply);
+    connect(m_clear, &QToolButton::clicked, this, &FilterBar::clear);
+    connect(m_undo, &QToolButton::clicked, &selection, &Selection::undoFilter);
+    connect(m_redo, &QToolButton::clicked, &selection, &Selection::redoFilter);
+    connect(m_menu, &QMenu::aboutToShow, this, &FilterBar::fillMenu);
+    connect(&selection, &Selection::filterChanged, this, &FilterBar::showSelection);
+    connect(&selection, &Selection::filterPrepared, this, &FilterBar::edit);
+    showSelection();
+}
+
+void FilterBar::edit(const QString& text) {
+    if (!text.isEmpty()) m_line->setText(text);
+    m_line->setFocus(Qt::ShortcutFocusReason);
+    if (text.isEmpty()) m_line->selectAll();
+    else m_line->end(false);
+}
+
+void FilterBar::apply() {
+    if (m_selection.applyFilter(m_line->text())) remember(m_line->text().trimmed());
+    else m_line->setFocus();
+}
+
+void FilterBar::clear() {
+    m_line->clear();
+    static_cast<void>(m_selection.applyFilter({}));
+}
+
+void FilterBar::showSelection() {
+    m_line->setText(m_selection.filter());
+    m_line->setApplied(m_selection.filter());
+    m_undo->setEnabled(m_selection.canUndoFilter());
+    m_redo->setEnabled(m_selection.canRedoFilter());
+}
+
+void FilterBar::showMistake() {
+    const auto& mistake = m_line->mistake();
+    m_apply->setEnabled(!mistake && m_line->state() == FilterLine::State::Valid);
+    m_clear->setEnabled(!m_line->text().isEmpty() || !m_selection.filter().isEmpty());
+    m_mistake->setVisible(mistake.has_value());
+    if (!mistake) return;
+    QString text = tr("At character %1: %2").arg(mistake->column).arg(QString::fromStdString(mistake->message));
+    if (!mistake->suggestion.empty()) text += tr("; did you mean %1?").arg(QString::fromStdString(mistake->suggestion));
+    m_mistake->setText(text);
+    QPalette shown = m_mistake->palette();
+    shown.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
+    m_mistake->setPalette(shown);
+}
+
+void FilterBar::setHistory(const QStringList& history) {
+    m_history = history.mid(0, kMaxHistory);
+    m_earlier->setEnabled(!m_history.isEmpty());
+}
+
+void FilterBar::remember(const QString& text) {
+    if (text.isEmpty()) return;
+    QStringList history = m_history;
+    history.removeAll(text);
+    history.prepend(text);
+    setHistory(history);
+    Q_EMIT historyChanged();
+}
+
+void FilterBar::fillMenu() {
+    m_menu->clear();
+    for (const QString& filter : m_history) {
+        // An ampersand would be a key of the menu.
+        QString shown = filter.size() > kMenuWidth ? filter.left(kMenuWidth) + QStringLiteral("...") : filter;
+        m_menu->addAction(shown.replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, filter] {
+            m_line->setText(filter);
+            apply();
+        });
+    }
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,347 @@
+#include <gui/live/capture_dialog.hpp>
+#include <gui/look.hpp>
+#include <transport-replay/live/listener.hpp>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QCompleter>
+#include <QDialogButtonBox>
+#include <QEvent>
+#include <QFile>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QHostAddress>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace qps::gui {
+
+namespace {
+
+constexpr int kTrafficEvery = 500;                // ms
+constexpr int kMostSeconds = 366 * 24 * 60 * 60;  // what qpscope-capture takes
+constexpr int kLink = Qt::UserRole + 2;           // of a row: its link type
+enum Column { kName, kTraffic, kAddresses, kDescription };
+
+bool isInternet(const QString& address) { return !QHostAddress(address).isNull(); }
+
+// Those of the internet, or where there are none what else there is.
+QString shownAddresses(const QStringList& addresses) {
+    QStringList shown;
+    std::ranges::copy_if(addresses, std::back_inserter(shown), isInternet);
+    return (shown.isEmpty() ? addresses : shown).join(QStringLiteral(", "));
+}
+
+QTreeWidgetItem* rowOf(const Interface& interface, const QPalette& palette) {
+    auto* row = new QTreeWidgetItem;
+    row->setText(kName, interface.name);
+    row->setText(kAddresses, shownAddresses(interface.addresses));
+    row->setToolTip(kAddresses, interface.addresses.join(QLatin1Char('\n')));
+    QString description = interface.description;
+    if (description.isEmpty() && interface.loopback) description = CaptureDialog::tr("this machine with itself");
+    if (!interface.up) description += description.isEmpty() ? CaptureDialog::tr("down") : CaptureDialog::tr(" (down)");
+    row->setText(kDescription, description);
+    row->setToolTip(kDescription, description);
+    row->setData(kName, kLink, static_cast<int>(interface.link.value_or(dissect::LinkType::ethernet)));
+    for (int column = kName; !interface.up && column <= kDescription; ++column)
+        row->setForeground(column, palette.brush(QPalette::Disabled, QPalette::Text));
+    return row;
+}
+
+QSpinBox* limit(int most, const QString& unlimited, const QString& name, const QString& label) {
+    auto* box = new QSpinBox;
+    box->setRange(0, most);
+    box->setSpecialValueText(unlimited);
+    box->setGroupSeparatorShown(true);
+    box->setObjectName(name);
+    box->setAccessibleName(label);
+    return box;
+}
+
+}  // namespace
+
+CaptureDialog::CaptureDialog(const QString& program, QWidget* parent) : QDialog(parent), m_finder(program) {
+    setWindowTitle(tr("Capture"));
+    build();
+    connect(&m_finder, &InterfaceFinder::found, this, &CaptureDialog::showList);
+    connect(&m_finder, &InterfaceFinder::failed, this, &CaptureDialog::showFailure);
+    connect(&m_check, &BpfCheck::verdictChanged, this, &CaptureDialog::showVerdict);
+    connect(&m_traffic, &QTimer::timeout, this, &CaptureDialog::showTraffic);
+    restore(lastChoice());
+    showVerdict();
+    refresh();
+    m_traffic.start(kTrafficEvery);
+}
+
+void CaptureDialog::build() {
+    m_interfaces = new QTreeWidget;
+    m_interfaces->setObjectName(QStringLiteral("interfaces"));
+    m_interfaces->setAccessibleName(tr("Interfaces"));
+    m_interfaces->setHeaderLabels({tr("Interface"), tr("Packets"), tr("Addresses"), tr("Description")});
+    m_interfaces->setRootIsDecorated(false);
+    m_interfaces->setUniformRowHeights(true);
+    m_interfaces->setAllColumnsShowFocus(true);
+    m_interfaces->setItemDelegateForColumn(kTraffic, new TrafficDelegate(m_interfaces));
+    connect(m_interfaces, &QTreeWidget::currentItemChanged, this, &CaptureDialog::askFilter);
+    connect(m_interfaces, &QTreeWidget::itemActivated, this, [this] {
+        if (ready()) accept();
+    });
+
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
+    m_start = buttons->addButton(tr("&Start"), QDialogButtonBox::AcceptRole);
+    m_start->setObjectName(QStringLiteral("start"));
+    m_refresh = buttons->addButton(tr("&Refresh"), QDialogButtonBox::ResetRole);
+    for (QAbstractButton* button : buttons->buttons()) qobject_cast<QPushButton*>(button)->setAutoDefault(button == m_start);
+    m_refresh->setShortcut(QKeySequence::Refresh);
+    m_refresh->setToolTip(tr("Ask again which interfaces there are (%1)").arg(QKeySequence(QKeySequence::Refresh).toString()));
+    connect(m_refresh, &QPushButton::clicked, this, &CaptureDialog::refresh);
+    connect(buttons, &QDialogButtonBox::accepted, this, &CaptureDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &CaptureDialog::reject);
+
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_interfaces, 1);
+    layout->addWidget(buildMessage());
+    layout->addWidget(buildFilter());
+    layout->addWidget(buildLimits());
+    layout->addWidget(buttons);
+    const QFontMetrics metrics = fontMetrics();
+    resize(metrics.averageCharWidth() * 105, metrics.lineSpacing() * 24);
+}
+
+QWidget* CaptureDialog::buildMessage() {
+    m_messageText = new QLabel;
+    m_messageText->setObjectName(QStringLiteral("message"));
+    m_messageText->setWordWrap(true);
+    m_messageText->setTextFormat(Qt::PlainText);
+    m_messageText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+
+    m_command = new QLineEdit;
+    m_command->setObjectName(QStringLiteral("remedy"));
+    m_command->setReadOnly(true);
+    m_command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_command->setAccessibleName(tr("Command that gives the right to capture"));
+    auto* copy = new QPushButton(tr("C&opy"));
+    copy->setToolTip(tr("Copy the command"));
+    copy->setAutoDefault(false);
+    connect(copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_command->text()); });
+    m_remedy = new QWidget;
+    auto* line = new QHBoxLayout(m_remedy);
+    line->setContentsMargins({});
+    line->addWidget(m_command, 1);
+    line->addWidget(copy);
+
+    m_message = new QWidget;
+    auto* layout = new QVBoxLayout(m_message);
+    layout->setContentsMargins({});
+    layout->addWidget(m_messageText);
+    layout->addWidget(m_remedy);
+    m_message->hide();
+    return m_message;
+}
+
+QWidget* CaptureDialog::buildFilter() {
+    m_filter = new QComboBox;
+    m_filter->setObjectName(QStringLiteral("filter"));
+    m_filter->setEditable(true);
+    m_filter->setInsertPolicy(QComboBox::NoInsert);
+    m_filter->addItems(recentCaptureFilters());
+    m_filter->completer()->setCompletionMode(QCompleter::PopupCompletion);
+    m_filter->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_filter->setAccessibleName(tr("Capture filter"));
+    m_filter->setToolTip(tr("A filter in the language of libpcap and tcpdump. What it lets not through is not captured at all."));
+    m_filter->lineEdit()->setPlaceholderText(tr("everything; for example: udp port 4791"));
+    m_filter->lineEdit()->setClearButtonEnabled(true);
+    m_filter->lineEdit()->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    connect(m_filter, &QComboBox::editTextChanged, this, &CaptureDialog::askFilter);
+    m_verdict = new QLabel;
+    m_verdict->setObjectName(QStringLiteral("verdict"));
+    m_verdict->setTextFormat(Qt::PlainText);
+    m_verdict->setWordWrap(true);
+
+    auto* label = new QLabel(tr("Capture &filter:"));
+    label->setBuddy(m_filter);
+    auto* part = new QWidget;
+    auto* layout = new QGridLayout(part);
+    layout->setContentsMargins({});
+    layout->addWidget(label, 0, 0);
+    layout->addWidget(m_filter, 0, 1);
+    layout->addWidget(m_verdict, 1, 1);
+    layout->setColumnStretch(1, 1);
+    return part;
+}
+
+QWidget* CaptureDialog::buildLimits() {
+    m_packets = limit(std::numeric_limits<int>::max(), tr("any number"), QStringLiteral("packets"), tr("Packets after which it stops"));
+    m_seconds = limit(kMostSeconds, tr("any time"), QStringLiteral("seconds"), tr("Seconds after which it stops"));
+    m_seconds->setSuffix(tr(" s"));
+    m_snapLength = limit(static_cast<int>(transport::kListenerSnapLength), tr("all of it"), QStringLiteral("snapLength"),
+                         tr("Bytes kept of a packet"));
+    m_snapLength->setSuffix(tr(" bytes"));
+    auto* part = new QWidget;
+    auto* layout = new QHBoxLayout(part);
+    layout->setContentsMargins({});
+    const auto add = [layout](const QString& text, QSpinBox* box) {
+        auto* label = new QLabel(text);
+        label->setBuddy(box);
+        layout->addWidget(label);
+        layout->addWidget(box);
+        layout->addSpacing(box->fontMetrics().averageCharWidth() * 2);
+    };
+    add(tr("Stop after &packets:"), m_packets);
+    add(tr("or &time:"), m_seconds);
+    add(tr("&Keep of a packet:"), m_snapLength);
+    layout->addStretch();
+    return part;
+}
+
+void CaptureDialog::restore(const CaptureChoice& choice) {
+    m_wanted = choice.interface;
+    m_filter->setEditText(choice.filter);
+    m_packets->setValue(static_cast<int>(std::min<qint64>(choice.packets, m_packets->maximum())));
+    m_seconds->setValue(choice.seconds);
+    m_snapLength->setValue(choice.snapLength);
+}
+
+CaptureChoice CaptureDialog::choice() const {
+    CaptureChoice made;
+    if (const QTreeWidgetItem* row = current(); row != nullptr) made.interface = row->text(kName);
+    made.filter = m_filter->currentText().trimmed();
+    made.packets = m_packets->value();
+    made.seconds = m_seconds->value();
+    made.snapLength = m_snapLength->value();
+    return made;
+}
+
+bool CaptureDialog::ready() const { return m_mayCapture && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right; }
+
+void CaptureDialog::accept() {
+    if (!ready()) return;
+    rememberChoice(choice());
+    QDialog::accept();
+}
+
+QTreeWidgetItem* CaptureDialog::current() const { return m_interfaces->currentItem(); }
+
+void CaptureDialog::refresh() {
+    if (const QTreeWidgetItem* row = current(); row != nullptr) m_wanted = row->text(kName);
+    if (m_interfaces->topLevelItemCount() == 0) showMessage(tr("Asking which interfaces there are ..."));
+    m_refresh->setEnabled(false);
+    m_finder.find();
+}
+
+// The interface of the last time is current, or else the first one that is up.
+void CaptureDialog::showList(const InterfaceList& list) {
+    m_refresh->setEnabled(true);
+    m_mayCapture = list.mayCapture;
+    m_interfaces->clear();
+    QTreeWidgetItem* chosen = nullptr;
+    bool wanted = false;
+    for (const Interface& interface : list.interfaces) {
+        QTreeWidgetItem* row = rowOf(interface, palette());
+        m_interfaces->addTopLevelItem(row);
+        wanted = wanted || interface.name == m_wanted;
+        if (interface.name == m_wanted || (chosen == nullptr && interface.up && !interface.loopback)) chosen = row;
+    }
+    m_interfaces->setCurrentItem(chosen != nullptr ? chosen : m_interfaces->topLevelItem(0));
+    m_histories.removeIf([&](const auto& entry) {
+        return std::ranges::none_of(list.interfaces, [&](const Interface& interface) { return interface.name == entry.key(); });
+    });
+    showTraffic();
+    for (int column = kName; column < kDescription; ++column) m_interfaces->resizeColumnToContents(column);
+    if (!list.mayCapture)
+        showMessage(tr("Capturing needs a right that qpscope-capture, the program that captures for this window, does not have yet. "
+                       "An administrator gives it with this command, once; then press Refresh."),
+                    list.remedy);
+    else if (list.interfaces.isEmpty()) showMessage(tr("There is no interface to capture from."));
+    else m_message->hide();
+    updateStart();
+}
+
+void CaptureDialog::showFailure(const QString& sentence) {
+    m_refresh->setEnabled(true);
+    m_mayCapture = false;
+    m_interfaces->clear();
+    showMessage(sentence);
+    updateStart();
+}
+
+void CaptureDialog::showMessage(const QString& text, const QString& command) {
+    m_messageText->setText(text);
+    m_command->setText(command);
+    m_command->setCursorPosition(0);
+    m_remedy->setVisible(!command.isEmpty());
+    m_message->show();
+}
+
+void CaptureDialog::askFilter() {
+    const QTreeWidgetItem* row = current();
+    const auto link = row == nullptr ? dissect::LinkType::ethernet : static_cast<dissect::LinkType>(row->data(kName, kLink).toInt());
+    m_check.ask(m_filter->currentText(), link);
+    showVerdict();
+}
+
+// In words as well as in colour.
+void CaptureDialog::showVerdict() {
+    using enum BpfCheck::Verdict;
+    const bool everything = m_filter->currentText().trimmed().isEmpty();
+    QPalette field = palette();
+    QPalette words = palette();
+    switch (m_check.verdict()) {
+        case Pending: m_verdict->setText(tr("Asking libpcap ...")); break;
+        case Right: m_verdict->setText(everything ? tr("Every packet is captured.") : tr("Packets that match are captured.")); break;
+        case Wrong: m_verdict->setText(tr("Not a filter: %1").arg(m_check.sentence())); break;
+    }
+    if (m_check.verdict() == Wrong) {
+        field.setColor(QPalette::Base, rowColor(transport::Severity::error, palette()));
+        words.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
+    } else if (m_check.verdict() == Right && !everything) {
+        constexpr double kTint = 0.16;
+        field.setColor(QPalette::Base, mixed(palette().color(QPalette::Base), color(Ink::Acknowledgment, palette()), kTint));
+    }
+    m_filter->setPalette(field);
+    m_filter->lineEdit()->setPalette(field);
+    m_verdict->setPalette(words);
+    updateStart();
+}
+
+void CaptureDialog::showTraffic() {
+    QFile table(QStringLiteral("/proc/net/dev"));
+    if (!table.open(QIODevice::ReadOnly)) return;
+    const QHash<QString, quint64> counters = packetCounters(table.readAll());
+    const double seconds = m_sinceTraffic.isValid() ? static_cast<double>(m_sinceTraffic.nsecsElapsed()) / 1e9 : 0;
+    constexpr double kShortest = 0.1;  // after a refresh; shorter ones say nothing
+    const bool counts = !m_sinceTraffic.isValid() || seconds > kShortest;
+    if (counts) m_sinceTraffic.start();
+    for (int i = 0; i < m_interfaces->topLevelItemCount(); ++i) {
+        QTreeWidgetItem* row = m_interfaces->topLevelItem(i);
+        const auto counter = counters.find(row->text(kName));
+        if (counter == counters.end()) continue;
+        TrafficHistory& history = m_histories[row->text(kName)];
+        if (counts) history.add(*counter, seconds);
+        row->setData(kTraffic, TrafficDelegate::kRates, QVariant::fromValue(history.rates()));
+    }
+}
+
+void CaptureDialog::updateStart() {
+    m_start->setEnabled(ready());
+    if (m_start->isEnabled()) m_start->setDefault(true);  // a button that is disabled gives that away
+}
+
+void CaptureDialog::changeEvent(QEvent* event) {
+    QDialog::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange || m_verdict == nullptr) return;
+    showVerdict();
+    if (m_interfaces->topLevelItemCount() != 0) refresh();  // rows have colours of their own
+}
+
+}  // namespace qps::gui

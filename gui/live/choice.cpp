@@ -1,0 +1,61 @@
+#include <gui/live/choice.hpp>
+
+#include <QSettings>
+#include <algorithm>
+
+namespace qps::gui {
+
+namespace {
+
+// Keys in the settings.
+QString key(QLatin1String name) { return QLatin1String("capture/") + name; }
+const QLatin1String kInterface("interface");
+const QLatin1String kFilters("filters");
+const QLatin1String kFilter("filter");
+const QLatin1String kPackets("packets");
+const QLatin1String kSeconds("seconds");
+const QLatin1String kSnapLength("snap-length");
+
+}  // namespace
+
+QStringList recorderArguments(const CaptureChoice& choice) {
+    QStringList words{QStringLiteral("-i"), choice.interface};
+    if (!choice.filter.isEmpty()) words << QStringLiteral("-f") << choice.filter;
+    if (choice.packets > 0) words << QStringLiteral("-c") << QString::number(choice.packets);
+    if (choice.seconds > 0) words << QStringLiteral("-a") << QString::number(choice.seconds);
+    if (choice.snapLength > 0) words << QStringLiteral("-s") << QString::number(choice.snapLength);
+    return words;
+}
+
+QString captureTitle(const CaptureChoice& choice) {
+    return choice.filter.isEmpty() ? choice.interface : QStringLiteral("%1 (%2)").arg(choice.interface, choice.filter);
+}
+
+CaptureChoice lastChoice() {
+    const QSettings settings;
+    CaptureChoice choice;
+    choice.interface = settings.value(key(kInterface)).toString();
+    choice.filter = settings.value(key(kFilter)).toString();
+    choice.packets = std::max(0LL, settings.value(key(kPackets)).toLongLong());
+    choice.seconds = std::max(0, settings.value(key(kSeconds)).toInt());
+    choice.snapLength = std::max(0, settings.value(key(kSnapLength)).toInt());
+    return choice;
+}
+
+QStringList recentCaptureFilters() { return QSettings().value(key(kFilters)).toStringList().mid(0, kMostRecentFilters); }
+
+void rememberChoice(const CaptureChoice& choice) {
+    QSettings settings;
+    settings.setValue(key(kInterface), choice.interface);
+    settings.setValue(key(kFilter), choice.filter);
+    settings.setValue(key(kPackets), choice.packets);
+    settings.setValue(key(kSeconds), choice.seconds);
+    settings.setValue(key(kSnapLength), choice.snapLength);
+    if (choice.filter.isEmpty()) return;
+    QStringList filters = recentCaptureFilters();
+    filters.removeAll(choice.filter);
+    filters.prepend(choice.filter);
+    settings.setValue(key(kFilters), filters.mid(0, kMostRecentFilters));
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,31 @@
+// What a user chose to capture: the seam between the dialog, the recorder and the command line. Values outside of what
+// qpscope-capture takes are refused there, not here.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+namespace qps::gui {
+
+struct CaptureChoice {
+    QString interface{};
+    QString filter{};    // BPF; empty: everything
+    qint64 packets = 0;  // after so many it ends; 0: never
+    int seconds = 0;     // after so many it ends; 0: never
+    int snapLength = 0;  // bytes kept of a packet; 0: all
+    [[nodiscard]] bool operator==(const CaptureChoice&) const = default;
+};
+
+// The command line of qpscope-capture, without the program.
+[[nodiscard]] QStringList recorderArguments(const CaptureChoice& choice);
+// "eth0", "eth0 (udp port 4791)".
+[[nodiscard]] QString captureTitle(const CaptureChoice& choice);
+
+inline constexpr int kMostRecentFilters = 12;
+
+// The choice made last, and the filters used last, newest first; from the settings of the user.
+[[nodiscard]] CaptureChoice lastChoice();
+[[nodiscard]] QStringList recentCaptureFilters();
+void rememberChoice(const CaptureChoice& choice);
+
+}  // namespace qps::gui

@@ -1,0 +1,163 @@
+#include <gui/options.hpp>
+#include <gui/window/theme.hpp>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace qps::gui {
+
+namespace {
+
+using Taken = std::expected<void, QString>;
+
+QString text(std::string_view latin) { return QString::fromLatin1(latin.data(), static_cast<qsizetype>(latin.size())); }
+
+Taken takePacket(Options& options, const QString& value) {
+    bool isNumber = false;
+    options.packet = value.toULongLong(&isNumber);
+    if (!isNumber || options.packet == 0) return std::unexpected(QStringLiteral("--go-to takes the number of a packet, from 1"));
+    return {};
+}
+
+Taken takeTheme(Options& options, const QString& value) {
+    if (!themeOf(value)) return std::unexpected(QStringLiteral("--theme takes desktop, light or dark"));
+    options.theme = value;
+    return {};
+}
+
+Taken takeJobs(Options& options, const QString& value) {
+    bool isNumber = false;
+    const auto jobs = value.toULongLong(&isNumber);
+    if (!isNumber || jobs < 1 || jobs > kMostJobs)
+        return std::unexpected(QStringLiteral("--jobs takes a number from 1 to %1").arg(kMostJobs));
+    options.jobs = jobs;
+    return {};
+}
+
+template <auto kMember>
+Taken keep(Options& options, const QString& value) {
+    options.*kMember = value;
+    return {};
+}
+template <auto kMember>
+Taken note(Options& options, const QString&) {
+    options.*kMember = true;
+    return {};
+}
+
+Taken takeInterface(Options& options, const QString& value) {
+    if (value.isEmpty()) return std::unexpected(QStringLiteral("--interface takes the name of an interface"));
+    options.capture.interface = value;
+    return {};
+}
+
+Taken takeCaptureFilter(Options& options, const QString& value) {
+    options.capture.filter = value;
+    return {};
+}
+
+// What each option is called, takes and means. `value` is empty where it takes none.
+struct Row {
+    std::string_view brief;
+    std::string_view name;
+    std::string_view value;
+    std::string_view meaning;
+    Taken (*take)(Options&, const QString&);
+};
+
+constexpr std::array kRows{
+    Row{"-i", "--interface", "IF", "capture from this interface at once", takeInterface},
+    Row{"-f", "--capture-filter", "BPF", "capture only what this filter of libpcap asks for", takeCaptureFilter},
+    Row{"-Y", "--filter", "TEXT", "show only packets that this display filter asks for", keep<&Options::filter>},
+    Row{"", "--view", "ID", "begin with this view", keep<&Options::view>},
+    Row{"-g", "--go-to", "N", "select this packet, and with it its connection", takePacket},
+    Row{"", "--theme", "NAME", "colours: desktop, light or dark; unless said, as the last time", takeTheme},
+    Row{"-j", "--jobs", "N", "threads that decode; as many as there are processors unless said", takeJobs},
+    Row{"-h", "--help", "", "this text", note<&Options::help>},
+    Row{"-V", "--version", "", "", note<&Options::version>},
+};
+
+// A word of the command line that is an option: --name, --name=value, -n, -nvalue.
+struct Spelling {
+    const Row* row = nullptr;
+    QString value;
+    bool hasValue = false;
+};
+
+Spelling spelled(const QString& word) {
+    for (const Row& row : kRows) {
+        const QString name = text(row.name);
+        if (word == name || (!row.brief.empty() && word == text(row.brief))) return {&row, {}, false};
+        if (word.startsWith(name + QLatin1Char('='))) return {&row, word.mid(name.size() + 1), true};
+        if (!row.brief.empty() && !row.value.empty() && word.startsWith(text(row.brief))) return {&row, word.mid(2), true};
+    }
+    return {};
+}
+
+Taken conclude(const Options& options, const QStringList& views) {
+    if (!options.view.isEmpty() && !views.contains(options.view))
+        return std::unexpected(QStringLiteral("there is no view \"%1\"; there are %2").arg(options.view, views.join(QStringLiteral(", "))));
+    const bool captures = !options.capture.interface.isEmpty();
+    if (captures && !options.files.isEmpty()) return std::unexpected(QStringLiteral("either capture files or an interface, not both"));
+    if (!captures && !options.capture.filter.isEmpty())
+        return std::unexpected(QStringLiteral("--capture-filter needs an interface to capture from: -i IF; what is shown decides -Y"));
+    return {};
+}
+
+}  // namespace
+
+std::expected<Options, QString> parseOptions(const QStringList& words, const QStringList& views) {
+    Options options;
+    bool onlyFiles = false;
+    for (qsizetype i = 0; i < words.size(); ++i) {
+        const QString& word = words[i];
+        if (onlyFiles || word == QStringLiteral("-") || !word.startsWith(QLatin1Char('-'))) {
+            options.files << word;
+            continue;
+        }
+        if (word == QStringLiteral("--")) {
+            onlyFiles = true;
+            continue;
+        }
+        Spelling option = spelled(word);
+        if (option.row == nullptr) return std::unexpected(QStringLiteral("there is no option %1").arg(word));
+        const bool takes = !option.row->value.empty();
+        if (!takes && option.hasValue) return std::unexpected(QStringLiteral("%1 takes no value").arg(text(option.row->name)));
+        if (takes && !option.hasValue) {
+            if (++i == words.size()) return std::unexpected(QStringLiteral("%1 needs a value: %2").arg(word, text(option.row->value)));
+            option.value = words[i];
+        }
+        if (auto taken = option.row->take(options, option.value); !taken) return std::unexpected(std::move(taken.error()));
+        if (options.help || options.version) return options;
+    }
+    if (auto sound = conclude(options, views); !sound) return std::unexpected(std::move(sound.error()));
+    return options;
+}
+
+QString helpText(const QStringList& views) {
+    QString help = QStringLiteral(
+        "qpscope-gui: what an RDMA wire carries, and what happened on it, in a window\n\n"
+        "    qpscope-gui [OPTIONS] [FILE...]\n\n"
+        "Files are pcap or pcapng, plain, .gz or .zst; - is standard input. Several are one capture, in this order.\n\n");
+    constexpr int kWidth = 28;
+    for (const Row& row : kRows) {
+        QString names = row.brief.empty() ? text(row.name) : text(row.brief) + QStringLiteral(", ") + text(row.name);
+        if (!row.value.empty()) names += QLatin1Char(' ') + text(row.value);
+        const QString line = QStringLiteral("  ") + names.leftJustified(kWidth) + QStringLiteral("  ") + text(row.meaning);
+        help += (row.meaning.empty() ? QStringLiteral("  ") + names : line) + QLatin1Char('\n');
+    }
+    help += QStringLiteral(
+                "\nViews: %1\n\n"
+                "Examples:\n"
+                "    qpscope-gui trace.pcapng\n"
+                "    qpscope-gui -Y 'infiniband.aeth.syndrome.opcode == NAK' --view ladder trace.pcap\n"
+                "    qpscope-gui -i eth0 -f 'udp port 4791'\n"
+                "    ssh host tcpdump -i eth0 -w - udp port 4791 | qpscope-gui -\n\n"
+                "The window needs no rights, and should have none. Capturing is done by qpscope-capture, which gets its right once:\n"
+                "    sudo setcap cap_net_raw+ep PATH/qpscope-capture\n")
+                .arg(views.join(QStringLiteral(", ")));
+    return help;
+}
+
+}  // namespace qps::gui

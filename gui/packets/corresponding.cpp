@@ -1,0 +1,92 @@
+#include <gui/packets/corresponding.hpp>
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace qps::gui {
+
+using namespace dissect;
+using transport::MessageRow;
+using transport::PacketRow;
+
+namespace {
+
+// Whether the packet has one of the PSNs of the message. The first request packet that was seen may not be its first.
+bool hasPsnOf(const PacketRows& rows, const MessageRow& message, Psn psn) {
+    const Psn first = rows.row(message.first_frame()).psn();
+    return message.psns() > 0 && !psn.before(first) && !(first + (message.psns() - 1)).before(psn);
+}
+
+bool asks(const PacketRows& rows, const MessageRow& message, FrameIndex frame, const PacketRow& row) {
+    return row.from() == message.requester() && message.first_frame() <= frame && frame <= message.last_frame() &&
+           (frame == message.first_frame() || frame == message.last_frame() || hasPsnOf(rows, message, row.psn()));
+}
+
+// A response that comes before the last one of a READ.
+bool responds(const PacketRows& rows, const MessageRow& message, FrameIndex frame, const PacketRow& row) {
+    return row.from() != message.requester() && message.first_frame() < frame && frame < message.answer_frame().value_or(FrameIndex{}) &&
+           hasPsnOf(rows, message, row.psn());
+}
+
+std::string psnRange(Psn first, Psn last) {
+    if (first.value() <= last.value()) return fmt::format("{}..{}", first.value(), last.value());
+    return fmt::format("{}..{}, 0..{}", first.value(), Psn::kMask, last.value());
+}
+
+}  // namespace
+
+std::optional<MessageRow> messageOf(const PacketRows& rows, FrameIndex frame) {
+    const auto* messages = rows.messages();
+    const PacketRow row = rows.row(frame);
+    if (messages == nullptr || !row.connection()) return std::nullopt;
+    std::optional<MessageRow> answered;
+    std::optional<MessageRow> responded;
+    const std::uint64_t count = messages->size();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const MessageRow& message = (*messages)[i];
+        if (message.connection() != *row.connection() || frame < message.first_frame()) continue;
+        if (asks(rows, message, frame, row)) return message;
+        if (message.answer_frame() == frame) answered = message;
+        else if (responds(rows, message, frame, row)) responded = message;
+    }
+    return answered ? answered : responded;
+}
+
+std::optional<FrameIndex> correspondingTo(const PacketRows& rows, FrameIndex frame) {
+    const std::optional<MessageRow> message = messageOf(rows, frame);
+    if (!message) return std::nullopt;
+    return asks(rows, *message, frame, rows.row(frame)) ? message->answer_frame() : std::optional(message->first_frame());
+}
+
+std::optional<FrameIndex> followingMessage(const PacketRows& rows, FrameIndex frame) {
+    const std::optional<MessageRow> here = messageOf(rows, frame);
+    if (!here) return std::nullopt;
+    const auto* messages = rows.messages();
+    std::optional<FrameIndex> next;
+    for (std::uint64_t i = 0; i < messages->size(); ++i) {
+        const MessageRow& message = (*messages)[i];
+        if (message.connection() != here->connection() || message.requester() != here->requester()) continue;
+        if (here->first_frame() < message.first_frame() && (!next || message.first_frame() < *next)) next = message.first_frame();
+    }
+    return next;
+}
+
+std::string filterOf(const PacketRows& rows, const MessageRow& message) {
+    const Psn first = rows.row(message.first_frame()).psn();
+    const Psn last = first + (message.psns() == 0 ? 0 : message.psns() - 1);
+    const char asker = message.requester() == transport::End::a ? 'a' : 'b';
+    const char answerer = message.requester() == transport::End::a ? 'b' : 'a';
+    const FrameIndex end = std::max(message.last_frame(), message.answer_frame().value_or(message.last_frame()));
+    std::string filter = fmt::format(
+        "rdma.connection == {} and frame.number in {{{}..{}}} and infiniband.bth.psn in {{{}}} and "
+        "(rdma.from == {} and rdma.request == 1 or rdma.from == {} and rdma.request == 0)",
+        std::to_underlying(message.connection()), std::to_underlying(message.first_frame()), std::to_underlying(end), psnRange(first, last),
+        asker, answerer);
+    // An ACK of later packets answers it too.
+    if (const auto answer = message.answer_frame()) filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
+    return filter;
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,22 @@
+// Messages around a packet: which one it belongs to, what answers it, which comes next. Plain walks over the rows of a capture.
+#pragma once
+
+#include <gui/packets/packet_rows.hpp>
+
+#include <string>
+
+namespace qps::gui {
+
+// The message that a packet is a request of, else the last one that it answers, else the READ whose response it is.
+[[nodiscard]] std::optional<transport::MessageRow> messageOf(const PacketRows& rows, dissect::FrameIndex frame);
+
+// From a request packet to the answer of its message, from any answer to the first request packet.
+[[nodiscard]] std::optional<dissect::FrameIndex> correspondingTo(const PacketRows& rows, dissect::FrameIndex frame);
+
+// The message of the same requester that begins next.
+[[nodiscard]] std::optional<dissect::FrameIndex> followingMessage(const PacketRows& rows, dissect::FrameIndex frame);
+
+// A display filter: the request packets of a message, their answers, and nothing else.
+[[nodiscard]] std::string filterOf(const PacketRows& rows, const transport::MessageRow& message);
+
+}  // namespace qps::gui

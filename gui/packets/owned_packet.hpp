@@ -1,0 +1,43 @@
+// OwnedPacket: a decoded packet with the bytes it borrows, for what shows it longer than the capture's reader keeps it.
+#pragma once
+
+#include <dissect/packet.hpp>
+#include <dissect/tree.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace qps::gui {
+
+class OwnedPacket {
+public:
+    explicit OwnedPacket(const dissect::Packet& packet)
+        : m_bytes(packet.frame.bytes.begin(), packet.frame.bytes.end()),
+          m_options(packet.frame.options.begin(), packet.frame.options.end()),
+          m_packet(packet) {
+        m_packet.frame.bytes = m_bytes;
+        m_packet.frame.options = m_options;
+        if (packet.annotation != nullptr) {
+            m_annotation = *packet.annotation;
+            m_packet.annotation = &m_annotation;
+        }
+        m_lines = dissect::tree(m_packet);
+    }
+    OwnedPacket(const OwnedPacket&) = delete;
+    OwnedPacket& operator=(const OwnedPacket&) = delete;
+
+    [[nodiscard]] const dissect::Packet& packet() const { return m_packet; }
+    [[nodiscard]] dissect::Bytes bytes() const { return m_packet.frame.bytes; }
+    [[nodiscard]] const std::vector<dissect::TreeLine>& lines() const { return m_lines; }
+
+private:
+    std::vector<std::byte> m_bytes;
+    std::vector<std::byte> m_options;
+    dissect::Annotation m_annotation;
+    dissect::Packet m_packet;
+    std::vector<dissect::TreeLine> m_lines;  // borrow m_bytes
+};
+
+using SharedPacket = std::shared_ptr<const OwnedPacket>;
+
+}  // namespace qps::gui

@@ -1,0 +1,67 @@
+// PacketsView: the packets of a capture: the list, the fields and bytes of the current packet, the find bar. It follows session
+// and selection, and says there what the user does.
+#pragma once
+
+#include <gui/packets/find_bar.hpp>
+#include <gui/packets/packet_list.hpp>
+#include <gui/packets/packet_panes.hpp>
+#include <gui/packets/session_rows.hpp>
+
+#include <QWidget>
+
+class QSplitter;
+
+namespace qps::gui {
+
+class PacketsView : public QWidget {
+    Q_OBJECT
+
+public:
+    PacketsView(Session& session, Selection& selection, QWidget* parent = nullptr);
+    ~PacketsView() override;
+
+    // What actions of the window call: moves, marks, times, comments, copies.
+    [[nodiscard]] PacketList& list() const { return *m_list; }
+    [[nodiscard]] PacketPanes& panes() const { return *m_panes; }
+    [[nodiscard]] FindBar& findBar() const { return *m_find; }
+
+    // The field that is selected in the tree becomes a column; without one the user chooses.
+    void fieldAsColumn();
+    void followMessage();
+    void followConversation();
+    void openPacket();  // the current one, in a window of its own
+    // Of the pane that has the focus.
+    void copy();
+
+    // Proportions, columns and times, for settings.
+    [[nodiscard]] QByteArray saveState() const;
+    bool restoreState(const QByteArray& state);
+
+Q_SIGNALS:
+    void viewRequested(const QString& id);
+    void notice(const QString& text);        // something to tell the user, once
+    void placeChanged(const QString& text);  // of the selected field, for the status bar
+
+private:
+    void followSession();
+    void followSelection();
+    void connectList();
+    void connectTree();
+    void rowsChanged();
+    void showCurrent();
+    void applyFilter(const QString& text);
+    void tellMarks();
+    void chooseColumn();
+    void addColumn(const QString& field);
+
+    Session& m_session;
+    Selection& m_selection;
+    SessionRows m_rows;
+    PacketList* m_list;
+    PacketPanes* m_panes;
+    FindBar* m_find;
+    QSplitter* m_splitter;
+    std::optional<dissect::FrameIndex> m_shown;  // in the panes
+};
+
+}  // namespace qps::gui

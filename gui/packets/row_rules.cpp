@@ -1,0 +1,65 @@
+#include <gui/packets/row_rules.hpp>
+
+#include <array>
+
+namespace qps::gui {
+
+using transport::Severity;
+
+namespace {
+
+struct Standard {
+    const char* name;
+    const char* filter;
+    RowInk ink;
+};
+
+// The worst first: a packet has one colour.
+constexpr std::array kStandard{
+    Standard{"Invariant CRC is wrong", "rdma.icrc.status == bad or rdma.vcrc.status == bad", Severity::error},
+    Standard{"NAK", "infiniband.aeth.syndrome.opcode == NAK", Ink::NegativeAcknowledgment},
+    Standard{"RNR NAK", "infiniband.aeth.syndrome.opcode == RNR_NAK", Ink::Wait},
+    Standard{"Copy of a mirror", "rdma.mirror_copy", Ink::Other},
+    Standard{"Retransmission", "rdma.retransmission", Ink::Retransmission},
+    Standard{"PSNs before it are missing", "rdma.psn_missing", Severity::warning},
+    Standard{"Malformed or cut off", "rdma.frame.fault and not rdma.frame.fault == none", Severity::warning},
+    Standard{"Congestion notification", "rdma.service == CNP", Ink::Notification},
+    Standard{"Congestion experienced", "ip.dsfield.ecn == 3 or ipv6.tclass.ecn == 3 or infiniband.bth.fecn == 1", Ink::Congestion},
+    Standard{"Pause", "macc", Ink::Pause},
+    Standard{"Connection management", "infiniband.mad.mgmtclass == 7", Severity::note},
+};
+
+}  // namespace
+
+std::vector<RowRule> standardRules() {
+    std::vector<RowRule> rules;
+    for (const Standard& row : kStandard) rules.push_back({QString::fromLatin1(row.name), QString::fromLatin1(row.filter), row.ink});
+    return rules;
+}
+
+QColor inkOf(const RowInk& ink, const QPalette& palette) {
+    if (const Ink* drawn = std::get_if<Ink>(&ink)) return color(*drawn, palette);
+    return textColor(std::get<Severity>(ink), palette);
+}
+
+QColor groundOf(const RowInk& ink, const QPalette& palette) {
+    constexpr double kShare = 0.16;  // as rowColor() mixes: WCAG's contrast of text holds in light and dark
+    return mixed(palette.color(QPalette::Base), inkOf(ink, palette), kShare);
+}
+
+RowRules::RowRules(std::vector<RowRule> rules) : rules_(std::move(rules)) {
+    if (rules_.size() > kMost) rules_.resize(kMost);
+    for (const RowRule& rule : rules_) {
+        auto compiled = dissect::Filter::compile(rule.filter.toStdString());
+        const bool used = rule.on && compiled && !rule.filter.trimmed().isEmpty();
+        filters_.push_back(used ? std::optional(std::move(*compiled)) : std::nullopt);
+    }
+}
+
+const RowRule* RowRules::of(const dissect::Packet& packet) const {
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+        if (filters_[i] && filters_[i]->matches(packet)) return &rules_[i];
+    return nullptr;
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,36 @@
+// SessionRows: the packets of the session that the selection shows, as rows of a list.
+#pragma once
+
+#include <gui/packets/packet_rows.hpp>
+#include <transport-replay/index/capture_index.hpp>
+
+namespace qps::gui {
+
+class Session;
+class Selection;
+
+class SessionRows : public PacketRows {
+public:
+    SessionRows(const Session& session, const Selection& selection);
+
+    // Another capture was opened.
+    void renew();
+
+    [[nodiscard]] std::uint64_t total() const override;
+    [[nodiscard]] transport::PacketRow row(dissect::FrameIndex frame) const override;
+    [[nodiscard]] std::uint64_t count() const override;
+    [[nodiscard]] dissect::FrameIndex frameAt(std::uint64_t position) const override;
+    [[nodiscard]] std::uint64_t positionOf(dissect::FrameIndex frame) const override;
+    [[nodiscard]] bool isShown(dissect::FrameIndex frame) const override;
+    [[nodiscard]] const transport::GrowingStore<transport::MessageRow>* messages() const override;
+    [[nodiscard]] const dissect::Packet* read(dissect::FrameIndex frame) override;
+    [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override;
+
+private:
+    const Session& m_session;
+    const Selection& m_selection;
+    std::shared_ptr<const transport::CaptureIndex> m_index;
+    transport::PacketReader m_reader;
+};
+
+}  // namespace qps::gui

@@ -1,0 +1,408 @@
+#include <gui/pictures/ladder_view.hpp>
+#include <gui/session/selection.hpp>
+#include <gui/session/session.hpp>
+#include <transport-replay/findings/words.hpp>
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QLocale>
+#include <QScrollBar>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace qps::gui {
+
+using namespace transport::series;
+using transport::End;
+
+namespace {
+
+constexpr double kZoomStep = 1.25;
+constexpr double kLeastScale = 1e-12, kMostScale = 1e3;  // pixels of a nanosecond: a century, and a picosecond, to a finger's width
+
+}  // namespace
+
+LadderView::LadderView(Session& session, Selection& selection, QWidget* parent)
+    : QAbstractScrollArea(parent), m_session(session), m_selection(selection) {
+    setAccessibleName(tr("Ladder diagram of the connection"));
+    setFocusPolicy(Qt::StrongFocus);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    viewport()->setMouseTracking(true);
+    connect(&session, &Session::opened, this, &LadderView::read);
+    connect(&session, &Session::timelineChanged, this, &LadderView::read);
+    connect(&selection, &Selection::connectionChanged, this, &LadderView::read);
+    connect(&selection, &Selection::packetChanged, this, &LadderView::followPacket);
+    connect(&m_reader, &SeriesJob::finished, viewport(), qOverload<>(&QWidget::update));
+}
+
+LadderView::~LadderView() = default;
+
+void LadderView::showEvent(QShowEvent* event) {
+    QAbstractScrollArea::showEvent(event);
+    if (m_stale) read();
+}
+
+void LadderView::read() {
+    m_stale = true;
+    if (!isVisible()) return;
+    m_stale = false;
+    m_timeline = m_session.timeline();
+    if (m_selection.connection() != m_connection || m_session.index() != m_index) {  // another picture
+        m_connection = m_selection.connection();
+        m_index = m_session.index();
+        m_messages = {};
+        m_expanded.clear();
+        m_scale = m_offset = 0;
+        m_current.reset();
+        drawUp(0);
+    }
+    if (!m_connection) return;
+    m_reader.start([this, index = m_index, connection = *m_connection](const Stop& stop) -> SeriesJob::Delivery {
+        auto found = LadderMessages::of(*index, connection, stop);
+        if (!found) return {};
+        return [this, messages = std::move(*found)] { take(messages); };
+    });
+}
+
+void LadderView::take(LadderMessages messages) {
+    const bool begins = m_messages.size() == 0;
+    m_messages = std::move(messages);
+    drawUp(m_centre);
+    if (begins) followPacket();
+}
+
+void LadderView::drawUp(std::size_t message) {
+    // What is at the top of the screen stays there.
+    const std::size_t top = messageAt(m_offset);
+    const auto topOf = [this](std::size_t wanted) -> std::optional<double> {
+        for (std::size_t i = 0; i < m_ladder.lines.size(); ++i)
+            if (m_ladder.lines[i].message == wanted && (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading))
+                return m_layout.lines()[i].top;
+        return std::nullopt;
+    };
+    const std::optional<double> before = topOf(top);
+    const auto current = m_current && *m_current < m_ladder.lines.size() ? std::optional(m_ladder.lines[*m_current].frame) : std::nullopt;
+
+    m_centre = std::min(message, m_messages.size());
+    m_window = LadderWindow::around(message, m_messages.size());
+    m_ladder = {};
+    if (m_index && m_timeline)
+        m_ladder =
+            transport::series::ladder(*m_index, *m_timeline, m_messages, m_window.first, m_window.end, m_expanded).value_or(Ladder());
+    layOut();
+    m_current = current ? lineOf(*current) : std::nullopt;
+    if (const auto after = topOf(top); before && after) m_offset += *after - *before;
+    m_offset = std::clamp(m_offset, 0.0, std::max(0.0, geometry().height() - room()));
+    showBars();
+    viewport()->update();
+}
+
+void LadderView::layOut() {
+    const double line = typeOf(font(), false).line;
+    if (m_scale == 0 && !m_ladder.lines.empty()) m_scale = std::clamp(naturalScale(m_ladder, line), kLeastScale, kMostScale);
+    m_layout = LadderLayout(m_ladder, {.scale = m_scale, .line = line, .longest_gap = 12 * line, .broken_gap = 3.5 * line});
+}
+
+LadderGeometry LadderView::geometry(const QRectF& area) const {
+    const auto start = m_index ? m_index->start() : std::nullopt;
+    const LadderType type = typeOf(font(), start && needsNanoseconds(m_ladder, *start));
+    return {m_ladder, m_layout, LadderLanes::of(area, type), type.line, m_offset};
+}
+
+LadderStyle LadderView::style() const {
+    LadderStyle style{font(), palette(), {}, m_index ? m_index->start() : std::nullopt, m_scale, m_current, hasFocus()};
+    if (const transport::Connection* told = m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
+        for (const End end : {End::a, End::b})
+            style.ends[static_cast<std::size_t>(end)] = QString::fromStdString(transport::words::who(told->end(end)));
+    return style;
+}
+
+double LadderView::room() const { return geometry().lanes.body().height(); }
+
+// The last message that begins at or above a height of the picture.
+std::size_t LadderView::messageAt(double y) const {
+    std::size_t found = m_window.first;
+    for (std::size_t i = 0; i < m_ladder.lines.size() && m_layout.lines()[i].top <= y; ++i)
+        if (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading) found = std::max(found, *m_ladder.lines[i].message);
+    return found;
+}
+
+void LadderView::scrollTo(double offset) {
+    m_offset = std::clamp(offset, 0.0, std::max(0.0, geometry().height() - room()));
+    keepInSight();
+    showBars();
+    viewport()->update();
+}
+
+// Near the ends of the window of messages another one is drawn up.
+void LadderView::keepInSight() {
+    const std::size_t top = messageAt(m_offset);
+    if (m_window.leaves(top, messageAt(m_offset + room())) && LadderWindow::around(top, m_messages.size()) != m_window) drawUp(top);
+}
+
+// Where all messages are drawn up the bar counts pixels, else messages.
+void LadderView::showBars() {
+    m_settingBar = true;
+    QScrollBar& bar = *verticalScrollBar();
+    const double hidden = std::max(0.0, geometry().height() - room());
+    if (m_window.whole()) {
+        bar.setRange(0, static_cast<int>(std::min(hidden, 1e9)));
+        bar.setPageStep(static_cast<int>(room()));
+        bar.setSingleStep(static_cast<int>(geometry().line));
+        bar.setValue(static_cast<int>(m_offset));
+    } else {
+        constexpr std::size_t kMost = 1'000'000'000;
+        bar.setRange(0, static_cast<int>(std::min(m_messages.size() - 1, kMost)));
+        bar.setPageStep(std::max(1, static_cast<int>(messageAt(m_offset + room()) - messageAt(m_offset))));
+        bar.setSingleStep(1);
+        const bool atEnd = m_window.end == m_messages.size() && m_offset >= hidden;
+        bar.setValue(atEnd ? bar.maximum() : static_cast<int>(std::min(messageAt(m_offset), kMost)));
+    }
+    m_settingBar = false;
+}
+
+void LadderView::scrollContentsBy(int, int) {
+    if (m_settingBar) return;
+    const int value = verticalScrollBar()->value();
+    if (m_window.whole()) {
+        scrollTo(value);
+        return;
+    }
+    const auto message = static_cast<std::size_t>(value);
+    if (message < m_window.first + LadderWindow::kMargin || message + LadderWindow::kMargin >= m_window.end) drawUp(message);
+    for (std::size_t i = 0; i < m_ladder.lines.size(); ++i)
+        if (m_ladder.lines[i].message == message && (m_ladder.lines[i].collapsed || m_ladder.lines[i].heading)) {
+            scrollTo(m_layout.lines()[i].top);
+            return;
+        }
+}
+
+// The line of a packet, or the message that it is of.
+std::optional<std::size_t> LadderView::lineOf(dissect::FrameIndex packet) const {
+    std::optional<std::size_t> message;
+    for (std::size_t i = 0; i < m_ladder.lines.size(); ++i) {
+        const LadderLine& line = m_ladder.lines[i];
+        if (line.frame == packet) return i;
+        if (line.collapsed && line.frame <= packet && packet <= line.last) message = i;
+    }
+    return message;
+}
+
+void LadderView::followPacket() {
+    const auto packet = m_selection.packet();
+    if (!packet || m_messages.size() == 0) return;
+    auto line = lineOf(*packet);
+    if (!line) {
+        const std::size_t message = m_messages.position_of(*packet);
+        if (message < m_window.first || message >= m_window.end) drawUp(message);
+        line = lineOf(*packet);
+    }
+    m_current = line;
+    if (line) {
+        const double top = m_layout.lines()[*line].top;
+        if (top < m_offset || top > m_offset + room() - 2 * geometry().line) scrollTo(top - room() / 3);
+    }
+    viewport()->update();
+}
+
+void LadderView::setCurrent(std::size_t line) {
+    m_current = line;
+    m_selection.selectPacket(m_ladder.lines[line].frame);  // followPacket() brings it into sight
+    viewport()->update();
+}
+
+void LadderView::moveCurrent(int by) {
+    if (m_ladder.lines.empty()) return;
+    const auto last = static_cast<std::ptrdiff_t>(m_ladder.lines.size()) - 1;
+    std::ptrdiff_t next = m_current ? static_cast<std::ptrdiff_t>(*m_current) + by : 0;
+    if (!m_current)
+        while (next < last && m_layout.lines()[static_cast<std::size_t>(next)].top < m_offset) ++next;
+    setCurrent(static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last)));
+    keepInSight();
+}
+
+void LadderView::toggle(std::size_t line, std::optional<bool> open) {
+    const std::optional<std::size_t> message = m_ladder.lines[line].message;
+    if (!message) return;
+    const bool wanted = open.value_or(!m_expanded.contains(*message));
+    const auto frame = m_messages[*message].first_frame();
+    if (wanted) m_expanded.insert(*message);
+    else m_expanded.erase(*message);
+    drawUp(m_centre);
+    m_current = lineOf(frame);
+    viewport()->update();
+}
+
+// What lies at a height of the screen stays there.
+void LadderView::zoom(double factor, double y) {
+    const double before = y - geometry().screen(0);
+    const dissect::Instant time = m_layout.time_at(before);
+    m_scale = std::clamp(m_scale * factor, kLeastScale, kMostScale);
+    layOut();
+    scrollTo(m_offset + m_layout.y_of(time) - before);
+}
+
+void LadderView::zoomIn() { zoom(kZoomStep, geometry().lanes.body().center().y()); }
+void LadderView::zoomOut() { zoom(1 / kZoomStep, geometry().lanes.body().center().y()); }
+
+void LadderView::zoomNaturally() {
+    m_scale = 0;
+    layOut();
+    scrollTo(m_offset);
+}
+
+void LadderView::openAll() {
+    const std::size_t top = messageAt(m_offset);
+    for (std::size_t i = top; i < std::min(m_window.end, top + kMostOpened); ++i) m_expanded.insert(i);
+    drawUp(m_centre);
+}
+
+void LadderView::closeAll() {
+    m_expanded.clear();
+    drawUp(m_centre);
+}
+
+QString LadderView::emptyReason() const {
+    if (!m_ladder.lines.empty()) return {};
+    if (m_session.packets() == 0) return tr("No capture is open.");
+    if (!m_connection) return tr("Choose a connection: its messages are drawn here as a ladder between the two ends.");
+    if (m_reader.running() || m_session.busy()) return tr("Reading the messages of the connection ...");
+    return tr("This connection has no messages in the capture.");
+}
+
+void LadderView::paint(QPainter& painter, const QRectF& area) const { paintLadder(painter, geometry(area), style()); }
+
+QString LadderView::csv() const {
+    const LadderStyle names = style();
+    const auto quoted = [](QString text) { return u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"'; };
+    QString table = QStringLiteral("time,end time,from,to,first packet,last packet,label\n");
+    const auto seconds = [&](dissect::Instant time) { return names.start ? timeText(time, *names.start, true) : QString(); };
+    for (const LadderLine& line : m_ladder.lines) {
+        const auto name = [&](End end) { return quoted(names.ends[static_cast<std::size_t>(end)]); };
+        table += QStringList{seconds(line.begins),
+                             seconds(line.ends),
+                             name(line.from),
+                             name(other(line.from)),
+                             QString::number(std::to_underlying(line.frame)),
+                             QString::number(std::to_underlying(line.last)),
+                             quoted(QString::fromStdString(line.label))}
+                     .join(u',') +
+                 u'\n';
+    }
+    return table;
+}
+
+void LadderView::paintEvent(QPaintEvent*) {
+    QPainter painter(viewport());
+    const QString reason = emptyReason();
+    if (reason.isEmpty()) {
+        paint(painter, QRectF(viewport()->rect()));
+        return;
+    }
+    painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
+    painter.setPen(palette().color(QPalette::PlaceholderText));
+    const int margin = fontMetrics().height();
+    painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap, reason);
+}
+
+void LadderView::resizeEvent(QResizeEvent*) { scrollTo(m_offset); }
+
+void LadderView::changeEvent(QEvent* event) {
+    QAbstractScrollArea::changeEvent(event);
+    if (event->type() != QEvent::FontChange) return;
+    layOut();
+    scrollTo(m_offset);
+}
+
+void LadderView::focusInEvent(QFocusEvent*) { viewport()->update(); }
+void LadderView::focusOutEvent(QFocusEvent*) { viewport()->update(); }
+
+void LadderView::keyPressEvent(QKeyEvent* event) {
+    const bool control = event->modifiers().testFlag(Qt::ControlModifier);
+    switch (event->key()) {
+        case Qt::Key_Plus:
+        case Qt::Key_Equal:
+            if (control) zoomIn();
+            else if (m_current) toggle(*m_current, true);
+            return;
+        case Qt::Key_Minus:
+            if (control) zoomOut();
+            else if (m_current) toggle(*m_current, false);
+            return;
+        case Qt::Key_0:
+            if (!control) break;
+            zoomNaturally();
+            return;
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (m_current) toggle(*m_current);
+            return;
+        case Qt::Key_Up: moveCurrent(-1); return;
+        case Qt::Key_Down: moveCurrent(1); return;
+        case Qt::Key_PageUp: scrollTo(m_offset - 0.9 * room()); return;
+        case Qt::Key_PageDown: scrollTo(m_offset + 0.9 * room()); return;
+        case Qt::Key_Home:
+            if (m_window.first != 0) drawUp(0);
+            scrollTo(0);
+            return;
+        case Qt::Key_End:
+            if (m_window.end != m_messages.size()) drawUp(m_messages.size());
+            scrollTo(geometry().height());
+            return;
+        default: break;
+    }
+    QAbstractScrollArea::keyPressEvent(event);
+}
+
+void LadderView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (const auto box = geometry().boxAt(event->position())) toggle(*box);
+    else if (const auto line = geometry().lineAt(event->position())) setCurrent(*line);
+    else if (const auto wait = geometry().waitAt(event->position())) m_selection.selectPacket(m_ladder.waits[*wait].trigger);
+}
+
+void LadderView::mouseMoveEvent(QMouseEvent* event) { Q_EMIT pointedAt(tipAt(event->position()).replace(u'\n', QStringLiteral(": "))); }
+
+void LadderView::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (geometry().boxAt(event->position())) return;
+    if (const auto line = geometry().lineAt(event->position())) toggle(*line);
+}
+
+void LadderView::wheelEvent(QWheelEvent* event) {
+    const double steps = event->angleDelta().y() / 120.0;
+    if (event->modifiers().testFlag(Qt::ControlModifier)) zoom(std::pow(kZoomStep, steps), event->position().y());
+    else if (!event->pixelDelta().isNull()) scrollTo(m_offset - event->pixelDelta().y());
+    else scrollTo(m_offset - steps * 3 * geometry().line);
+    event->accept();
+}
+
+QString LadderView::tipAt(const QPointF& point) const {
+    const LadderGeometry here = geometry();
+    const auto number = [](dissect::FrameIndex frame) { return QLocale().toString(static_cast<qulonglong>(std::to_underlying(frame))); };
+    if (!emptyReason().isEmpty()) return {};
+    if (const auto box = here.boxAt(point)) return m_ladder.lines[*box].collapsed ? tr("Show its packets") : tr("Show it as one message");
+    if (const auto found = here.lineAt(point)) {
+        const LadderLine& line = m_ladder.lines[*found];
+        const QString packets = line.frame == line.last ? tr("Packet %1").arg(number(line.frame))
+                                                        : tr("Packets %1 to %2").arg(number(line.frame), number(line.last));
+        return packets + u'\n' + QString::fromStdString(line.label);
+    }
+    if (const auto wait = here.waitAt(point))
+        return tr("The requester waited: %1\nPacket %2 began it")
+            .arg(QString::fromStdString(m_ladder.waits[*wait].label), number(m_ladder.waits[*wait].trigger));
+    if (const auto silence = here.breakAt(point))
+        return tr("Nothing for %1; drawn shorter")
+            .arg(QString::fromStdString(transport::duration_text(m_layout.breaks()[*silence].length)));
+    return {};
+}
+
+bool LadderView::viewportEvent(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QAbstractScrollArea::viewportEvent(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), tipAt(QPointF(help->pos())), viewport());
+    return true;
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,232 @@
+#include <gui/pictures/layer_painter.hpp>
+
+#include <QPolygonF>
+#include <QVarLengthArray>
+#include <algorithm>
+#include <cmath>
+
+namespace qps::gui {
+
+namespace {
+
+constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show nothing new
+constexpr double kFillOpacity = 0.25;
+constexpr double kBandOpacity = 0.30;
+
+double xOf(const PlotData& data, const LayerPlace& place, dissect::Instant at) {
+    // Far outside the picture painters lose their exactness.
+    const double x = place.time.pixel(data.timeOf(at));
+    return std::clamp(x, place.area.left() - 10, place.area.right() + 10);
+}
+
+double yOf(const LayerPlace& place, std::int64_t value) {
+    if (place.row) return place.area.center().y();
+    return std::clamp(place.values.pixel(static_cast<double>(value)), place.area.top() - 1e4, place.area.bottom() + 1e4);
+}
+
+std::size_t columnsOf(const LayerPlace& place) {
+    return static_cast<std::size_t>(std::clamp(place.area.width() * place.deviceRatio, 1.0, static_cast<double>(Points::kMaxColumns)));
+}
+
+// The way of a line or a staircase through its points: of each column the first, the extremes and the last.
+QPolygonF wayOf(const PlotData& data, const Layer& layer, const LayerPlace& place) {
+    const Points& points = *layer.points;
+    const auto range = data.range(place.time.span);
+    const bool steps = layer.shape != Shape::Line;
+    QPolygonF way;
+    const auto go = [&](double x, double y) {
+        if (steps && !way.isEmpty()) way.append(QPointF(x, way.back().y()));
+        way.append(QPointF(x, y));
+    };
+    const std::size_t first = points.lower_bound(range.from, 0);
+    if (first > 0) go(xOf(data, place, points.points()[first - 1].time), yOf(place, points.points()[first - 1].y));
+    std::size_t next = first;
+    for (const auto& column : points.columns(range, columnsOf(place))) {
+        const auto& begin = points.points()[column.first];
+        const auto& last = points.points()[column.first + column.count - 1];
+        const double x = xOf(data, place, begin.time);
+        go(x, yOf(place, begin.y));
+        if (column.count > 2) {
+            way.append(QPointF(x, yOf(place, column.extremes.least)));
+            way.append(QPointF(x, yOf(place, column.extremes.most)));
+        }
+        if (column.count > 1) go(xOf(data, place, last.time), yOf(place, last.y));
+        next = column.first + column.count;
+    }
+    if (next < points.points().size()) {
+        const auto& after = points.points()[next];
+        go(xOf(data, place, after.time), steps ? (way.isEmpty() ? yOf(place, after.y) : way.back().y()) : yOf(place, after.y));
+    } else if (steps && !way.isEmpty() && layer.shape == Shape::Steps) {
+        go(std::max(way.back().x(), place.area.right()), way.back().y());  // what was said last still holds
+    }
+    return way;
+}
+
+// What lies below a staircase, an upright piece a step: one polygon of them all would cost the square of its corners. Pieces begin
+// and end between pixels of the device, which painters fill many times faster.
+void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& place, QColor color) {
+    const auto snapped = [&](double at) { return std::round(at * place.deviceRatio) / place.deviceRatio; };
+    const double ground = snapped(std::clamp(place.values.pixel(0), place.area.top(), place.area.bottom()));
+    color.setAlphaF(static_cast<float>(kFillOpacity));
+    for (qsizetype i = 0; i + 1 < way.size(); ++i) {
+        const double left = snapped(way[i].x());
+        const double right = snapped(way[i + 1].x());
+        if (right > left) painter.fillRect(QRectF(QPointF(left, snapped(way[i].y())), QPointF(right, ground)).normalized(), color);
+    }
+}
+
+void paintLine(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+    const QPolygonF way = wayOf(data, layer, place);
+    if (layer.shape == Shape::Area) paintGround(painter, way, place, color);
+    // Where columns are full, lines are upright anyway; smoothing them would cost much and show nothing.
+    const bool slanted = layer.shape == Shape::Line && static_cast<double>(way.size()) < place.area.width();
+    painter.setRenderHint(QPainter::Antialiasing, slanted);
+    painter.setPen(QPen(color, slanted ? 1.5 : 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPolyline(way);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+// One mark for each cell of the picture, so that points that share a place are drawn once.
+class Cells {
+public:
+    Cells(const QRectF& area, double size)
+        : area_(area),
+          size_(size),
+          across_(static_cast<std::size_t>(area.width() / size) + 2),
+          taken_(across_ * (static_cast<std::size_t>(area.height() / size) + 2)) {}
+    bool take(QPointF at) {
+        const auto column = static_cast<std::size_t>((at.x() - area_.left()) / size_);
+        const auto row = static_cast<std::size_t>((at.y() - area_.top()) / size_);
+        const std::size_t cell = row * across_ + column;
+        if (column >= across_ || cell >= taken_.size() || taken_[cell]) return false;
+        taken_[cell] = true;
+        return true;
+    }
+
+private:
+    QRectF area_;
+    double size_;
+    std::size_t across_;
+    std::vector<bool> taken_;
+};
+
+void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
+    const double half = size / 2;
+    switch (shape) {
+        case MarkShape::Dot: painter.fillRect(QRectF(at.x() - half, at.y() - half, size, size), painter.pen().color()); break;
+        case MarkShape::Stroke: painter.drawLine(QLineF(at.x(), at.y() - half, at.x(), at.y() + half)); break;
+        case MarkShape::Cross:
+            painter.drawLine(QLineF(at.x() - half, at.y() - half, at.x() + half, at.y() + half));
+            painter.drawLine(QLineF(at.x() - half, at.y() + half, at.x() + half, at.y() - half));
+            break;
+        case MarkShape::Diamond: {
+            const std::array corners{at + QPointF(0, -half), at + QPointF(half, 0), at + QPointF(0, half), at + QPointF(-half, 0)};
+            painter.drawConvexPolygon(corners.data(), static_cast<int>(corners.size()));
+            break;
+        }
+        case MarkShape::Triangle: {
+            const std::array corners{at + QPointF(0, -half), at + QPointF(half, half), at + QPointF(-half, half)};
+            painter.drawConvexPolygon(corners.data(), static_cast<int>(corners.size()));
+            break;
+        }
+        case MarkShape::Ring: painter.drawEllipse(at, half, half); break;
+    }
+}
+
+double sizeOf(MarkShape shape, double longest) {
+    switch (shape) {
+        case MarkShape::Dot: return std::max(2.0, std::floor(longest * 0.35));
+        case MarkShape::Stroke: return std::max(3.0, longest * 0.6);
+        default: return longest;
+    }
+}
+
+void preparePen(QPainter& painter, MarkShape shape, const QColor& color) {
+    painter.setPen(QPen(color, shape == MarkShape::Stroke ? 1 : 1.5));
+    painter.setBrush(shape == MarkShape::Ring ? QBrush(Qt::NoBrush) : QBrush(color));
+    painter.setRenderHint(QPainter::Antialiasing, shape != MarkShape::Dot && shape != MarkShape::Stroke);
+}
+
+void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+    const double size = sizeOf(layer.mark, place.markSize);
+    const bool small = layer.mark == MarkShape::Dot || layer.mark == MarkShape::Stroke;
+    const double cell = small ? 1 / place.deviceRatio : std::max(1.0, size / 3);
+    const auto columns = static_cast<std::size_t>(std::max(1.0, place.area.width() / (small ? 2 : cell)));
+    Cells cells(place.area, cell);
+    QList<QRectF> dots;
+    QList<QLineF> strokes;
+    preparePen(painter, layer.mark, color);
+    for (const std::size_t position : layer.points->marks(data.range(place.time.span), columns, place.row ? 3 : kMarksOfColumn)) {
+        const auto& point = layer.points->points()[position];
+        const QPointF at(xOf(data, place, point.time), yOf(place, point.y));
+        if (!place.area.adjusted(0, 0, 1, 1).contains(at) || !cells.take(at)) continue;
+        if (layer.mark == MarkShape::Dot) dots.append(QRectF(at.x() - size / 2, at.y() - size / 2, size, size));
+        else if (layer.mark == MarkShape::Stroke) strokes.append(QLineF(at.x(), at.y() - size / 2, at.x(), at.y() + size / 2));
+        else paintMark(painter, layer.mark, at, size);
+    }
+    painter.drawLines(strokes);
+    painter.setPen(Qt::NoPen);
+    painter.drawRects(dots);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void paintBands(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+    const std::size_t columns = columnsOf(place);
+    const double width = place.area.width() / static_cast<double>(columns);
+    QColor fill = color;
+    fill.setAlphaF(place.row ? 1.0F : static_cast<float>(kBandOpacity));
+    const double least = place.row ? 2 : 1;
+    for (const auto& shaded : layer.bands->shaded(data.range(place.time.span), columns)) {
+        const double left = place.area.left() + static_cast<double>(shaded.first) * width;
+        const double across = static_cast<double>(shaded.last - shaded.first + 1) * width;
+        painter.fillRect(QRectF(left, place.area.top(), std::max(least, across), place.area.height()), fill);
+    }
+}
+
+}  // namespace
+
+void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+    if (layer.empty() || place.area.width() < 1 || place.area.height() < 1) return;
+    painter.save();
+    painter.setClipRect(place.area.adjusted(-1, -1, 1, 1));
+    switch (layer.shape) {
+        case Shape::Bands: paintBands(painter, data, layer, place, color); break;
+        case Shape::Marks: paintMarks(painter, data, layer, place, color); break;
+        case Shape::Line:
+        case Shape::Steps:
+        case Shape::Area: paintLine(painter, data, layer, place, color); break;
+    }
+    painter.restore();
+}
+
+void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const QColor& color) {
+    painter.save();
+    const double middle = box.center().y();
+    switch (layer.shape) {
+        case Shape::Bands: {
+            QColor fill = color;
+            fill.setAlphaF(static_cast<float>(2 * kBandOpacity));
+            painter.fillRect(box, fill);
+            break;
+        }
+        case Shape::Marks:
+            preparePen(painter, layer.mark, color);
+            paintMark(painter, layer.mark, box.center(), sizeOf(layer.mark, box.height() * 0.8));
+            break;
+        case Shape::Area: {
+            QColor fill = color;
+            fill.setAlphaF(static_cast<float>(kFillOpacity));
+            painter.fillRect(QRectF(box.left(), middle, box.width(), box.bottom() - middle), fill);
+            [[fallthrough]];
+        }
+        case Shape::Line:
+        case Shape::Steps:
+            painter.setPen(QPen(color, 2));
+            painter.drawLine(QLineF(box.left(), middle, box.right(), middle));
+            break;
+    }
+    painter.restore();
+}
+
+}  // namespace qps::gui

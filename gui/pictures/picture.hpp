@@ -1,0 +1,62 @@
+// Picture: a view that can be saved: as PNG, as SVG, and its data as CSV. It has a row of buttons above and a line of words below;
+// who derives from it puts the picture between and says how it is painted and written.
+#pragma once
+
+#include <QIODevice>
+#include <QLabel>
+#include <QMenu>
+#include <QPainter>
+#include <QToolBar>
+#include <QVBoxLayout>
+#include <QWidget>
+#include <optional>
+
+namespace qps::gui {
+
+class Picture : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit Picture(const QString& title, QWidget* parent = nullptr);
+
+    [[nodiscard]] QString title() const { return m_title; }
+    // Nothing: it is written. Else one sentence that says why not. `scale`: pixels for one of the screen's.
+    [[nodiscard]] std::optional<QString> savePng(const QString& path, double scale) const;
+    [[nodiscard]] std::optional<QString> saveSvg(const QString& path) const;
+    [[nodiscard]] std::optional<QString> saveCsv(const QString& path) const;
+
+public Q_SLOTS:
+    // Asks where; the ending of the name chooses the format. Says what went wrong.
+    void saveAs();
+
+Q_SIGNALS:
+    void viewRequested(const QString& id);
+
+protected:
+    [[nodiscard]] virtual QSizeF pictureSize() const = 0;
+    virtual void paintPicture(QPainter& painter, const QSizeF& size, double scale) const = 0;
+    virtual void writeCsv(QIODevice& device) const = 0;
+    // What stands for the picture in the name of a file: "throughput".
+    [[nodiscard]] virtual QString fileName() const = 0;
+
+    void setContent(QWidget* content);
+    void setWords(const QString& words);
+    [[nodiscard]] QToolBar& tools() { return *m_tools; }
+    // A button with its name for those who cannot see the icon, and its keys in the tip.
+    QAction* addTool(const QString& text, const QString& icon, const QString& tip);
+    // Also shown by the right button.
+    [[nodiscard]] QMenu& menu() { return *m_menu; }
+    // After all other tools.
+    void addSaveTools();
+
+private:
+    void askAndSave(const QString& ending);
+
+    QString m_title;
+    QVBoxLayout* m_column;
+    QToolBar* m_tools;
+    QMenu* m_menu;
+    QLabel* m_words;
+};
+
+}  // namespace qps::gui

@@ -1,0 +1,92 @@
+// PlotData: what a plot shows: panels one above the other over one axis of time, each with its layers. Values only; points are
+// shared with whoever computed them, so that copies are cheap.
+#pragma once
+
+#include <gui/look.hpp>
+#include <gui/pictures/axis.hpp>
+#include <gui/pictures/bands.hpp>
+#include <transport-replay/series/pyramid.hpp>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace qps::gui {
+
+using Points = transport::series::Pyramid<transport::series::Point>;
+
+enum class Shape {
+    Line,   // from point to point
+    Steps,  // a value holds until the next
+    Area,   // steps, shaded down to 0
+    Marks,  // a mark a point
+    Bands,  // stretches of time, over the whole height
+};
+enum class MarkShape { Dot, Stroke, Cross, Diamond, Triangle, Ring };
+
+struct Layer {
+    QString name{};
+    Ink ink = Ink::Other;
+    Shape shape = Shape::Marks;
+    MarkShape mark = MarkShape::Dot;
+    std::shared_ptr<const Points> points{};  // all but bands
+    std::shared_ptr<const Bands> bands{};
+    bool faint = false;  // stands behind the others
+
+    [[nodiscard]] bool empty() const { return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty(); }
+};
+
+// A horizontal line with its name: a percentile, a rate of a link.
+struct Guide {
+    QString name{};
+    double value = 0;
+};
+
+// How many values lie between two: a bar at the side of the axis.
+struct SideBar {
+    double from = 0;
+    double to = 0;
+    std::uint64_t count = 0;
+};
+
+struct Panel {
+    QString title{};  // of the axis
+    Quantity quantity = Quantity::Count;
+    bool logarithmic = false;
+    bool fromZero = false;
+    bool lanes = false;  // each layer has a row of its own, named at the axis; values do not count
+    int weight = 1;      // of the height
+    std::vector<Layer> layers{};
+    std::vector<Guide> guides{};  // from low to high
+    std::vector<SideBar> side{};  // drawn beside the panel, along its axis of values
+};
+
+struct PlotData {
+    dissect::Instant origin{};  // times count from here
+    TimeSpan whole{0, 1};       // of all that can be seen
+    std::vector<Panel> panels;
+    // Puts in what depends on the zoom (sums of a bin), for a view so many pixels wide. Asked before each painting of another view.
+    std::function<void(PlotData&, const transport::series::Range&, std::size_t columns)> refine;
+
+    [[nodiscard]] bool empty() const {
+        for (const Panel& panel : panels)
+            for (const Layer& layer : panel.layers)
+                if (!layer.empty()) return false;
+        return !refine;
+    }
+    [[nodiscard]] std::int64_t timeOf(dissect::Instant at) const { return std::to_underlying(transport::elapsed(origin, at)); }
+    [[nodiscard]] dissect::Instant instant(std::int64_t time) const { return transport::later(origin, dissect::Duration{time}); }
+    // Both ends of a span belong to it, the end of a range does not.
+    [[nodiscard]] transport::series::Range range(TimeSpan span) const {
+        return {instant(span.from), transport::later(instant(span.to), dissect::Duration{1})};
+    }
+};
+
+// Where a layer stands among all.
+struct LayerId {
+    std::size_t panel = 0;
+    std::size_t layer = 0;
+    [[nodiscard]] auto operator<=>(const LayerId&) const = default;
+};
+
+}  // namespace qps::gui

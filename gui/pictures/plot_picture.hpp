@@ -1,0 +1,93 @@
+// PlotPicture: a picture that is a plot of the open capture. It computes in a worker when the capture, or what it follows of the
+// selection, changes, as long as it can be seen; it shows the shared range and packet, and tells the selection what was chosen in it.
+#pragma once
+
+#include <gui/pictures/picture.hpp>
+#include <gui/pictures/plot.hpp>
+#include <gui/pictures/series_job.hpp>
+#include <gui/session/selection.hpp>
+#include <gui/session/session.hpp>
+
+#include <QTimer>
+
+namespace qps::gui {
+
+class PlotPicture : public Picture {
+    Q_OBJECT
+
+public:
+    PlotPicture(const QString& title, const QString& fileName, Session& session, Selection& selection, QWidget* parent);
+
+    [[nodiscard]] Plot& plot() { return *m_plot; }
+    // Whether what is shown is what there is: nothing is being computed, nor due.
+    [[nodiscard]] bool settled() const { return !m_job.running() && !m_due.isActive() && !m_stale; }
+
+protected:
+    // What a worker may read. `hits`: a copy; null: all packets.
+    struct Inputs {
+        std::shared_ptr<const transport::CaptureIndex> index;
+        std::shared_ptr<const transport::Timeline> timeline;
+        std::shared_ptr<const transport::RowSet> hits;
+        transport::series::Range whole;  // times of all packets
+    };
+    struct Made {
+        PlotData data;
+        QString notice;  // shown where the data is empty: what is missing and what to do
+    };
+    // Runs in the worker; nothing: it was stopped.
+    using Maker = std::function<std::optional<Made>(const Inputs&, const transport::series::Stop&)>;
+    // Reads the state of the widget. An empty one: there is nothing to compute; `notice` says why.
+    [[nodiscard]] virtual Maker maker(QString& notice) = 0;
+    [[nodiscard]] virtual bool filtered() const { return false; }  // whether it wants hits
+
+    // What is shown is out of date; `anew`: of something else, so that the zoom is void.
+    void refresh(bool anew);
+    // Buttons and keys for the next connection and the one before.
+    void addConnectionTools();
+    void stepConnection(int by);
+    [[nodiscard]] const transport::Connection* connection() const;
+    void addPlotTools();
+    [[nodiscard]] Session& session() const { return m_session; }
+    [[nodiscard]] Selection& selection() const { return m_selection; }
+
+    void showEvent(QShowEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    [[nodiscard]] QSizeF pictureSize() const override { return m_plot->size(); }
+    void paintPicture(QPainter& painter, const QSizeF& size, double scale) const override;
+    void writeCsv(QIODevice& device) const override;
+    [[nodiscard]] QString fileName() const override { return m_fileName; }
+
+private:
+    void compute();
+    void show(Made made);
+    void followRange();
+    void followPacket();
+    void choose(const Hit& hit, bool go);
+    void listLayers();
+    [[nodiscard]] std::shared_ptr<const transport::RowSet> copyOfHits() const;
+
+    QString m_fileName;
+    Session& m_session;
+    Selection& m_selection;
+    Plot* m_plot;
+    QMenu* m_layers = nullptr;
+    SeriesJob m_job;
+    QTimer m_due;
+    bool m_stale = true;
+    bool m_anew = true;
+    bool m_connectionTools = false;
+};
+
+// The first packet at or after an instant; the last one where there is none. Exact where times never run backwards.
+[[nodiscard]] std::optional<dissect::FrameIndex> frameAt(const transport::CaptureIndex& index, dissect::Instant time);
+
+// Points of a picture from what a series has: anything with a time, a y and a frame.
+template <class P>
+[[nodiscard]] std::shared_ptr<const Points> pointsOf(const std::vector<P>& from) {
+    std::vector<transport::series::Point> points;
+    points.reserve(from.size());
+    for (const P& point : from) points.push_back({point.time, point.y, point.frame});
+    return std::make_shared<const Points>(std::move(points));
+}
+
+}  // namespace qps::gui

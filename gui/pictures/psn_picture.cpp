@@ -1,0 +1,130 @@
+#include <gui/pictures/psn_picture.hpp>
+
+#include <QKeyEvent>
+#include <array>
+
+namespace qps::gui {
+
+namespace {
+
+using transport::RecoveryKind;
+using transport::series::PsnMark;
+
+struct MarkLook {
+    Ink ink;
+    Shape shape;
+    MarkShape mark;
+};
+
+// By PsnMark.
+constexpr std::array kMarks{
+    MarkLook{Ink::Request, Shape::Marks, MarkShape::Stroke},
+    MarkLook{Ink::Retransmission, Shape::Marks, MarkShape::Diamond},
+    MarkLook{Ink::Acknowledgment, Shape::Steps, MarkShape::Dot},
+    MarkLook{Ink::Response, Shape::Marks, MarkShape::Dot},
+    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Cross},
+    MarkLook{Ink::Wait, Shape::Marks, MarkShape::Triangle},
+    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Diamond},
+    MarkLook{Ink::Other, Shape::Marks, MarkShape::Ring},
+};
+static_assert(kMarks.size() == transport::series::kPsnMarkNames.size());
+
+// By RecoveryKind: what the wait was for.
+constexpr std::array kWaits{Ink::NegativeAcknowledgment, Ink::Wait, Ink::Congestion, Ink::Response};
+static_assert(kWaits.size() == transport::kRecoveryKindNames.size());
+
+QString spoken(std::string_view name) {
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
+QString endText(const transport::Connection& connection, transport::End end) {
+    return QString::fromStdString(transport::text(connection.end(end)));
+}
+
+}  // namespace
+
+PlotData psnPlot(const transport::series::PsnSeries& series) {
+    PlotData data;
+    Panel panel{.title = QObject::tr("PSN"), .quantity = Quantity::Psn};
+    for (std::size_t i = 0; i < kMarks.size(); ++i) {
+        if (series.marks[i].empty()) continue;
+        panel.layers.push_back({.name = spoken(transport::series::kPsnMarkNames[i]),
+                                .ink = kMarks[i].ink,
+                                .shape = kMarks[i].shape,
+                                .mark = kMarks[i].mark,
+                                .points = pointsOf(series.marks[i])});
+    }
+    for (std::size_t i = 0; i < kWaits.size(); ++i) {
+        std::vector<Band> bands;
+        for (const auto& wait : series.waits)
+            if (static_cast<std::size_t>(wait.kind) == i)
+                bands.push_back(
+                    {wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(transport::elapsed(wait.from, wait.to)))});
+        if (bands.empty()) continue;
+        panel.layers.push_back({.name = QObject::tr("wait: %1").arg(spoken(transport::kRecoveryKindNames[i])),
+                                .ink = kWaits[i],
+                                .shape = Shape::Bands,
+                                .bands = std::make_shared<const Bands>(std::move(bands))});
+    }
+    data.panels.push_back(std::move(panel));
+    return data;
+}
+
+PsnPicture::PsnPicture(Session& session, Selection& selection, QWidget* parent)
+    : PlotPicture(tr("PSN over time"), QStringLiteral("psn"), session, selection, parent) {
+    addConnectionTools();
+    m_way = addTool(QString(), QStringLiteral("object-flip-horizontal"), tr("Whose requests are shown; turn to the other end's (d)"));
+    connect(m_way, &QAction::triggered, this, &PsnPicture::turnAround);
+    addPlotTools();
+    connect(&selection, &Selection::connectionChanged, this, [this] { refresh(true); });
+    showWay();
+}
+
+void PsnPicture::turnAround() {
+    m_requester = transport::other(m_requester);
+    showWay();
+    refresh(true);
+}
+
+void PsnPicture::showWay() {
+    const transport::Connection* chosen = connection();
+    m_way->setEnabled(chosen != nullptr);
+    const QString text = chosen == nullptr
+                             ? tr("No connection")
+                             : tr("%1 to %2").arg(endText(*chosen, m_requester), endText(*chosen, transport::other(m_requester)));
+    m_way->setText(text);
+    if (QWidget* button = tools().widgetForAction(m_way)) button->setAccessibleName(tr("Turn around: %1").arg(text));
+}
+
+// Another connection is shown from the end that asks more.
+void PsnPicture::follow() {
+    const transport::Connection* chosen = connection();
+    if (chosen != nullptr && m_followed != chosen->uid) {
+        m_followed = chosen->uid;
+        m_requester =
+            chosen->way(transport::End::b).requests > chosen->way(transport::End::a).requests ? transport::End::b : transport::End::a;
+    }
+    showWay();
+}
+
+PlotPicture::Maker PsnPicture::maker(QString& notice) {
+    follow();
+    const auto chosen = selection().connection();
+    if (!chosen) {
+        notice = tr("No connection is chosen. Choose one in the list of connections, or press Page Down for the first.");
+        return {};
+    }
+    return
+        [connection = *chosen, requester = m_requester](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
+            const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
+            if (!series) return std::nullopt;
+            return Made{psnPlot(*series), tr("This end sent no requests. Press d to look at those of the other end.")};
+        };
+}
+
+void PsnPicture::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_D && event->modifiers() == Qt::NoModifier) turnAround();
+    else PlotPicture::keyPressEvent(event);
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,130 @@
+#include <gui/pictures/throughput_picture.hpp>
+
+#include <QCoreApplication>
+#include <QLabel>
+#include <array>
+
+namespace qps::gui {
+
+using transport::series::Amount;
+using transport::series::Range;
+using transport::series::Throughput;
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("ThroughputPicture", text); }
+
+constexpr std::size_t kPixelsOfBin = 3;  // narrower bins are noise
+
+struct Row {
+    const char* name;
+    Ink ink;
+    Shape shape;
+    AmountOf amount;
+};
+
+constexpr std::array kRates{
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "on the wire"), Ink::Request, Shape::Area, [](const Amount& a) { return a.bytes; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "new payload"), Ink::Acknowledgment, Shape::Steps,
+        [](const Amount& a) { return a.goodput; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "sent again"), Ink::Retransmission, Shape::Steps,
+        [](const Amount& a) { return a.retransmitted; }},
+};
+constexpr std::array kCounts{
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "NAKs"), Ink::NegativeAcknowledgment, Shape::Steps,
+        [](const Amount& a) { return std::uint64_t{a.naks}; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "RNR NAKs"), Ink::Wait, Shape::Steps,
+        [](const Amount& a) { return std::uint64_t{a.rnr_naks}; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "CNPs"), Ink::Notification, Shape::Steps,
+        [](const Amount& a) { return std::uint64_t{a.cnps}; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "CE marks"), Ink::Congestion, Shape::Steps,
+        [](const Amount& a) { return std::uint64_t{a.marked}; }},
+};
+
+Panel panelOf(const QString& title, Quantity quantity, int weight, std::span<const Row> rows) {
+    Panel panel{.title = title, .quantity = quantity, .fromZero = true, .weight = weight};
+    for (const Row& row : rows) panel.layers.push_back({.name = tr(row.name), .ink = row.ink, .shape = row.shape});
+    return panel;
+}
+
+}  // namespace
+
+std::shared_ptr<const Points> binned(const Throughput& throughput, const Range& view, std::size_t columns, AmountOf amount,
+                                     bool perSecond) {
+    const std::size_t bins = std::max<std::size_t>(1, columns / kPixelsOfBin);
+    std::vector<transport::series::Point> points;
+    const auto bars = throughput.bars(view, throughput.fold_for(view.length(), bins));
+    points.reserve(bars.size() + 1);
+    for (const auto& bar : bars) {
+        const double length = static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(bar.width)));
+        const double value = static_cast<double>(amount(bar.amount)) * (perSecond ? 8e9 / length : 1);
+        points.push_back({bar.from, static_cast<std::int64_t>(std::min(value, 9e18)), {}});
+    }
+    // The last bin ends somewhere.
+    if (!bars.empty()) points.push_back({transport::later(bars.back().from, bars.back().width), points.back().y, {}});
+    return std::make_shared<const Points>(std::move(points));
+}
+
+PlotData throughputPlot(Throughput throughput, const transport::series::Outstanding& outstanding) {
+    PlotData data;
+    if (throughput.total().packets == 0) return data;
+    data.panels.push_back(panelOf(tr("Throughput"), Quantity::BitRate, 3, kRates));
+    data.panels.push_back(panelOf(tr("In each bin"), Quantity::Count, 1, kCounts));
+    if (!outstanding.empty()) {
+        Panel panel{.title = tr("Outstanding"), .quantity = Quantity::Bytes, .fromZero = true, .weight = 2};
+        panel.layers.push_back(
+            {.name = tr("bytes not yet answered"), .ink = Ink::Response, .shape = Shape::Area, .points = pointsOf(outstanding.bytes)});
+        data.panels.push_back(std::move(panel));
+    }
+    data.refine = [shared = std::make_shared<const Throughput>(std::move(throughput))](PlotData& plot, const Range& view,
+                                                                                       std::size_t columns) {
+        for (std::size_t i = 0; i < kRates.size(); ++i)
+            plot.panels[0].layers[i].points = binned(*shared, view, columns, kRates[i].amount, true);
+        for (std::size_t i = 0; i < kCounts.size(); ++i)
+            plot.panels[1].layers[i].points = binned(*shared, view, columns, kCounts[i].amount, false);
+    };
+    return data;
+}
+
+ThroughputPicture::ThroughputPicture(Session& session, Selection& selection, QWidget* parent)
+    : PlotPicture(tr("Throughput"), QStringLiteral("throughput"), session, selection, parent), m_of(new QComboBox(this)) {
+    m_of->addItems({tr("Chosen connection"), tr("All packets"), tr("Filtered packets")});
+    m_of->setCurrentIndex(static_cast<int>(Of::All));
+    m_of->setAccessibleName(tr("Whose throughput"));
+    m_of->setToolTip(tr("Whose throughput is shown"));
+    tools().addWidget(m_of);
+    connect(m_of, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
+    addConnectionTools();
+    addPlotTools();
+    connect(&selection, &Selection::connectionChanged, this, [this] {
+        if (of() == Of::Connection) refresh(false);
+    });
+}
+
+ThroughputPicture::Of ThroughputPicture::of() const { return static_cast<Of>(m_of->currentIndex()); }
+
+void ThroughputPicture::setOf(Of of) { m_of->setCurrentIndex(static_cast<int>(of)); }
+
+PlotPicture::Maker ThroughputPicture::maker(QString& notice) {
+    transport::series::Scope scope;
+    if (of() == Of::Connection) {
+        const auto chosen = selection().connection();
+        if (!chosen) {
+            notice = tr("No connection is chosen. Choose one in the list of connections, or press Page Down for the first.");
+            return {};
+        }
+        scope.add(*chosen);
+    }
+    const QString nothing = of() == Of::Filtered ? tr("The filter lets no packet through that has a time. Widen or clear it.")
+                                                 : tr("None of these packets has a time, so there is nothing to draw over time.");
+    return [scope, nothing](const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
+        scope.only(inputs.hits.get());
+        auto throughput = transport::series::throughput(*inputs.index, scope, inputs.whole, stop);
+        if (!throughput) return std::nullopt;
+        const auto outstanding = transport::series::outstanding(*inputs.index, *inputs.timeline, scope, stop);
+        if (!outstanding) return std::nullopt;
+        return Made{throughputPlot(std::move(*throughput), *outstanding), nothing};
+    };
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,41 @@
+// StatusLine: the bar below: what goes on and how far it is, with a button that ends it; how many packets there are, are shown and
+// are marked; what was chosen; what could not be read.
+#pragma once
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QStatusBar>
+#include <QToolButton>
+
+namespace qps::gui {
+
+class Session;
+class Selection;
+
+class StatusLine : public QStatusBar {
+    Q_OBJECT
+
+public:
+    StatusLine(Session& session, Selection& selection, QWidget* parent = nullptr);
+    // What the view that has the keyboard says of what is selected in it: a field and its bytes.
+    void describe(const QString& text);
+
+Q_SIGNALS:
+    void problemsRequested();
+
+private:
+    void showState();
+    void showCounts();
+    void cancel();
+
+    Session& m_session;
+    Selection& m_selection;
+    QLabel* m_what;
+    QProgressBar* m_progress;
+    QToolButton* m_cancel;
+    QToolButton* m_problems;
+    QLabel* m_range;
+    QLabel* m_counts;
+};
+
+}  // namespace qps::gui

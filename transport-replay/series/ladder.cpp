@@ -1,0 +1,211 @@
+#include <dissect/headers/infiniband.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/series/ladder.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace qps::transport::series {
+
+using namespace dissect;
+
+std::optional<LadderMessages> LadderMessages::of(const CaptureIndex& index, ConnectionId connection, const Stop& stop) {
+    LadderMessages found;
+    found.connection_ = connection;
+    const auto take = [&](const MessageRow& message, std::uint64_t) {
+        if (message.connection() == connection && time_of(index, message.first_frame())) found.messages_.push_back(message);
+    };
+    if (!scan(index.messages, 0, index.messages.size(), stop, take)) return std::nullopt;
+    std::ranges::stable_sort(found.messages_, {}, &MessageRow::first_frame);
+    return found;
+}
+
+std::size_t LadderMessages::position_of(FrameIndex frame) const {
+    const auto after = std::ranges::upper_bound(messages_, frame, {}, &MessageRow::first_frame);
+    return after == messages_.begin() ? 0 : static_cast<std::size_t>(after - messages_.begin()) - 1;
+}
+
+namespace {
+
+// "RC_SEND_FIRST" is "SEND FIRST": the service is that of the whole connection.
+std::string opcode_words(const OpcodeRow& opcode) {
+    std::string name(opcode.name());
+    if (opcode.defined && opcode.verb != Verb::notify) name.erase(0, name.find('_') + 1);
+    std::ranges::replace(name, '_', ' ');
+    return name;
+}
+
+std::string acknowledgment_words(const OpcodeRow& opcode, std::uint8_t syndrome) {
+    const Acknowledgment told{syndrome, {}};
+    switch (static_cast<SyndromeType>(told.type())) {
+        case SyndromeType::rnr_nak: return "RNR NAK";
+        case SyndromeType::nak: return "NAK, " + nak_text(told.code());
+        default: return opcode.verb == Verb::acknowledge ? "ACK" : opcode_words(opcode);
+    }
+}
+
+LadderTone tone_of(const PacketRow& row) {
+    if (row.has(Mark::retransmission) || row.has(Mark::duplicated)) return LadderTone::retransmission;
+    if (const auto syndrome = row.syndrome(); syndrome && static_cast<SyndromeType>(*syndrome >> 5 & 3) != SyndromeType::ack)
+        return LadderTone::nak;
+    const OpcodeRow& opcode = info(row.opcode());
+    if (opcode.request) return LadderTone::request;
+    return opcode.verb == Verb::acknowledge ? LadderTone::acknowledgment : LadderTone::response;
+}
+
+std::string packet_words(const CaptureIndex& index, FrameIndex frame) {
+    const PacketRow& row = index.row(frame);
+    const OpcodeRow& opcode = info(row.opcode());
+    const auto syndrome = row.syndrome();
+    std::string words = syndrome ? acknowledgment_words(opcode, *syndrome) : opcode_words(opcode);
+    words += fmt::format(", PSN {}", row.psn().value());
+    if (row.has(Mark::duplicated)) words += ", doubled by the network";
+    else if (row.has(Mark::retransmission)) words += ", sent again";
+    if (row.icrc() == CrcStatus::bad) words += ", ICRC wrong";
+    if (row.has(Mark::mirror_copy)) words += ", copy of a mirror";
+    if (row.has(Mark::gap)) words += ", PSNs before it are missing";
+    return words;
+}
+
+constexpr std::array<std::string_view, 5> kOutcomeWords{", not answered", "", "", ", refused", ", given up"};
+
+std::string message_words(const CaptureIndex& index, const MessageRow& message) {
+    std::string words(words::verb(info(index.row(message.first_frame()).opcode()).verb));
+    if (message.bytes() != 0) words += fmt::format(", {}", bytes_text(message.bytes()));
+    if (message.retransmissions() != 0)
+        words += fmt::format(", {}{} sent again", counted(message.retransmissions(), "packet"),
+                             message.retransmissions() == UINT8_MAX ? " or more" : "");
+    words += kOutcomeWords[static_cast<std::size_t>(message.outcome())];
+    return words;
+}
+
+// Draws up one window.
+class Drafting {
+public:
+    Drafting(const CaptureIndex& index, const LadderMessages& messages) : index_(index), messages_(messages) {}
+
+    void add_message(std::size_t position) {
+        const MessageRow& message = messages_[position];
+        const PacketRow& first = index_.row(message.first_frame());
+        const auto last = time_of(index_, message.last_frame());
+        LadderLine line;
+        line.from = message.requester();
+        line.begins = first.time();
+        line.ends = last ? std::max(*last, first.time()) : first.time();
+        line.frame = message.first_frame();
+        line.last = message.last_frame();
+        line.tone = message.retransmissions() != 0 ? LadderTone::retransmission : LadderTone::request;
+        line.message = position;
+        line.collapsed = true;
+        line.label = message_words(index_, message);
+        ladder_.lines.push_back(std::move(line));
+        if (const auto answer = message.answer_frame()) add_answer(*answer, position);
+    }
+
+    // Its packets: those of its PSNs from its first to what answered it.
+    bool add_packets(std::size_t position, const Stop& stop) {
+        const MessageRow& message = messages_[position];
+        const auto number = [](FrameIndex frame) { return std::to_underlying(frame); };
+        const std::uint64_t begin = number(message.first_frame()) - 1;
+        const std::uint64_t all = std::min(number(message.answer_frame().value_or(message.last_frame())), index_.packets.size());
+        const std::uint64_t end = std::min(all, begin + kMaxMessageRows);
+        const Psn psn = index_.row(message.first_frame()).psn();
+        std::size_t found = 0;
+        std::size_t left_out = 0;
+        const auto take = [&](const PacketRow& row, std::uint64_t at) {
+            if (row.connection() != messages_.connection() || !belongs(row, message, psn)) return;
+            if (++found > kMaxMessagePackets) ++left_out;
+            else add_packet(frame_at(at), position);
+        };
+        if (!scan(index_.packets, begin, end, stop, take)) return false;
+        const auto heading = shown_.find(message.first_frame());
+        if (heading != shown_.end()) {
+            LadderLine& line = ladder_.lines[heading->second];
+            line.heading = true;
+            line.message = position;
+            if (left_out != 0 || end < all) line.label += fmt::format(", only its first {} shown", counted(found - left_out, "packet"));
+        }
+        if (const auto answer = message.answer_frame()) add_answer(*answer, position);
+        return true;
+    }
+
+    void add_waits(const Timeline& timeline) {
+        if (ladder_.lines.empty()) return;
+        const Instant from = std::ranges::min(ladder_.lines, {}, &LadderLine::begins).begins;
+        const Instant to = std::ranges::max(ladder_.lines, {}, &LadderLine::ends).ends;
+        for (const Recovery& recovery : timeline.recoveries) {
+            const bool again = recovery.resumed != FrameIndex{};
+            const Instant until = std::max(recovery.began, again ? recovery.resumed_time : recovery.ended);
+            if (recovery.connection != messages_.connection() || until < from || to < recovery.began) continue;
+            if (recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak)
+                add_packet(recovery.trigger, std::nullopt);  // it ended no message, but tells why the requester sends again
+            ladder_.waits.push_back({recovery.requester, recovery.began, until, recovery.kind, recovery.trigger, recovery.resumed,
+                                     wait_words(recovery, elapsed(recovery.began, until))});
+        }
+    }
+
+    Ladder finish() {
+        std::ranges::stable_sort(ladder_.lines, {}, [](const LadderLine& line) { return std::tuple(line.begins, line.frame); });
+        return std::move(ladder_);
+    }
+
+private:
+    static bool belongs(const PacketRow& row, const MessageRow& message, Psn first) {
+        if (row.kind() != ObservationKind::transport || Scope::notifies(row)) return false;
+        if (info(row.opcode()).request != (row.from() == message.requester())) return false;
+        const std::int32_t at = row.psn() - first;
+        return 0 <= at && static_cast<std::uint32_t>(at) < std::max<std::uint32_t>(message.psns(), 1);
+    }
+
+    static std::string wait_words(const Recovery& recovery, Duration length) {
+        constexpr std::array<std::string_view, 4> kReasons{"after a NAK", "receiver not ready", "timeout", "READ asked for again"};
+        return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], duration_text(length));
+    }
+
+    // A packet stands once, whatever asks for it.
+    LadderLine* add_packet(FrameIndex frame, std::optional<std::size_t> message) {
+        const auto time = time_of(index_, frame);
+        if (!time) return nullptr;
+        const auto [place, is_new] = shown_.try_emplace(frame, ladder_.lines.size());
+        if (!is_new) return &ladder_.lines[place->second];
+        const PacketRow& row = index_.row(frame);
+        ladder_.lines.push_back({row.from(), *time, *time, frame, frame, tone_of(row), message, false, false, packet_words(index_, frame)});
+        return &ladder_.lines.back();
+    }
+
+    void add_answer(FrameIndex frame, std::size_t message) {
+        LadderLine* line = add_packet(frame, message);
+        if (line == nullptr) return;
+        const std::uint32_t ends = ++answered_[frame];
+        if (ends == 1) return;
+        if (line->message && !line->heading) line->message.reset();
+        line->label = packet_words(index_, frame) + fmt::format(", answers {} messages", ends);
+    }
+
+    const CaptureIndex& index_;
+    const LadderMessages& messages_;
+    std::unordered_map<FrameIndex, std::size_t> shown_;       // packets, by their line
+    std::unordered_map<FrameIndex, std::uint32_t> answered_;  // how many messages of the window
+    Ladder ladder_;
+};
+
+}  // namespace
+
+std::optional<Ladder> ladder(const CaptureIndex& index, const Timeline& timeline, const LadderMessages& messages, std::size_t first,
+                             std::size_t end, const std::set<std::size_t>& expanded, const Stop& stop) {
+    Drafting drafting(index, messages);
+    end = std::min({end, messages.size(), first + kMaxLadderMessages});
+    for (std::size_t position = first; position < end; ++position) {
+        if (stopped(stop)) return std::nullopt;
+        if (!expanded.contains(position)) drafting.add_message(position);
+        else if (!drafting.add_packets(position, stop)) return std::nullopt;
+    }
+    drafting.add_waits(timeline);
+    return drafting.finish();
+}
+
+}  // namespace qps::transport::series
