@@ -7,6 +7,7 @@
 #include <QListWidget>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace qps::gui {
 
@@ -59,7 +60,7 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
     centre->addStretch(1);
     centre->addLayout(list, 4);
     centre->addStretch(1);
-    column->addLayout(centre, 3);
+    column->addLayout(centre);
     column->addStretch(1);
 
     setFocusProxy(m_open);
@@ -78,6 +79,9 @@ void EmptyPage::setRecentFiles(const QStringList& files) {
         item->setData(Qt::UserRole, file);
         item->setToolTip(file);
     }
+    constexpr int kRowsSeen = 12;
+    const int line = fontMetrics().height() * 5 / 4;
+    m_recent->setMaximumHeight(static_cast<int>(std::min<qsizetype>(files.size() + 1, kRowsSeen)) * line);
     m_heading->setVisible(!files.isEmpty());
     m_recent->setVisible(!files.isEmpty());
 }

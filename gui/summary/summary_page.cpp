@@ -6,6 +6,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QVBoxLayout>
+#include <array>
 #include <cmath>
 
 namespace qps::gui {
@@ -30,9 +31,8 @@ SummaryPage::SummaryPage(QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setAccessibleName(tr("Summary of the capture"));
     auto* page = new QWidget;
-    auto* grid = new QGridLayout(page);
-    grid->setColumnStretch(0, 1);
-    grid->setColumnStretch(1, 1);
+    m_grid = new QGridLayout(page);
+    m_grid->setColumnStretch(0, 1);
     m_title = new QLabel;
     m_title->setFont(scaled(font(), 1.5, true));
     m_title->setTextFormat(Qt::PlainText);
@@ -40,20 +40,20 @@ SummaryPage::SummaryPage(QWidget* parent) : QScrollArea(parent) {
     m_title->setWordWrap(true);
     m_progress = new QLabel;
     m_progress->setWordWrap(true);
-    grid->addWidget(m_title, 0, 0, 1, 2);
-    grid->addWidget(m_progress, 1, 0, 1, 2);
+    m_grid->addWidget(m_title, 0, 0, 1, 2);
+    m_grid->addWidget(m_progress, 1, 0, 1, 2);
     m_throughput = new Sparkline;
-    m_capture = addCard(*grid, tr("Capture"), 2, 0, 1, m_throughput);
-    m_quality = addCard(*grid, tr("Quality of the recording"), 2, 1);
-    m_findings = addCard(*grid, tr("Findings"), 3, 0, 2);
-    m_connections = addCard(*grid, tr("Connections in trouble, then the busiest"), 4, 0);
-    m_messages = addCard(*grid, tr("Messages"), 4, 1);
-    grid->setRowStretch(5, 1);
+    m_capture = addCard(tr("Capture"), m_throughput);
+    m_quality = addCard(tr("Quality of the recording"));
+    m_findings = addCard(tr("Findings"));
+    m_connections = addCard(tr("Connections in trouble, then the busiest"));
+    m_messages = addCard(tr("Messages"));
+    arrange();
     setWidget(page);
     connect(m_throughput, &Sparkline::activated, this, [this] { Q_EMIT viewRequested(QStringLiteral("throughput")); });
 }
 
-QLabel* SummaryPage::addCard(QGridLayout& grid, const QString& title, int row, int column, int columns, QWidget* below) {
+QLabel* SummaryPage::addCard(const QString& title, QWidget* below) {
     auto* card = new QFrame;
     card->setFrameShape(QFrame::StyledPanel);
     card->setAutoFillBackground(true);
@@ -71,9 +71,33 @@ QLabel* SummaryPage::addCard(QGridLayout& grid, const QString& title, int row, i
     lines->addWidget(text);
     lines->addStretch(1);
     if (below != nullptr) lines->addWidget(below);
-    grid.addWidget(card, row, column, 1, columns);
+    m_cards.push_back(card);
     connect(text, &QLabel::linkActivated, this, &SummaryPage::follow);
     return text;
+}
+
+// Two cards beside each other where there is room; findings have the whole width.
+void SummaryPage::arrange() {
+    struct Place {
+        int row, column, columns;
+    };
+    constexpr std::array<Place, 5> kWide{{{2, 0, 1}, {2, 1, 1}, {3, 0, 2}, {4, 0, 1}, {4, 1, 1}}};
+    for (std::size_t i = 0; i < m_cards.size(); ++i) {
+        const Place place = m_is_narrow ? Place{static_cast<int>(i) + 2, 0, 2} : kWide[i];
+        m_grid->removeWidget(m_cards[i]);
+        m_grid->addWidget(m_cards[i], place.row, place.column, 1, place.columns);
+    }
+    m_grid->setColumnStretch(1, m_is_narrow ? 0 : 1);
+    m_grid->setRowStretch(static_cast<int>(m_cards.size()) + 2, 1);
+}
+
+void SummaryPage::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    constexpr int kCharactersBeside = 150;
+    const bool narrow = viewport()->width() < kCharactersBeside * fontMetrics().averageCharWidth();
+    if (narrow == m_is_narrow) return;
+    m_is_narrow = narrow;
+    arrange();
 }
 
 void SummaryPage::show(const SummaryInput& input) {

@@ -40,14 +40,19 @@ Q_SIGNALS:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
-    QLabel* addCard(QGridLayout& grid, const QString& title, int row, int column, int columns = 1, QWidget* below = nullptr);
+    QLabel* addCard(const QString& title, QWidget* below = nullptr);
+    void arrange();
     void fill();
     void fillProgress();
     void follow(const QString& link);
 
     SummaryInput m_input;
+    QGridLayout* m_grid = nullptr;
+    std::vector<QWidget*> m_cards;  // in the order of reading
+    bool m_is_narrow = false;       // all cards below each other
     QLabel* m_title = nullptr;
     QLabel* m_progress = nullptr;
     QLabel* m_capture = nullptr;

@@ -83,8 +83,8 @@ QString groupText(const FindingGroup& group, const QPalette& palette) {
                        .arg(toned(escaped(finding.id), textColor(finding.severity, palette)), escaped(party_name(finding)));
     if (group.findings > 1) head += tr(", %1 findings").arg(number(group.findings));
     if (group.count > 1) head += tr(", %1 times").arg(number(group.count));
-    QString text = head + QStringLiteral("<br>") + escaped(finding.summary);
-    if (!finding.advice.empty()) text += QStringLiteral("<br>\u2192 ") + escaped(finding.advice);
+    QString text = head + QStringLiteral("<br>") + sentence(finding.summary);
+    if (!finding.advice.empty()) text += QStringLiteral("<br>\u2192 ") + sentence(finding.advice);
     return QStringLiteral("<p style=\"margin-left:12px\">%1<br>%2</p>").arg(text, evidence(finding));
 }
 
