@@ -134,7 +134,7 @@ private:
 };
 
 ExitCode fail(const OutputProblem& problem, ExitCode code) {
-    fmt::print(stderr, "qpscope: {} {}\n", problem.file, problem.sentence);
+    fmt::print(stderr, "qpscope: {}: {}\n", problem.file, problem.sentence);
     return code;
 }
 

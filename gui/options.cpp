@@ -1,8 +1,8 @@
 #include <gui/options.hpp>
 #include <gui/window/theme.hpp>
 
-#include <algorithm>
-#include <span>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace qps::gui {
@@ -12,19 +12,6 @@ namespace {
 using Taken = std::expected<void, QString>;
 
 QString text(std::string_view latin) { return QString::fromLatin1(latin.data(), static_cast<qsizetype>(latin.size())); }
-
-QString viewNames() {
-    QStringList names;
-    for (const std::string_view id : kViewIds) names << text(id);
-    return names.join(QStringLiteral(", "));
-}
-
-Taken takeView(Options& options, const QString& value) {
-    if (std::ranges::none_of(kViewIds, [&](std::string_view id) { return text(id) == value; }))
-        return std::unexpected(QStringLiteral("there is no view \"%1\"; there are %2").arg(value, viewNames()));
-    options.view = value;
-    return {};
-}
 
 Taken takePacket(Options& options, const QString& value) {
     bool isNumber = false;
@@ -48,6 +35,28 @@ Taken takeJobs(Options& options, const QString& value) {
     return {};
 }
 
+template <auto kMember>
+Taken keep(Options& options, const QString& value) {
+    options.*kMember = value;
+    return {};
+}
+template <auto kMember>
+Taken note(Options& options, const QString&) {
+    options.*kMember = true;
+    return {};
+}
+
+Taken takeInterface(Options& options, const QString& value) {
+    if (value.isEmpty()) return std::unexpected(QStringLiteral("--interface takes the name of an interface"));
+    options.capture.interface = value;
+    return {};
+}
+
+Taken takeCaptureFilter(Options& options, const QString& value) {
+    options.capture.filter = value;
+    return {};
+}
+
 // What each option is called, takes and means. `value` is empty where it takes none.
 struct Row {
     std::string_view brief;
@@ -58,22 +67,15 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"-i", "--interface", "IF", "capture from this interface at once",
-        [](Options& options, const QString& value) -> Taken {
-            if (value.isEmpty()) return std::unexpected(QStringLiteral("--interface takes the name of an interface"));
-            options.capture.interface = value;
-            return {};
-        }},
-    Row{"-f", "--capture-filter", "BPF", "capture only what this filter of libpcap asks for",
-        [](Options& options, const QString& value) -> Taken { return options.capture.filter = value, Taken{}; }},
-    Row{"-Y", "--filter", "TEXT", "show only packets that this display filter asks for",
-        [](Options& options, const QString& value) -> Taken { return options.filter = value, Taken{}; }},
-    Row{"", "--view", "ID", "begin with this view", takeView},
+    Row{"-i", "--interface", "IF", "capture from this interface at once", takeInterface},
+    Row{"-f", "--capture-filter", "BPF", "capture only what this filter of libpcap asks for", takeCaptureFilter},
+    Row{"-Y", "--filter", "TEXT", "show only packets that this display filter asks for", keep<&Options::filter>},
+    Row{"", "--view", "ID", "begin with this view", keep<&Options::view>},
     Row{"-g", "--go-to", "N", "select this packet, and with it its connection", takePacket},
     Row{"", "--theme", "NAME", "colours: desktop, light or dark; unless said, as the last time", takeTheme},
     Row{"-j", "--jobs", "N", "threads that decode; as many as there are processors unless said", takeJobs},
-    Row{"-h", "--help", "", "this text", [](Options& options, const QString&) -> Taken { return options.help = true, Taken{}; }},
-    Row{"-V", "--version", "", "", [](Options& options, const QString&) -> Taken { return options.version = true, Taken{}; }},
+    Row{"-h", "--help", "", "this text", note<&Options::help>},
+    Row{"-V", "--version", "", "", note<&Options::version>},
 };
 
 // A word of the command line that is an option: --name, --name=value, -n, -nvalue.
@@ -93,7 +95,9 @@ Spelling spelled(const QString& word) {
     return {};
 }
 
-Taken conclude(const Options& options) {
+Taken conclude(const Options& options, const QStringList& views) {
+    if (!options.view.isEmpty() && !views.contains(options.view))
+        return std::unexpected(QStringLiteral("there is no view \"%1\"; there are %2").arg(options.view, views.join(QStringLiteral(", "))));
     const bool captures = !options.capture.interface.isEmpty();
     if (captures && !options.files.isEmpty()) return std::unexpected(QStringLiteral("either capture files or an interface, not both"));
     if (!captures && !options.capture.filter.isEmpty())
@@ -103,7 +107,7 @@ Taken conclude(const Options& options) {
 
 }  // namespace
 
-std::expected<Options, QString> parseOptions(const QStringList& words) {
+std::expected<Options, QString> parseOptions(const QStringList& words, const QStringList& views) {
     Options options;
     bool onlyFiles = false;
     for (qsizetype i = 0; i < words.size(); ++i) {
@@ -127,11 +131,11 @@ std::expected<Options, QString> parseOptions(const QStringList& words) {
         if (auto taken = option.row->take(options, option.value); !taken) return std::unexpected(std::move(taken.error()));
         if (options.help || options.version) return options;
     }
-    if (auto sound = conclude(options); !sound) return std::unexpected(std::move(sound.error()));
+    if (auto sound = conclude(options, views); !sound) return std::unexpected(std::move(sound.error()));
     return options;
 }
 
-QString helpText() {
+QString helpText(const QStringList& views) {
     QString help = QStringLiteral(
         "qpscope-gui: what an RDMA wire carries, and what happened on it, in a window\n\n"
         "    qpscope-gui [OPTIONS] [FILE...]\n\n"
@@ -152,7 +156,7 @@ QString helpText() {
                 "    ssh host tcpdump -i eth0 -w - udp port 4791 | qpscope-gui -\n\n"
                 "The window needs no rights, and should have none. Capturing is done by qpscope-capture, which gets its right once:\n"
                 "    sudo setcap cap_net_raw+ep PATH/qpscope-capture\n")
-                .arg(viewNames());
+                .arg(views.join(QStringLiteral(", ")));
     return help;
 }
 

@@ -5,23 +5,16 @@
 
 #include <QString>
 #include <QStringList>
-#include <array>
 #include <cstddef>
 #include <expected>
-#include <string_view>
 
 namespace qps::gui {
-
-// The views by name, in the order of the sidebar (window/views.cpp; a test holds them together). The first is shown where nobody asks for
-// another one.
-inline constexpr std::array<std::string_view, 11> kViewIds{"summary", "packets", "findings",   "connections", "messages",  "cm",
-                                                           "psn",     "ladder",  "throughput", "latency",     "congestion"};
 
 struct Options {
     QStringList files;
     CaptureChoice capture;  // its interface is empty where nobody asks to capture
     QString filter;         // display filter
-    QString view;           // one of kViewIds, or empty
+    QString view;           // by its name; empty: the first
     quint64 packet = 0;     // number of the packet to begin with; 0: none
     QString theme;          // "desktop", "light", "dark"; empty: as the last time
     std::size_t jobs = 0;   // threads that decode; 0: as many as there are processors
@@ -31,10 +24,10 @@ struct Options {
 
 inline constexpr std::size_t kMostJobs = 256;
 
-// `words` without the name of the program. The error is a sentence for standard error. Where help or version is asked for,
-// nothing else counts.
-[[nodiscard]] std::expected<Options, QString> parseOptions(const QStringList& words);
+// `words` without the name of the program; `views` are the names of the views there are. The error is a sentence for standard
+// error. Where help or version is asked for, nothing after it counts.
+[[nodiscard]] std::expected<Options, QString> parseOptions(const QStringList& words, const QStringList& views);
 
-[[nodiscard]] QString helpText();
+[[nodiscard]] QString helpText(const QStringList& views);
 
 }  // namespace qps::gui

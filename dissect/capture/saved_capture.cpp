@@ -39,7 +39,8 @@ WriterFormat format_for(std::string_view path) {
 bool is_one_of(const std::string& path, std::span<const std::string> files) {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return false;
-    return std::ranges::any_of(files, [&](const std::string& file) { return fs::equivalent(path, file, error) && !error; });
+    return std::ranges::any_of(
+        files, [&](const std::string& file) { return fs::equivalent(path, file == "-" ? "/dev/stdin" : file, error) && !error; });
 }
 
 SavedCapture::SavedCapture(std::string path) : path_(std::move(path)) {}

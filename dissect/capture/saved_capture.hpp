@@ -19,7 +19,7 @@ namespace qps::dissect {
 // Nanosecond pcap where the name ends in ".pcap", else pcapng.
 [[nodiscard]] WriterFormat format_for(std::string_view path);
 
-// Whether a path leads to one of those files, under whatever name. Only regular files count.
+// Whether a path leads to one of those files ("-": standard input), under whatever name. Only regular files count.
 [[nodiscard]] bool is_one_of(const std::string& path, std::span<const std::string> files);
 
 class SavedCapture {

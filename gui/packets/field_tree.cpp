@@ -2,10 +2,10 @@
 #include <dissect/render_value.hpp>
 #include <gui/packets/field_tree.hpp>
 #include <gui/packets/filter_offers.hpp>
+#include <gui/packets/fixed_font.hpp>
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFontDatabase>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -21,7 +21,7 @@ using dissect::TreeLine;
 FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldModel(this)) {
     setObjectName(QStringLiteral("fieldTree"));
     setAccessibleName(tr("Fields of the packet"));
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     m_model->setPalette(palette());
     setModel(m_model);
     setUniformRowHeights(true);
@@ -79,10 +79,18 @@ void FieldTree::restore() {
 }
 
 void FieldTree::setOpen(const QModelIndex& index, bool open) {
-    constexpr int kMostOpen = 1000;  // names of headers and fields: there are not more
     if (m_restoring) return;
     if (!open) m_open.remove(keyOf(index));
     else if (m_open.size() < kMostOpen) m_open.insert(keyOf(index));
+}
+
+void FieldTree::setOpenFields(const QStringList& keys) {
+    closeAll();
+    const QStringList kept = keys.mid(0, kMostOpen);
+    m_open = {kept.begin(), kept.end()};
+    m_restoring = true;
+    restore();
+    m_restoring = false;
 }
 
 void FieldTree::currentChanged(const QModelIndex& current, const QModelIndex& previous) {

@@ -36,6 +36,12 @@ public:
     // "infiniband.bth.psn: bytes 51 to 53, bits 4 to 7": for the status bar.
     [[nodiscard]] QString placeText() const;
 
+    // What is open, for settings and for other windows.
+    [[nodiscard]] QStringList openFields() const { return {m_open.begin(), m_open.end()}; }
+    void setOpenFields(const QStringList& keys);
+
+    // Of the current line.
+    void fillMenu(QMenu& menu);
     void setPresentFilter(const QString& text) { m_presentFilter = text; }
     // Unlike those of QTreeView these are remembered for the next packet.
     void openSubtree();
@@ -63,10 +69,10 @@ private:
     void restore();
     [[nodiscard]] int nameWidth() const;
     void setOpen(const QModelIndex& index, bool open);
-    void fillMenu(QMenu& menu);
     void fillCopyMenu(QMenu& menu);
 
     FieldModel* m_model;
+    static constexpr int kMostOpen = 1000;  // names of headers and fields: there are not more
     QSet<QString> m_open;
     QString m_selected;
     bool m_restoring = false;

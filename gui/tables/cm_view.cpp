@@ -15,12 +15,14 @@ CmView::CmView(Session& session, Selection& selection, QWidget* parent)
     : QWidget(parent), m_session(session), m_selection(selection), m_model(new CmModel) {
     m_table = new TableView(m_model, QStringLiteral("cm"));
     m_table->table().setAccessibleName(tr("Connection attempts"));
+    m_table->putBarsAt(8);
     m_table->setEmptyText(tr("No connection attempts: the capture has no messages of the connection manager."));
     m_pane = new CmPane;
     auto* parts = new QSplitter(Qt::Vertical);
     parts->addWidget(m_table);
     parts->addWidget(m_pane);
     parts->setChildrenCollapsible(false);
+    parts->setSizes({1000, 1000});  // halves, of any height
     setFocusProxy(m_table);
     (new QVBoxLayout(this))->addWidget(parts);
 

@@ -11,6 +11,7 @@ namespace qps::gui {
 ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget* parent) : QWidget(parent), m_model(new ConnectionModel) {
     auto* view = new TableView(m_model, QStringLiteral("connections"));
     view->table().setAccessibleName(tr("Connections"));
+    view->putBarsAt(3);
     view->setEmptyText(tr("No connections: no RDMA packets of queue pairs were found."));
     setFocusProxy(view);
     (new QVBoxLayout(this))->addWidget(view);

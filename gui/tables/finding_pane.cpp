@@ -102,12 +102,11 @@ void FindingPane::fill() {
         return;
     }
     const Finding& finding = *m_finding;
-    m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3")
-                         .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id)));
-    QString text = paragraph(tr("What happened"), escaped(finding.summary));
-    text += paragraph(tr("What to do"), escaped(finding.advice));
-    text += paragraph(tr("Who can act"), escaped(party_name(finding)));
-    if (finding.count > 1) text += paragraph(tr("How often"), tr("%1 times").arg(shown(grouped(finding.count))));
+    const QString times = finding.count > 1 ? tr(", %1 times").arg(shown(grouped(finding.count))) : QString();
+    m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3%4")
+                         .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id), times));
+    QString text = paragraph(tr("What happened"), sentence(finding.summary));
+    text += paragraph(tr("Who can act: %1").arg(escaped(party_name(finding))), sentence(finding.advice));
     text += paragraph(tr("Connection"), where(finding, *m_timeline));
     text += paragraph(tr("Packets that prove it"), evidence(finding));
     text += paragraph(tr("It rests on"), escaped(clause_text(finding)));

@@ -14,14 +14,14 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     : QWidget(parent), m_session(session), m_model(new FindingModel) {
     m_table = new TableView(m_model, QStringLiteral("findings"));
     m_table->table().setAccessibleName(tr("Findings"));
+    m_table->putBarsAt(5);
     m_table->setEmptyText(tr("No findings: nothing that went wrong was recognised in this capture."));
     m_pane = new FindingPane;
     auto* parts = new QSplitter(Qt::Vertical);
     parts->addWidget(m_table);
     parts->addWidget(m_pane);
-    parts->setStretchFactor(0, 1);
-    parts->setStretchFactor(1, 1);
     parts->setChildrenCollapsible(false);
+    parts->setSizes({1000, 1000});  // halves, of any height
     setFocusProxy(m_table);
     (new QVBoxLayout(this))->addWidget(parts);
 

@@ -13,6 +13,7 @@ namespace qps::gui {
 MessagesView::MessagesView(Session& session, Selection& selection, QWidget* parent) : QWidget(parent), m_model(new MessageModel) {
     auto* view = new TableView(m_model, QStringLiteral("messages"));
     view->table().setAccessibleName(tr("Messages"));
+    view->putBarsAt(4);
     view->setEmptyText(tr("No messages: no SEND, WRITE, READ or ATOMIC was found, or none has ended yet."));
     setFocusProxy(view);
     auto* column = new QVBoxLayout(this);
@@ -32,8 +33,9 @@ MessagesView::MessagesView(Session& session, Selection& selection, QWidget* pare
     };
     connect(&session, &Session::opened, this, open);
     connect(&session, &Session::rowsAdded, m_model, &MessageModel::update);
-    connect(&session, &Session::timelineChanged, this, [this, &session] {
+    connect(&session, &Session::timelineChanged, this, [this, view, &session] {
         m_model->setTimeline(session.timeline());
+        view->fitColumns();  // who the ends are is known now
         tellLimit(session);
     });
     open();

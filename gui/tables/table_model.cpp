@@ -1,4 +1,3 @@
-#include <gui/tables/sort_order.hpp>
 #include <gui/tables/table_model.hpp>
 
 #include <QElapsedTimer>
@@ -143,14 +142,16 @@ TableModel::Rows TableModel::ordered() const {
     std::iota(rows.begin(), rows.end(), Row{0});
     if (m_limit) std::erase_if(rows, [this](Row row) { return !m_limit(row); });
     if (m_sort_column < 0) return rows;
-    const bool by_when = m_sort_column == whenColumn();
-    const auto cell = [&](Row row) -> transport::Cell {
-        if (!by_when) return value(row, m_sort_column);
+    sortRows(rows, keys(m_sort_column), m_sort_order == Qt::DescendingOrder);
+    return rows;
+}
+
+SortKeys TableModel::keys(int column) const {
+    if (column != whenColumn()) return sortKeys(sources(), [&](Row row) { return value(row, column); });
+    return sortKeys(sources(), [this](Row row) {
         const auto lived = life(row);
         return lived ? transport::number(lived->from) : transport::Cell{};
-    };
-    sortRows(rows, sortKeys(sources(), cell), m_sort_order == Qt::DescendingOrder);
-    return rows;
+    });
 }
 
 bool TableModel::matches(Row row) const {

@@ -24,7 +24,7 @@ namespace qps::gui {
 
 namespace {
 
-constexpr int kWidestColumn = 60;   // characters at first; the user may have it wider
+constexpr int kWidestColumn = 50;   // characters at first; the user may have it wider
 constexpr int kRowsMeasured = 50;   // for widths: the first ones
 constexpr int kColumnsVersion = 1;  // of what settings keep
 
@@ -32,6 +32,7 @@ constexpr int kColumnsVersion = 1;  // of what settings keep
 class Table : public QTableView {
 public:
     using QTableView::QTableView;
+    using QTableView::sizeHintForColumn;
     QString empty_text;
 
 protected:
@@ -111,6 +112,11 @@ void TableView::buildTable() {
     m_table->setSortingEnabled(true);
     m_table->setItemDelegateForColumn(m_model.whenColumn(), new WhenDelegate([this] { return m_model.axis(); }, m_table));
 
+    const auto touched = [this] {
+        if (!m_fitting) m_is_own = false;
+    };
+    connect(header, &QHeaderView::sectionResized, this, touched);
+    connect(header, &QHeaderView::sectionMoved, this, touched);
     connect(header, &QHeaderView::customContextMenuRequested, this, &TableView::chooseColumns);
     connect(m_table, &QWidget::customContextMenuRequested, this, [this](const QPoint& where) {
         if (QMenu* menu = makeMenu()) menu->popup(m_table->viewport()->mapToGlobal(where));
@@ -161,14 +167,31 @@ void TableView::tellCount() {
     const std::uint64_t all = m_model.sources();
     m_count->setText(shown_rows == all ? number(all) : tr("%1 of %2").arg(number(shown_rows), number(all)));
     m_count->setAccessibleName(tr("%1 rows of %2 are shown").arg(number(shown_rows), number(all)));
-    if (m_sized || m_model.rowCount() == 0) return;
-    m_sized = true;
+    if (m_model.rowCount() != 0) fitColumns();
+}
+
+void TableView::putBarsAt(int place) {
+    QHeaderView* header = m_table->horizontalHeader();
+    if (!m_is_own) return;
+    m_fitting = true;
+    header->moveSection(header->visualIndex(m_model.whenColumn()), place);
+    m_fitting = false;
+}
+
+void TableView::fitColumns() {
+    if (!m_is_own) return;
+    m_fitting = true;
     QHeaderView* header = m_table->horizontalHeader();
     header->setResizeContentsPrecision(kRowsMeasured);
-    m_table->resizeColumnsToContents();
-    const int widest = fontMetrics().averageCharWidth() * kWidestColumn;
-    for (int column = 0; column < header->count(); ++column)
-        if (header->sectionSize(column) > widest) header->resizeSection(column, widest);
+    const int character = fontMetrics().averageCharWidth();
+    for (int column = 0; column < header->count(); ++column) {
+        const int wanted = std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) + character;
+        const int room = std::min(wanted, kWidestColumn * character);
+        // Narrower again only for the first time: columns that jump while a capture is read disturb.
+        if (!m_was_fitted || room > header->sectionSize(column)) header->resizeSection(column, room);
+    }
+    m_was_fitted = m_model.rowCount() != 0;
+    m_fitting = false;
 }
 
 void TableView::cursorMoved() {
@@ -331,11 +354,11 @@ void TableView::restoreColumns() {
     for (int column = 0; column < m_model.columnCount(); ++column) names.append(m_model.columnName(column));
     if (settings.value(QStringLiteral("version")).toInt() != kColumnsVersion) return;
     if (settings.value(QStringLiteral("columns")).toStringList() != names) return;
-    m_sized = m_table->horizontalHeader()->restoreState(settings.value(QStringLiteral("header")).toByteArray());
+    m_is_own = !m_table->horizontalHeader()->restoreState(settings.value(QStringLiteral("header")).toByteArray());
 }
 
 void TableView::saveColumns() const {
-    if (!m_sized) return;
+    if (m_is_own) return;
     QSettings settings;
     settings.beginGroup(QStringLiteral("tables/") + m_name);
     QStringList names;

@@ -40,6 +40,10 @@ public:
     void select(TableModel::Row row);
 
     [[nodiscard]] bool isLimited() const;
+    // Where the bars stand among the columns, as long as the user has them nowhere else. Called once.
+    void putBarsAt(int place);
+    // Widens columns to their texts, unless the user gave them widths.
+    void fitColumns();
     // Said in place of rows where there are none.
     void setEmptyText(const QString& text);
     // The selected rows, columns as they are shown.
@@ -82,7 +86,9 @@ private:
     QLabel* m_count = nullptr;
     QTableView* m_table = nullptr;
     bool m_following = false;
-    bool m_sized = false;  // columns have widths
+    bool m_is_own = true;  // columns stand as we put them: the user changed none
+    bool m_was_fitted = false;
+    bool m_fitting = false;  // we change columns, not the user
 };
 
 }  // namespace qps::gui

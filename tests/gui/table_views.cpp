@@ -7,6 +7,7 @@
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/messages_view.hpp>
 #include <gui/tables/table_tie.hpp>
+#include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
 
 #include <QCheckBox>
@@ -222,7 +223,8 @@ TEST_CASE("the pane of a finding has its words, and its links lead to packets") 
         if (label->text().contains(QLatin1String("href"))) linked = label;
     }
     const auto& finding = opened.session.timeline()->findings.front();
-    CHECK(words.contains(QString::fromStdString(finding.advice).toHtmlEscaped()));
+    CHECK(words.contains(sentence(finding.advice)));
+    CHECK(words.contains(QStringLiteral("<code>rdma statistic</code>")));
     CHECK(pane->markdown().contains(QStringLiteral("go-back-n-loss")));
     REQUIRE(linked != nullptr);
     Q_EMIT linked->linkActivated(QStringLiteral("frame:%1").arg(std::to_underlying(finding.packets[1])));

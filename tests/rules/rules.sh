@@ -61,7 +61,7 @@ rule_quiet() {
     {
         files_in "$cpp" dissect transport-replay | included '(iostream|cstdio|stdio\.h|print|cassert|assert\.h)>'
         files_in "$cpp" dissect transport-replay | matches \
-            '(^|[^_[:alnum:]])(throw([^_[:alnum:]]|$)|(v?f?printf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit|terminate|assert)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)|(system|steady|high_resolution)_clock|(clock_gettime|gettimeofday|time)[[:space:]]*\()'
+            '(^|[^_.>[:alnum:]])(throw([^_[:alnum:]]|$)|(v?f?printf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit|terminate|assert)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)|(system|steady|high_resolution)_clock|(clock_gettime|gettimeofday|time)[[:space:]]*\()'
     } | not_allowed
 }
 all_sources() {

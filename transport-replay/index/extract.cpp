@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kWatchEvery = 4096;  // packets; some milliseconds
 
 std::string sentence(const OutputProblem& problem) {
-    return problem.file.empty() ? problem.sentence : problem.file + " " + problem.sentence;
+    return problem.file.empty() ? problem.sentence : problem.file + ": " + problem.sentence;
 }
 
 // The part of a range that the capture has; nothing where that is empty.

@@ -1,0 +1,46 @@
+// Exporter: the dialogs around Exporting: what to export, where to, how far it is, and what went wrong.
+#pragma once
+
+#include <gui/export/exporting.hpp>
+
+#include <QProgressDialog>
+#include <QWidget>
+
+namespace qps::gui {
+
+class Exporter : public QObject {
+    Q_OBJECT
+
+public:
+    // Dialogs stand before `parent`, which outlives this.
+    Exporter(Session& session, Selection& selection, QWidget* parent);
+
+    void setComments(transport::Comments comments) { m_exporting.setComments(std::move(comments)); }
+
+public Q_SLOTS:
+    // Asks which packets: the selected (where there are any), marked, displayed ones, or all.
+    void askPackets(const qps::gui::Ranges& selected);
+    void exportPackets(qps::gui::Packets packets, const qps::gui::Ranges& selected = {});
+    void saveCapture();
+    void exportAnalysis();
+    // By its place among the findings of the timeline.
+    void exportFinding(std::size_t finding);
+    void copyFinding(std::size_t finding);
+    // The selected packets, or the displayed ones where none are.
+    void openInWireshark(const qps::gui::Ranges& selected = {});
+
+Q_SIGNALS:
+    void told(const QString& sentence);  // for the status line
+
+private:
+    // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.
+    [[nodiscard]] QString askPath(const QString& title, const QString& offered, const QStringList& filters);
+    void showProgress();
+
+    Session& m_session;
+    QWidget* m_parent;
+    Exporting m_exporting;
+    QProgressDialog* m_progress;  // of the parent
+};
+
+}  // namespace qps::gui

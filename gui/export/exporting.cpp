@@ -1,0 +1,134 @@
+#include <dissect/capture/saved_capture.hpp>
+#include <gui/export/exporting.hpp>
+#include <gui/session/session.hpp>
+#include <transport-replay/report/json.hpp>
+#include <transport-replay/report/ticket.hpp>
+
+#include <QFileInfo>
+#include <QProcess>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <utility>
+
+namespace qps::gui {
+
+using namespace transport;
+
+namespace {
+
+// A file of text that is there whole or not at all.
+TaskOutcome writeText(const QString& path, const std::vector<std::string>& inputs, const TaskWatch& watch,
+                      const std::function<void(const TextSink&)>& write) {
+    if (dissect::is_one_of(path.toStdString(), inputs))
+        return {true, Exporting::tr("%1 is one of the captures that are open, and would be overwritten; choose another name.").arg(path)};
+    QSaveFile file(path);
+    const auto problem = [&] { return TaskOutcome{true, Exporting::tr("%1 cannot be written: %2.").arg(path, file.errorString())}; };
+    if (!file.open(QIODevice::WriteOnly)) return problem();
+    bool going = true;
+    write([&](std::string_view piece) {
+        const auto size = static_cast<qint64>(piece.size());
+        going = going && !watch.stopped() && file.write(piece.data(), size) == size;
+    });
+    if (watch.stopped()) return {false, Exporting::tr("Cancelled; nothing was written.")};
+    if (!going || !file.commit()) return problem();
+    return {false, Exporting::tr("Written to %1.").arg(path)};
+}
+
+TaskOutcome writeCapture(const CaptureIndex& index, const Extraction& wanted, const TaskWatch& watch) {
+    const auto part = [&](std::uint64_t done, std::uint64_t all) {
+        watch.progressed(all == 0 ? 1 : static_cast<double>(done) / static_cast<double>(all));
+    };
+    const auto outcome = extract(index, wanted, {watch.stopped, part});
+    if (!outcome) return {true, QString::fromStdString(outcome.error()) + QLatin1Char('.')};
+    return {false, told(*outcome, QString::fromStdString(wanted.path))};
+}
+
+}  // namespace
+
+Exporting::Exporting(Session& session, Selection& selection, QObject* parent)
+    : QObject(parent), m_session(session), m_selection(selection) {
+    connect(&session, &Session::opened, this, [this] { m_comments.clear(); });
+    connect(&m_task, &Task::progressed, this, &Exporting::progressed);
+    connect(&m_task, &Task::ended, this, &Exporting::end);
+}
+
+std::vector<std::string> Exporting::inputs() const {
+    std::vector<std::string> names;
+    for (const IndexedFile& file : m_session.index()->files()) names.push_back(file.name);
+    return names;
+}
+
+std::optional<QString> Exporting::finding(std::size_t place) const {
+    const std::shared_ptr<const transport::Timeline> timeline = m_session.timeline();
+    if (place >= timeline->findings.size()) return std::nullopt;
+    std::string text;
+    append_ticket(text, *timeline, timeline->findings[place], inputs());
+    return QString::fromStdString(text);
+}
+
+std::uint64_t Exporting::count(Packets packets, const Ranges& selected) const {
+    switch (packets) {
+        case Packets::Marked: return m_selection.marks().size();
+        case Packets::Displayed: return m_selection.shown();
+        case Packets::Selected:
+        case Packets::All: break;
+    }
+    return transport::count(choose(packets, selected, m_selection), *m_session.index());
+}
+
+bool Exporting::mayStart(Packets packets) {
+    if (running()) Q_EMIT failed(tr("Another export is still running."));
+    else if (packets == Packets::Displayed && m_selection.filtering())
+        Q_EMIT failed(tr("The filter has not seen all packets yet; try again when it has."));
+    else return true;
+    return false;
+}
+
+void Exporting::begin(std::function<TaskOutcome(const TaskWatch&)> work) {
+    m_task.start(std::move(work));
+    Q_EMIT started();
+}
+
+void Exporting::writePackets(const QString& path, Packets packets, const Ranges& selected) {
+    if (!mayStart(packets)) return;
+    begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_selection), m_comments}](
+              const TaskWatch& watch) { return writeCapture(*index, wanted, watch); });
+}
+
+void Exporting::writeAnalysis(const QString& path) {
+    if (!mayStart(Packets::All)) return;
+    begin([path, timeline = m_session.timeline(), inputs = inputs()](const TaskWatch& watch) {
+        return writeText(path, inputs, watch, [&](const TextSink& sink) { write_report(*timeline, OutputFormat::json, inputs, {}, sink); });
+    });
+}
+
+void Exporting::writeFinding(const QString& path, std::size_t place) {
+    const std::optional<QString> text = finding(place);
+    if (!text) return Q_EMIT failed(tr("There is no such finding any more."));
+    const TaskWatch watch{[] { return false; }, {}};
+    const TaskOutcome outcome = writeText(path, inputs(), watch, [&](const TextSink& sink) { sink(text->toStdString()); });
+    outcome.failed ? Q_EMIT failed(outcome.sentence) : Q_EMIT told(outcome.sentence);
+}
+
+void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
+    if (!mayStart(packets)) return;
+    const QString program = QStandardPaths::findExecutable(QStringLiteral("wireshark"));
+    if (program.isEmpty()) return Q_EMIT failed(tr("Wireshark is not installed, or not where programs are looked for (PATH)."));
+    if (!m_folder.isValid()) return Q_EMIT failed(tr("No folder for temporary files: %1.").arg(m_folder.errorString()));
+    const QString path = m_folder.filePath(offeredName(m_session.title(), QStringLiteral("-%1.pcapng").arg(++m_handed)));
+    writePackets(path, packets, selected);
+    m_wireshark = {program, QStringLiteral("-r"), path};
+    if (const QString filter = m_selection.filter(); !filter.isEmpty() && wiresharkKnows(filter))
+        m_wireshark << QStringLiteral("-Y") << filter;
+}
+
+void Exporting::end(const TaskOutcome& outcome) {
+    QStringList words = std::exchange(m_wireshark, {});
+    if (outcome.failed) return Q_EMIT failed(outcome.sentence);
+    if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT told(outcome.sentence);
+    const QString program = words.takeFirst();
+    if (!QProcess::startDetached(program, words)) return Q_EMIT failed(tr("%1 cannot be started.").arg(program));
+    Q_EMIT told(tr("Handed to Wireshark."));
+}
+
+}  // namespace qps::gui

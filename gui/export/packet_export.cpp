@@ -1,0 +1,81 @@
+#include <dissect/filter/field_index.hpp>
+#include <dissect/filter/lexer.hpp>
+#include <gui/export/packet_export.hpp>
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace qps::gui {
+
+using namespace transport;
+
+namespace {
+
+// Protocols whose fields have Wireshark's names. Numbers and times that count from the beginning of a file are others in another file.
+constexpr std::array<std::string_view, 5> kShared{"infiniband", "ip", "eth", "udp", "frame"};
+constexpr std::array<std::string_view, 2> kOfTheFile{"frame.number", "frame.time_relative"};
+
+bool isShared(std::string_view name) {
+    if (std::ranges::find(kOfTheFile, name) != kOfTheFile.end()) return false;
+    return std::ranges::find(kShared, name.substr(0, name.find('.'))) != kShared.end();
+}
+
+// Numbers and addresses are written alike; words for values are our own.
+bool isNumber(std::string_view word) {
+    return (word.front() >= '0' && word.front() <= '9') || word.front() == '-' || word.find(':') != std::string_view::npos;
+}
+
+}  // namespace
+
+Chosen choose(Packets packets, const Ranges& selected, const Selection& selection) {
+    switch (packets) {
+        case Packets::Selected: return selected;
+        case Packets::Marked: return selection.marks();
+        case Packets::Displayed:
+            if (selection.hits() != nullptr) return *selection.hits();
+            break;
+        case Packets::All: break;
+    }
+    return AllFrames{};
+}
+
+QString offeredName(const QString& capture, const QString& ending) {
+    QString name = QFileInfo(capture).fileName();
+    for (const char* known : {".gz", ".zst", ".pcap", ".pcapng", ".cap"})
+        if (name.endsWith(QLatin1String(known), Qt::CaseInsensitive)) name.chop(static_cast<int>(std::string_view(known).size()));
+    return (name.isEmpty() ? QStringLiteral("capture") : name) + ending;
+}
+
+QString ending(Packets packets) {
+    switch (packets) {
+        case Packets::Selected: return QStringLiteral("-selected.pcapng");
+        case Packets::Marked: return QStringLiteral("-marked.pcapng");
+        case Packets::Displayed: return QStringLiteral("-displayed.pcapng");
+        case Packets::All: break;
+    }
+    return QStringLiteral("-saved.pcapng");
+}
+
+bool wiresharkKnows(const QString& filter) {
+    using namespace dissect::filter_language;
+    const std::string text = filter.toStdString();
+    const auto tokens = tokenize(text);
+    return tokens && std::ranges::all_of(*tokens, [&](const Token& token) {
+               if (token.kind != TokenKind::word) return true;
+               const std::string_view word = std::string_view(text).substr(token.offset, token.length);
+               return dissect::find_name(word) != nullptr ? isShared(word) : isNumber(word);
+           });
+}
+
+QString told(const Extracted& outcome, const QString& path) {
+    const auto tr = [](const char* text) { return QCoreApplication::translate("Export", text); };
+    if (outcome.stopped) return tr("Cancelled; nothing was written.");
+    if (outcome.unreadable == 0) return tr("%L1 packets written to %2.").arg(outcome.written).arg(path);
+    return tr("%L1 packets written to %2; %L3 could not be read any more.").arg(outcome.written).arg(path).arg(outcome.unreadable);
+}
+
+}  // namespace qps::gui

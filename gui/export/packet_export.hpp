@@ -1,0 +1,30 @@
+// Which packets are exported, under what name, and what of a filter Wireshark understands: everything about exports that needs
+// neither dialogs nor files.
+#pragma once
+
+#include <gui/session/selection.hpp>
+#include <transport-replay/index/extract.hpp>
+
+#include <QString>
+#include <vector>
+
+namespace qps::gui {
+
+enum class Packets { Selected, Marked, Displayed, All };
+
+using Ranges = std::vector<transport::FrameRange>;
+
+// `selected`: those that the user has selected somewhere.
+[[nodiscard]] transport::Chosen choose(Packets packets, const Ranges& selected, const Selection& selection);
+
+// What a file is offered to be called: "trace.pcap.gz" and "-marked.pcapng" give "trace-marked.pcapng".
+[[nodiscard]] QString offeredName(const QString& capture, const QString& ending);
+[[nodiscard]] QString ending(Packets packets);
+
+// Whether Wireshark has all names of a filter, and they mean the same in a file that has only some of the packets.
+[[nodiscard]] bool wiresharkKnows(const QString& filter);
+
+// What became of an extraction, in one sentence.
+[[nodiscard]] QString told(const transport::Extracted& outcome, const QString& path);
+
+}  // namespace qps::gui

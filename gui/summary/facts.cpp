@@ -1,0 +1,193 @@
+#include <dissect/render_value.hpp>
+#include <gui/summary/facts.hpp>
+#include <gui/tables/text.hpp>
+#include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <QObject>
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace qps::gui {
+
+using namespace transport;
+using dissect::Duration;
+
+namespace {
+
+QString tr(const char* text) { return QObject::tr(text); }
+QString number(std::uint64_t value) { return shown(grouped(value)); }
+
+// "1,234", "17.1".
+QString rateNumber(double rate) {
+    constexpr double kWhole = 100;
+    return rate < kWhole ? QString::number(rate, 'g', 3) : number(static_cast<std::uint64_t>(rate + 0.5));
+}
+
+Duration lengthOf(const Timeline& timeline) {
+    return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
+}
+
+Judgement judgeChecksums(const CaptureQuality& quality) {
+    const std::uint64_t all = quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable;
+    if (quality.icrc_bad != 0)
+        return {
+            Verdict::Bad,
+            tr("%1 of %2 RDMA packets have a wrong checksum (ICRC): something damaged them.").arg(number(quality.icrc_bad), number(all))};
+    if (quality.icrc_good == 0) return {Verdict::Doubtful, tr("No checksum (ICRC) could be verified.")};
+    if (quality.icrc_not_checkable != 0)
+        return {Verdict::Doubtful, tr("%1 checksums (ICRC) are right; %2 could not be verified.")
+                                       .arg(number(quality.icrc_good), number(quality.icrc_not_checkable))};
+    return {Verdict::Good, tr("All %1 checksums (ICRC) are right.").arg(number(quality.icrc_good))};
+}
+
+Judgement judgeLength(const CaptureQuality& quality) {
+    if (quality.cut == 0) return {Verdict::Good, tr("Packets were recorded whole.")};
+    QString text = tr("%1 packets were cut short: what they carried is missing.").arg(number(quality.cut));
+    if (quality.unreadable != 0) text += tr(" %1 of them are too short to be understood.").arg(number(quality.unreadable));
+    return {quality.unreadable != 0 ? Verdict::Bad : Verdict::Doubtful, text};
+}
+
+Judgement judgeDrops(const CaptureQuality& quality) {
+    const std::uint64_t dropped = quality.drops.dropped + quality.drops.dropped_by_system;
+    if (!quality.drops.known) return {Verdict::Unknown, tr("The file does not say whether the recorder dropped packets.")};
+    if (dropped == 0) return {Verdict::Good, tr("The recorder dropped no packets.")};
+    return {Verdict::Bad, tr("The recorder dropped %1 packets: what is missing may have been there.").arg(number(dropped))};
+}
+
+Judgement judgeWays(const CaptureQuality& quality) {
+    const auto deaf = static_cast<std::uint64_t>(std::ranges::count_if(quality.one_way, &OneWay::reliable));
+    if (deaf == 0) return {Verdict::Good, tr("Hosts that answer each other were heard both ways.")};
+    return {Verdict::Doubtful, tr("Of %1 pairs of hosts only one way was recorded: what the other said is a guess.").arg(number(deaf))};
+}
+
+void judgeCopies(const CaptureQuality& quality, std::vector<Judgement>& all) {
+    if (quality.copies() != 0)
+        all.push_back(
+            {Verdict::Doubtful, tr("%1 packets are copies of a mirror; they are left out of the figures.").arg(number(quality.copies()))});
+    if (quality.ambiguous_repetitions != 0)
+        all.push_back({Verdict::Doubtful,
+                       tr("%1 packets came twice: copies, or sent again; nothing tells.").arg(number(quality.ambiguous_repetitions))});
+}
+
+void judgeClock(const CaptureQuality& quality, std::vector<Judgement>& all) {
+    constexpr Duration kFine{1'000};
+    if (quality.backwards != 0)
+        all.push_back({Verdict::Doubtful, tr("%1 timestamps are older than the one before, by %2 at most: times are not exact.")
+                                              .arg(number(quality.backwards), shown(duration_text(quality.largest_step_back)))});
+    if (quality.clock_resolution && *quality.clock_resolution > kFine)
+        all.push_back({Verdict::Doubtful,
+                       tr("The clock of the recorder counts in steps of %1.").arg(shown(duration_text(*quality.clock_resolution)))});
+}
+
+void judgeBounds(const LeftOut& left_out, std::vector<Judgement>& all) {
+    const std::uint64_t sum =
+        left_out.packets_of_connections + left_out.messages + left_out.recoveries + left_out.fatalities + left_out.findings;
+    if (sum != 0)
+        all.push_back({Verdict::Doubtful, tr("The capture is larger than our bounds: %1 things were left out.").arg(number(sum))});
+}
+
+std::uint64_t trouble(const Connection& connection) {
+    constexpr std::uint64_t kFatal = 1'000'000;  // worse than any number of retransmissions that is likely
+    std::uint64_t sum = connection.failed ? kFatal : 0;
+    for (const Way& way : connection.ways) sum += way.retransmitted + way.sequence_naks + way.rnr_naks + kFatal * way.fatal_naks;
+    return sum;
+}
+
+}  // namespace
+
+std::vector<Judgement> judgements(const Timeline& timeline) {
+    if (timeline.packets == 0) return {};
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.rdma_packets == 0) return {{Verdict::Bad, tr("No packet is RoCE or InfiniBand: there is nothing of RDMA to see.")}};
+    std::vector<Judgement> all{judgeChecksums(quality), judgeLength(quality), judgeDrops(quality), judgeWays(quality)};
+    if (quality.faulty != 0) all.push_back({Verdict::Doubtful, tr("%1 RDMA packets are malformed.").arg(number(quality.faulty))});
+    judgeCopies(quality, all);
+    judgeClock(quality, all);
+    judgeBounds(timeline.left_out, all);
+    return all;
+}
+
+Verdict worst(const std::vector<Judgement>& judgements) {
+    Verdict verdict = Verdict::Good;
+    for (const Judgement& one : judgements)
+        if (one.verdict != Verdict::Unknown) verdict = std::max(verdict, one.verdict);
+    return verdict;
+}
+
+std::vector<FindingGroup> findingGroups(const Timeline& timeline) {
+    std::vector<FindingGroup> groups;
+    std::map<std::tuple<Severity, std::string_view, Party>, std::size_t> places;
+    for (const Finding& finding : timeline.findings) {
+        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id, finding.party}, groups.size());
+        if (is_new) groups.push_back({&finding, 0, 0});
+        FindingGroup& group = groups[place->second];
+        if (finding.count > group.first->count) group.first = &finding;
+        ++group.findings;
+        group.count += finding.count;
+    }
+    return groups;
+}
+
+std::vector<const Connection*> noteworthy(const Timeline& timeline, std::size_t most) {
+    std::vector<const Connection*> all;
+    all.reserve(timeline.connections.size());
+    for (const Connection& connection : timeline.connections) all.push_back(&connection);
+    const auto few = static_cast<std::ptrdiff_t>(std::min(all.size(), most));
+    std::ranges::partial_sort(all, all.begin() + few, std::greater{}, [](const Connection* connection) {
+        return std::tuple(trouble(*connection), connection->bytes(), ~std::to_underlying(connection->uid));
+    });
+    all.resize(static_cast<std::size_t>(few));
+    return all;
+}
+
+std::vector<Label> captureLabels(const Timeline& timeline) {
+    const Duration length = lengthOf(timeline);
+    std::vector<Label> labels{
+        {tr("Packets"), tr("%1, of them %2 RDMA").arg(number(timeline.packets), number(timeline.quality.rdma_packets))},
+        {tr("Size"), tr("%1 on the wire").arg(shown(bytes_text(timeline.bytes)))}};
+    if (timeline.first) {
+        labels.push_back({tr("Began"), shown(dissect::utc(*timeline.first))});
+        labels.push_back({tr("Lasts"), shown(duration_text(length))});
+    }
+    if (length > Duration{}) labels.push_back({tr("Rate"), shown(rate_text(8 * per_second(timeline.bytes, length)))});
+    std::map<std::string_view, std::uint64_t> services;
+    for (const Connection& connection : timeline.connections) ++services[service_name(connection.service)];
+    QStringList counts;
+    for (const auto& [service, count] : services) counts.append(QStringLiteral("%1 %2").arg(number(count), shown(service)));
+    labels.push_back({tr("Connections"), counts.isEmpty() ? tr("none") : counts.join(QStringLiteral(", "))});
+    return labels;
+}
+
+std::vector<Label> messageLabels(const Timeline& timeline) {
+    constexpr std::array<const char*, kMessageKindNames.size()> kWords{"SEND",   "WRITE", "WRITE with immediate", "READ",
+                                                                       "ATOMIC", "FLUSH", "ATOMIC WRITE"};
+    const Duration length = lengthOf(timeline);
+    const Totals& totals = timeline.totals;
+    std::vector<Label> labels;
+    for (std::size_t kind = 0; kind < kWords.size(); ++kind) {
+        if (totals.messages[kind] == 0) continue;
+        QString text = number(totals.messages[kind]);
+        if (length > Duration{}) text += tr(" (%1 a second)").arg(rateNumber(per_second(totals.messages[kind], length)));
+        labels.push_back({QLatin1String(kWords[kind]), text});
+    }
+    const auto add = [&](const QString& name, std::uint64_t count) {
+        if (count != 0) labels.push_back({name, number(count)});
+    };
+    if (totals.message_bytes != 0) {
+        QString text = shown(bytes_text(totals.message_bytes));
+        if (length > Duration{}) text += QStringLiteral(" (%1)").arg(shown(rate_text(8 * per_second(totals.message_bytes, length))));
+        labels.push_back({tr("Payload"), text});
+    }
+    add(tr("Sent again"), totals.retransmitted_packets);
+    add(tr("Sequence NAKs"), totals.sequence_naks);
+    add(tr("RNR NAKs"), totals.rnr_naks);
+    add(tr("Fatal NAKs"), totals.fatal_naks);
+    add(tr("Timeouts"), totals.timeouts);
+    add(tr("Marked CE"), totals.ce_marked);
+    add(tr("CNPs"), totals.cnps);
+    return labels;
+}
+
+}  // namespace qps::gui

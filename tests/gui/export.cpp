@@ -1,0 +1,287 @@
+// What leaves the window: packets, the analysis, findings, and what Wireshark is started with.
+#include <dissect/capture/capture_file.hpp>
+#include <gui/export/exporter.hpp>
+#include <gui/session/session.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QMessageBox>
+#include <QSignalSpy>
+#include <QTest>
+#include <QThread>
+#include <QTimer>
+#include <new>
+
+#include "application.hpp"
+
+using namespace qps;
+using namespace qps::gui;
+using dissect::FrameIndex;
+
+namespace {
+
+const QString kRnr = QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/err_rnr_pcapng/capture.pcapng");
+
+// An open capture and what exports it say.
+struct Desk {
+    explicit Desk(const QString& file = kRnr) {
+        session.open({file});
+        REQUIRE(QTest::qWaitFor([this] { return session.state() == Session::State::Done; }, 30'000));
+    }
+    // The last sentence, after the export has ended.
+    QString end() {
+        REQUIRE(QTest::qWaitFor([this] { return told.size() + failed.size() > 0; }, 30'000));
+        return failed.isEmpty() ? told.last().front().toString() : failed.last().front().toString();
+    }
+
+    test::TemporaryFolder folder;
+    QString path(const char* name) const { return QString::fromStdString(folder.file(name)); }
+    struct Ready {
+        Ready() { tests::needApplication(); }
+    } ready;
+    Session session{2};
+    Selection selection{session};
+    Exporting exporting{session, selection};
+    QSignalSpy told{&exporting, &Exporting::told};
+    QSignalSpy failed{&exporting, &Exporting::failed};
+};
+
+std::vector<std::int64_t> times(const QString& path) {
+    auto file = dissect::CaptureFile::open(path.toStdString());
+    REQUIRE(file.has_value());
+    std::vector<std::int64_t> found;
+    dissect::Batch batch;
+    while (file->read(batch))
+        for (const dissect::Frame& frame : batch.frames) found.push_back(std::to_underlying(frame.time));
+    return found;
+}
+
+QByteArray content(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+// A program of that name that writes down its arguments, first in PATH while this lives.
+class Pretender {
+public:
+    Pretender(const QString& folder, const QString& name) : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
+        QFile file(folder + QLatin1Char('/') + name);
+        REQUIRE(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + m_log.toUtf8() + ".new'\nmv '" + m_log.toUtf8() + ".new' '" + m_log.toUtf8() +
+                   "'\n");
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        file.close();
+        qputenv("PATH", folder.toUtf8() + ":" + m_before);
+    }
+    ~Pretender() { qputenv("PATH", m_before); }
+    Pretender(const Pretender&) = delete;
+    Pretender& operator=(const Pretender&) = delete;
+    QStringList arguments() const {
+        REQUIRE(QTest::qWaitFor([this] { return QFile::exists(m_log); }, 30'000));
+        return QString::fromUtf8(content(m_log)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    }
+
+private:
+    QByteArray m_before;
+    QString m_log;
+};
+
+}  // namespace
+
+TEST_CASE("selected, marked, displayed and all packets are written") {
+    Desk desk;
+    const auto all = times(kRnr);
+    REQUIRE(all.size() == 32);
+    desk.selection.setMarked(FrameIndex{4}, true);
+    desk.selection.setMarked(FrameIndex{2}, true);
+    REQUIRE(desk.selection.applyFilter(QStringLiteral("frame.number > 30")));
+    REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));
+    const Ranges selected{{FrameIndex{7}, FrameIndex{8}}};
+    const auto [packets, expected] = GENERATE_COPY(
+        table<Packets, std::vector<std::size_t>>({{Packets::Selected, {6, 7}}, {Packets::Marked, {1, 3}}, {Packets::Displayed, {30, 31}}}));
+    const QString out = desk.path("out.pcapng");
+    CHECK(desk.exporting.count(packets, selected) == 2);
+    desk.exporting.writePackets(out, packets, selected);
+    CHECK(desk.end() == QStringLiteral("2 packets written to %1.").arg(out));
+    CHECK(times(out) == std::vector{all[expected[0]], all[expected[1]]});
+    desk.told.clear();
+    desk.exporting.writePackets(out, Packets::All, selected);
+    CHECK(desk.end() == QStringLiteral("32 packets written to %1.").arg(out));
+    CHECK(times(out) == all);
+}
+
+TEST_CASE("comments go with the packets until another capture is opened") {
+    Desk desk;
+    const QString out = desk.path("out.pcapng");
+    desk.exporting.setComments({{FrameIndex{5}, "a remark of the user"}});
+    desk.exporting.writePackets(out, Packets::All);
+    (void)desk.end();
+    CHECK(content(out).contains("a remark of the user"));
+    desk.told.clear();
+    desk.session.open({kRnr});
+    REQUIRE(QTest::qWaitFor([&] { return desk.session.state() == Session::State::Done; }, 30'000));
+    desk.exporting.writePackets(out, Packets::All);
+    (void)desk.end();
+    CHECK_FALSE(content(out).contains("a remark of the user"));
+}
+
+TEST_CASE("the open capture is not written over, by packets or by the analysis, and another failure is one sentence") {
+    Desk desk;
+    const QByteArray before = content(kRnr);
+    desk.exporting.writePackets(kRnr, Packets::All);
+    CHECK(desk.end().contains(QStringLiteral("would be overwritten")));
+    desk.failed.clear();
+    desk.exporting.writeAnalysis(kRnr);
+    CHECK(desk.end().contains(QStringLiteral("would be overwritten")));
+    CHECK(content(kRnr) == before);
+    desk.failed.clear();
+    desk.exporting.writePackets(QStringLiteral("/dev/full"), Packets::All);
+    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot be written")));
+    desk.failed.clear();
+    desk.exporting.writeAnalysis(desk.path("none/out.json"));
+    CHECK(desk.end().contains(QStringLiteral("cannot be written")));
+    CHECK(desk.told.isEmpty());
+}
+
+TEST_CASE("one export at a time") {
+    Desk desk;
+    const QString out = desk.path("out.pcapng");
+    desk.exporting.writePackets(out, Packets::All);
+    desk.exporting.writePackets(out, Packets::All);
+    CHECK(desk.failed.size() == 1);
+    desk.failed.clear();
+    CHECK(desk.end() == QStringLiteral("32 packets written to %1.").arg(out));
+}
+
+TEST_CASE("a task tells how far it is, and ends when it is asked to") {
+    tests::needApplication();
+    Task task;
+    QSignalSpy progressed(&task, &Task::progressed);
+    QString said;
+    QObject::connect(&task, &Task::ended, [&](const TaskOutcome& outcome) { said = outcome.sentence; });
+    task.start([](const TaskWatch& watch) {
+        watch.progressed(0.5);
+        while (!watch.stopped()) QThread::msleep(1);
+        return TaskOutcome{false, QStringLiteral("stopped")};
+    });
+    REQUIRE(QTest::qWaitFor([&] { return !progressed.isEmpty() && progressed.last().front().toDouble() == 0.5; }, 30'000));
+    CHECK(task.running());
+    task.stop();
+    REQUIRE(QTest::qWaitFor([&] { return !task.running(); }, 30'000));
+    CHECK(said == QStringLiteral("stopped"));
+    task.start([](const TaskWatch&) -> TaskOutcome { throw std::bad_alloc(); });
+    REQUIRE(QTest::qWaitFor([&] { return !task.running(); }, 30'000));
+    CHECK(said.contains(QStringLiteral("memory")));
+}
+
+TEST_CASE("who exports by hand is asked which packets and where to, and hears what came of it") {
+    Desk desk;
+    QWidget parent;
+    Exporter exporter(desk.session, desk.selection, &parent);
+    QSignalSpy told(&exporter, &Exporter::told);
+    const QString out = desk.path("out.pcapng");
+    QStringList seen;
+    QTimer hand;
+    QObject::connect(&hand, &QTimer::timeout, [&] {
+        QWidget* dialog = QApplication::activeModalWidget();
+        if (auto* which = qobject_cast<QInputDialog*>(dialog)) {
+            seen << which->comboBoxItems().join(QLatin1Char('|'));
+            which->accept();
+        } else if (auto* where = qobject_cast<QFileDialog*>(dialog)) {
+            seen << QFileInfo(where->selectedFiles().value(0)).fileName();
+            where->selectFile(out);
+            QMetaObject::invokeMethod(where, "accept");
+        } else if (auto* box = qobject_cast<QMessageBox*>(dialog)) {
+            seen << box->text();
+            box->accept();
+        }
+    });
+    hand.start(20);
+    QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+    exporter.askPackets({{FrameIndex{1}, FrameIndex{3}}});
+    REQUIRE(QTest::qWaitFor([&] { return !told.isEmpty(); }, 30'000));
+    CHECK(seen == QStringList{QStringLiteral("Selected (3)|Displayed (32)|All (32)"), QStringLiteral("capture-selected.pcapng")});
+    CHECK(told.last().front().toString() == QStringLiteral("3 packets written to %1.").arg(out));
+    CHECK(times(out).size() == 3);
+    seen.clear();
+    const QByteArray before = qgetenv("PATH");
+    qputenv("PATH", desk.folder.path().c_str());
+    exporter.openInWireshark();
+    qputenv("PATH", before);
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].startsWith(QStringLiteral("Wireshark is not installed")));
+}
+
+TEST_CASE("the analysis is JSON, a finding is Markdown") {
+    Desk desk;
+    const QString out = desk.path("out.json");
+    desk.exporting.writeAnalysis(out);
+    CHECK(desk.end() == QStringLiteral("Written to %1.").arg(out));
+    const QJsonObject report = QJsonDocument::fromJson(content(out)).object();
+    const std::size_t findings = desk.session.timeline()->findings.size();
+    REQUIRE(findings > 0);
+    CHECK(report[QStringLiteral("findings")].toArray().size() == static_cast<qsizetype>(findings));
+    const auto text = desk.exporting.finding(0);
+    REQUIRE(text.has_value());
+    CHECK(text->contains(QString::fromStdString(std::string(desk.session.timeline()->findings[0].id))));
+    CHECK_FALSE(desk.exporting.finding(findings).has_value());
+    desk.told.clear();
+    desk.exporting.writeFinding(desk.path("out.md"), 0);
+    CHECK(desk.end() == QStringLiteral("Written to %1.").arg(desk.path("out.md")));
+    CHECK(QString::fromUtf8(content(desk.path("out.md"))) == *text);
+    QWidget parent;
+    Exporter exporter(desk.session, desk.selection, &parent);
+    exporter.copyFinding(0);
+    CHECK(QGuiApplication::clipboard()->text() == *text);
+}
+
+TEST_CASE("Wireshark gets the packets, and the filter where it knows that") {
+    Desk desk;
+    const Pretender wireshark(QString::fromStdString(desk.folder.path()), QStringLiteral("wireshark"));
+    const QString filter = GENERATE(QStringLiteral("infiniband.bth"), QStringLiteral("rdma.connection == 1"));
+    REQUIRE(desk.selection.applyFilter(filter));
+    REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));
+    desk.exporting.openInWireshark(Packets::Displayed);
+    CHECK(desk.end() == QStringLiteral("Handed to Wireshark."));
+    const QStringList words = wireshark.arguments();
+    REQUIRE(words.size() == (filter.startsWith(QStringLiteral("infiniband")) ? 4 : 2));
+    CHECK(words[0] == QStringLiteral("-r"));
+    CHECK(words[1].endsWith(QStringLiteral("/capture-1.pcapng")));
+    CHECK(times(words[1]).size() == desk.selection.shown());
+    if (words.size() == 4) CHECK(words.mid(2) == QStringList{QStringLiteral("-Y"), filter});
+}
+
+TEST_CASE("where there is no Wireshark a sentence says so") {
+    Desk desk;
+    const QByteArray before = qgetenv("PATH");
+    qputenv("PATH", desk.folder.path().c_str());
+    desk.exporting.openInWireshark(Packets::All);
+    qputenv("PATH", before);
+    CHECK(desk.failed.size() == 1);
+    CHECK(desk.end().startsWith(QStringLiteral("Wireshark is not installed")));
+    CHECK_FALSE(desk.exporting.running());
+}
+
+TEST_CASE("of filters Wireshark knows those with its names and without words of ours") {
+    for (const char* known : {"infiniband.bth.psn == 5", "ip.src == 10.0.0.0/8 and udp", "infiniband.payload contains \"rdma.x\"",
+                              "frame.len > 100", "eth.src == 00:02:c9:00:00:01", "not infiniband.bth.opcode in {4, 5..7}", ""})
+        CHECK(wiresharkKnows(QString::fromLatin1(known)));
+    for (const char* ours : {"rdma.connection == 1", "infiniband.bth and rdma.retransmission", "frame.number == 3",
+                             "frame.time_relative > 1", "infiniband.bth.opcode == RC_SEND_ONLY", "\"open"})
+        CHECK_FALSE(wiresharkKnows(QString::fromLatin1(ours)));
+}
+
+TEST_CASE("names that are offered come from the capture") {
+    CHECK(offeredName(QStringLiteral("/a/trace.pcap.gz"), ending(Packets::Marked)) == QStringLiteral("trace-marked.pcapng"));
+    CHECK(offeredName(QStringLiteral("run.2.pcapng"), ending(Packets::All)) == QStringLiteral("run.2-saved.pcapng"));
+    CHECK(offeredName(QStringLiteral("eth0"), QStringLiteral("-analysis.json")) == QStringLiteral("eth0-analysis.json"));
+    CHECK(offeredName({}, ending(Packets::Displayed)) == QStringLiteral("capture-displayed.pcapng"));
+}
