@@ -13,7 +13,7 @@ constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show 
 constexpr std::size_t kFewPoints = 500;
 constexpr std::size_t kGroundPixels = 4;
 constexpr double kFillOpacity = 0.25;
-constexpr double kBandOpacity = 0.30;
+constexpr double kBandOpacity = 0.20;
 
 double xOf(const PlotData& data, const LayerPlace& place, dissect::Instant at) {
     // Far outside the picture painters lose their exactness.

@@ -33,8 +33,11 @@ static_assert(kMarks.size() == transport::series::kPsnMarkNames.size());
 constexpr std::array kWaits{Ink::NegativeAcknowledgment, Ink::Wait, Ink::Congestion, Ink::Response};
 static_assert(kWaits.size() == transport::kRecoveryKindNames.size());
 
+// "sequence_nak" as people write it: sequence NAK.
 QString spoken(std::string_view name) {
-    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+    QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+    for (const char* word : {"nak", "rnr", "read"}) text.replace(QLatin1String(word), QString::fromLatin1(word).toUpper());
+    return text;
 }
 
 QString endText(const transport::Connection& connection, transport::End end) {
