@@ -7,6 +7,7 @@
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/plot.hpp>
 #include <gui/window/main_window.hpp>
+#include <transport-replay/index/indexer.hpp>
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -20,6 +21,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace qps::gui;
@@ -94,11 +96,21 @@ Spread scrolling(PacketList& list, std::uint64_t rows) {
     return spread(times);
 }
 
-double filtered(MainWindow& window, const char* text) {
+void filter(MainWindow& window, const char* name, const char* text) {
     QElapsedTimer timer;
     timer.start();
     if (!window.selection().applyFilter(QString::fromUtf8(text))) std::exit(2);
     until([&] { return !window.selection().filtering(); });
+    std::printf("%s_s=%.4f hits=%llu\n", name, seconds(timer), static_cast<unsigned long long>(window.selection().shown()));
+}
+
+// The same work without a window, for comparison.
+double indexed(const std::string& file) {
+    qps::transport::CaptureIndex index;
+    QElapsedTimer timer;
+    timer.start();
+    const auto jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
+    static_cast<void>(qps::transport::build_index(index, {.files = {file}, .jobs = {jobs}, .spool_folder = {}}, {}));
     return seconds(timer);
 }
 
@@ -146,6 +158,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setOrganizationName(QStringLiteral("qpscope-bench"));
     const std::uint64_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100'000'000;
 
+    std::printf("index_s=%.4f\n", indexed(argv[1]));
     MainWindow window;
     window.resize(1600, 1000);
     window.show();
@@ -166,10 +179,8 @@ int main(int argc, char** argv) {
     std::printf("packets=%.0f median=%.4f\n", packets, all);
     std::printf("own_mib=%.1f before_mib=%.1f bytes_a_packet=%.1f\n", ownMemory(), before, (ownMemory() - before) * 1024 * 1024 / packets);
 
-    std::printf("filter_index_s=%.4f hits=%llu\n", filtered(window, "rdma.retransmission or infiniband.aeth.syndrome.opcode == NAK"),
-                static_cast<unsigned long long>(window.selection().shown()));
-    std::printf("filter_packets_s=%.4f hits=%llu\n", filtered(window, "infiniband.reth.dmalen > 1000"),
-                static_cast<unsigned long long>(window.selection().shown()));
+    filter(window, "filter_index", "rdma.retransmission or infiniband.aeth.syndrome.opcode == NAK");
+    filter(window, "filter_packets", "infiniband.reth.dmalen > 1000");
     static_cast<void>(window.selection().applyFilter({}));
 
     const Spread here = scrolling(list, window.session().packets());
