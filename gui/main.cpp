@@ -1,11 +1,11 @@
 // qpscope-gui: the window. Arguments are read before there is one, so that --help needs no screen.
+#include <gui/icon.hpp>
 #include <gui/options.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
 
 #include <QApplication>
-#include <QIcon>
 #include <QSettings>
 #include <cstdio>
 
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationName(QStringLiteral("qpscope"));
     QGuiApplication::setApplicationDisplayName(QStringLiteral("qpscope"));
     QGuiApplication::setDesktopFileName(QStringLiteral("org.qpscope.qpscope"));
-    QApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/qpscope.svg")));
+    QApplication::setWindowIcon(programIcon());
     const QString theme = options->theme.isEmpty() ? QSettings().value(QStringLiteral("window/theme")).toString() : options->theme;
     use(themeOf(theme).value_or(Theme::Desktop));
 

@@ -94,7 +94,7 @@ PlotPicture::Maker LatencyPicture::maker(QString& notice) {
         scope.only(inputs.hits.get());
         const auto points = transport::series::latencies(*inputs.index, scope, std::nullopt, transport::series::kAllMessageKinds, stop);
         if (!points) return std::nullopt;
-        Made made{latencyPlot(*points), nothing};
+        Made made{latencyPlot(*points), nothing, true};
         made.data.panels.front().title += whose;
         return made;
     };

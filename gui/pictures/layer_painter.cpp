@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show nothing new
 constexpr std::size_t kFewPoints = 500;
+constexpr std::size_t kGroundPixels = 4;
 constexpr double kFillOpacity = 0.25;
-constexpr double kBandOpacity = 0.30;
+constexpr double kBandOpacity = 0.20;
 
 double xOf(const PlotData& data, const LayerPlace& place, dissect::Instant at) {
     // Far outside the picture painters lose their exactness.
@@ -63,8 +64,23 @@ QPolygonF wayOf(const PlotData& data, const Layer& layer, const LayerPlace& plac
     return way;
 }
 
-// What lies below a staircase, an upright piece a step: one polygon of them all would cost the square of its corners. Pieces begin
-// and end between pixels of the device, which painters fill many times faster.
+// The way along which the ground below a staircase ends. Where columns are full of points, that is their lowest, a few pixels wide:
+// what lies above it the line covers, and narrow upright pieces cost most.
+QPolygonF groundOf(const PlotData& data, const Layer& layer, const LayerPlace& place, const QPolygonF& way) {
+    const std::size_t columns = columnsOf(place);
+    if (static_cast<std::size_t>(way.size()) < 2 * columns) return way;
+    QPolygonF lowest;
+    const auto range = data.range(place.time.span);
+    for (const auto& column : layer.points->columns(range, columns / kGroundPixels + 1)) {
+        const double x = xOf(data, place, layer.points->points()[column.first].time);
+        lowest.append(QPointF(x, yOf(place, column.extremes.least)));
+    }
+    if (!way.isEmpty()) lowest.append(way.back());
+    return lowest;
+}
+
+// Upright pieces, one a step: one polygon of them all would cost the square of its corners. They begin and end between pixels of the
+// device, which painters fill many times faster.
 void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& place, QColor color) {
     const auto snapped = [&](double at) { return std::round(at * place.deviceRatio) / place.deviceRatio; };
     const double ground = snapped(std::clamp(place.values.pixel(0), place.area.top(), place.area.bottom()));
@@ -78,7 +94,7 @@ void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& plac
 
 void paintLine(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
     const QPolygonF way = wayOf(data, layer, place);
-    if (layer.shape == Shape::Area) paintGround(painter, way, place, color);
+    if (layer.shape == Shape::Area) paintGround(painter, groundOf(data, layer, place, way), place, color);
     // Where columns are full, lines are upright anyway; smoothing them would cost much and show nothing.
     const bool slanted = layer.shape == Shape::Line && static_cast<double>(way.size()) < place.area.width();
     painter.setRenderHint(QPainter::Antialiasing, slanted);

@@ -197,6 +197,8 @@ void PlotPicture::compute() {
         if (whole)
             (*made)->data.whole =
                 limited({(*made)->data.timeOf(whole->from), (*made)->data.timeOf(whole->to)}, {INT64_MIN / 2, INT64_MAX / 2});
+        PlotData& plot = (*made)->data;
+        plot.home = (*made)->narrow ? extentOf(plot) : plot.whole;
         return [this, made] { present(std::move(**made)); };
     });
 }

@@ -32,7 +32,8 @@ protected:
     };
     struct Made {
         PlotData data;
-        QString notice;  // shown where the data is empty: what is missing and what to do
+        QString notice;       // shown where the data is empty: what is missing and what to do
+        bool narrow = false;  // at first the time of its data is seen, not that of the whole capture
     };
     // Runs in the worker; nothing: it was stopped.
     using Maker = std::function<std::optional<Made>(const Inputs&, const transport::series::Stop&)>;

@@ -7,6 +7,7 @@
 #include <gui/packets/packets_view.hpp>
 #include <gui/summary/summary_view.hpp>
 #include <gui/window/main_window.hpp>
+#include <gui/window/sidebar.hpp>
 #include <gui/window/status_line.hpp>
 #include <gui/window/views.hpp>
 
@@ -16,7 +17,6 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QListWidget>
 #include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
@@ -69,16 +69,9 @@ MainWindow::MainWindow(std::size_t jobs, QWidget* parent)
 MainWindow::~MainWindow() = default;
 
 void MainWindow::buildLayout() {
-    m_sidebar = new QListWidget;
-    m_sidebar->setAccessibleName(tr("Views"));
-    m_sidebar->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_sidebar->setFrameShape(QFrame::NoFrame);
-    m_sidebar->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
-    for (const ViewRow& row : viewRows()) {
-        auto* item = new QListWidgetItem(titleOf(row), m_sidebar);
-        item->setToolTip(QCoreApplication::translate("views", row.tip));
-        item->setData(Qt::UserRole, QString::fromUtf8(row.id));
-    }
+    m_sidebar = new Sidebar;
+    for (const ViewRow& row : viewRows())
+        m_sidebar->add(QString::fromUtf8(row.id), titleOf(row), QCoreApplication::translate("views", row.tip), row.separated);
     connect(m_sidebar, &QListWidget::currentRowChanged, this, &MainWindow::showRow);
 
     m_filterBar = new FilterBar(m_selection);
@@ -164,33 +157,20 @@ void MainWindow::showRow(int row) {
 }
 
 bool MainWindow::showView(const QString& id) {
-    for (int row = 0; row < m_sidebar->count(); ++row)
-        if (m_sidebar->item(row)->data(Qt::UserRole).toString() == id) {
-            m_sidebar->setCurrentRow(row);
-            m_stack->currentWidget()->setFocus(Qt::OtherFocusReason);
-            return true;
-        }
-    return false;
+    const int row = m_sidebar->rowOf(id);
+    if (row < 0) return false;
+    m_sidebar->setCurrentRow(row);
+    m_stack->currentWidget()->setFocus(Qt::OtherFocusReason);
+    return true;
 }
 
-QString MainWindow::shownView() const {
-    const QListWidgetItem* item = m_sidebar->currentItem();
-    return item == nullptr ? QString() : item->data(Qt::UserRole).toString();
-}
+QString MainWindow::shownView() const { return m_sidebar->id(m_sidebar->currentRow()); }
 
 void MainWindow::updateSidebar() {
-    int widest = 0;
     for (int row = 0; row < m_sidebar->count(); ++row) {
-        const ViewRow& told = viewRows()[static_cast<std::size_t>(row)];
-        const auto count = told.count != nullptr ? told.count(m_session) : std::nullopt;
-        QString text = titleOf(told);
-        if (count && *count != 0) text += QStringLiteral("  %L1").arg(*count);
-        if (m_sidebar->item(row)->text() != text) m_sidebar->item(row)->setText(text);
-        widest = std::max(widest, m_sidebar->fontMetrics().horizontalAdvance(text));
+        const auto count = viewRows()[static_cast<std::size_t>(row)].count;
+        m_sidebar->setCount(row, count != nullptr ? count(m_session) : std::nullopt);
     }
-    // Never narrower than before: a window whose parts move while one reads is a nuisance.
-    const int wanted = std::max(widest, m_sidebar->fontMetrics().averageCharWidth() * 20) + m_sidebar->fontMetrics().height() * 2;
-    if (wanted > m_sidebar->width() || m_sidebar->minimumWidth() == 0) m_sidebar->setFixedWidth(wanted);
 }
 
 void MainWindow::updateTitle() {
@@ -203,10 +183,12 @@ void MainWindow::begin(const Options& options) {
     if (!options.capture.interface.isEmpty()) capture(options.capture);
     if (!options.view.isEmpty()) showView(options.view);
     if (options.packet == 0) return;
-    // As soon as it has been read.
-    const dissect::FrameIndex wanted{options.packet};
-    connect(&m_session, &Session::rowsAdded, &m_selection, [this, wanted] {
-        if (!m_selection.packet()) m_selection.selectPacket(wanted);
+    // As soon as it has been read; until then the list stands at the first.
+    auto* waiting = new QObject(this);
+    connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted = dissect::FrameIndex{options.packet}] {
+        if (!m_session.index()->has(wanted)) return;
+        delete waiting;
+        m_selection.selectPacket(wanted);
     });
 }
 

@@ -12,7 +12,6 @@
 #include <QStringList>
 #include <vector>
 
-class QListWidget;
 class QMenu;
 class QStackedWidget;
 
@@ -22,6 +21,7 @@ class Exporter;
 class FilterBar;
 class PacketsView;
 class Recorder;
+class Sidebar;
 class StatusLine;
 struct CaptureChoice;
 struct Options;
@@ -61,8 +61,6 @@ private:
     void remember();
 
     [[nodiscard]] QWidget* view(std::size_t row);  // made when it is first wanted
-    template <class View>
-    [[nodiscard]] View* made() const;  // nullptr: not made yet
     [[nodiscard]] PacketsView& packets();
     void showRow(int row);
     void updateSidebar();
@@ -92,7 +90,7 @@ private:
     Selection m_selection;
     std::unique_ptr<Recorder> m_recorder;
     std::unique_ptr<Exporter> m_exporter;
-    QListWidget* m_sidebar = nullptr;
+    Sidebar* m_sidebar = nullptr;
     QStackedWidget* m_stack = nullptr;
     FilterBar* m_filterBar = nullptr;
     StatusLine* m_status = nullptr;

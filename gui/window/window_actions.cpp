@@ -247,7 +247,6 @@ void MainWindow::scaleText(double by) {
     QFont font = QApplication::font();
     font.setPointSizeF(std::clamp(font.pointSizeF() * by, kSmallestText, kLargestText));
     QApplication::setFont(font);
-    updateSidebar();
 }
 
 void MainWindow::setTheme(Theme theme) {

@@ -101,7 +101,7 @@ TEST_CASE("a PSN plot has a layer for each kind of mark that is there, and bands
     REQUIRE(data.panels[0].layers.size() == 3);
     CHECK(data.panels[0].layers[0].name == QStringLiteral("request"));
     CHECK(data.panels[0].layers[0].points->points()[1].frame == FrameIndex{2});
-    CHECK(data.panels[0].layers[1].name == QStringLiteral("sequence nak"));
+    CHECK(data.panels[0].layers[1].name == QStringLiteral("sequence NAK"));
     CHECK(data.panels[0].layers[2].bands->all()[0].text == QStringLiteral("600 ns"));
     CHECK(psnPlot({}).empty());
 }
@@ -199,13 +199,13 @@ TEST_CASE("without a capture a picture says what to do") {
 
 TEST_CASE("the picture of PSNs shows losses and what followed, and turns around") {
     Open<PsnPicture> open("loss_write/capture.pcap", ConnectionId{1});
-    open.stepUntil("sequence nak");
-    REQUIRE(open.layer("sequence nak") != nullptr);
+    open.stepUntil("sequence NAK");
+    REQUIRE(open.layer("sequence NAK") != nullptr);
     CHECK(open.layer("request") != nullptr);
     CHECK(open.layer("retransmission") != nullptr);
     CHECK(open.layer("acknowledged") != nullptr);
-    CHECK(open.layer("wait: sequence nak") != nullptr);
-    const auto& nak = open.layer("sequence nak")->points->points().front();
+    CHECK(open.layer("wait: sequence NAK") != nullptr);
+    const auto& nak = open.layer("sequence NAK")->points->points().front();
     CHECK(open.session.index()->row(nak.frame).time() == nak.time);
 
     const End before = open.picture.requester();

@@ -51,7 +51,7 @@ Verdict verdictOf(const Timeline& timeline) { return worst(judgements(timeline))
 TEST_CASE("the words of the start page") {
     needApplication();
     const char* name = GENERATE("loss_write", "cut_128", "err_bad_rkey");
-    const auto timeline = sample(name).timeline;
+    const auto timeline = readSample(name).timeline;
     const QPalette palette;
     QString text;
     for (const QString& card : {captureText(*timeline, {}, {}, palette), qualityText(*timeline, palette), findingsText(*timeline, palette),

@@ -74,7 +74,7 @@ void checkGolden(TableModel& model, const char* name) {
 TEST_CASE("connections of a capture as a table") {
     needApplication();
     ConnectionModel model;
-    model.setTimeline(sample("loss_write").timeline);
+    model.setTimeline(readSample("loss_write").timeline);
     checkGolden(model, "connections.txt");
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("messages of a capture as a table") {
     needApplication();
     MessageModel model;
     const char* capture = GENERATE("loss_write", "atomic_cas", "err_bad_rkey", "write_bidir_cm");
-    const Sample read = sample(capture);
+    const ReadSample read = readSample(capture);
     model.setIndex(read.index);
     model.setTimeline(read.timeline);
     checkGolden(model, (std::string("messages_") + capture + ".txt").c_str());
@@ -91,7 +91,7 @@ TEST_CASE("messages of a capture as a table") {
 TEST_CASE("findings of a capture as a table") {
     needApplication();
     FindingModel model;
-    const Sample read = sample("loss_write");
+    const ReadSample read = readSample("loss_write");
     model.setTimeline(read.timeline, read.index);
     checkGolden(model, "findings.txt");
 }
@@ -99,7 +99,7 @@ TEST_CASE("findings of a capture as a table") {
 TEST_CASE("connection attempts of a capture as a table") {
     needApplication();
     CmModel model;
-    model.setTimeline(sample("cm_reject_noport").timeline);
+    model.setTimeline(readSample("cm_reject_noport").timeline);
     checkGolden(model, "cm.txt");
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a newer timeline keeps rows and selection; another capture begins ane
 }
 
 TEST_CASE("a packet finds the message that it belongs to") {
-    const Sample read = sample("loss_write");
+    const ReadSample read = readSample("loss_write");
     MessageModel model;
     model.setIndex(read.index);
     model.setTimeline(read.timeline);

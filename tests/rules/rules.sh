@@ -55,7 +55,7 @@ rule_includes() {
     files_in "$cpp" gui | included 'cli/'
     files_in "$cpp" dissect transport-replay cli gui bench | included 'tests/'
     files_in "$cpp" dissect transport-replay cli gui tests bench | included '\.\.?/'
-    files_in "$cpp" dissect transport-replay cli tests bench | grep -v '^tests/gui/' | included 'Q(t|[A-Z])'
+    files_in "$cpp" dissect transport-replay cli tests bench | grep -vE '^(tests/gui/|bench/window\.cpp)' | included 'Q(t|[A-Z])'
 }
 rule_quiet() {
     {
