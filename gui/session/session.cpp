@@ -122,6 +122,7 @@ void Session::end() {
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
     m_state = State::Empty;
+    m_live = false;
 }
 
 void Session::begin(State state, const QStringList& files, const QString& title) {
@@ -129,6 +130,7 @@ void Session::begin(State state, const QStringList& files, const QString& title)
     m_files = files;
     m_title = title;
     m_state = state;
+    m_live = state == State::Capturing;
     m_work = std::make_unique<Work>();
     Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString()};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
@@ -150,7 +152,7 @@ void Session::open(const QStringList& files) {
 void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
 
 void Session::reload() {
-    if (m_state != State::Capturing && !m_files.isEmpty()) open(QStringList(m_files));
+    if (!m_live && !m_files.isEmpty()) open(QStringList(m_files));
 }
 
 void Session::close() {

@@ -8,7 +8,6 @@
 
 #include <QWidget>
 
-class QAction;
 class QCheckBox;
 class QLabel;
 class QLineEdit;
@@ -48,6 +47,7 @@ public:
     void setEmptyText(const QString& text);
     // The selected rows, columns as they are shown.
     [[nodiscard]] QString selectedText(TextFormat format) const;
+    void copy(TextFormat format) const;
     // The menu of the current row.
     [[nodiscard]] QMenu* makeMenu();
 
@@ -74,10 +74,9 @@ private:
     void tellCount();
     void cursorMoved();
     void activate(TableModel::Row row);
-    void copy(TextFormat format);
     void chooseColumns(const QPoint& where);
     void addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply);
-    bool startSearch(const QString& text);
+    void startSearch(const QString& text);
 
     TableModel& m_model;
     QString m_name;
