@@ -274,7 +274,7 @@ TEST_CASE("latency and congestion of real captures") {
     CHECK(calm.picture.plot().accessibleDescription().contains(QStringLiteral("no congestion")));
 }
 
-TEST_CASE("pictures are saved as PNG, SVG and CSV; a failure is one sentence") {
+TEST_CASE("pictures are saved as PNG, SVG and CSV, a failure is one sentence") {
     Open<ThroughputPicture> open("write_8k/capture.pcap");
     const QTemporaryDir folder;
     const QString png = folder.filePath(QStringLiteral("a.png"));
