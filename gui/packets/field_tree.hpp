@@ -64,6 +64,7 @@ protected:
 
 private:
     // Of headings and of fields with parts: a name that comes again in the next packet; the n-th of a name has its number.
+    static QSet<QString> openAtFirst();
     [[nodiscard]] QString keyOf(const QModelIndex& index) const;
     [[nodiscard]] QModelIndex indexOfKey(const QString& key) const;
     void restore();
@@ -73,7 +74,7 @@ private:
 
     FieldModel* m_model;
     static constexpr int kMostOpen = 1000;  // names of headers and fields: there are not more
-    QSet<QString> m_open;
+    QSet<QString> m_open = openAtFirst();
     QString m_selected;
     bool m_restoring = false;
     QString m_presentFilter;
