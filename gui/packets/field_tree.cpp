@@ -45,16 +45,27 @@ FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldMode
     setExpandsOnDoubleClick(true);
     setAllColumnsShowFocus(true);
     setHeaderHidden(true);
-    setIndentation(fontMetrics().height());
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(FieldModel::Name, QHeaderView::Interactive);
-    header()->resizeSection(FieldModel::Name, nameWidth());
     connect(this, &QTreeView::expanded, this, [this](const QModelIndex& index) { setOpen(index, true); });
     connect(this, &QTreeView::collapsed, this, [this](const QModelIndex& index) { setOpen(index, false); });
 }
 
 // Most labels; values are worth more than the ends of the longest.
-int FieldTree::nameWidth() const { return fontMetrics().horizontalAdvance(QLatin1Char('m')) * 40; }
+void FieldTree::fitNames() {
+    setIndentation(fontMetrics().height());
+    const int most = fontMetrics().horizontalAdvance(QLatin1Char('m')) * 40;
+    header()->resizeSection(FieldModel::Name, std::min(most, viewport()->width() * 3 / 5));
+}
+
+QSize FieldTree::minimumSizeHint() const {
+    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 44, QTreeView::minimumSizeHint().height()};
+}
+
+void FieldTree::resizeEvent(QResizeEvent* event) {
+    QTreeView::resizeEvent(event);
+    fitNames();
+}
 
 void FieldTree::setPacket(SharedPacket packet) {
     m_restoring = true;
@@ -282,10 +293,7 @@ void FieldTree::contextMenuEvent(QContextMenuEvent* event) {
 void FieldTree::changeEvent(QEvent* event) {
     QTreeView::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) m_model->setPalette(palette());
-    if (event->type() == QEvent::FontChange) {
-        setIndentation(fontMetrics().height());
-        header()->resizeSection(FieldModel::Name, nameWidth());
-    }
+    if (event->type() == QEvent::FontChange) fitNames();
 }
 
 }  // namespace qps::gui

@@ -40,6 +40,8 @@ public:
     [[nodiscard]] QStringList openFields() const { return {m_open.begin(), m_open.end()}; }
     void setOpenFields(const QStringList& keys);
 
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
     // Of the current line.
     void fillMenu(QMenu& menu);
     void setPresentFilter(const QString& text) { m_presentFilter = text; }
@@ -61,6 +63,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     // Of headings and of fields with parts: a name that comes again in the next packet; the n-th of a name has its number.
@@ -68,7 +71,7 @@ private:
     [[nodiscard]] QString keyOf(const QModelIndex& index) const;
     [[nodiscard]] QModelIndex indexOfKey(const QString& key) const;
     void restore();
-    [[nodiscard]] int nameWidth() const;
+    void fitNames();
     void setOpen(const QModelIndex& index, bool open);
     void fillCopyMenu(QMenu& menu);
 

@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QGridLayout>
 #include <QLabel>
+#include <QTextDocumentFragment>
 #include <QVBoxLayout>
 #include <array>
 #include <cmath>
@@ -21,7 +22,10 @@ QFont scaled(QFont font, double factor, bool bold) {
 
 // Text that is the same leaves the user's selection alone.
 void put(QLabel& label, const QString& text) {
-    if (label.text() != text) label.setText(text);
+    if (label.text() == text) return;
+    label.setText(text);
+    // The name of a card is its title: who cannot see it hears this.
+    label.setAccessibleDescription(QTextDocumentFragment::fromHtml(text).toPlainText());
 }
 
 }  // namespace

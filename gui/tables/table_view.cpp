@@ -48,6 +48,12 @@ protected:
     }
 };
 
+bool isTyped(const QKeyEvent& key) {
+    constexpr auto kCommands = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
+    const QString text = key.text();
+    return !(key.modifiers() & kCommands) && !text.isEmpty() && text[0].isPrint() && !text[0].isSpace();
+}
+
 QString number(std::uint64_t value) { return shown(transport::grouped(value)); }
 
 }  // namespace
@@ -128,11 +134,6 @@ void TableView::buildTable() {
     });
     connect(m_table, &QAbstractItemView::activated, this, [this](const QModelIndex& index) { activate(m_model.sourceOf(index)); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TableView::cursorMoved);
-    auto* copying = new QAction(tr("&Copy"), m_table);
-    copying->setShortcut(QKeySequence::Copy);
-    copying->setShortcutContext(Qt::WidgetShortcut);
-    connect(copying, &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
-    m_table->addAction(copying);
 }
 
 void TableView::fitRows() {
@@ -256,21 +257,26 @@ void TableView::keepPlaceOverReset() {
         Qt::QueuedConnection);  // when the view itself has taken it in
 }
 
-bool TableView::startSearch(const QString& text) {
-    if (text.isEmpty() || !text[0].isPrint() || text[0].isSpace()) return false;
+void TableView::startSearch(const QString& text) {
     m_search->setFocus(Qt::ShortcutFocusReason);
     m_search->setText(text);
-    return true;
 }
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
     // Qt would put the cursor on the first cell without selecting its row.
     if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current()) m_table->selectRow(0);
-    if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+    const bool asked = event->type() == QEvent::ShortcutOverride;
+    if (!asked && event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
+    if (asked) {
+        // These keys are the table's, also where the window has an action for them.
+        if (watched != m_table || !(isTyped(*key) || key->matches(QKeySequence::Copy))) return QWidget::eventFilter(watched, event);
+        event->accept();
+        return true;
+    }
     if (watched == m_table) {
-        constexpr auto kCommands = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
-        if (!(key->modifiers() & kCommands) && startSearch(key->text())) return true;
+        if (key->matches(QKeySequence::Copy)) return copy(TextFormat::Tsv), true;
+        if (isTyped(*key)) return startSearch(key->text()), true;
         if (key->key() == Qt::Key_Escape && !m_search->text().isEmpty()) return m_search->clear(), true;
     } else if (key->key() == Qt::Key_Escape || key->key() == Qt::Key_Down || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
         if (key->key() == Qt::Key_Escape) m_search->clear();
@@ -307,7 +313,7 @@ QString TableView::selectedText(TextFormat format) const {
     return tableText(m_model, rows, columns, format);
 }
 
-void TableView::copy(TextFormat format) { QGuiApplication::clipboard()->setText(selectedText(format)); }
+void TableView::copy(TextFormat format) const { QGuiApplication::clipboard()->setText(selectedText(format)); }
 
 void TableView::addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply) {
     QMenu* uses = menu.addMenu(title);

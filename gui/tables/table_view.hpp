@@ -8,7 +8,6 @@
 
 #include <QWidget>
 
-class QAction;
 class QCheckBox;
 class QLabel;
 class QLineEdit;
@@ -50,6 +49,7 @@ public:
     void setEmptyText(const QString& text);
     // The selected rows, columns as they are shown.
     [[nodiscard]] QString selectedText(TextFormat format) const;
+    void copy(TextFormat format) const;
     // The menu of the current row.
     [[nodiscard]] QMenu* makeMenu();
 
@@ -78,10 +78,9 @@ private:
     void cursorMoved();
     void chooseFirst();
     void activate(TableModel::Row row);
-    void copy(TextFormat format);
     void chooseColumns(const QPoint& where);
     void addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply);
-    bool startSearch(const QString& text);
+    void startSearch(const QString& text);
 
     TableModel& m_model;
     QString m_name;

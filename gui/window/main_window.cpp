@@ -96,7 +96,12 @@ void MainWindow::buildLayout() {
 
 void MainWindow::connectSession() {
     connect(&m_session, &Session::opened, this, &MainWindow::updateTitle);
-    connect(&m_session, &Session::opened, this, [this] { m_finding = 0; });
+    connect(&m_session, &Session::opened, this, [this] {
+        m_finding = 0;
+        m_unsaved = false;
+    });
+    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved = m_session.isLive(); });
+    connect(m_exporter.get(), &Exporter::saved, this, [this] { m_unsaved = false; });
     connect(&m_session, &Session::stateChanged, this, [this] {
         updateActions();
         if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
@@ -193,12 +198,15 @@ void MainWindow::begin(const Options& options) {
 }
 
 void MainWindow::open(const QStringList& files) {
-    if (files.isEmpty()) return;
+    if (files.isEmpty() || !mayLoseCapture()) return;
+    m_recorder->stop();
     m_session.open(files);
     noteRecent(files);
 }
 
-void MainWindow::capture(const CaptureChoice& choice) { m_recorder->start(choice); }
+void MainWindow::capture(const CaptureChoice& choice) {
+    if (mayLoseCapture()) m_recorder->start(choice);
+}
 
 void MainWindow::noteRecent(const QStringList& files) {
     for (const QString& file : files) {
@@ -253,17 +261,18 @@ void MainWindow::remember() {
         if (auto* packets = qobject_cast<PacketsView*>(each)) settings.setValue(kPackets + QStringLiteral("state"), packets->saveState());
 }
 
+// A live capture is nowhere but in a temporary file. Saving takes its time: who wants that asks again when it is done.
+bool MainWindow::mayLoseCapture() {
+    if (!m_unsaved) return true;
+    const auto answer = QMessageBox::question(this, tr("Capture not saved"), tr("What was captured is not saved, and would be lost."),
+                                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
+    if (answer == QMessageBox::Save) trigger(ActionId::SaveCapture);
+    if (answer == QMessageBox::Discard) m_unsaved = false;
+    return answer == QMessageBox::Discard;
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-    // A live capture is nowhere but in a temporary file.
-    if (m_session.state() == Session::State::Capturing || (m_session.files().isEmpty() && m_session.packets() != 0)) {
-        const auto answer = QMessageBox::question(this, tr("Capture not saved"), tr("Close the window and lose the capture?"),
-                                                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
-        if (answer == QMessageBox::Cancel) return event->ignore();
-        if (answer == QMessageBox::Save) {
-            trigger(ActionId::SaveCapture);
-            return event->ignore();
-        }
-    }
+    if (!mayLoseCapture()) return event->ignore();
     remember();
     m_recorder->stop();
     m_session.stop();
@@ -274,10 +283,17 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 void MainWindow::keyPressEvent(QKeyEvent* event) {
     const QString typed = event->text();
     const bool plain = (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0;
-    if (event->key() == Qt::Key_Escape && m_selection.filtering()) m_selection.stopFiltering();
+    if (event->key() == Qt::Key_Escape) endWhatGoesOn();
     else if (plain && !typed.isEmpty() && (typed[0].isLetter() || typed[0] == QLatin1Char('!') || typed[0] == QLatin1Char('(')))
         m_filterBar->edit(typed);
     else QMainWindow::keyPressEvent(event);
+}
+
+// Esc: the last thing that was begun. A live capture is too dear to end so.
+void MainWindow::endWhatGoesOn() {
+    if (m_session.state() == Session::State::Reading) m_session.stop();
+    else if (m_selection.filtering()) m_selection.stopFiltering();
+    else m_selection.setRange(std::nullopt);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -76,6 +76,9 @@ private:
     bool triggerGo(ActionId id);
     bool triggerFilter(ActionId id);
     bool triggerView(ActionId id);
+    [[nodiscard]] bool mayLoseCapture();
+    void endWhatGoesOn();
+    void copy();
     void chooseFiles();
     void chooseCapture();
     void startOrStop();
@@ -98,6 +101,7 @@ private:
     QStringList m_recent;
     std::vector<QWidget*> m_views;  // by row of the table; nullptr: not made yet
     QHash<int, QAction*> m_actions;
+    bool m_unsaved = false;     // what was captured lies in no file
     std::size_t m_finding = 0;  // that was gone to last
     double m_textSize = 0;      // of the desktop, in points
 };

@@ -94,7 +94,7 @@ void MainWindow::updateActions() {
         action(row.id)->setEnabled(always || any || row.menu == "F&ilter");
     }
     action(ActionId::Close)->setEnabled(m_session.state() != Session::State::Empty);
-    action(ActionId::Reload)->setEnabled(m_session.state() != Session::State::Empty && !capturing);
+    action(ActionId::Reload)->setEnabled(m_session.state() != Session::State::Empty && !m_session.isLive());
     action(ActionId::ExportPicture)->setEnabled(qobject_cast<Picture*>(m_stack->currentWidget()) != nullptr);
     action(ActionId::UndoFilter)->setEnabled(m_selection.canUndoFilter());
     action(ActionId::RedoFilter)->setEnabled(m_selection.canRedoFilter());
@@ -110,7 +110,9 @@ bool MainWindow::triggerFile(ActionId id) {
     switch (id) {
         case ActionId::Open: chooseFiles(); return true;
         case ActionId::Reload: m_session.reload(); return true;
-        case ActionId::Close: m_session.close(); return true;
+        case ActionId::Close:
+            if (mayLoseCapture()) m_session.close();
+            return true;
         case ActionId::SaveCapture: m_exporter->saveCapture(); return true;
         case ActionId::ExportPackets: m_exporter->askPackets(packets().list().selectedFrames()); return true;
         case ActionId::ExportAnalysis: m_exporter->exportAnalysis(); return true;
@@ -127,7 +129,7 @@ bool MainWindow::triggerFile(ActionId id) {
 
 bool MainWindow::triggerEdit(ActionId id) {
     switch (id) {
-        case ActionId::Copy: packets().copy(); return true;
+        case ActionId::Copy: copy(); return true;
         case ActionId::Find:
             showView(QStringLiteral("packets"));
             packets().findBar().open();
@@ -192,6 +194,13 @@ bool MainWindow::triggerView(ActionId id) {
         case ActionId::About: showAbout(); return true;
         default: return false;
     }
+}
+
+// Of the view that has the keyboard.
+void MainWindow::copy() {
+    for (QWidget* at = focusWidget(); at != nullptr; at = at->parentWidget())
+        if (const auto* table = qobject_cast<TableView*>(at)) return table->copy(TextFormat::Tsv);
+    packets().copy();
 }
 
 void MainWindow::chooseFiles() {
