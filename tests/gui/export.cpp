@@ -10,6 +10,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QInputDialog>
+#include <QLineEdit>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -197,7 +198,8 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
             which->accept();
         } else if (auto* where = qobject_cast<QFileDialog*>(dialog)) {
             seen << QFileInfo(where->selectedFiles().value(0)).fileName();
-            where->selectFile(out);
+            // Not selectFile(): that leaves alone what somebody may be typing, if the dialog has the keyboard already.
+            where->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(out);
             QMetaObject::invokeMethod(where, "accept");
         } else if (auto* box = qobject_cast<QMessageBox*>(dialog)) {
             seen << box->text();
