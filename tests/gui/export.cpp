@@ -10,10 +10,10 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QInputDialog>
-#include <QLineEdit>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QSignalSpy>
 #include <QTest>
