@@ -12,6 +12,7 @@
 
 #include <QClipboard>
 #include <QDoubleSpinBox>
+#include <QLineEdit>
 #include <QMouseEvent>
 #include <QTableView>
 
@@ -274,4 +275,18 @@ TEST_CASE("window: Ctrl+C copies what the view with the keyboard has") {
         CHECK(clipboard.text() == table->selectedText(TextFormat::Tsv));
         CHECK_FALSE(clipboard.text().isEmpty());
     }
+}
+
+TEST_CASE("window: typing in a table searches there, whatever letter it begins with") {
+    Window opened("multi_qp");
+    opened.window.showView(QStringLiteral("messages"));
+    auto& table = *opened.window.findChild<QWidget*>(QStringLiteral("messages"))->findChild<TableView*>();
+    table.select(0);
+    const std::uint64_t before = opened.packet();
+    opened.type("rq");  // R and Q are keys of the window elsewhere
+    CHECK(table.searchLine().text() == QStringLiteral("rq"));
+    CHECK(opened.packet() == before);
+    CHECK(opened.selection().filter().isEmpty());
+    opened.key(Qt::Key_Escape);
+    CHECK(table.searchLine().text().isEmpty());
 }

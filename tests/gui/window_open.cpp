@@ -1,5 +1,6 @@
 // The window and files: opening in every way, what cannot be read, ending early, closing, and what is remembered.
 #include <gui/filter/filter_bar.hpp>
+#include <gui/live/choice.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/plot_picture.hpp>
 #include <gui/tables/table_view.hpp>
@@ -12,6 +13,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QProgressBar>
+#include <QPushButton>
 #include <QTableView>
 #include <QToolButton>
 #include <array>
@@ -280,4 +282,44 @@ TEST_CASE("window: what the user arranged is there again in the next window") {
     auto& packets = *second.findChild<PacketsView*>();
     CHECK(packets.list().columns().size() == columns);
     CHECK(packets.list().timeFormat() == TimeFormat::Utc);
+}
+
+TEST_CASE("window: what was captured is not lost unasked") {
+    Window opened;
+    const QTemporaryDir folder;
+    const QString pipe = QString::fromStdString(sampleFile("write_8k"));  // as good as what a recorder writes
+    opened.session().capture(pipe, QStringLiteral("wire0"));
+    opened.settle();
+    REQUIRE(opened.session().packets() != 0);
+    CHECK(opened.session().isLive());
+    CHECK_FALSE(opened.window.action(ActionId::Reload)->isEnabled());
+    const std::uint64_t packets = opened.session().packets();
+    {
+        const Answering cancelling;
+        CHECK_FALSE(opened.window.close());
+        opened.window.open({QString::fromStdString(sampleFile("rping_v6"))});
+        opened.window.action(ActionId::Close)->trigger();
+        opened.window.capture({});
+        CHECK(cancelling.dialogs() == 4);
+        CHECK(opened.session().packets() == packets);
+    }
+    SECTION("but once saved, without a word") {
+        const Answering saving([&](QWidget& dialog) {
+            dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(folder.filePath(QStringLiteral("saved.pcapng")));
+            qobject_cast<QDialog*>(&dialog)->accept();
+        });
+        opened.key(Qt::Key_S, Qt::ControlModifier);
+        REQUIRE(QTest::qWaitFor([&] { return opened.window.statusBar()->currentMessage().contains(QStringLiteral("saved.pcapng")); },
+                                kPatience));
+        CHECK(opened.window.close());
+        CHECK(saving.dialogs() == 1);
+    }
+    SECTION("or discarded") {
+        const Answering discarding([](QWidget& dialog) { qobject_cast<QMessageBox*>(&dialog)->button(QMessageBox::Discard)->click(); });
+        opened.open({QString::fromStdString(sampleFile("rping_v6"))});
+        CHECK(discarding.dialogs() == 1);
+        CHECK_FALSE(opened.session().isLive());
+        CHECK(opened.window.close());
+        CHECK(discarding.dialogs() == 1);
+    }
 }
