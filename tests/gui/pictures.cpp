@@ -34,9 +34,8 @@ QString sample(const char* name) { return QStringLiteral(QPSCOPE_SOURCE_DIR "/ca
 
 // A capture that is open, and a picture of it that was computed.
 template <class Shown>
-struct Open {
+struct Open : WithApplication {
     explicit Open(const char* file, std::optional<ConnectionId> connection = {}) {
-        needApplication();
         session.open({sample(file)});
         REQUIRE(QTest::qWaitFor([this] { return session.state() == Session::State::Done; }, kPatience));
         if (connection) selection.selectConnection(*connection);
@@ -275,7 +274,7 @@ TEST_CASE("latency and congestion of real captures") {
     CHECK(calm.picture.plot().accessibleDescription().contains(QStringLiteral("no congestion")));
 }
 
-TEST_CASE("pictures are saved as PNG, SVG and CSV; a failure is one sentence") {
+TEST_CASE("pictures are saved as PNG, SVG and CSV, a failure is one sentence") {
     Open<ThroughputPicture> open("write_8k/capture.pcap");
     const QTemporaryDir folder;
     const QString png = folder.filePath(QStringLiteral("a.png"));

@@ -144,7 +144,7 @@ TEST_CASE("a limit and a search narrow what is shown, in its order, and a select
     CHECK(model.rowOf(2) == 1);
 }
 
-TEST_CASE("a newer timeline keeps rows and selection; another capture begins anew") {
+TEST_CASE("a newer timeline keeps rows and selection, another capture begins anew") {
     needApplication();
     ConnectionModel model;
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
