@@ -1,5 +1,6 @@
 #!/bin/bash
 # Builds qpscope where it must, then runs it:  ./run.sh [ARGUMENTS OF qpscope...]
+# or its window:                               ./run.sh --gui [ARGUMENTS OF qpscope-gui...]
 # Without arguments it shows the sample captures. Standard output is the program's alone, and so is the exit code;
 # 125 means that there is no program to run (packages or build).
 set -euo pipefail
@@ -10,6 +11,10 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 need_packages build </dev/null || exit 125
 build_preset release 2 || exit 125
 
+if [[ ${1:-} == --gui ]]; then
+    shift
+    exec "$here/build/release/bin/qpscope-gui" "$@"
+fi
 if [[ $# -eq 0 ]]; then
     cd "$here"
     mapfile -d '' captures < <(find captures -type f -regextype posix-extended -regex '.*\.pcap(ng)?(\.gz|\.zst)?' -print0 | sort -z)

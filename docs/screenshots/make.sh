@@ -106,7 +106,7 @@ picture() {
     echo "$name.png  $((($(stat -c %s "$scratch/new.png") + 1023) / 1024)) KiB"
 }
 
-Xvfb -displayfd 3 -screen 0 ${screen}x24 -dpi 96 -nolisten tcp 3>"$scratch/display" 2>/dev/null &
+Xvfb -displayfd 3 -screen 0 ${screen}x24 -dpi 96 -nolisten tcp -noreset 3>"$scratch/display" 2>/dev/null &
 server=$!
 DISPLAY=:$(patiently cat "$scratch/display")
 export DISPLAY
