@@ -25,25 +25,26 @@ BIN=$(readlink -f "$BIN")
 # name  theme  scale  keys (- for none; pressed one after the other)  capture  arguments
 pictures='
 summary           light  1  -                       err_mixed        --view summary
-packets           light  1  Tab                     loss_write       --view packets -g 84
+packets           light  1  Tab,End,Up,Up               loss_write       --view packets -g 84
 findings          light  1  -                       loss_write       --view findings
 connections       light  1  -                       multi_qp         --view connections
 messages          light  1  -                       err_mixed        --view messages
 set-up            light  1  -                       ucmatose         --view cm
 psn               light  1  -                       loss_write       --view psn -g 84
-ladder            light  1  -                       loss_write       --view ladder -g 84
+ladder            light  1  Return                  loss_write       --view ladder -g 22
 throughput        light  1  -                       loss_write       --view throughput
 latency           light  1  -                       multi_qp         --view latency
 congestion        light  1  -                       congestion       --view congestion
 summary-dark      dark   1  -                       err_mixed        --view summary
-packets-dark      dark   1  Tab                     loss_write       --view packets -g 84
+packets-dark      dark   1  Tab,End,Up,Up               loss_write       --view packets -g 84
 psn-dark          dark   1  -                       loss_write       --view psn -g 84
-packets-200       light  2  Tab                     loss_write       --view packets -g 84
+packets-200       light  2  Tab,End,Up,Up               loss_write       --view packets -g 84
 psn-200           light  2  -                       loss_write       --view psn -g 84
 '
-width=1200
-height=760
-largest=2     # of the scales
+# By scale; what is large has less room, so that the files stay small.
+widths=(0 1200 900)
+heights=(0 760 600)
+screen=1800x1200
 colours=128   # enough for flat ground, thin lines and smooth letters
 patience=20   # looks, half a second apart, until the window stands still
 
@@ -71,7 +72,7 @@ patiently() {
     return 1
 }
 
-# The window when it no longer changes, as $scratch/new.png.
+# take WINDOW: the window when it no longer changes, as $scratch/new.png.
 take() {
     local look
     rm -f "$scratch/old.png"
@@ -91,7 +92,7 @@ picture() {
     env XDG_CONFIG_HOME="$scratch/settings" QT_SCALE_FACTOR="$scale" "$BIN" --theme "$theme" "$@" "$capture"/capture.pcap* &
     gui=$!
     window=$(patiently xdotool search --onlyvisible --pid $gui)
-    xdotool windowmove "$window" 0 0 windowsize "$window" $((width * scale)) $((height * scale)) windowfocus "$window"
+    xdotool windowmove "$window" 0 0 windowsize "$window" $((widths[scale] * scale)) $((heights[scale] * scale)) windowfocus "$window"
     sleep 1
     take "$window"
     if [[ $keys != - ]]; then
@@ -105,7 +106,7 @@ picture() {
     echo "$name.png  $((($(stat -c %s "$scratch/new.png") + 1023) / 1024)) KiB"
 }
 
-Xvfb -displayfd 3 -screen 0 $((width * largest))x$((height * largest))x24 -dpi 96 -nolisten tcp 3>"$scratch/display" 2>/dev/null &
+Xvfb -displayfd 3 -screen 0 ${screen}x24 -dpi 96 -nolisten tcp 3>"$scratch/display" 2>/dev/null &
 server=$!
 DISPLAY=:$(patiently cat "$scratch/display")
 export DISPLAY

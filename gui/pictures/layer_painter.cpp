@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show nothing new
 constexpr std::size_t kFewPoints = 500;
 constexpr std::size_t kGroundPixels = 4;
+constexpr double kLeastDot = 4;  // pixels; smaller ones look like dust
 constexpr double kFillOpacity = 0.25;
 constexpr double kBandOpacity = 0.20;
 
@@ -179,7 +180,7 @@ void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
 
 double sizeOf(MarkShape shape, double longest) {
     switch (shape) {
-        case MarkShape::Dot: return std::max(2.0, std::floor(longest * 0.4));
+        case MarkShape::Dot: return std::max(kLeastDot, std::floor(longest * 0.5));
         case MarkShape::Stroke: return std::max(3.0, longest * 0.6);
         default: return longest;
     }
@@ -258,6 +259,7 @@ void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const Q
         }
         case Shape::Marks:
             preparePen(painter, layer.mark, color);
+            if (layer.mark == MarkShape::Stroke) painter.setPen(QPen(color, 2));  // a single one
             paintMark(painter, layer.mark, box.center(), sizeOf(layer.mark, box.height() * 0.8));
             break;
         case Shape::Area: {

@@ -66,7 +66,7 @@ void PlotPicture::addPlotTools() {
         connect(action, &QAction::triggered, m_plot, act);
         return action;
     };
-    tools().addSeparator();
+    if (!tools().actions().isEmpty()) tools().addSeparator();
     tool(tr("Zoom in"), "zoom-in", tr("Zoom into the time (+, or the wheel)"), [this] { m_plot->zoomTime(1 / kZoomStep); });
     tool(tr("Zoom out"), "zoom-out", tr("Zoom out of the time (-, or the wheel)"), [this] { m_plot->zoomTime(kZoomStep); });
     tool(tr("All"), "zoom-fit-best", tr("Show all of the time (0, or a double click)"), [this] { m_plot->showAll(); });

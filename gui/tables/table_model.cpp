@@ -66,12 +66,12 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section > whenColumn()) return {};
     if (section == whenColumn()) {
-        if (role == Qt::DisplayRole) return tr("when");
+        if (role == Qt::DisplayRole) return tr("When");
         return role == Qt::ToolTipRole ? tr("Its life on the time axis of the whole capture, with the moments of trouble") : QVariant();
     }
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
     switch (role) {
-        case Qt::DisplayRole: return heading.text;
+        case Qt::DisplayRole: return heading.text.left(1).toUpper() + heading.text.mid(1);  // the core's are small
         case Qt::ToolTipRole: return heading.meaning.isEmpty() ? QVariant() : heading.meaning;
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (heading.right ? Qt::AlignRight : Qt::AlignLeft)));

@@ -1,3 +1,4 @@
+#include <gui/tables/column_widths.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/tables/text.hpp>
 #include <gui/tables/when_delegate.hpp>
@@ -25,6 +26,7 @@ namespace qps::gui {
 namespace {
 
 constexpr int kWidestColumn = 50;   // characters at first; the user may have it wider
+constexpr int kNarrowestText = 38;  // characters; texts give way to one another down to that
 constexpr int kRowsMeasured = 50;   // for widths: the first ones
 constexpr int kColumnsVersion = 1;  // of what settings keep
 
@@ -121,7 +123,10 @@ void TableView::buildTable() {
     const auto touched = [this] {
         if (!m_fitting) m_is_own = false;
     };
-    connect(header, &QHeaderView::sectionResized, this, touched);
+    connect(header, &QHeaderView::sectionResized, this, [this, header, touched](int column) {
+        // The last one takes what room is left, without the user's doing.
+        if (column != header->logicalIndex(header->count() - 1)) touched();
+    });
     connect(header, &QHeaderView::sectionMoved, this, touched);
     connect(header, &QHeaderView::customContextMenuRequested, this, &TableView::chooseColumns);
     connect(m_table, &QWidget::customContextMenuRequested, this, [this](const QPoint& where) {
@@ -185,11 +190,16 @@ void TableView::fitColumns() {
     QHeaderView* header = m_table->horizontalHeader();
     header->setResizeContentsPrecision(kRowsMeasured);
     const int character = fontMetrics().averageCharWidth();
+    std::vector<int> widths;
     for (int column = 0; column < header->count(); ++column) {
         const int wanted = std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) + character;
-        const int room = std::min(wanted, kWidestColumn * character);
+        widths.push_back(std::min(wanted, kWidestColumn * character));
+    }
+    if (isVisible()) shareRoom(widths, m_table->viewport()->width(), kNarrowestText * character);
+    for (int column = 0; column < header->count(); ++column) {
+        const int width = widths[static_cast<std::size_t>(column)];
         // Narrower again only for the first time: columns that jump while a capture is read disturb.
-        if (!m_was_fitted || room > header->sectionSize(column)) header->resizeSection(column, room);
+        if (!m_was_fitted || width > header->sectionSize(column)) header->resizeSection(column, width);
     }
     m_was_fitted = m_model.rowCount() != 0;
     m_fitting = false;
@@ -200,6 +210,19 @@ void TableView::cursorMoved() {
     const auto row = current();
     if (!row || m_following) return;
     if (const auto connection = m_model.place(*row).connection) Q_EMIT rowChosen(*connection);
+}
+
+void TableView::keepOneChosen() {
+    m_keeps_one = true;
+    // Queued: behind what brings the cursor back after a reset.
+    connect(&m_model, &TableModel::arranged, this, &TableView::chooseFirst, Qt::QueuedConnection);
+}
+
+void TableView::chooseFirst() {
+    if (m_model.rowCount() == 0 || m_table->selectionModel()->hasSelection()) return;
+    m_following = true;
+    m_table->selectRow(current() ? m_table->currentIndex().row() : 0);
+    m_following = false;
 }
 
 void TableView::activate(TableModel::Row row) {
@@ -240,6 +263,8 @@ void TableView::startSearch(const QString& text) {
 }
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
+    // Qt would put the cursor on the first cell without selecting its row.
+    if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current()) m_table->selectRow(0);
     const bool asked = event->type() == QEvent::ShortcutOverride;
     if (!asked && event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
@@ -260,6 +285,14 @@ bool TableView::eventFilter(QObject* watched, QEvent* event) {
         return true;
     }
     return QWidget::eventFilter(watched, event);
+}
+
+// How much room there is for columns is known only now.
+void TableView::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_was_fitted = false;
+    if (m_model.rowCount() != 0) fitColumns();
+    if (m_keeps_one) chooseFirst();
 }
 
 void TableView::changeEvent(QEvent* event) {

@@ -10,6 +10,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QInputDialog>
+#include <QLineEdit>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -211,6 +212,7 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     exporter.askPackets({{FrameIndex{1}, FrameIndex{3}}});
     REQUIRE(QTest::qWaitFor([&] { return !told.isEmpty(); }, 30'000));
     CHECK(seen == QStringList{QStringLiteral("Selected (3)|Displayed (32)|All (32)"), QStringLiteral("capture-selected.pcapng")});
+    INFO(told.last().front().toString().toStdString());
     CHECK(told.last().front().toString() == QStringLiteral("3 packets written to %1.").arg(out));
     CHECK(times(out).size() == 3);
     seen.clear();

@@ -34,9 +34,8 @@ QString sample(const char* name) { return QStringLiteral(QPSCOPE_SOURCE_DIR "/ca
 
 // A capture that is open, and a picture of it that was computed.
 template <class Shown>
-struct Open {
+struct Open : WithApplication {
     explicit Open(const char* file, std::optional<ConnectionId> connection = {}) {
-        needApplication();
         session.open({sample(file)});
         REQUIRE(QTest::qWaitFor([this] { return session.state() == Session::State::Done; }, kPatience));
         if (connection) selection.selectConnection(*connection);

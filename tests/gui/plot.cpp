@@ -18,9 +18,8 @@ namespace {
 
 constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 
-struct Shown {
+struct Shown : WithApplication {
     Shown() {
-        needApplication();
         plot.resize(900, 600);
         plot.setData(samplePlot(kOrigin), true);
     }
