@@ -10,7 +10,6 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QInputDialog>
-#include <QLineEdit>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
