@@ -268,6 +268,7 @@ TEST_CASE("window: Ctrl+C copies what the view with the keyboard has") {
     for (const char* id : {"connections", "messages", "findings"}) {
         CAPTURE(id);
         opened.window.showView(QLatin1String(id));
+        QApplication::processEvents();
         auto* table = opened.window.findChild<QWidget*>(QLatin1String(id))->findChild<TableView*>();
         table->select(0);
         clipboard.clear();
