@@ -17,7 +17,7 @@ build  libre2-dev          regular expressions in filters
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 build  qt6-base-dev        the window
-build  libqt6svg6-dev      pictures saved as SVG
+build  qt6-svg-dev         pictures saved as SVG
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
 test   xvfb                a screen for the tests of the window that need one
