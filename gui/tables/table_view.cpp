@@ -123,7 +123,7 @@ void TableView::buildTable() {
     const auto touched = [this] {
         if (!m_fitting) m_is_own = false;
     };
-    connect(header, &QHeaderView::sectionResized, this, [this, header, touched](int column) {
+    connect(header, &QHeaderView::sectionResized, this, [header, touched](int column) {
         // The last one takes what room is left, without the user's doing.
         if (column != header->logicalIndex(header->count() - 1)) touched();
     });
