@@ -6,9 +6,11 @@
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/index/row_filter.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <sys/resource.h>
 
@@ -84,6 +86,37 @@ TEST_CASE("messages of a packet whose row is not there yet are not those of the 
     index.packets.append(PacketRow(0, 0, {}, story));
     index.messages.append(MessageRow(ConnectionId{1}, End::a, message));  // of the second packet
     CHECK(index.annotation(FrameIndex{1}).messages_completed == 1);
+}
+
+TEST_CASE("who reads an index while it grows is told what it says in the end") {
+    const TemporaryFolder folder;
+    const auto index = std::make_shared<CaptureIndex>();
+    const Filter filter = *Filter::compile("rdma.message.completed or rdma.psn_missing");
+    std::atomic<bool> done = false;
+    std::vector<std::uint64_t> completed;  // by packet, as soon as it is there
+    std::vector<bool> passed;
+    std::thread reader([&] {
+        const RowFilter rows(index, filter, {});
+        PacketReader packets(index);
+        for (bool last = false; !last;) {
+            last = done;
+            while (completed.size() < index->packets.size()) {
+                const FrameIndex frame{completed.size() + 1};
+                completed.push_back(index->annotation(frame).messages_completed);
+                passed.push_back(rows.matches(frame, packets));
+            }
+        }
+    });
+    static_cast<void>(index_into(*index, {kLossy, kLossy, kLossy}, folder.path()));
+    done = true;
+    reader.join();
+    REQUIRE(completed.size() == index->packets.size());
+    const RowFilter rows(index, filter, {});
+    PacketReader packets(index);
+    for (std::uint64_t number = 1; number <= completed.size(); ++number) {
+        REQUIRE(completed[number - 1] == index->annotation(FrameIndex{number}).messages_completed);
+        REQUIRE(passed[number - 1] == rows.matches(FrameIndex{number}, packets));
+    }
 }
 
 TEST_CASE("packets of sections past those that are kept are read as what they are, or not at all") {
