@@ -370,6 +370,8 @@ CaptureLayout CaptureWriter::layout() const {
     return layout;
 }
 
+std::size_t CaptureWriter::interfaces() const { return state_->interfaces.size(); }
+
 std::uint64_t CaptureWriter::last_record() const { return state_->record; }
 
 std::expected<void, OutputProblem> CaptureWriter::flush() { return state_->drain(); }

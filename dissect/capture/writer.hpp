@@ -70,6 +70,8 @@ public:
     // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.
     [[nodiscard]] std::uint64_t last_record() const;
 
+    // How many interfaces are described so far; more are as frames come from more of them.
+    [[nodiscard]] std::size_t interfaces() const;
     // Of a pcapng file: how its frames are read again (frame_reader.hpp) once they are flushed.
     [[nodiscard]] CaptureLayout layout() const;
 

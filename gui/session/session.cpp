@@ -53,6 +53,7 @@ struct Session::Work {
     std::thread thread;
 
     ~Work();
+    void wake() { pthread_kill(thread.native_handle(), kWakeUp); }
     void run(CaptureIndex& index, const Indexing& indexing);
 };
 
@@ -61,7 +62,7 @@ Session::Work::~Work() {
     stop = true;
     if (!thread.joinable()) return;
     while (!done.load(std::memory_order_acquire)) {
-        pthread_kill(thread.native_handle(), kWakeUp);
+        wake();
         std::this_thread::sleep_for(kWakeEvery);
     }
     thread.join();
@@ -161,10 +162,11 @@ void Session::close() {
     Q_EMIT stateChanged();
 }
 
+// The signal may come just before the worker begins to wait: look() wakes it again.
 void Session::stop() {
     if (!m_work) return;
     m_work->stop = true;
-    pthread_kill(m_work->thread.native_handle(), kWakeUp);
+    m_work->wake();
 }
 
 std::optional<double> Session::progress() const {
@@ -183,6 +185,7 @@ void Session::look() {
         Q_EMIT rowsAdded();
     }
     if (done) return finish();
+    if (m_work->stop) m_work->wake();
     std::shared_ptr<const transport::Timeline> newest;
     {
         const std::lock_guard lock(m_work->mutex);

@@ -5,6 +5,7 @@
 #include <transport-replay/index/extract.hpp>
 #include <transport-replay/index/indexer.hpp>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -106,8 +107,9 @@ std::size_t files_in(const std::string& folder) {
 
 TEST_CASE("all packets come back as they were") {
     const TemporaryFolder folder;
-    const std::string several = several_interfaces(folder);
-    const auto path = GENERATE_COPY(kLoss, kRnr, several);
+    // By number: each round has a folder of its own, and a text generated in the first would lead to that one.
+    const std::array paths{kLoss, kRnr, several_interfaces(folder)};
+    const std::string& path = paths[static_cast<std::size_t>(GENERATE(0, 1, 2))];
     CaptureIndex index;
     fill(index, {path}, folder.path());
     const std::string out = folder.file("out.pcapng");

@@ -88,9 +88,9 @@ std::uint32_t CaptureIndex::missing_before(FrameIndex number) const {
 std::pair<std::uint64_t, std::uint64_t> CaptureIndex::ended_by(FrameIndex number) const {
     const std::uint64_t wanted = std::to_underlying(number) - 1;
     const std::uint64_t at = lower_bound(endings, wanted, [](const EndingRow& ending) { return ending.row; });
-    const std::uint64_t known = endings.size();
-    if (at >= known || endings[at].row != wanted) return {};
-    return {endings[at].first_message, at + 1 < known ? endings[at + 1].first_message : messages.size()};
+    if (at >= endings.size() || endings[at].row != wanted) return {};
+    const EndingRow& ending = endings[at];
+    return {ending.first_message, std::uint64_t{ending.first_message} + ending.messages};
 }
 
 Annotation CaptureIndex::annotation(FrameIndex number) const {

@@ -30,10 +30,12 @@ struct GapRow {
     std::uint32_t missing = 0;
 };
 
-// Messages that a packet ended: those from `first_message` on, up to that of the next row. Kept of packets that ended any.
+// Messages that a packet ended, one after the other. Kept of packets that ended any. The number stands here, and is not taken from
+// the next row: while the capture is read, messages of the next packet may be there already and its row not yet.
 struct EndingRow {
     std::uint32_t row = 0;  // of the packet: its frame less one; both fit, see kMaxRows
     std::uint32_t first_message = 0;
+    std::uint32_t messages = 0;
 };
 
 struct IndexedFile {

@@ -16,7 +16,8 @@ struct Input {
     std::size_t number = 0;  // among those of the index
     Spool* spool = nullptr;  // owned by the index; nullptr: the file can be read again itself
     std::shared_ptr<const FrameReader> reader;
-    std::size_t interfaces = 0;  // of which the index knows
+    std::size_t interfaces = 0;  // that were met so far
+    std::size_t described = 0;   // of which the index knows: those, or the spool's
 };
 
 // A batch between worker and analysis.
@@ -43,9 +44,6 @@ public:
             read(file);
         }
         outcome_.stopped = stopped_;
-        // What the end of the capture ends is not the last packet's.
-        if (const std::uint64_t rows = index_.packets.size(); rows < decltype(index_.packets)::kMaxRows)
-            index_.endings.append({static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(messages_)});
         outcome_.timeline = analysis_.finish(drops_);
         return std::move(outcome_);
     }
@@ -125,10 +123,14 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
                 {InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),
                  "packets from here on are analysed but cannot be shown: " + problem->file + " " + problem->sentence});
     }
-    if (interfaces != input.interfaces || input.spool != nullptr) {
-        input.interfaces = interfaces;
+    input.interfaces = interfaces;
+    // Not with every batch: one of a pipe may be a single packet, and the layout as long as the list of interfaces.
+    if (const std::size_t described = input.spool != nullptr ? input.spool->interfaces() : interfaces; described != input.described) {
+        input.described = described;
         CaptureLayout layout = input.spool != nullptr ? input.spool->layout() : input.capture.layout();
-        layout.known_to = UINT64_MAX;  // what comes without a new interface is like what came
+        // What comes without a new interface is like what came. But past kMaxSections nobody knows any more which section a place is in.
+        const bool lost = input.spool == nullptr && !batch.frames.empty() && layout.known_to <= batch.frames.back().file_offset;
+        if (!lost) layout.known_to = UINT64_MAX;
         index_.read_by(input.number, input.reader, std::move(layout));
     }
     for (Frame& frame : batch.frames) {
@@ -153,7 +155,9 @@ void Indexer::take(const Piece& piece, std::size_t file) {
         if (story.missing != 0) index_.gaps.append({observation.frame, story.missing});
         const std::uint64_t messages = index_.messages.size();
         if (messages != messages_)
-            index_.endings.append({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(std::exchange(messages_, messages))});
+            index_.endings.append(
+                {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_), static_cast<std::uint32_t>(messages - messages_)});
+        messages_ = messages;
         index_.packets.append(PacketRow(file, piece.places[at], observation, story));
         return true;
     });

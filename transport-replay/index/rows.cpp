@@ -1,6 +1,7 @@
 // How packets and messages become rows.
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/tracker.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +9,9 @@
 namespace qps::transport {
 
 using namespace dissect;
+
+// Numbers of connections are not cut.
+static_assert(kMaxConnections <= PacketRow::kMaxConnection);
 
 namespace {
 

@@ -30,6 +30,8 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     // Takes its name away once those who read it have opened it.
     void hide();
+    // How many the layout has.
+    [[nodiscard]] std::size_t interfaces() const { return writer_.interfaces(); }
     // Of all that was copied.
     [[nodiscard]] dissect::CaptureLayout layout() const { return writer_.layout(); }
 
