@@ -22,6 +22,7 @@ test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
 test   xvfb                a screen for the tests of the window that need one
 test   xdotool             keys and clicks for them
+test   xauth               that screen is for those who made it
 test   iproute2            network namespaces for the tests of live capture
 clang  clang-19            the second compiler
 asan   clang-19            the compiler whose sanitizers take constant tables of functions

@@ -165,11 +165,11 @@ case ${1:-} in
         export XDG_CONFIG_HOME=$PWD/config XDG_RUNTIME_DIR=$PWD/runtime QT_QPA_PLATFORM=xcb
         mkdir -m 700 config runtime
         (without_screen)
-        xvfb-run -a -s '-screen 0 1280x900x24' bash -euo pipefail "$0" files
+        xvfb-run -a -s '-screen 0 1280x900x24 -noreset' bash -euo pipefail "$0" files
         [[ $(id -u) == 0 ]] || { echo "not tested: capturing needs root"; exit; }
         command -v ip >/dev/null || { echo "not tested: capturing; there is no ip (Debian package iproute2)"; exit; }
         unshare --net true 2>/dev/null || { echo "not tested: capturing; no network namespace can be made here"; exit; }
-        unshare --net xvfb-run -a -s '-screen 0 1280x900x24' bash -euo pipefail "$0" live
+        unshare --net xvfb-run -a -s '-screen 0 1280x900x24 -noreset' bash -euo pipefail "$0" live
         ;;
     *) "$1" ;;
 esac
