@@ -135,3 +135,16 @@ TEST_CASE("a piece that comes again replaces the first, whatever the order") {
     rows.put(late);
     CHECK(rows.size() == 1);
 }
+
+TEST_CASE("a growing store keeps rows where they are, across its blocks") {
+    GrowingStore<std::uint32_t> store;
+    constexpr std::uint32_t kRows = 300'000;  // five blocks
+    REQUIRE(store.append(0));
+    const std::uint32_t* first = &store[0];
+    for (std::uint32_t row = 1; row < kRows; ++row) REQUIRE(store.append(row));
+    CHECK(first == &store[0]);
+    CHECK(store.size() == kRows);
+    std::uint32_t wrong = 0;
+    for (std::uint32_t row = 0; row < kRows; ++row) wrong += store[row] != row;
+    CHECK(wrong == 0);
+}

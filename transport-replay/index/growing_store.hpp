@@ -1,11 +1,13 @@
 // GrowingStore: rows that one thread appends while others read those that are there, without locks and without moving any.
 //
-// Rows live in blocks that stay where they are, found through a table of fixed size. A reader sees the first size() rows, whole;
-// size() never goes back. What an attacker could feed: captures without end; past kMaxRows append() refuses.
+// Rows live in blocks that stay where they are, each twice as long as the one before: a few addresses find all of them, and of the
+// last one only what is used takes memory. A reader sees the first size() rows, whole; size() never goes back. What an attacker
+// could feed: captures without end; past kMaxRows append() refuses.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,25 +17,27 @@ namespace qps::transport {
 template <class Row>
 class GrowingStore {
 public:
-    static constexpr std::size_t kBlockBits = 14;  // 16384 rows: half a megabyte of packets, little waste in a small capture
-    static constexpr std::size_t kBlockRows = std::size_t{1} << kBlockBits;
-    static constexpr std::size_t kMaxRows = std::size_t{1} << 32;  // of packets: more than fits on most disks
+    static constexpr std::size_t kFirstBits = 14;                      // 16384 rows in the first block: half a megabyte of packets
+    static constexpr std::size_t kRun = std::size_t{1} << kFirstBits;  // so many stand in a row from each multiple of it on
+    static constexpr std::size_t kMaxRows = std::size_t{1} << 32;      // of packets: more than fits on most disks
 
-    GrowingStore() : blocks_(std::make_unique<std::atomic<Row*>[]>(kTable)) {}
+    GrowingStore() = default;
     GrowingStore(const GrowingStore&) = delete;
     GrowingStore& operator=(const GrowingStore&) = delete;
     ~GrowingStore() {
-        for (std::size_t i = 0; i * kBlockRows < size(); ++i) std::default_delete<Row[]>{}(blocks_[i].load(std::memory_order_relaxed));
+        for (std::atomic<Row*>& block : blocks_) std::default_delete<Row[]>{}(block.load(std::memory_order_relaxed));
     }
 
     // The one writing thread. False, and nothing is appended, past kMaxRows. Throws std::bad_alloc.
     bool append(const Row& row) {
         const std::uint64_t at = size_.load(std::memory_order_relaxed);
         if (at == kMaxRows) return false;
-        std::atomic<Row*>& block = blocks_[at >> kBlockBits];
-        if ((at & (kBlockRows - 1)) == 0)
-            block.store(std::make_unique_for_overwrite<Row[]>(kBlockRows).release(), std::memory_order_relaxed);
-        block.load(std::memory_order_relaxed)[at & (kBlockRows - 1)] = row;
+        const Place place = place_of(at);
+        std::atomic<Row*>& block = blocks_[place.block];
+        if (place.row == 0)
+            block.store(std::make_unique_for_overwrite<Row[]>(std::size_t{1} << (kFirstBits + place.block)).release(),
+                        std::memory_order_relaxed);
+        block.load(std::memory_order_relaxed)[place.row] = row;
         size_.store(at + 1, std::memory_order_release);
         return true;
     }
@@ -42,12 +46,25 @@ public:
     [[nodiscard]] std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
     // `at` below a size() that this thread has seen.
     [[nodiscard]] const Row& operator[](std::uint64_t at) const {
-        return blocks_[at >> kBlockBits].load(std::memory_order_relaxed)[at & (kBlockRows - 1)];
+        const Place place = place_of(at);
+        return blocks_[place.block].load(std::memory_order_relaxed)[place.row];
     }
 
 private:
-    static constexpr std::size_t kTable = kMaxRows >> kBlockBits;
-    std::unique_ptr<std::atomic<Row*>[]> blocks_;  // 2 MB of addresses, of which the system provides what is used
+    static constexpr std::size_t kBlocks = 33 - kFirstBits;  // together a block less than twice kMaxRows
+
+    struct Place {
+        std::size_t block;
+        std::size_t row;  // in it
+    };
+    // Block b begins with row (2^b - 1) * 2^kFirstBits.
+    static Place place_of(std::uint64_t at) {
+        const std::uint64_t shifted = at + (std::uint64_t{1} << kFirstBits);
+        const auto bits = static_cast<std::size_t>(std::bit_width(shifted)) - 1;
+        return {bits - kFirstBits, shifted - (std::uint64_t{1} << bits)};
+    }
+
+    std::array<std::atomic<Row*>, kBlocks> blocks_{};
     std::atomic<std::uint64_t> size_ = 0;
 };
 

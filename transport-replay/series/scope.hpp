@@ -22,8 +22,8 @@ template <class Row, class Visit>
 bool scan(const GrowingStore<Row>& rows, std::uint64_t first, std::uint64_t end, const Stop& stop, Visit visit) {
     for (std::uint64_t at = first; at < end;) {
         if (stopped(stop)) return false;
-        const std::uint64_t block_end = std::min<std::uint64_t>(end, (at | (GrowingStore<Row>::kBlockRows - 1)) + 1);
-        for (const Row* row = &rows[at]; at < block_end; ++at, ++row) visit(*row, at);  // rows of a block stand in a row
+        const std::uint64_t run_end = std::min<std::uint64_t>(end, (at | (GrowingStore<Row>::kRun - 1)) + 1);
+        for (const Row* row = &rows[at]; at < run_end; ++at, ++row) visit(*row, at);
     }
     return true;
 }
