@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct Filtering::Job {
     std::atomic<std::uint64_t> next = 0;
     std::atomic<std::uint64_t> answered = 0;
     std::atomic<bool> stop = false;
+    std::atomic<bool> exhausted = false;  // no memory: what was not asked stays away
     std::mutex mutex;
     std::vector<RowSet::Piece> pieces;  // that the window has not taken yet
     std::vector<std::thread> workers;
@@ -37,6 +39,13 @@ struct Filtering::Job {
         for (std::thread& worker : workers) worker.join();
     }
     void work() {
+        try {
+            ask();
+        } catch (const std::bad_alloc&) {
+            exhausted = true;
+        }
+    }
+    void ask() {
         PacketReader reader(index);
         for (std::uint64_t piece = next++; piece < end && !stop; piece = next++) {
             RowSet::Piece made = filter->piece(piece, reader, stop);
@@ -95,6 +104,7 @@ void Filtering::look() {
         done = m_job->done();
     }
     for (const RowSet::Piece& piece : pieces) m_hits.put(piece);
+    if (m_job->exhausted) return stop();
     if (done) {
         m_job.reset();
         if (m_wanted > m_asked) ask(m_asked / RowSet::kPieceRows);
