@@ -2,12 +2,14 @@
 
 #include <QApplication>
 #include <QStandardPaths>
+#include <csignal>
 
 namespace qps::gui::tests {
 
 void needApplication() {
     if (QCoreApplication::instance() != nullptr) return;
     if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    std::signal(SIGPIPE, SIG_IGN);  // as the program does: a reader that goes away is no reason to end
     QStandardPaths::setTestModeEnabled(true);
     static int count = 1;
     static char name[] = "test_gui";

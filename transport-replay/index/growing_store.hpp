@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 namespace qps::transport {
 
@@ -25,19 +26,19 @@ public:
     GrowingStore(const GrowingStore&) = delete;
     GrowingStore& operator=(const GrowingStore&) = delete;
     ~GrowingStore() {
-        for (std::atomic<Row*>& block : blocks_) std::default_delete<Row[]>{}(block.load(std::memory_order_relaxed));
+        for (std::size_t block = 0; block < kBlocks; ++block)
+            if (Row* rows = blocks_[block].load(std::memory_order_relaxed)) std::allocator<Row>{}.deallocate(rows, rows_of(block));
     }
 
     // The one writing thread. False, and nothing is appended, past kMaxRows. Throws std::bad_alloc.
     bool append(const Row& row) {
         const std::uint64_t at = size_.load(std::memory_order_relaxed);
-        if (at == kMaxRows) return false;
+        if (at >= kMaxRows) return false;
         const Place place = place_of(at);
         std::atomic<Row*>& block = blocks_[place.block];
-        if (place.row == 0)
-            block.store(std::make_unique_for_overwrite<Row[]>(std::size_t{1} << (kFirstBits + place.block)).release(),
-                        std::memory_order_relaxed);
-        block.load(std::memory_order_relaxed)[place.row] = row;
+        // Without rows in it: a block is touched only as far as it is used.
+        if (place.row == 0) block.store(std::allocator<Row>{}.allocate(rows_of(place.block)), std::memory_order_relaxed);
+        std::construct_at(block.load(std::memory_order_relaxed) + place.row, row);
         size_.store(at + 1, std::memory_order_release);
         return true;
     }
@@ -51,7 +52,10 @@ public:
     }
 
 private:
+    static_assert(std::is_trivially_destructible_v<Row>);
     static constexpr std::size_t kBlocks = 33 - kFirstBits;  // together a block less than twice kMaxRows
+
+    static constexpr std::size_t rows_of(std::size_t block) { return std::size_t{1} << (kFirstBits + block); }
 
     struct Place {
         std::size_t block;
