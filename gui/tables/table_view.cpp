@@ -158,7 +158,12 @@ void TableView::select(TableModel::Row row) {
     const int at = m_model.rowOf(row);
     if (at < 0) return;
     const int column = std::max(0, m_table->currentIndex().column());
-    m_table->setCurrentIndex(m_model.index(at, column));
+    putCursor(m_model.index(at, column));
+}
+
+// Whatever keys are held: the view itself would toggle the row while Ctrl is.
+void TableView::putCursor(const QModelIndex& index) {
+    m_table->selectionModel()->setCurrentIndex(index, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
 bool TableView::isLimited() const { return m_limit->isChecked(); }
@@ -221,7 +226,7 @@ void TableView::keepOneChosen() {
 void TableView::chooseFirst() {
     if (m_model.rowCount() == 0 || m_table->selectionModel()->hasSelection()) return;
     m_following = true;
-    m_table->selectRow(current() ? m_table->currentIndex().row() : 0);
+    putCursor(current() ? m_table->currentIndex() : m_model.index(0, 0));
     m_following = false;
 }
 
@@ -264,7 +269,7 @@ void TableView::startSearch(const QString& text) {
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
     // Qt would put the cursor on the first cell without selecting its row.
-    if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current()) m_table->selectRow(0);
+    if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current()) putCursor(m_model.index(0, 0));
     const bool asked = event->type() == QEvent::ShortcutOverride;
     if (!asked && event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);

@@ -77,6 +77,7 @@ private:
     void tellCount();
     void cursorMoved();
     void chooseFirst();
+    void putCursor(const QModelIndex& index);
     void activate(TableModel::Row row);
     void chooseColumns(const QPoint& where);
     void addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply);
