@@ -15,7 +15,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/build.sh"
 cd "$here"
 
-rooms=(dissect transport-replay cli)
+rooms=(dissect transport-replay cli gui)
 llvm=19
 
 run_ctest() {  # PRESET

@@ -49,6 +49,8 @@ for ((round = 1; round <= rounds; ++round)); do
     clock info-large "$bin/qpscope" info "$large"
     clock info-small "$bin/qpscope" info "$small"
     clock analyze-large "$bin/qpscope" analyze "$large"
+    "$bin/bench_window" "$large" 2>/dev/null >"$samples/window.$round"
+    field all_s <"$samples/window.$round" >>"$samples/window-large"
     take headers "$bin/bench_analyze" "$headers"
     take many "$bin/bench_analyze" "$many"
     clock analyze-many "$bin/qpscope" analyze "$many"
@@ -57,7 +59,10 @@ for ((round = 1; round <= rounds; ++round)); do
         clock expert-large tshark -q -z expert -r "$large"
     fi
 done
-if [[ -e $long ]]; then clock analyze-long "$bin/qpscope" analyze "$long"; fi
+if [[ -e $long ]]; then
+    clock analyze-long "$bin/qpscope" analyze "$long"
+    "$bin/bench_window" "$long" 2>/dev/null >"$samples/window-long"
+fi
 clock info-zst "$bin/qpscope" info "$large.zst"
 clock info-stdin "$bin/qpscope" info - <"$large"
 clock info-pipe "$bin/qpscope" info - < <(zstd -dcq "$large.zst")
@@ -87,6 +92,7 @@ times info-zst "qpscope info, zstd file"
 times tshark-large "tshark -T fields -e frame.number"
 times analyze-large "qpscope analyze"
 times expert-large "tshark -q -z expert"
+times window-large "the window: opened, all read and analysed"
 echo "$packets packets, 64 bytes of payload"
 times floor-small "floor: map, walk, CRC of each frame"
 times decode-small "decode, one thread"
@@ -107,6 +113,15 @@ target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)
 target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
 target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5
 target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 500
+target "the window / qpscope analyze, 1 KiB" "$(ratio window-large analyze-large)" "" "<=" 1.3
+# NAME: the worst of all rounds of the window over the large capture
+window() { cat "$samples"/window.* | field "$1" | sort -g | tail -n 1; }
+target "first packets of the window" "$(window first_packets_ms)" "ms" "<=" 500
+target "own memory of the window" "$(window own_mib)" "MiB" "<=" 100
+target "a page of 100 million packets, worst" "$(window far_worst_ms)" "ms" "<=" 16
+target "repainting a picture, median of the worst" "$(window repaint_ms)" "ms" "<=" 16
 if [[ -e $long ]]; then
+    target "a filter over $((10 * packets)) packets, by the index" "$(field filter_index_s <"$samples/window-long")" "s" "<=" 1
+    target "own memory of the window for one of them" "$(field bytes_a_packet <"$samples/window-long")" "bytes" "<=" 40
     target "own memory of analyze, $((10 * packets)) packets" "$(most "$samples/analyze-long.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 200
 fi

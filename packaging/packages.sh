@@ -30,6 +30,9 @@ lint   clang-tidy-19       the linter
 fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
 test   tshark              a second opinion on every field; where it is missing that test is skipped
+screenshots  xvfb         a screen for the pictures of the window
+screenshots  xdotool      keys for them
+screenshots  imagemagick  takes them and makes them small
 bench  tshark              the rival that we measure ourselves against
 bench  zstd                makes a compressed capture to measure
 '

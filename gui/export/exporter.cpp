@@ -45,6 +45,7 @@ Exporter::Exporter(Session& session, Selection& selection, QWidget* parent)
     m_progress->setMinimumDuration(kShownAfter);
     m_progress->reset();  // else it shows itself
     connect(m_progress, &QProgressDialog::canceled, &m_exporting, &Exporting::stop);
+    connect(&m_exporting, &Exporting::saved, this, &Exporter::saved);
     connect(&m_exporting, &Exporting::started, this, &Exporter::showProgress);
     connect(&m_exporting, &Exporting::progressed, this, [this](double part) {
         // Up to the last step but one: at the last the dialog believes that all is done.

@@ -31,6 +31,7 @@ public Q_SLOTS:
 
 Q_SIGNALS:
     void told(const QString& sentence);  // for the status line
+    void saved();                        // all packets that there were are in a file now
 
 private:
     // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.

@@ -40,7 +40,7 @@ TaskOutcome writeCapture(const CaptureIndex& index, const Extraction& wanted, co
     };
     const auto outcome = extract(index, wanted, {watch.stopped, part});
     if (!outcome) return {true, QString::fromStdString(outcome.error()) + QLatin1Char('.')};
-    return {false, told(*outcome, QString::fromStdString(wanted.path))};
+    return {false, told(*outcome, QString::fromStdString(wanted.path)), !outcome->stopped};
 }
 
 }  // namespace
@@ -91,6 +91,7 @@ void Exporting::begin(std::function<TaskOutcome(const TaskWatch&)> work) {
 
 void Exporting::writePackets(const QString& path, Packets packets, const Ranges& selected) {
     if (!mayStart(packets)) return;
+    m_saving = packets == Packets::All ? std::optional(m_session.packets()) : std::nullopt;
     begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_selection), m_comments}](
               const TaskWatch& watch) { return writeCapture(*index, wanted, watch); });
 }
@@ -124,6 +125,8 @@ void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
 
 void Exporting::end(const TaskOutcome& outcome) {
     QStringList words = std::exchange(m_wireshark, {});
+    const auto saving = std::exchange(m_saving, std::nullopt);
+    if (outcome.written && saving == m_session.packets()) Q_EMIT saved();
     if (outcome.failed) return Q_EMIT failed(outcome.sentence);
     if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT told(outcome.sentence);
     const QString program = words.takeFirst();

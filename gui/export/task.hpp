@@ -12,7 +12,8 @@ namespace qps::gui {
 
 struct TaskOutcome {
     bool failed = false;
-    QString sentence;  // what was done, or why it was not
+    QString sentence;      // what was done, or why it was not
+    bool written = false;  // all of it, as asked: neither failed nor cancelled
 };
 
 // For the work, in its thread.

@@ -38,7 +38,6 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
     m_line->setPlaceholderText(tr("Display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
     m_line->setClearButtonEnabled(true);
     m_mistake->setTextFormat(Qt::PlainText);
-    m_mistake->setAccessibleName(tr("What is wrong with the filter"));
     m_mistake->hide();
     m_earlier->setPopupMode(QToolButton::InstantPopup);
     m_earlier->setMenu(m_menu);

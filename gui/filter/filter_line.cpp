@@ -46,7 +46,6 @@ FilterLine::FilterLine(QWidget* parent) : QLineEdit(parent), m_list(new QTreeVie
     connect(m_list, &QTreeView::clicked, this, &FilterLine::take);
     connect(this, &QLineEdit::textChanged, this, &FilterLine::judge);
     connect(this, &QLineEdit::textEdited, this, [this] { offer(); });
-    window()->installEventFilter(this);
     judge();
 }
 
@@ -118,6 +117,7 @@ void FilterLine::offer() {
     m_length = charactersBefore(text(), found.offset + found.length) - m_from;
     m_list->resizeColumnToContents(0);
     m_list->resizeColumnToContents(1);
+    window()->installEventFilter(this);
     const int frame = 2 * m_list->frameWidth();
     const int rows = std::min(kRowsShown, m_offers.rowCount());
     const int bar = m_offers.rowCount() > kRowsShown ? style()->pixelMetric(QStyle::PM_ScrollBarExtent) : 0;
@@ -157,6 +157,16 @@ bool FilterLine::choose(QKeyEvent* event) {
     return false;
 }
 
+// Tab would move on before it came to keyPressEvent().
+bool FilterLine::event(QEvent* event) {
+    if (event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Tab &&
+        choose(static_cast<QKeyEvent*>(event))) {
+        event->accept();
+        return true;
+    }
+    return QLineEdit::event(event);
+}
+
 void FilterLine::keyPressEvent(QKeyEvent* event) {
     if (choose(event)) return event->accept();
     if (event->key() == Qt::Key_Down || (event->key() == Qt::Key_Space && event->modifiers() == Qt::ControlModifier)) {
@@ -182,7 +192,7 @@ void FilterLine::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange && !m_judging) paintState();
 }
 
-// The list stays where it was shown, so it goes when the window moves. Tab is a key of the list.
+// The list stays where it was shown, so it goes when the window moves.
 bool FilterLine::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Move || event->type() == QEvent::Resize) m_list->hide();
     return QLineEdit::eventFilter(watched, event);

@@ -34,6 +34,7 @@ Q_SIGNALS:
     void abandoned();  // Esc without a list of offers
 
 protected:
+    bool event(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
     void changeEvent(QEvent* event) override;

@@ -339,7 +339,9 @@ void CaptureDialog::updateStart() {
 
 void CaptureDialog::changeEvent(QEvent* event) {
     QDialog::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && m_verdict != nullptr) showVerdict();
+    if (event->type() != QEvent::PaletteChange || m_verdict == nullptr) return;
+    showVerdict();
+    if (m_interfaces->topLevelItemCount() != 0) refresh();  // rows have colours of their own
 }
 
 }  // namespace qps::gui

@@ -73,8 +73,9 @@ InterfaceFinder::InterfaceFinder(QString program, QObject* parent) : QObject(par
 
 InterfaceFinder::~InterfaceFinder() {
     m_process.disconnect(this);
+    constexpr int kPatience = 500;  // ms
     m_process.kill();
-    m_process.waitForFinished();
+    m_process.waitForFinished(kPatience);
 }
 
 void InterfaceFinder::find() {

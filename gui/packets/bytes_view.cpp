@@ -2,10 +2,10 @@
 #include <dissect/render_value.hpp>
 #include <gui/look.hpp>
 #include <gui/packets/bytes_view.hpp>
+#include <gui/packets/fixed_font.hpp>
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFontDatabase>
 #include <QGuiApplication>
 #include <QKeyEvent>
 #include <QMenu>
@@ -56,7 +56,7 @@ QString bytesText(Bytes bytes, BytesForm form) {
 BytesView::BytesView(QWidget* parent) : QAbstractScrollArea(parent) {
     setObjectName(QStringLiteral("bytesView"));
     setAccessibleName(tr("Bytes of the packet"));
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     setFocusPolicy(Qt::StrongFocus);
     updateScroll();
 }

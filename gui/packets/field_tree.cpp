@@ -2,26 +2,43 @@
 #include <dissect/render_value.hpp>
 #include <gui/packets/field_tree.hpp>
 #include <gui/packets/filter_offers.hpp>
+#include <gui/packets/fixed_font.hpp>
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFontDatabase>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
+#include <array>
 #include <string>
 #include <utility>
 
 namespace qps::gui {
 
 using dissect::FrameSpan;
+using dissect::LayerKind;
 using dissect::TreeLine;
+
+namespace {
+
+// What one looks at in an RDMA packet before anything else.
+constexpr std::array kOpenAtFirst{
+    LayerKind::bth,       LayerKind::rdeth,        LayerKind::xrceth, LayerKind::deth, LayerKind::reth, LayerKind::aeth,
+    LayerKind::atomiceth, LayerKind::atomicacketh, LayerKind::immdt,  LayerKind::ieth, LayerKind::feth,
+};
+
+QString nameOf(LayerKind kind) {
+    const std::string_view name = dissect::header(kind).name;
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+}  // namespace
 
 FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldModel(this)) {
     setObjectName(QStringLiteral("fieldTree"));
     setAccessibleName(tr("Fields of the packet"));
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     m_model->setPalette(palette());
     setModel(m_model);
     setUniformRowHeights(true);
@@ -30,13 +47,25 @@ FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldMode
     setHeaderHidden(true);
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(FieldModel::Name, QHeaderView::Interactive);
-    header()->resizeSection(FieldModel::Name, nameWidth());
     connect(this, &QTreeView::expanded, this, [this](const QModelIndex& index) { setOpen(index, true); });
     connect(this, &QTreeView::collapsed, this, [this](const QModelIndex& index) { setOpen(index, false); });
 }
 
-// The longest labels, two steps in.
-int FieldTree::nameWidth() const { return fontMetrics().horizontalAdvance(QLatin1Char('m')) * 50; }
+// Most labels; values are worth more than the ends of the longest.
+void FieldTree::fitNames() {
+    setIndentation(fontMetrics().height());
+    const int most = fontMetrics().horizontalAdvance(QLatin1Char('m')) * 40;
+    header()->resizeSection(FieldModel::Name, std::min(most, viewport()->width() * 3 / 5));
+}
+
+QSize FieldTree::minimumSizeHint() const {
+    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 44, QTreeView::minimumSizeHint().height()};
+}
+
+void FieldTree::resizeEvent(QResizeEvent* event) {
+    QTreeView::resizeEvent(event);
+    fitNames();
+}
 
 void FieldTree::setPacket(SharedPacket packet) {
     m_restoring = true;
@@ -44,6 +73,12 @@ void FieldTree::setPacket(SharedPacket packet) {
     restore();
     m_restoring = false;
     Q_EMIT lineChanged();
+}
+
+QSet<QString> FieldTree::openAtFirst() {
+    QSet<QString> keys;
+    for (const LayerKind kind : kOpenAtFirst) keys.insert(nameOf(kind));
+    return keys;
 }
 
 // "infiniband.bth", "infiniband.bth/infiniband.bth.opcode", "eth#1" of the second Ethernet header.
@@ -54,9 +89,9 @@ QString FieldTree::keyOf(const QModelIndex& index) const {
     const std::vector<TreeLine>& lines = m_model->packet()->lines();
     for (std::size_t i = 0; i < *m_model->number(index); ++i)
         if (lines[i].kind == line->kind && lines[i].field == line->field && lines[i].heading() == line->heading()) ++before;
-    const auto text = [](std::string_view name) { return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())); };
-    QString key = text(dissect::header(line->kind).name);
-    if (!line->heading()) key += QLatin1Char('/') + (line->field != nullptr ? text(line->field->name) : QStringLiteral("!"));
+    QString key = nameOf(line->kind);
+    if (!line->heading())
+        key += QLatin1Char('/') + (line->field != nullptr ? QString::fromStdString(std::string(line->field->name)) : QStringLiteral("!"));
     return before == 0 ? key : key + QLatin1Char('#') + QString::number(before);
 }
 
@@ -79,10 +114,18 @@ void FieldTree::restore() {
 }
 
 void FieldTree::setOpen(const QModelIndex& index, bool open) {
-    constexpr int kMostOpen = 1000;  // names of headers and fields: there are not more
     if (m_restoring) return;
     if (!open) m_open.remove(keyOf(index));
     else if (m_open.size() < kMostOpen) m_open.insert(keyOf(index));
+}
+
+void FieldTree::setOpenFields(const QStringList& keys) {
+    closeAll();
+    const QStringList kept = keys.mid(0, kMostOpen);
+    m_open = {kept.begin(), kept.end()};
+    m_restoring = true;
+    restore();
+    m_restoring = false;
 }
 
 void FieldTree::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
@@ -250,7 +293,7 @@ void FieldTree::contextMenuEvent(QContextMenuEvent* event) {
 void FieldTree::changeEvent(QEvent* event) {
     QTreeView::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) m_model->setPalette(palette());
-    if (event->type() == QEvent::FontChange) header()->resizeSection(FieldModel::Name, nameWidth());
+    if (event->type() == QEvent::FontChange) fitNames();
 }
 
 }  // namespace qps::gui

@@ -36,6 +36,14 @@ public:
     // "infiniband.bth.psn: bytes 51 to 53, bits 4 to 7": for the status bar.
     [[nodiscard]] QString placeText() const;
 
+    // What is open, for settings and for other windows.
+    [[nodiscard]] QStringList openFields() const { return {m_open.begin(), m_open.end()}; }
+    void setOpenFields(const QStringList& keys);
+
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+    // Of the current line.
+    void fillMenu(QMenu& menu);
     void setPresentFilter(const QString& text) { m_presentFilter = text; }
     // Unlike those of QTreeView these are remembered for the next packet.
     void openSubtree();
@@ -55,19 +63,21 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     // Of headings and of fields with parts: a name that comes again in the next packet; the n-th of a name has its number.
+    static QSet<QString> openAtFirst();
     [[nodiscard]] QString keyOf(const QModelIndex& index) const;
     [[nodiscard]] QModelIndex indexOfKey(const QString& key) const;
     void restore();
-    [[nodiscard]] int nameWidth() const;
+    void fitNames();
     void setOpen(const QModelIndex& index, bool open);
-    void fillMenu(QMenu& menu);
     void fillCopyMenu(QMenu& menu);
 
     FieldModel* m_model;
-    QSet<QString> m_open;
+    static constexpr int kMostOpen = 1000;  // names of headers and fields: there are not more
+    QSet<QString> m_open = openAtFirst();
     QString m_selected;
     bool m_restoring = false;
     QString m_presentFilter;

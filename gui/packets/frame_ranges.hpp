@@ -2,7 +2,7 @@
 // stays right when a filter comes or goes, and a hundred million selected packets cost 16 bytes.
 #pragma once
 
-#include <dissect/types.hpp>
+#include <transport-replay/index/extract.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,11 +11,7 @@
 
 namespace qps::gui {
 
-struct FrameRange {  // both ends belong to it
-    dissect::FrameIndex first{};
-    dissect::FrameIndex last{};
-    [[nodiscard]] bool operator==(const FrameRange&) const = default;
-};
+using transport::FrameRange;
 
 class FrameRanges {
 public:

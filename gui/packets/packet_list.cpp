@@ -1,9 +1,9 @@
 // What the list is made of: its header, its scroll bars, and how rows keep their place.
+#include <gui/packets/fixed_font.hpp>
 #include <gui/packets/list_accessible.hpp>
 #include <gui/packets/packet_list.hpp>
 
 #include <QEvent>
-#include <QFontDatabase>
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QStandardItemModel>
@@ -17,7 +17,7 @@ PacketList::PacketList(QWidget* parent) : QAbstractScrollArea(parent) {
     installListAccessibility();
     setObjectName(QStringLiteral("packetList"));
     setAccessibleName(tr("Packets"));
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     setFocusPolicy(Qt::StrongFocus);
     setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     viewport()->setBackgroundRole(QPalette::Base);
@@ -48,6 +48,7 @@ void PacketList::makeHeader() {
     };
     connect(m_header, &QHeaderView::sectionResized, this, changed);
     connect(m_header, &QHeaderView::sectionMoved, this, changed);
+    connect(m_header, &QHeaderView::sectionHandleDoubleClicked, this, &PacketList::fitColumn);
 }
 
 void PacketList::fillHeader() {
@@ -103,6 +104,17 @@ bool PacketList::addFieldColumn(const QString& name) {
     columns.insert(columns.empty() ? columns.end() : std::prev(columns.end()), std::move(*column));
     setColumns(std::move(columns));
     return true;
+}
+
+void PacketList::fitColumn(int column) {
+    if (column < 0 || column >= m_header->count()) return;
+    int width = m_header->sectionSizeHint(column);
+    for (std::uint64_t i = 0; i < m_scroll.page && m_top + i < m_scroll.rows; ++i) {
+        const QString& text = m_texts.at(m_top + i).cells[static_cast<std::size_t>(column)];
+        const int beside = 2 * margin() + (m_header->visualIndex(column) == 0 ? gutter() : 0);
+        width = std::max(width, fontMetrics().horizontalAdvance(text) + beside + 1);
+    }
+    m_header->resizeSection(column, width);
 }
 
 QStringList PacketList::saveColumns() const {

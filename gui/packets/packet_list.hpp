@@ -37,6 +37,7 @@ public:
     [[nodiscard]] const std::vector<PacketColumn>& columns() const { return m_texts.columns(); }
     void setColumns(std::vector<PacketColumn> columns);
     bool addFieldColumn(const QString& name);  // false where no field has that name
+    void fitColumn(int column);                // to the rows in sight, never to all
     [[nodiscard]] QStringList saveColumns() const;
     void restoreColumns(const QStringList& lines);
     [[nodiscard]] const RowRules& rules() const { return m_texts.rules(); }
@@ -84,6 +85,10 @@ public:
     [[nodiscard]] QString conversationFilter() const;
     [[nodiscard]] QString messageFilter() const;
 
+    // The menu of the current packet; `column`: logical, of which filters are made.
+    void fillRowMenu(QMenu& menu, int column);
+    // The packets of the current one's connection get a colour of their own, each connection another.
+    void colourConversation();
     // The filter that holds, which menus offer to join others to.
     void setPresentFilter(const QString& text) { m_presentFilter = text; }
 
@@ -149,7 +154,6 @@ private:
     [[nodiscard]] int margin() const;
 
     void headerMenu(const QPoint& at);
-    void fillRowMenu(QMenu& menu, int column);
     void fillFilterMenu(QMenu& menu, int column);
     void fillTimeMenu(QMenu& menu);
     [[nodiscard]] QString toolTipAt(const QPoint& at);

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QMenu>
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -49,6 +50,22 @@ void PacketList::fillFilterMenu(QMenu& menu, int column) {
     };
     offer(tr("Filter of the Co&nversation"), conversationFilter());
     offer(tr("&Follow the Message"), messageFilter());
+    menu.addAction(tr("Colo&ur the Conversation"), this, &PacketList::colourConversation)->setEnabled(!conversationFilter().isEmpty());
+}
+
+// Twice takes the colour away.
+void PacketList::colourConversation() {
+    constexpr std::array kInks{Ink::Request, Ink::Acknowledgment, Ink::Response, Ink::Pause, Ink::Notification};
+    const QString filter = conversationFilter();
+    if (filter.isEmpty()) return;
+    std::vector<RowRule> all = rules().rules();
+    if (std::erase_if(all, [&](const RowRule& rule) { return rule.filter == filter; }) == 0) {
+        const auto coloured = static_cast<std::size_t>(
+            std::ranges::count_if(all, [](const RowRule& rule) { return rule.filter.startsWith(QStringLiteral("rdma.connection == ")); }));
+        // Behind the rules for what went wrong, which the eye must still find.
+        all.push_back({tr("Conversation: %1").arg(filter), filter, kInks[coloured % kInks.size()]});
+    }
+    setRules(RowRules(std::move(all)));
 }
 
 void PacketList::fillTimeMenu(QMenu& menu) {

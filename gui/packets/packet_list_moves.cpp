@@ -179,7 +179,7 @@ void PacketList::setMarks(const transport::RowSet& marks) {
 void PacketList::toggleMark() {
     if (!m_current) return;
     const bool marked = !m_notes.marks.contains(*m_current);
-    forEachSelected(kMostCopied, [&](std::uint64_t, FrameIndex frame) { m_notes.marks.set(frame, marked); });
+    forEachSelected(UINT64_MAX, [&](std::uint64_t, FrameIndex frame) { m_notes.marks.set(frame, marked); });
     Q_EMIT marksChanged();
     viewport()->update();
 }
@@ -193,7 +193,7 @@ void PacketList::markAllShown() {
 void PacketList::toggleIgnore() {
     if (!m_current) return;
     const bool ignored = !m_notes.ignored.contains(*m_current);
-    forEachSelected(kMostCopied, [&](std::uint64_t, FrameIndex frame) { m_notes.ignored.set(frame, ignored); });
+    forEachSelected(UINT64_MAX, [&](std::uint64_t, FrameIndex frame) { m_notes.ignored.set(frame, ignored); });
     afterNotes();
 }
 

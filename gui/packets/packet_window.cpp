@@ -10,7 +10,7 @@
 
 namespace qps::gui {
 
-PacketWindow::PacketWindow(const SharedPacket& packet, QWidget* parent)
+PacketWindow::PacketWindow(const SharedPacket& packet, const FieldTree& like, QWidget* parent)
     : QWidget(parent, Qt::Window), m_panes(new PacketPanes(this)), m_place(new QLabel(this)) {
     std::string line;
     dissect::append_line(line, packet->packet());
@@ -27,7 +27,11 @@ PacketWindow::PacketWindow(const SharedPacket& packet, QWidget* parent)
     column->addWidget(m_place);
     m_panes->setOrientation(Qt::Vertical);
     connect(m_panes, &PacketPanes::placeChanged, m_place, &QLabel::setText);
+    m_panes->setStretchFactor(1, 1);
     m_panes->setPacket(packet);
+    m_panes->tree().setOpenFields(like.openFields());
+    if (const auto selected = like.fields().number(like.currentIndex()); selected && like.packet() == packet)
+        m_panes->tree().setCurrentIndex(m_panes->tree().fields().indexOf(*selected));
     resize(m_panes->bytes().sizeHint().width() + 4 * gap, fontMetrics().height() * 40);
 }
 

@@ -13,7 +13,8 @@ class PacketWindow : public QWidget {
     Q_OBJECT
 
 public:
-    explicit PacketWindow(const SharedPacket& packet, QWidget* parent = nullptr);
+    // `like`: what is open and selected in another tree is so in this one.
+    PacketWindow(const SharedPacket& packet, const FieldTree& like, QWidget* parent = nullptr);
     [[nodiscard]] PacketPanes& panes() const { return *m_panes; }
 
 protected:

@@ -189,7 +189,7 @@ void PacketsView::fieldAsColumn() {
 
 void PacketsView::openPacket() {
     if (m_panes->tree().packet() == nullptr) return;
-    auto* window = new PacketWindow(m_panes->tree().packet(), this);
+    auto* window = new PacketWindow(m_panes->tree().packet(), m_panes->tree(), this);
     window->show();
 }
 
@@ -205,7 +205,7 @@ QByteArray PacketsView::saveState() const {
     QDataStream out(&state, QIODevice::WriteOnly);
     out.setVersion(QDataStream::Qt_6_0);
     out << kStateVersion << m_splitter->saveState() << m_panes->saveState() << m_list->saveColumns()
-        << static_cast<quint32>(m_list->timeFormat());
+        << static_cast<quint32>(m_list->timeFormat()) << m_panes->tree().openFields();
     return state;
 }
 
@@ -217,11 +217,13 @@ bool PacketsView::restoreState(const QByteArray& state) {
     QByteArray outer;
     QByteArray inner;
     QStringList columns;
+    QStringList open;
     in >> version;
     if (version != kStateVersion) return false;
-    in >> outer >> inner >> columns >> time;
+    in >> outer >> inner >> columns >> time >> open;
     if (in.status() != QDataStream::Ok || time > static_cast<quint32>(TimeFormat::Utc)) return false;
     m_list->restoreColumns(columns);
+    m_panes->tree().setOpenFields(open);
     m_list->setTimeFormat(static_cast<TimeFormat>(time));
     return m_splitter->restoreState(outer) && m_panes->restoreState(inner);
 }

@@ -122,8 +122,10 @@ QString describe(const PlotData& data, const Hit& hit) {
     const Panel& panel = data.panels[hit.id.panel];
     QString text = panel.layers[hit.id.layer].name;
     if (hit.value) {
-        const QString value = valueText(static_cast<double>(*hit.value), panel.quantity);
-        text += QLatin1String(": ") + (panel.quantity == Quantity::Psn ? words("PSN %1").arg(value) : value);
+        // PSNs are counted on past their 24 bits, so that lines do not break; the packet has what is left of them.
+        const dissect::Psn psn(static_cast<std::uint32_t>(*hit.value & dissect::Psn::kMask));
+        text += QLatin1String(": ") + (panel.quantity == Quantity::Psn ? words("PSN %1").arg(psn.value())
+                                                                       : valueText(static_cast<double>(*hit.value), panel.quantity));
     } else if (!hit.text.isEmpty()) {
         text += QLatin1String(": ") + hit.text;
     }

@@ -47,7 +47,7 @@ struct LadderGeometry {
     // The height that belongs to a line alone: its label and its beginning.
     [[nodiscard]] QRectF row(std::size_t index) const;
     [[nodiscard]] QLineF bracket(std::size_t wait) const;
-    // Lines first .. second - 1 may be seen; those that began before the first of them may reach into sight.
+    // Whether its label or any part of its arrow may be seen.
     [[nodiscard]] bool visible(std::size_t index) const;
     // All of it, with a line above and below.
     [[nodiscard]] double height() const { return layout.height() + 2 * line; }

@@ -71,6 +71,11 @@ LatencyPicture::LatencyPicture(Session& session, Selection& selection, QWidget* 
     });
 }
 
+void LatencyPicture::stepConnection(int by) {
+    m_of->setCurrentIndex(0);
+    PlotPicture::stepConnection(by);
+}
+
 PlotPicture::Maker LatencyPicture::maker(QString& notice) {
     transport::series::Scope scope;
     if (m_of->currentIndex() == 0) {
@@ -84,11 +89,14 @@ PlotPicture::Maker LatencyPicture::maker(QString& notice) {
     const QString nothing =
         tr("No message of these was seen from its first packet to its answer. Datagrams and unreliable connections "
            "have no answers; look at all messages, or at another connection.");
-    return [scope, nothing](const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
+    return [scope, nothing, whose = connectionText(m_of->currentIndex() == 0)](
+               const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());
         const auto points = transport::series::latencies(*inputs.index, scope, std::nullopt, transport::series::kAllMessageKinds, stop);
         if (!points) return std::nullopt;
-        return Made{latencyPlot(*points), nothing};
+        Made made{latencyPlot(*points), nothing, true};
+        made.data.panels.front().title += whose;
+        return made;
     };
 }
 

@@ -19,6 +19,7 @@ public:
 
 protected:
     [[nodiscard]] Maker maker(QString& notice) override;
+    void stepConnection(int by) override;
     [[nodiscard]] bool filtered() const override { return m_of->currentIndex() == 2; }
 
 private:

@@ -1,17 +1,22 @@
+#include <gui/look.hpp>
 #include <gui/pictures/layer_painter.hpp>
 
 #include <QPolygonF>
 #include <QVarLengthArray>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace qps::gui {
 
 namespace {
 
 constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show nothing new
+constexpr std::size_t kFewPoints = 500;
+constexpr std::size_t kGroundPixels = 4;
+constexpr double kLeastDot = 4;  // pixels; smaller ones look like dust
 constexpr double kFillOpacity = 0.25;
-constexpr double kBandOpacity = 0.30;
+constexpr double kBandOpacity = 0.20;
 
 double xOf(const PlotData& data, const LayerPlace& place, dissect::Instant at) {
     // Far outside the picture painters lose their exactness.
@@ -62,22 +67,61 @@ QPolygonF wayOf(const PlotData& data, const Layer& layer, const LayerPlace& plac
     return way;
 }
 
-// What lies below a staircase, an upright piece a step: one polygon of them all would cost the square of its corners. Pieces begin
-// and end between pixels of the device, which painters fill many times faster.
-void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& place, QColor color) {
+// The way along which the ground below a staircase ends. Where columns are full of points, that is their lowest, a few pixels wide:
+// what lies above it the line covers, and narrow upright pieces cost most.
+QPolygonF groundOf(const PlotData& data, const Layer& layer, const LayerPlace& place, const QPolygonF& way) {
+    const std::size_t columns = columnsOf(place);
+    if (static_cast<std::size_t>(way.size()) < 2 * columns) return way;
+    QPolygonF lowest;
+    const auto range = data.range(place.time.span);
+    for (const auto& column : layer.points->columns(range, columns / kGroundPixels + 1)) {
+        const double x = xOf(data, place, layer.points->points()[column.first].time);
+        lowest.append(QPointF(x, yOf(place, column.extremes.least)));
+    }
+    if (!way.isEmpty()) lowest.append(way.back());
+    return lowest;
+}
+
+// Upright pieces, one a step: one polygon of them all would cost the square of its corners. They begin and end between pixels of the
+// device and are opaque: painters fill these many times faster, and give what shines through to other threads, piece by piece.
+void paintGround(QPainter& painter, const QPolygonF& way, const LayerPlace& place, const QColor& color) {
     const auto snapped = [&](double at) { return std::round(at * place.deviceRatio) / place.deviceRatio; };
     const double ground = snapped(std::clamp(place.values.pixel(0), place.area.top(), place.area.bottom()));
-    color.setAlphaF(static_cast<float>(kFillOpacity));
+    const QColor fill = mixed(place.ground, color, kFillOpacity);
     for (qsizetype i = 0; i + 1 < way.size(); ++i) {
         const double left = snapped(way[i].x());
         const double right = snapped(way[i + 1].x());
-        if (right > left) painter.fillRect(QRectF(QPointF(left, snapped(way[i].y())), QPointF(right, ground)).normalized(), color);
+        if (right > left) painter.fillRect(QRectF(QPointF(left, snapped(way[i].y())), QPointF(right, ground)).normalized(), fill);
+    }
+}
+
+// Where columns are full of points: of each its extent, joined to the one before. As rectangles of whole pixels, which painters fill
+// ten times faster than they draw lines.
+void paintFullColumns(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
+    const double pixel = 1 / place.deviceRatio;
+    const auto snapped = [&](double at) { return std::floor(at * place.deviceRatio) / place.deviceRatio; };
+    std::optional<QPointF> before;
+    const auto upright = [&](double x, double top, double bottom) { painter.fillRect(QRectF(x, top, pixel, bottom - top + pixel), color); };
+    const auto& points = layer.points->points();
+    for (const auto& column : layer.points->columns(data.range(place.time.span), columnsOf(place))) {
+        const double x = snapped(xOf(data, place, points[column.first].time));
+        double top = snapped(yOf(place, column.extremes.most));
+        double bottom = snapped(yOf(place, column.extremes.least));
+        if (before) {
+            if (x > before->x() + pixel) painter.fillRect(QRectF(before->x(), before->y(), x - before->x(), pixel), color);
+            top = std::min(top, before->y());
+            bottom = std::max(bottom, before->y());
+        }
+        upright(x, std::max(top, place.area.top()), std::min(bottom, place.area.bottom()));
+        before = QPointF(x, snapped(yOf(place, points[column.first + column.count - 1].y)));
     }
 }
 
 void paintLine(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
     const QPolygonF way = wayOf(data, layer, place);
-    if (layer.shape == Shape::Area) paintGround(painter, way, place, color);
+    if (layer.shape == Shape::Area) paintGround(painter, groundOf(data, layer, place, way), place, color);
+    if (layer.shape != Shape::Line && static_cast<std::size_t>(way.size()) > 3 * columnsOf(place))
+        return paintFullColumns(painter, data, layer, place, color);
     // Where columns are full, lines are upright anyway; smoothing them would cost much and show nothing.
     const bool slanted = layer.shape == Shape::Line && static_cast<double>(way.size()) < place.area.width();
     painter.setRenderHint(QPainter::Antialiasing, slanted);
@@ -136,7 +180,7 @@ void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
 
 double sizeOf(MarkShape shape, double longest) {
     switch (shape) {
-        case MarkShape::Dot: return std::max(2.0, std::floor(longest * 0.35));
+        case MarkShape::Dot: return std::max(kLeastDot, std::floor(longest * 0.5));
         case MarkShape::Stroke: return std::max(3.0, longest * 0.6);
         default: return longest;
     }
@@ -149,7 +193,10 @@ void preparePen(QPainter& painter, MarkShape shape, const QColor& color) {
 }
 
 void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
-    const double size = sizeOf(layer.mark, place.markSize);
+    // Few points must be seen, many must not cover one another; strokes in a row are as tall as it.
+    const bool few = layer.points->points().size() < kFewPoints;
+    const bool stroke = layer.mark == MarkShape::Stroke;
+    const double size = stroke && place.row ? place.area.height() : sizeOf(layer.mark, place.markSize) + (few && !stroke ? 1 : 0);
     const bool small = layer.mark == MarkShape::Dot || layer.mark == MarkShape::Stroke;
     const double cell = small ? 1 / place.deviceRatio : std::max(1.0, size / 3);
     const auto columns = static_cast<std::size_t>(std::max(1.0, place.area.width() / (small ? 2 : cell)));
@@ -212,6 +259,7 @@ void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const Q
         }
         case Shape::Marks:
             preparePen(painter, layer.mark, color);
+            if (layer.mark == MarkShape::Stroke) painter.setPen(QPen(color, 2));  // a single one
             paintMark(painter, layer.mark, box.center(), sizeOf(layer.mark, box.height() * 0.8));
             break;
         case Shape::Area: {

@@ -14,6 +14,7 @@ struct LayerPlace {
     bool row = false;        // values do not count: all lies in the middle
     double deviceRatio = 1;  // pixels of the device for one of ours
     double markSize = 5;     // of the longest marks
+    QColor ground{};         // that the picture is painted on
 };
 
 void paintLayer(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color);

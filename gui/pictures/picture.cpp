@@ -56,7 +56,10 @@ void Picture::setContent(QWidget* content) {
     setFocusProxy(content);
 }
 
-void Picture::setWords(const QString& words) { m_words->setText(words); }
+void Picture::setWords(const QString& words) {
+    m_words->setText(words);
+    m_words->setAccessibleDescription(words);
+}
 
 QAction* Picture::addTool(const QString& text, const QString& icon, const QString& tip) {
     QAction* action = m_tools->addAction(icon.isEmpty() ? QIcon() : QIcon::fromTheme(icon), text);

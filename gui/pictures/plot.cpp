@@ -17,13 +17,13 @@ Plot::Plot(QWidget* parent) : QWidget(parent) {
 }
 
 void Plot::setData(PlotData data, bool anew) {
-    const bool sawAll = m_view.time == m_data.whole || m_data.panels.empty();
+    const bool sawAll = m_view.time == m_data.home || m_data.panels.empty();
     const bool otherPanels = data.panels.size() != m_data.panels.size();
     m_data = std::move(data);
     if (anew || otherPanels) m_view.values.assign(m_data.panels.size(), std::nullopt);
     if (anew || otherPanels) m_history.clear();
-    m_view.time = anew || sawAll ? m_data.whole : limited(m_view.time, m_data.whole);
-    setCrosshair(std::nullopt);
+    m_view.time = anew || sawAll ? m_data.home : limited(m_view.time, m_data.whole);
+    if (anew) setCrosshair(std::nullopt);
     invalidate();
     Q_EMIT layersChanged();
     Q_EMIT viewChanged();
@@ -91,7 +91,7 @@ void Plot::pan(double timeShare, double valueShare) {
     changeView(std::move(view), Key);
 }
 
-void Plot::showAll() { changeView({m_data.whole, std::vector<std::optional<ValueSpan>>(m_data.panels.size())}, Single); }
+void Plot::showAll() { changeView({m_data.home, std::vector<std::optional<ValueSpan>>(m_data.panels.size())}, Single); }
 
 void Plot::goBack() {
     const auto before = m_history.back();

@@ -32,7 +32,7 @@ public:
     void zoomTime(double factor, std::optional<double> x = {});
     void zoomValues(double factor, std::optional<QPointF> around = {});
     void pan(double timeShare, double valueShare);
-    void showAll();
+    void showAll();  // of the data: its home
     [[nodiscard]] bool canGoBack() const { return !m_history.empty(); }
     void goBack();
     [[nodiscard]] bool dragZooms() const { return m_dragZooms; }

@@ -64,6 +64,7 @@ struct Panel {
 struct PlotData {
     dissect::Instant origin{};  // times count from here
     TimeSpan whole{0, 1};       // of all that can be seen
+    TimeSpan home{0, 1};        // what is seen at first; within the whole
     std::vector<Panel> panels;
     // Puts in what depends on the zoom (sums of a bin), for a view so many pixels wide. Asked before each painting of another view.
     std::function<void(PlotData&, const transport::series::Range&, std::size_t columns)> refine;
@@ -81,6 +82,9 @@ struct PlotData {
         return {instant(span.from), transport::later(instant(span.to), dissect::Duration{1})};
     }
 };
+
+// The time that layers have something in, with a little room at both ends; the whole where they have nothing.
+[[nodiscard]] TimeSpan extentOf(const PlotData& data);
 
 // Where a layer stands among all.
 struct LayerId {

@@ -8,11 +8,12 @@ namespace qps::gui {
 
 namespace {
 
-constexpr double kAbovePanel = 0.25;   // of a line, between the title and the data
-constexpr double kBelowPanel = 0.65;   // half a label of the values reaches down
-constexpr double kSideShare = 0.14;    // of the width, for bars beside the data
-constexpr double kBoldWider = 1.2;     // than the plain letters that are measured
-constexpr double kMostOfWidth = 0.25;  // that names of lanes may take
+constexpr double kAbovePanel = 0.25;    // of a line, between the title and the data
+constexpr double kBelowPanel = 0.65;    // half a label of the values reaches down
+constexpr double kSideShare = 0.14;     // of the width, for bars beside the data
+constexpr double kRoomOfExtent = 0.02;  // before the first and after the last point
+constexpr double kBoldWider = 1.2;      // than the plain letters that are measured
+constexpr double kMostOfWidth = 0.25;   // that names of lanes may take
 
 double widthOf(const QFontMetricsF& font, const QString& text) { return font.horizontalAdvance(text); }
 
@@ -118,6 +119,27 @@ std::optional<LayerId> PlotLayout::legendAt(QPointF point) const {
     for (const LegendEntry& entry : legend)
         if (entry.box.contains(point)) return entry.id;
     return std::nullopt;
+}
+
+TimeSpan extentOf(const PlotData& data) {
+    std::optional<TimeSpan> all;
+    const auto add = [&](dissect::Instant from, dissect::Instant to) {
+        const TimeSpan span{data.timeOf(from), data.timeOf(to)};
+        all = all ? TimeSpan{std::min(all->from, span.from), std::max(all->to, span.to)} : span;
+    };
+    for (const Panel& panel : data.panels) {
+        for (const Layer& layer : panel.layers) {
+            if (layer.empty()) continue;
+            if (layer.shape != Shape::Bands) add(layer.points->points().front().time, layer.points->points().back().time);
+            else
+                for (const Band& band : layer.bands->all()) add(band.from, band.to);
+        }
+    }
+    if (!all) return data.whole;
+    const auto room = static_cast<std::int64_t>(all->length() * kRoomOfExtent);
+    return limited({std::max(data.whole.from, transport::saturating::subtract(all->from, room)),
+                    std::min(data.whole.to, transport::saturating::add(all->to, room))},
+                   data.whole);
 }
 
 ValueSpan automaticSpan(const PlotData& data, std::size_t panel, TimeSpan time, const Hidden& hidden) {

@@ -124,7 +124,8 @@ void paintLayers(QPainter& painter, const PlotData& data, std::size_t number, co
             const Layer& layer = panel.layers[i];
             const bool isBehind = layer.shape == Shape::Bands || layer.faint;
             if (isBehind != behind || hidden.contains({number, i})) continue;
-            const LayerPlace place{panel.lanes ? box.laneOf(i) : box.area, layout.time, box.scale, panel.lanes, style.deviceRatio, mark};
+            const LayerPlace place{panel.lanes ? box.laneOf(i) : box.area, layout.time, box.scale, panel.lanes, style.deviceRatio, mark,
+                                   style.palette.color(QPalette::Base)};
             paintLayer(painter, data, layer, place, color(layer.ink, style.palette));
         }
     }

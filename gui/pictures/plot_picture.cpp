@@ -1,5 +1,6 @@
 #include <gui/pictures/plot_csv.hpp>
 #include <gui/pictures/plot_picture.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QKeyEvent>
 #include <QToolButton>
@@ -12,7 +13,7 @@ using transport::ConnectionId;
 
 namespace {
 constexpr int kGathering = 60;         // ms: changes that come together are one
-constexpr int kGatheringBusy = 1'000;  // while the capture still grows
+constexpr int kGatheringBusy = 1'000;  // while the capture or the hits still grow
 }  // namespace
 
 PlotPicture::PlotPicture(const QString& title, const QString& fileName, Session& session, Selection& selection, QWidget* parent)
@@ -65,7 +66,7 @@ void PlotPicture::addPlotTools() {
         connect(action, &QAction::triggered, m_plot, act);
         return action;
     };
-    tools().addSeparator();
+    if (!tools().actions().isEmpty()) tools().addSeparator();
     tool(tr("Zoom in"), "zoom-in", tr("Zoom into the time (+, or the wheel)"), [this] { m_plot->zoomTime(1 / kZoomStep); });
     tool(tr("Zoom out"), "zoom-out", tr("Zoom out of the time (-, or the wheel)"), [this] { m_plot->zoomTime(kZoomStep); });
     tool(tr("All"), "zoom-fit-best", tr("Show all of the time (0, or a double click)"), [this] { m_plot->showAll(); });
@@ -116,6 +117,11 @@ const transport::Connection* PlotPicture::connection() const {
     return chosen ? m_session.timeline()->find(*chosen) : nullptr;
 }
 
+QString PlotPicture::connectionText(bool wanted) const {
+    const transport::Connection* chosen = wanted ? connection() : nullptr;
+    return chosen == nullptr ? QString() : QLatin1String(": ") + QString::fromStdString(transport::ends_text(*chosen));
+}
+
 void PlotPicture::stepConnection(int by) {
     const auto& connections = m_session.timeline()->connections;
     if (connections.empty()) return;
@@ -146,7 +152,7 @@ void PlotPicture::refresh(bool anew) {
     if (!isVisible()) return;
     // What is being computed of a growing capture is worth having; of something else it is not.
     if (m_job.running() && !anew) return;
-    if (!m_due.isActive() || anew) m_due.start(!anew && m_session.busy() ? kGatheringBusy : kGathering);
+    if (!m_due.isActive() || anew) m_due.start(!anew && (m_session.busy() || m_selection.filtering()) ? kGatheringBusy : kGathering);
 }
 
 void PlotPicture::showEvent(QShowEvent* event) {
@@ -166,13 +172,13 @@ void PlotPicture::compute() {
         notice =
             m_session.busy() ? tr("No packet has come yet; wait a moment.") : tr("No packets are here. Open a capture with File > Open.");
         m_job.cancel();
-        show({{}, notice});
+        present({{}, notice});
         return;
     }
     const Maker make = maker(notice);
     if (!make) {
         m_job.cancel();
-        show({{}, notice});
+        present({{}, notice});
         return;
     }
     Inputs inputs{m_session.index(), m_session.timeline(), copyOfHits(), {}};
@@ -191,12 +197,13 @@ void PlotPicture::compute() {
         if (whole)
             (*made)->data.whole =
                 limited({(*made)->data.timeOf(whole->from), (*made)->data.timeOf(whole->to)}, {INT64_MIN / 2, INT64_MAX / 2});
-        return [this, made] { show(std::move(**made)); };
+        PlotData& plot = (*made)->data;
+        plot.home = (*made)->narrow ? extentOf(plot) : plot.whole;
+        return [this, made] { present(std::move(**made)); };
     });
 }
 
-void PlotPicture::show(Made made) {
-    m_plot->setNotice(made.notice);
+void PlotPicture::present(Made made) {
     m_plot->setData(std::move(made.data), m_anew);
     m_plot->setNotice(made.notice);
     m_anew = false;

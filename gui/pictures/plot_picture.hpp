@@ -32,7 +32,8 @@ protected:
     };
     struct Made {
         PlotData data;
-        QString notice;  // shown where the data is empty: what is missing and what to do
+        QString notice;       // shown where the data is empty: what is missing and what to do
+        bool narrow = false;  // at first the time of its data is seen, not that of the whole capture
     };
     // Runs in the worker; nothing: it was stopped.
     using Maker = std::function<std::optional<Made>(const Inputs&, const transport::series::Stop&)>;
@@ -44,8 +45,10 @@ protected:
     void refresh(bool anew);
     // Buttons and keys for the next connection and the one before.
     void addConnectionTools();
-    void stepConnection(int by);
+    virtual void stepConnection(int by);
     [[nodiscard]] const transport::Connection* connection() const;
+    // ": 10.0.0.1:17 <-> 10.0.0.2:18" of the chosen one, for a title; empty where it is not wanted.
+    [[nodiscard]] QString connectionText(bool wanted) const;
     void addPlotTools();
     [[nodiscard]] Session& session() const { return m_session; }
     [[nodiscard]] Selection& selection() const { return m_selection; }
@@ -59,7 +62,7 @@ protected:
 
 private:
     void compute();
-    void show(Made made);
+    void present(Made made);
     void followRange();
     void followPacket();
     void choose(const Hit& hit, bool go);

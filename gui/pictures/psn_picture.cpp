@@ -33,8 +33,11 @@ static_assert(kMarks.size() == transport::series::kPsnMarkNames.size());
 constexpr std::array kWaits{Ink::NegativeAcknowledgment, Ink::Wait, Ink::Congestion, Ink::Response};
 static_assert(kWaits.size() == transport::kRecoveryKindNames.size());
 
+// "sequence_nak" as people write it: sequence NAK.
 QString spoken(std::string_view name) {
-    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+    QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
+    for (const char* word : {"nak", "rnr", "read"}) text.replace(QLatin1String(word), QString::fromLatin1(word).toUpper());
+    return text;
 }
 
 QString endText(const transport::Connection& connection, transport::End end) {
@@ -118,7 +121,7 @@ PlotPicture::Maker PsnPicture::maker(QString& notice) {
         [connection = *chosen, requester = m_requester](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
             const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
             if (!series) return std::nullopt;
-            return Made{psnPlot(*series), tr("This end sent no requests. Press d to look at those of the other end.")};
+            return Made{psnPlot(*series), tr("This end sent no requests. Press d to look at those of the other end."), true};
         };
 }
 

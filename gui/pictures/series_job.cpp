@@ -24,6 +24,7 @@ void SeriesJob::start(Work work) {
     cancel();
     const auto promise = std::make_shared<QPromise<Delivery>>();
     promise->start();
+    m_running = true;
     m_watcher.setFuture(promise->future());
     m_patience.start();
     QThreadPool::globalInstance()->start([promise, work = std::move(work)] {
@@ -45,10 +46,15 @@ void SeriesJob::cancel() {
 
 void SeriesJob::deliver() {
     m_patience.stop();
+    m_running = false;
     const QFuture<Delivery> future = m_watcher.future();
-    if (future.isCanceled()) return;
-    if (future.resultCount() == 0) Q_EMIT failed(tr("There is not enough memory for this picture; narrow it down with a filter."));
-    else if (const Delivery delivery = future.result()) delivery();
+    if (future.isCanceled()) {
+        // Nobody wants it any more.
+    } else if (future.resultCount() == 0) {
+        Q_EMIT failed(tr("There is not enough memory for this picture; narrow it down with a filter."));
+    } else if (const Delivery delivery = future.result()) {
+        delivery();
+    }
     Q_EMIT finished();
 }
 

@@ -25,11 +25,11 @@ public:
 
     void start(Work work);
     void cancel();
-    [[nodiscard]] bool running() const { return m_watcher.isRunning(); }
+    [[nodiscard]] bool running() const { return m_running; }  // until its result is delivered
 
 Q_SIGNALS:
     void tookLong();  // worth telling whoever waits
-    void finished();  // delivered, or failed
+    void finished();  // delivered, failed or cancelled
     void failed(const QString& sentence);
 
 private:
@@ -37,6 +37,7 @@ private:
 
     QFutureWatcher<Delivery> m_watcher;
     QTimer m_patience;
+    bool m_running = false;
 };
 
 }  // namespace qps::gui

@@ -55,8 +55,9 @@ std::shared_ptr<const Points> binned(const Throughput& throughput, const Range& 
     std::vector<transport::series::Point> points;
     const auto bars = throughput.bars(view, throughput.fold_for(view.length(), bins));
     points.reserve(bars.size() + 1);
+    // By the length of a whole bin, also in the last one, which may be cut short: a few packets in a nanosecond are no rate.
+    const double length = bars.empty() ? 1 : static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(bars.front().width)));
     for (const auto& bar : bars) {
-        const double length = static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(bar.width)));
         const double value = static_cast<double>(amount(bar.amount)) * (perSecond ? 8e9 / length : 1);
         points.push_back({bar.from, static_cast<std::int64_t>(std::min(value, 9e18)), {}});
     }
@@ -105,6 +106,11 @@ ThroughputPicture::Of ThroughputPicture::of() const { return static_cast<Of>(m_o
 
 void ThroughputPicture::setOf(Of of) { m_of->setCurrentIndex(static_cast<int>(of)); }
 
+void ThroughputPicture::stepConnection(int by) {
+    setOf(Of::Connection);
+    PlotPicture::stepConnection(by);
+}
+
 PlotPicture::Maker ThroughputPicture::maker(QString& notice) {
     transport::series::Scope scope;
     if (of() == Of::Connection) {
@@ -117,13 +123,16 @@ PlotPicture::Maker ThroughputPicture::maker(QString& notice) {
     }
     const QString nothing = of() == Of::Filtered ? tr("The filter lets no packet through that has a time. Widen or clear it.")
                                                  : tr("None of these packets has a time, so there is nothing to draw over time.");
-    return [scope, nothing](const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
+    return [scope, nothing, whose = connectionText(of() == Of::Connection)](
+               const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());
         auto throughput = transport::series::throughput(*inputs.index, scope, inputs.whole, stop);
         if (!throughput) return std::nullopt;
         const auto outstanding = transport::series::outstanding(*inputs.index, *inputs.timeline, scope, stop);
         if (!outstanding) return std::nullopt;
-        return Made{throughputPlot(std::move(*throughput), *outstanding), nothing};
+        Made made{throughputPlot(std::move(*throughput), *outstanding), nothing};
+        if (!made.data.panels.empty()) made.data.panels.front().title += whose;
+        return made;
     };
 }
 

@@ -24,6 +24,7 @@ public:
 
 protected:
     [[nodiscard]] Maker maker(QString& notice) override;
+    void stepConnection(int by) override;
     [[nodiscard]] bool filtered() const override { return of() == Of::Filtered; }
 
 private:

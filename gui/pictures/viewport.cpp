@@ -76,7 +76,7 @@ ValueSpan withMargin(ValueSpan span, bool logarithmic, bool fromZero) {
     }
     if (fromZero) span.from = std::min(span.from, 0.0);
     double room = (span.to - span.from) * 0.05;
-    if (!(room > 0)) room = std::max(0.5, std::abs(span.to) * 0.05);
+    if (!(room > 0)) room = std::max(1.0, std::abs(span.to) * 0.05);
     return {fromZero && span.from >= 0 ? 0.0 : span.from - room, span.to + room};
 }
 

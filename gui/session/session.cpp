@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookEvery = 50;                            // ms
-constexpr std::chrono::milliseconds kFirstTimeline{300};  // a small capture is done by then, of a large one something is seen
+constexpr int kLookEvery = 50;                             // ms
+constexpr std::chrono::milliseconds kFirstTimeline{1000};  // a small capture is done by then, of a large one something is seen
 constexpr std::chrono::milliseconds kWakeEvery{2};
 constexpr int kWakeUp = SIGUSR1;
 constexpr int kTimelineShare = 20;  // showing what is known so far takes no more than this part of the time
@@ -122,6 +122,7 @@ void Session::end() {
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
     m_state = State::Empty;
+    m_live = false;
 }
 
 void Session::begin(State state, const QStringList& files, const QString& title) {
@@ -129,10 +130,14 @@ void Session::begin(State state, const QStringList& files, const QString& title)
     m_files = files;
     m_title = title;
     m_state = state;
+    m_live = state == State::Capturing;
     m_work = std::make_unique<Work>();
     Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString()};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
-    m_work->thread = std::thread([work = m_work.get(), index = m_index, indexing] { work->run(*index, indexing); });
+    m_work->thread = std::thread([this, work = m_work.get(), index = m_index, indexing] {
+        work->run(*index, indexing);
+        QMetaObject::invokeMethod(this, &Session::look, Qt::QueuedConnection);  // joined before this session ends
+    });
     m_looking.start();
     Q_EMIT opened();
     Q_EMIT stateChanged();
@@ -147,7 +152,7 @@ void Session::open(const QStringList& files) {
 void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
 
 void Session::reload() {
-    if (m_state != State::Capturing && !m_files.isEmpty()) open(QStringList(m_files));
+    if (!m_live && !m_files.isEmpty()) open(QStringList(m_files));
 }
 
 void Session::close() {

@@ -36,6 +36,8 @@ public:
 
     [[nodiscard]] State state() const { return m_state; }
     [[nodiscard]] bool busy() const { return m_state == State::Reading || m_state == State::Capturing; }
+    // Whether it was captured here: it lies in no file unless somebody saves it.
+    [[nodiscard]] bool isLive() const { return m_live; }
     [[nodiscard]] QStringList files() const { return m_files; }
     [[nodiscard]] QString title() const { return m_title; }
     // Never null; of an empty session they are empty.
@@ -64,6 +66,7 @@ private:
 
     std::size_t m_jobs;
     State m_state = State::Empty;
+    bool m_live = false;
     QStringList m_files;
     QString m_title;
     QStringList m_problems;

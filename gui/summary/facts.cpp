@@ -19,6 +19,12 @@ namespace {
 QString tr(const char* text) { return QObject::tr(text); }
 QString number(std::uint64_t value) { return shown(grouped(value)); }
 
+// "1,234", "17.1".
+QString rateNumber(double rate) {
+    constexpr double kWhole = 100;
+    return rate < kWhole ? QString::number(rate, 'g', 3) : number(static_cast<std::uint64_t>(rate + 0.5));
+}
+
 Duration lengthOf(const Timeline& timeline) {
     return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
 }
@@ -163,7 +169,7 @@ std::vector<Label> messageLabels(const Timeline& timeline) {
     for (std::size_t kind = 0; kind < kWords.size(); ++kind) {
         if (totals.messages[kind] == 0) continue;
         QString text = number(totals.messages[kind]);
-        if (length > Duration{}) text += tr(" (%1 a second)").arg(per_second(totals.messages[kind], length), 0, 'g', 3);
+        if (length > Duration{}) text += tr(" (%1 a second)").arg(rateNumber(per_second(totals.messages[kind], length)));
         labels.push_back({QLatin1String(kWords[kind]), text});
     }
     const auto add = [&](const QString& name, std::uint64_t count) {

@@ -136,7 +136,7 @@ void CmLadder::paintRung(QPainter& painter, int at) const {
     };
     text(0, timeWidth(), Qt::AlignRight, timeText(*m_attempt, rung));
     text(right + 2 * character, remarkWidth(), Qt::AlignLeft, shown(remarks_text(rung)));
-    const QString message = QStringLiteral("%1  (%2)").arg(shown(name(rung.message))).arg(std::to_underlying(rung.frame));
+    const QString message = tr("%1, packet %2").arg(shown(name(rung.message))).arg(std::to_underlying(rung.frame));
     text(left, laneWidth(), Qt::AlignHCenter, message);
     painter.setPen(QPen(color(inkOf(rung), palette()), std::max(1.0, character / 6.0)));
     const int from = rung.from_active ? left : right;

@@ -15,8 +15,9 @@ QString line(const QString& text) { return text.isEmpty() ? QString() : QStringL
 
 // What was agreed, as one paragraph.
 QString account(const CmAttempt& attempt) {
-    QString text = QStringLiteral("<b>%1</b>").arg(shown(name(attempt.outcome)).toHtmlEscaped());
-    for (const std::string& more : {rejection_text(attempt), setup_text(attempt), remarks_text(attempt)})
+    const std::string rejection = rejection_text(attempt);
+    QString text = QStringLiteral("<b>%1</b>").arg((rejection.empty() ? shown(name(attempt.outcome)) : shown(rejection)).toHtmlEscaped());
+    for (const std::string& more : {setup_text(attempt), remarks_text(attempt)})
         if (!more.empty()) text += QStringLiteral("; ") + shown(more).toHtmlEscaped();
     text += line(shown(ip_text(attempt)));
     QStringList agreed;

@@ -17,6 +17,7 @@ CmView::CmView(Session& session, Selection& selection, QWidget* parent)
     m_table->table().setAccessibleName(tr("Connection attempts"));
     m_table->putBarsAt(8);
     m_table->setEmptyText(tr("No connection attempts: the capture has no messages of the connection manager."));
+    m_table->keepOneChosen();
     m_pane = new CmPane;
     auto* parts = new QSplitter(Qt::Vertical);
     parts->addWidget(m_table);

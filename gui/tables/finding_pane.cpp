@@ -105,8 +105,8 @@ void FindingPane::fill() {
     const QString times = finding.count > 1 ? tr(", %1 times").arg(shown(grouped(finding.count))) : QString();
     m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3%4")
                          .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id), times));
-    QString text = paragraph(tr("What happened"), escaped(finding.summary));
-    text += paragraph(tr("Who can act: %1").arg(escaped(party_name(finding))), escaped(finding.advice));
+    QString text = paragraph(tr("What happened"), sentence(finding.summary));
+    text += paragraph(tr("Who can act: %1").arg(escaped(party_name(finding))), sentence(finding.advice));
     text += paragraph(tr("Connection"), where(finding, *m_timeline));
     text += paragraph(tr("Packets that prove it"), evidence(finding));
     text += paragraph(tr("It rests on"), escaped(clause_text(finding)));

@@ -16,6 +16,7 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     m_table->table().setAccessibleName(tr("Findings"));
     m_table->putBarsAt(5);
     m_table->setEmptyText(tr("No findings: nothing that went wrong was recognised in this capture."));
+    m_table->keepOneChosen();
     m_pane = new FindingPane;
     auto* parts = new QSplitter(Qt::Vertical);
     parts->addWidget(m_table);

@@ -117,6 +117,33 @@ QString MessageModel::text(Row row, int column) const { return m_columns.text(re
 Cell MessageModel::value(Row row, int column) const { return m_columns.value(reported(row, isDetails(column)), column); }
 Tone MessageModel::tone(Row row) const { return tone_of(reported(row, false).message); }
 
+// What rows of the index have themselves needs no Message: millions are sorted at once.
+SortKeys MessageModel::keys(int column) const {
+    const auto by = [this](auto of) { return sortKeys(m_rows, [&](Row row) { return number(of(at(row))); }); };
+    const std::string_view heading = column == whenColumn() ? "time" : m_columns.at(column).heading;
+    if (heading == "#") return by([](const MessageRow& row) { return row.connection(); });
+    if (heading == "bytes") return by([](const MessageRow& row) { return row.bytes(); });
+    if (heading == "resent") return by([](const MessageRow& row) { return row.retransmissions(); });
+    if (heading == "time") return by([this](const MessageRow& row) { return m_index->row(row.first_frame()).time(); });
+    if (heading == "from" || heading == "to") return keysOfEnds(heading == "from");
+    return TableModel::keys(column);
+}
+
+// Messages of the same end have the same key: it is made once for each.
+SortKeys MessageModel::keysOfEnds(bool requesters) const {
+    const auto& connections = m_timeline->connections;
+    const SortKeys ends = sortKeys(static_cast<Row>(2 * connections.size()),
+                                   [&](Row end) { return text_cell(transport::text(connections[end / 2].ends[end % 2])); });
+    SortKeys keys(m_rows);
+    for (Row row = 0; row < m_rows; ++row) {
+        const auto found = std::ranges::lower_bound(connections, at(row).connection(), {}, &Connection::uid);
+        if (found == connections.end() || found->uid != at(row).connection()) continue;
+        const End end = requesters ? at(row).requester() : other(at(row).requester());
+        keys[row] = ends[2 * static_cast<std::size_t>(found - connections.begin()) + static_cast<std::size_t>(end)];
+    }
+    return keys;
+}
+
 std::optional<TimeRange> MessageModel::life(Row row) const {
     const Message& message = reported(row, false).message;
     return TimeRange{message.first_time, std::max({message.first_time, message.last_time, message.answer_time})};

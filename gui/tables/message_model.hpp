@@ -38,6 +38,7 @@ protected:
     [[nodiscard]] transport::Tone tone(Row row) const override;
     [[nodiscard]] std::optional<TimeRange> life(Row row) const override;
     [[nodiscard]] std::vector<Moment> moments(Row row) const override;
+    [[nodiscard]] SortKeys keys(int column) const override;
 
 private:
     using Columns = CoreColumns<transport::ReportedMessage>;
@@ -45,6 +46,7 @@ private:
     [[nodiscard]] const transport::MessageRow& at(Row row) const { return m_index->messages[row]; }
     [[nodiscard]] transport::ReportedMessage reported(Row row, bool with_operands) const;
     [[nodiscard]] bool isDetails(int column) const;
+    [[nodiscard]] SortKeys keysOfEnds(bool requesters) const;
 
     Columns m_columns;
     std::shared_ptr<const transport::CaptureIndex> m_index;

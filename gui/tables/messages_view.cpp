@@ -13,6 +13,7 @@ namespace qps::gui {
 MessagesView::MessagesView(Session& session, Selection& selection, QWidget* parent) : QWidget(parent), m_model(new MessageModel) {
     auto* view = new TableView(m_model, QStringLiteral("messages"));
     view->table().setAccessibleName(tr("Messages"));
+    view->putBarsAt(4);
     view->setEmptyText(tr("No messages: no SEND, WRITE, READ or ATOMIC was found, or none has ended yet."));
     setFocusProxy(view);
     auto* column = new QVBoxLayout(this);

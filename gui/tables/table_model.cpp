@@ -1,4 +1,3 @@
-#include <gui/tables/sort_order.hpp>
 #include <gui/tables/table_model.hpp>
 
 #include <QElapsedTimer>
@@ -67,12 +66,12 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section > whenColumn()) return {};
     if (section == whenColumn()) {
-        if (role == Qt::DisplayRole) return tr("when");
+        if (role == Qt::DisplayRole) return tr("When");
         return role == Qt::ToolTipRole ? tr("Its life on the time axis of the whole capture, with the moments of trouble") : QVariant();
     }
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
     switch (role) {
-        case Qt::DisplayRole: return heading.text;
+        case Qt::DisplayRole: return heading.text.left(1).toUpper() + heading.text.mid(1);  // the core's are small
         case Qt::ToolTipRole: return heading.meaning.isEmpty() ? QVariant() : heading.meaning;
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (heading.right ? Qt::AlignRight : Qt::AlignLeft)));
@@ -143,14 +142,16 @@ TableModel::Rows TableModel::ordered() const {
     std::iota(rows.begin(), rows.end(), Row{0});
     if (m_limit) std::erase_if(rows, [this](Row row) { return !m_limit(row); });
     if (m_sort_column < 0) return rows;
-    const bool by_when = m_sort_column == whenColumn();
-    const auto cell = [&](Row row) -> transport::Cell {
-        if (!by_when) return value(row, m_sort_column);
+    sortRows(rows, keys(m_sort_column), m_sort_order == Qt::DescendingOrder);
+    return rows;
+}
+
+SortKeys TableModel::keys(int column) const {
+    if (column != whenColumn()) return sortKeys(sources(), [&](Row row) { return value(row, column); });
+    return sortKeys(sources(), [this](Row row) {
         const auto lived = life(row);
         return lived ? transport::number(lived->from) : transport::Cell{};
-    };
-    sortRows(rows, sortKeys(sources(), cell), m_sort_order == Qt::DescendingOrder);
-    return rows;
+    });
 }
 
 bool TableModel::matches(Row row) const {

@@ -5,6 +5,7 @@
 // messages and connections are bounded where they are kept.
 #pragma once
 
+#include <gui/tables/sort_order.hpp>
 #include <gui/tables/when.hpp>
 #include <transport-replay/report/table.hpp>
 
@@ -79,6 +80,9 @@ protected:
     [[nodiscard]] virtual transport::Tone tone(Row row) const = 0;
     [[nodiscard]] virtual std::optional<TimeRange> life(Row row) const = 0;
     [[nodiscard]] virtual std::vector<Moment> moments(Row row) const = 0;
+    // What rows are sorted by. A model may have a faster way than by the values of all rows.
+    [[nodiscard]] virtual SortKeys keys(int column) const;
+
     // The source has more rows, or others in the same places. Cheap where rows are shown as the source has them; else they are
     // put in order again, at most once a second.
     void rowsAdded();

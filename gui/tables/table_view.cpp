@@ -1,3 +1,4 @@
+#include <gui/tables/column_widths.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/tables/text.hpp>
 #include <gui/tables/when_delegate.hpp>
@@ -25,6 +26,7 @@ namespace qps::gui {
 namespace {
 
 constexpr int kWidestColumn = 50;   // characters at first; the user may have it wider
+constexpr int kNarrowestText = 38;  // characters; texts give way to one another down to that
 constexpr int kRowsMeasured = 50;   // for widths: the first ones
 constexpr int kColumnsVersion = 1;  // of what settings keep
 
@@ -45,6 +47,12 @@ protected:
         painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap, empty_text);
     }
 };
+
+bool isTyped(const QKeyEvent& key) {
+    constexpr auto kCommands = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
+    const QString text = key.text();
+    return !(key.modifiers() & kCommands) && !text.isEmpty() && text[0].isPrint() && !text[0].isSpace();
+}
 
 QString number(std::uint64_t value) { return shown(transport::grouped(value)); }
 
@@ -115,7 +123,10 @@ void TableView::buildTable() {
     const auto touched = [this] {
         if (!m_fitting) m_is_own = false;
     };
-    connect(header, &QHeaderView::sectionResized, this, touched);
+    connect(header, &QHeaderView::sectionResized, this, [this, header, touched](int column) {
+        // The last one takes what room is left, without the user's doing.
+        if (column != header->logicalIndex(header->count() - 1)) touched();
+    });
     connect(header, &QHeaderView::sectionMoved, this, touched);
     connect(header, &QHeaderView::customContextMenuRequested, this, &TableView::chooseColumns);
     connect(m_table, &QWidget::customContextMenuRequested, this, [this](const QPoint& where) {
@@ -123,11 +134,6 @@ void TableView::buildTable() {
     });
     connect(m_table, &QAbstractItemView::activated, this, [this](const QModelIndex& index) { activate(m_model.sourceOf(index)); });
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TableView::cursorMoved);
-    auto* copying = new QAction(tr("&Copy"), m_table);
-    copying->setShortcut(QKeySequence::Copy);
-    copying->setShortcutContext(Qt::WidgetShortcut);
-    connect(copying, &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
-    m_table->addAction(copying);
 }
 
 void TableView::fitRows() {
@@ -184,11 +190,16 @@ void TableView::fitColumns() {
     QHeaderView* header = m_table->horizontalHeader();
     header->setResizeContentsPrecision(kRowsMeasured);
     const int character = fontMetrics().averageCharWidth();
+    std::vector<int> widths;
     for (int column = 0; column < header->count(); ++column) {
         const int wanted = std::max(header->sectionSizeHint(column), static_cast<Table*>(m_table)->sizeHintForColumn(column)) + character;
-        const int room = std::min(wanted, kWidestColumn * character);
+        widths.push_back(std::min(wanted, kWidestColumn * character));
+    }
+    if (isVisible()) shareRoom(widths, m_table->viewport()->width(), kNarrowestText * character);
+    for (int column = 0; column < header->count(); ++column) {
+        const int width = widths[static_cast<std::size_t>(column)];
         // Narrower again only for the first time: columns that jump while a capture is read disturb.
-        if (!m_was_fitted || room > header->sectionSize(column)) header->resizeSection(column, room);
+        if (!m_was_fitted || width > header->sectionSize(column)) header->resizeSection(column, width);
     }
     m_was_fitted = m_model.rowCount() != 0;
     m_fitting = false;
@@ -199,6 +210,19 @@ void TableView::cursorMoved() {
     const auto row = current();
     if (!row || m_following) return;
     if (const auto connection = m_model.place(*row).connection) Q_EMIT rowChosen(*connection);
+}
+
+void TableView::keepOneChosen() {
+    m_keeps_one = true;
+    // Queued: behind what brings the cursor back after a reset.
+    connect(&m_model, &TableModel::arranged, this, &TableView::chooseFirst, Qt::QueuedConnection);
+}
+
+void TableView::chooseFirst() {
+    if (m_model.rowCount() == 0 || m_table->selectionModel()->hasSelection()) return;
+    m_following = true;
+    m_table->selectRow(current() ? m_table->currentIndex().row() : 0);
+    m_following = false;
 }
 
 void TableView::activate(TableModel::Row row) {
@@ -233,19 +257,26 @@ void TableView::keepPlaceOverReset() {
         Qt::QueuedConnection);  // when the view itself has taken it in
 }
 
-bool TableView::startSearch(const QString& text) {
-    if (text.isEmpty() || !text[0].isPrint() || text[0].isSpace()) return false;
+void TableView::startSearch(const QString& text) {
     m_search->setFocus(Qt::ShortcutFocusReason);
     m_search->setText(text);
-    return true;
 }
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+    // Qt would put the cursor on the first cell without selecting its row.
+    if (watched == m_table && event->type() == QEvent::FocusIn && m_model.rowCount() != 0 && !current()) m_table->selectRow(0);
+    const bool asked = event->type() == QEvent::ShortcutOverride;
+    if (!asked && event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
     const auto* key = static_cast<QKeyEvent*>(event);
+    if (asked) {
+        // These keys are the table's, also where the window has an action for them.
+        if (watched != m_table || !(isTyped(*key) || key->matches(QKeySequence::Copy))) return QWidget::eventFilter(watched, event);
+        event->accept();
+        return true;
+    }
     if (watched == m_table) {
-        constexpr auto kCommands = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
-        if (!(key->modifiers() & kCommands) && startSearch(key->text())) return true;
+        if (key->matches(QKeySequence::Copy)) return copy(TextFormat::Tsv), true;
+        if (isTyped(*key)) return startSearch(key->text()), true;
         if (key->key() == Qt::Key_Escape && !m_search->text().isEmpty()) return m_search->clear(), true;
     } else if (key->key() == Qt::Key_Escape || key->key() == Qt::Key_Down || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
         if (key->key() == Qt::Key_Escape) m_search->clear();
@@ -254,6 +285,14 @@ bool TableView::eventFilter(QObject* watched, QEvent* event) {
         return true;
     }
     return QWidget::eventFilter(watched, event);
+}
+
+// How much room there is for columns is known only now.
+void TableView::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_was_fitted = false;
+    if (m_model.rowCount() != 0) fitColumns();
+    if (m_keeps_one) chooseFirst();
 }
 
 void TableView::changeEvent(QEvent* event) {
@@ -274,7 +313,7 @@ QString TableView::selectedText(TextFormat format) const {
     return tableText(m_model, rows, columns, format);
 }
 
-void TableView::copy(TextFormat format) { QGuiApplication::clipboard()->setText(selectedText(format)); }
+void TableView::copy(TextFormat format) const { QGuiApplication::clipboard()->setText(selectedText(format)); }
 
 void TableView::addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply) {
     QMenu* uses = menu.addMenu(title);

@@ -8,7 +8,6 @@
 
 #include <QWidget>
 
-class QAction;
 class QCheckBox;
 class QLabel;
 class QLineEdit;
@@ -44,10 +43,13 @@ public:
     void putBarsAt(int place);
     // Widens columns to their texts, unless the user gave them widths.
     void fitColumns();
+    // One row always has the cursor, the first unless there is a reason for another: a pane shows what it is.
+    void keepOneChosen();
     // Said in place of rows where there are none.
     void setEmptyText(const QString& text);
     // The selected rows, columns as they are shown.
     [[nodiscard]] QString selectedText(TextFormat format) const;
+    void copy(TextFormat format) const;
     // The menu of the current row.
     [[nodiscard]] QMenu* makeMenu();
 
@@ -63,6 +65,7 @@ Q_SIGNALS:
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     void buildBar();
@@ -73,11 +76,11 @@ private:
     void keepPlaceOverReset();
     void tellCount();
     void cursorMoved();
+    void chooseFirst();
     void activate(TableModel::Row row);
-    void copy(TextFormat format);
     void chooseColumns(const QPoint& where);
     void addFilters(QMenu& menu, const QString& title, const QString& filter, bool apply);
-    bool startSearch(const QString& text);
+    void startSearch(const QString& text);
 
     TableModel& m_model;
     QString m_name;
@@ -88,6 +91,7 @@ private:
     bool m_following = false;
     bool m_is_own = true;  // columns stand as we put them: the user changed none
     bool m_was_fitted = false;
+    bool m_keeps_one = false;
     bool m_fitting = false;  // we change columns, not the user
 };
 

@@ -11,7 +11,7 @@ using enum ActionId;
 // clang-format off
 constexpr std::array kRows{
     ActionRow{Open, "&File", "&Open...", "Ctrl+O", "Open captures; several are one capture in the order of their names", "document-open"},
-    ActionRow{Reload, "&File", "&Reload", "Ctrl+R", "Read the files again", "view-refresh"},
+    ActionRow{Reload, "&File", "Re&load", "Ctrl+R", "Read the files again", "view-refresh"},
     ActionRow{Close, "&File", "&Close", "Ctrl+W", "Close the capture", ""},
     ActionRow{SaveCapture, "&File", "&Save capture as...", "Ctrl+S", "Save all packets as pcapng, with their comments", "document-save", true},
     ActionRow{ExportPackets, "&File", "Export &packets...", "Ctrl+Shift+E", "Save the selected, marked or displayed packets as pcapng", ""},
@@ -45,7 +45,7 @@ constexpr std::array kRows{
     ActionRow{Corresponding, "&Go", "&Request or answer", "R", "Go from a request to its answer, and from an answer to its request", ""},
     ActionRow{Back, "&Go", "&Back", "Alt+Left", "The packet that was selected before", "go-previous", true},
     ActionRow{Forward, "&Go", "F&orward", "Alt+Right", "The packet that was selected after", "go-next"},
-    ActionRow{NextFinding, "&Go", "Next &finding", "Ctrl+Shift+.", "Go to the evidence of the next finding", "", true},
+    ActionRow{NextFinding, "&Go", "Next f&inding", "Ctrl+Shift+.", "Go to the evidence of the next finding", "", true},
     ActionRow{PreviousFinding, "&Go", "Previous finding", "Ctrl+Shift+,", "Go to the evidence of the previous finding", ""},
     ActionRow{FollowMessage, "&Go", "Follow &message", "F", "Show only the packets of this message", "", true},
     ActionRow{FollowConnection, "&Go", "Follow &queue pair", "Q", "Show only the packets of this connection", ""},

@@ -28,13 +28,11 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     m_progress->setTextVisible(false);
     m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 24);
     m_progress->setAccessibleName(tr("Progress"));
-    m_cancel->setText(tr("Cancel"));
-    m_cancel->setToolTip(tr("End this; what was done stays (Esc)"));
     m_cancel->setAutoRaise(true);
     m_problems->setAutoRaise(true);
     m_problems->setText(tr("Not all could be read"));
     m_problems->setToolTip(tr("What could not be read, and why"));
-    m_counts->setAccessibleName(tr("Packets"));
+    m_counts->setObjectName(QStringLiteral("counts"));
     addWidget(m_what, 1);
     addWidget(m_progress);
     addWidget(m_cancel);
@@ -63,13 +61,15 @@ void StatusLine::showState() {
     const bool filtering = !reading && m_selection.filtering();
     m_progress->setVisible(reading || filtering);
     m_cancel->setVisible(reading || filtering);
+    const bool capturing = m_session.state() == Session::State::Capturing;
+    m_cancel->setText(capturing ? tr("Stop") : tr("Cancel"));
+    m_cancel->setToolTip(capturing ? tr("End the capture (Ctrl+E)") : tr("End this; what was done stays (Esc)"));
     m_problems->setVisible(!m_session.problems().isEmpty());
     if (reading) {
         const std::optional<double> done = m_session.progress();
         m_progress->setRange(0, done ? kSteps : 0);
         m_progress->setValue(done ? static_cast<int>(*done * kSteps) : 0);
-        m_what->setText(m_session.state() == Session::State::Capturing ? tr("Capturing: %1").arg(m_session.title())
-                                                                       : tr("Reading and analysing %1").arg(m_session.title()));
+        m_what->setText((capturing ? tr("Capturing: %1") : tr("Reading and analysing %1")).arg(m_session.title()));
     } else if (filtering) {
         m_progress->setRange(0, kSteps);
         m_progress->setValue(static_cast<int>(m_selection.filterProgress() * kSteps));

@@ -76,7 +76,7 @@ TEST_CASE("Bits of numbers are tested with a mask") {
     });
 }
 
-TEST_CASE("Flags are true or false; alone they ask for presence") {
+TEST_CASE("Flags are true or false, alone they ask for presence") {
     check({
         {"infiniband.bth.a", "WNS"},
         {"infiniband.bth.a == 1", "W"},

@@ -6,4 +6,9 @@ namespace qps::gui::tests {
 // Makes it on the first call. Every test that makes a widget calls it first.
 void needApplication();
 
+// A base of what holds widgets: it is there before them.
+struct WithApplication {
+    WithApplication() { needApplication(); }
+};
+
 }  // namespace qps::gui::tests

@@ -110,7 +110,11 @@ TEST_CASE("keys open and close the tree, and the next packet is open where this 
     };
     const char* const kBth = "Base Transport Header";
     REQUIRE(heading(kBth).isValid());
+    CHECK(tree.isExpanded(heading(kBth)));  // what matters is open at first
+    CHECK(tree.isExpanded(heading("RDMA Extended Transport Header")));
+    CHECK_FALSE(tree.isExpanded(heading("Ethernet")));
     tree.setCurrentIndex(heading(kBth));
+    QTest::keyClick(&tree, Qt::Key_Left);
     CHECK_FALSE(tree.isExpanded(heading(kBth)));
     QTest::keyClick(&tree, Qt::Key_Right);
     CHECK(tree.isExpanded(heading(kBth)));

@@ -178,7 +178,7 @@ TEST_CASE("The picture of a ladder has its colours, its table all of its lines",
     const QString table = shown.view.csv();
     CHECK(table.startsWith(QStringLiteral("time,end time,from,to,first packet,last packet,label\n")));
     CHECK(static_cast<std::size_t>(table.count(u'\n')) == shown.view.ladder().lines.size() + 1);
-    CHECK(table.contains(QStringLiteral(",\"NAK, psn sequence error, PSN ")));
+    CHECK(table.contains(QStringLiteral(",\"NAK, PSN sequence error, PSN ")));
 }
 
 TEST_CASE("A ladder is saved as a picture and as a table, in light and dark", "[gui][ladder]") {

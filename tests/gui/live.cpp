@@ -210,6 +210,32 @@ TEST_CASE("The dialog chooses what is up, and starts only what can be started") 
     forgetSettings();
 }
 
+TEST_CASE("The keyboard is enough for the dialog") {
+    needApplication();
+    forgetSettings();
+    const Pretender pretender(listing(kRights + kInterfaces));
+    CaptureDialog dialog(pretender.program());
+    waitForList(dialog);
+    dialog.show();
+    dialog.activateWindow();
+    REQUIRE(QTest::qWaitForWindowActive(&dialog));
+    auto* interfaces = part<QTreeWidget>(dialog, "interfaces");
+    interfaces->setFocus();
+    QTest::keyClick(interfaces, Qt::Key_Home);
+    CHECK(currentInterface(dialog) == QStringLiteral("lo"));
+    QStringList visited;
+    for (int i = 0; i < 7; ++i) {
+        QTest::keyClick(dialog.focusWidget(), Qt::Key_Tab);
+        visited << dialog.focusWidget()->objectName();
+    }
+    CHECK(visited.mid(0, 4).join(QLatin1Char(' ')) == QStringLiteral("filter packets seconds snapLength"));
+    CHECK(visited.contains(QStringLiteral("start")));
+    interfaces->setFocus();
+    QTest::keyClick(interfaces, Qt::Key_Return);
+    CHECK(dialog.result() == QDialog::Accepted);
+    forgetSettings();
+}
+
 TEST_CASE("The dialog says what gives the right to capture, and notices when it is given") {
     needApplication();
     forgetSettings();

@@ -8,14 +8,17 @@
 #include <tests/gui/sample_rows.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
+#include <tests/support/packets.hpp>
 
 #include <QAccessible>
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QHeaderView>
+#include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
+#include <map>
 
 using namespace qps::gui;
 using namespace qps::gui::tests;
@@ -81,6 +84,34 @@ TEST_CASE("every rule for colours is a filter") {
         CAPTURE(rule.filter.toStdString());
         CHECK(qps::dissect::Filter::compile(rule.filter.toStdString()).has_value());
     }
+}
+
+TEST_CASE("every rule for colours has packets among the samples, and the worst wins") {
+    const RowRules rules;
+    std::map<QString, std::size_t> seen;
+    for (const char* name : {"loss_write", "err_rnr", "corrupt_send", "congestion", "write_bidir_cm", "cut_128", "dup_write"}) {
+        SampleRows rows(loadSample(name));
+        for (std::uint64_t i = 1; i <= rows.total(); ++i) {
+            const qps::dissect::Packet* packet = rows.read(FrameIndex{i});
+            const RowRule* rule = rules.of(*packet);
+            if (rule != nullptr) ++seen[rule->name];
+            if (packet->icrc.status == qps::dissect::CrcStatus::bad) {
+                REQUIRE(rule != nullptr);
+                CHECK(rule->name == QStringLiteral("Invariant CRC is wrong"));
+            }
+        }
+    }
+    for (const RowRule& rule : rules.rules()) {
+        CAPTURE(rule.name.toStdString());
+        // No sample was taken at a mirror that copies.
+        CHECK((seen[rule.name] > 0 || rule.name == QStringLiteral("Copy of a mirror")));
+    }
+    std::vector<RowRule> off = standardRules();
+    for (RowRule& rule : off) rule.on = false;
+    off.push_back({QStringLiteral("no filter"), QStringLiteral("nonsense =="), Ink::Other});
+    SampleRows rows(loadSample("err_rnr"));
+    const RowRules none(std::move(off));
+    for (std::uint64_t i = 1; i <= rows.total(); ++i) REQUIRE(none.of(*rows.read(FrameIndex{i})) == nullptr);
 }
 
 TEST_CASE("a packet that cannot be read any more says so") {
@@ -272,6 +303,63 @@ TEST_CASE("comments are the file's, or the user's") {
     CHECK(shown.list.textAt(2).comment.isEmpty());
 }
 
+TEST_CASE("a comment of the file is shown, and cannot write to the screen what it likes") {
+    needApplication();
+    auto sample = std::make_shared<LoadedCapture>();
+    const auto original = loadSample("write_8k");
+    sample->frames = {original->frames[0]};
+    sample->annotations = {{}};
+    sample->rows = {original->rows[0]};
+    sample->options = {qps::tests::hex("01 00 05 00 68 69 1b 21 ff 00 00 00 00 00 00 00")};  // a comment: "hi", ESC, "!", no UTF-8
+    sample->frames[0].options = sample->options[0];
+    SampleRows rows(sample);
+    PacketList list;
+    list.setRows(&rows);
+    CHECK(list.textAt(0).comment == QStringLiteral("hi\\x1b!\\xff"));
+    list.firstPacket();
+    REQUIRE(list.setComment(FrameIndex{1}, QStringLiteral("mine")));
+    CHECK(list.textAt(0).comment == QStringLiteral("mine"));
+}
+
+TEST_CASE("a conversation is coloured, and not any more") {
+    Shown shown("multi_qp");
+    std::uint64_t at = 1;
+    while (!shown.rows.row(FrameIndex{at}).connection() || shown.list.textAt(at - 1).rule != nullptr) ++at;
+    shown.list.goTo(FrameIndex{at});
+    shown.list.colourConversation();
+    REQUIRE(shown.list.textAt(at - 1).rule != nullptr);
+    CHECK(shown.list.textAt(at - 1).rule->filter == shown.list.conversationFilter());
+    CHECK(shown.list.textAt(0).rule == nullptr);
+    shown.list.colourConversation();
+    CHECK(shown.list.textAt(at - 1).rule == nullptr);
+}
+
+TEST_CASE("the menu of a row offers filters of its cell, its conversation and its message") {
+    Shown shown("write_8k");
+    shown.list.goTo(FrameIndex{22});
+    shown.list.setPresentFilter(QStringLiteral("frame.len > 60"));
+    QSignalSpy applied(&shown.list, &PacketList::filterWanted);
+    QSignalSpy prepared(&shown.list, &PacketList::filterPrepared);
+    QMenu menu;
+    shown.list.fillRowMenu(menu, 2);
+    const auto all = menu.findChildren<QAction*>();
+    for (QAction* action : all) {
+        const bool selected = action->text().contains(QStringLiteral("Selected"));
+        if (!selected && !action->text().contains(QStringLiteral("Co&nversation")) && !action->text().contains(QStringLiteral("&Follow")))
+            continue;
+        CAPTURE(action->text().toStdString());
+        CHECK(action->isEnabled());
+        const auto before = applied.count() + prepared.count();
+        action->trigger();
+        CHECK(applied.count() + prepared.count() == before + 1);
+    }
+    CHECK(prepared.count() == 6);
+    REQUIRE(applied.count() == 8);
+    CHECK(applied[0][0].toString() == QStringLiteral("ip.src == 10.77.0.11"));
+    CHECK(applied[2][0].toString() == QStringLiteral("(frame.len > 60) and (ip.src == 10.77.0.11)"));
+    for (const auto& filter : applied) CHECK(qps::dissect::Filter::compile(filter[0].toString().toStdString()).has_value());
+}
+
 TEST_CASE("columns are kept as the user left them") {
     Shown shown("write_8k");
     REQUIRE(shown.list.addFieldColumn(QStringLiteral("infiniband.bth.destqp")));
@@ -284,6 +372,20 @@ TEST_CASE("columns are kept as the user left them") {
     other.restoreColumns(saved + QStringList{QStringLiteral("no.such.field|x|left|shown|1"), QStringLiteral("nonsense")});
     CHECK(other.saveColumns().mid(0, 7) == saved.mid(0, 7));
     CHECK(other.columns().size() == shown.list.columns().size());
+}
+
+TEST_CASE("a column fits the rows in sight when its edge is double-clicked") {
+    Shown shown("rping_v6");
+    shown.list.goTo(FrameIndex{shown.rows.total()});
+    const int source = 2;
+    shown.list.header()->resizeSection(source, 20);
+    Q_EMIT shown.list.header()->sectionHandleDoubleClicked(source);
+    int widest = 0;
+    for (std::uint64_t i = 0; i < 20 && shown.list.topRow() + i < shown.rows.count(); ++i)
+        widest = std::max(widest, shown.list.fontMetrics().horizontalAdvance(shown.list.textAt(shown.list.topRow() + i).cells[source]));
+    CHECK(widest > 20);
+    CHECK(shown.list.cellRect(shown.list.topRow(), source).width() > widest);
+    CHECK(shown.list.cellRect(shown.list.topRow(), source).width() < widest + 40);
 }
 
 TEST_CASE("cells offer filters that match their packet") {

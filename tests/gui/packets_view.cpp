@@ -130,6 +130,25 @@ TEST_CASE("a field becomes a column, and the view comes back as it was left") {
     CHECK(number(other.list().current()) == 22);
 }
 
+TEST_CASE("larger text of the application is larger in every pane, and stays in columns") {
+    Opened opened("write_8k");
+    const QFont before = QApplication::font();
+    const int row = opened.view.list().rowHeight();
+    const int bytes = opened.view.panes().bytes().hexRect(0).height();
+    const int tree = opened.view.panes().tree().visualRect(opened.view.panes().tree().fields().index(0, 0)).height();
+    QFont larger = before;
+    larger.setPointSizeF(2 * before.pointSizeF());
+    QApplication::setFont(larger);
+    QApplication::processEvents();
+    CHECK(opened.view.list().rowHeight() > row * 3 / 2);
+    CHECK(opened.view.panes().bytes().hexRect(0).height() > bytes * 3 / 2);
+    CHECK(opened.view.panes().tree().visualRect(opened.view.panes().tree().fields().index(0, 0)).height() > tree * 3 / 2);
+    CHECK(opened.view.list().fontMetrics().horizontalAdvance(QLatin1Char('i')) ==
+          opened.view.list().fontMetrics().horizontalAdvance(QLatin1Char('M')));
+    inBothLooks(opened.view, "packets_view_large", [](const QImage& image) { CHECK(!image.isNull()); });
+    QApplication::setFont(before);
+}
+
 TEST_CASE("the find bar finds by filter, text, bytes and PSN, forwards, backwards and around") {
     Opened opened("err_rnr");
     const auto psn = QByteArray("512");

@@ -18,9 +18,8 @@ namespace {
 
 constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 
-struct Shown {
+struct Shown : WithApplication {
     Shown() {
-        needApplication();
         plot.resize(900, 600);
         plot.setData(samplePlot(kOrigin), true);
     }
@@ -103,6 +102,23 @@ TEST_CASE("values follow what is seen of the data") {
     const ValueSpan withoutRequests = automaticSpan(data, 0, data.whole, {{0, 0}});
     CHECK(withoutRequests.from < 990);
     CHECK(withoutRequests.to > 1970);
+}
+
+TEST_CASE("the time of the data is that of its points and bands, with a little room, inside the whole") {
+    PlotData data = samplePlot(kOrigin);
+    data.whole = {-10'000'000'000, 10'000'000'000};
+    const TimeSpan extent = extentOf(data);
+    CHECK((extent.from < 0 && extent.from > -50'000'000));
+    CHECK((extent.to > 1'030'000'000 && extent.to < 1'080'000'000));
+    data.whole = {0, 500};
+    CHECK(extentOf(data) == data.whole);
+    CHECK(extentOf(PlotData{}) == PlotData{}.whole);
+}
+
+TEST_CASE("PSNs that were counted on are told as the packet has them") {
+    PlotData data = samplePlot(kOrigin);
+    const Hit hit{{0, 0}, data.origin, (1 << 24) + 5, FrameIndex{9}, {}, {}, 0};
+    CHECK(describe(data, hit) == QStringLiteral("request: PSN 5, at 0 ns, packet 9"));
 }
 
 TEST_CASE("a click selects the packet under it") {
@@ -205,10 +221,12 @@ TEST_CASE("more data keeps the part that one looks at, and all where all was see
     Shown shown;
     PlotData longer = samplePlot(kOrigin);
     longer.whole.to = 2'000'000'000;
+    longer.home = longer.whole;
     shown.plot.setData(longer, false);
     CHECK(shown.plot.view().time == longer.whole);
     shown.plot.setTime({100, 100'000});
     longer.whole.to = 3'000'000'000;
+    longer.home = longer.whole;
     shown.plot.setData(longer, false);
     CHECK(shown.plot.view().time == TimeSpan{100, 100'000});
     shown.plot.setData(longer, true);

@@ -31,6 +31,7 @@ inline PlotData samplePlot(std::int64_t origin = 1'700'000'000'000'000'000, std:
     PlotData data;
     data.origin = dissect::Instant{origin};
     data.whole = {0, 1'000'000'000};
+    data.home = data.whole;
     Panel values{.title = QStringLiteral("PSN"), .quantity = Quantity::Psn, .weight = 3};
     values.layers.push_back({QStringLiteral("request"), Ink::Request, Shape::Marks, MarkShape::Stroke,
                              series(origin, count, step, [](std::size_t i) { return 1000 + i; })});

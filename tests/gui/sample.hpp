@@ -10,7 +10,7 @@
 
 namespace qps::gui::tests {
 
-struct Sample {
+struct ReadSample {
     std::shared_ptr<transport::CaptureIndex> index;
     std::shared_ptr<const transport::Timeline> timeline;
 };
@@ -22,7 +22,7 @@ struct Sample {
     return {};
 }
 
-[[nodiscard]] inline Sample sample(const std::string& name) {
+[[nodiscard]] inline ReadSample readSample(const std::string& name) {
     auto index = std::make_shared<transport::CaptureIndex>();
     auto read = transport::build_index(*index, {.files = {sampleFile(name)}, .jobs = {1}, .spool_folder = ""}, {});
     REQUIRE(read.problems.empty());

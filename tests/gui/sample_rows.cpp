@@ -10,8 +10,8 @@ namespace qps::gui::tests {
 
 using namespace dissect;
 
-std::shared_ptr<const Sample> loadSample(std::string_view name, std::string_view file) {
-    auto sample = std::make_shared<Sample>();
+std::shared_ptr<const LoadedCapture> loadSample(std::string_view name, std::string_view file) {
+    auto sample = std::make_shared<LoadedCapture>();
     auto capture = CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR "/captures/").append(name).append("/").append(file));
     REQUIRE(capture.has_value());
     transport::Analysis analysis(

@@ -11,7 +11,7 @@
 namespace qps::gui::tests {
 
 // A capture in memory.
-struct Sample {
+struct LoadedCapture {
     std::vector<std::vector<std::byte>> bytes;
     std::vector<std::vector<std::byte>> options;
     std::vector<dissect::Frame> frames;
@@ -20,11 +20,11 @@ struct Sample {
     transport::GrowingStore<transport::MessageRow> messages;
 };
 // captures/<name>/<file>
-[[nodiscard]] std::shared_ptr<const Sample> loadSample(std::string_view name, std::string_view file = "capture.pcap");
+[[nodiscard]] std::shared_ptr<const LoadedCapture> loadSample(std::string_view name, std::string_view file = "capture.pcap");
 
 class SampleRows : public PacketRows {
 public:
-    explicit SampleRows(std::shared_ptr<const Sample> sample) : m_sample(std::move(sample)) {}
+    explicit SampleRows(std::shared_ptr<const LoadedCapture> sample) : m_sample(std::move(sample)) {}
 
     // Only these are shown; nothing: all.
     std::optional<transport::RowSet> shown;
@@ -42,14 +42,14 @@ public:
     [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override;
 
 private:
-    std::shared_ptr<const Sample> m_sample;
+    std::shared_ptr<const LoadedCapture> m_sample;
     dissect::Packet m_packet;
 };
 
 // As many rows as one likes: the packets of a sample over and over, with the numbers and times they would have.
 class EndlessRows : public PacketRows {
 public:
-    EndlessRows(std::shared_ptr<const Sample> sample, std::uint64_t rows) : m_sample(std::move(sample)), m_rows(rows) {}
+    EndlessRows(std::shared_ptr<const LoadedCapture> sample, std::uint64_t rows) : m_sample(std::move(sample)), m_rows(rows) {}
 
     [[nodiscard]] std::uint64_t total() const override { return m_rows; }
     [[nodiscard]] transport::PacketRow row(dissect::FrameIndex frame) const override;
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] std::unique_ptr<PacketRows> snapshot() const override { return std::make_unique<EndlessRows>(m_sample, m_rows); }
 
 private:
-    std::shared_ptr<const Sample> m_sample;
+    std::shared_ptr<const LoadedCapture> m_sample;
     std::uint64_t m_rows;
     dissect::Packet m_packet;
 };

@@ -2,15 +2,18 @@
 // is found and copied, and everything can be done by keys.
 #include <gui/tables/cm_pane.hpp>
 #include <gui/tables/cm_view.hpp>
+#include <gui/tables/column_widths.hpp>
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/finding_pane.hpp>
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/messages_view.hpp>
 #include <gui/tables/table_tie.hpp>
+#include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
 
 #include <QCheckBox>
 #include <QClipboard>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -203,7 +206,7 @@ TEST_CASE("selected rows are copied as they are shown") {
     Opened<ConnectionsView> opened("loss_write");
     opened.table->select(0);
     const QString markdown = opened.table->selectedText(TextFormat::Markdown);
-    CHECK(markdown.startsWith(QStringLiteral("| # | svc | ends |")));
+    CHECK(markdown.startsWith(QStringLiteral("| # | Svc | Ends |")));
     CHECK(markdown.contains(QStringLiteral("|\n| ---: | --- | --- |")));
     CHECK(opened.table->selectedText(TextFormat::Csv).contains(QStringLiteral("\"1,486\"")));
     QTest::keyClick(&opened.table->table(), Qt::Key_C, Qt::ControlModifier);
@@ -222,7 +225,8 @@ TEST_CASE("the pane of a finding has its words, and its links lead to packets") 
         if (label->text().contains(QLatin1String("href"))) linked = label;
     }
     const auto& finding = opened.session.timeline()->findings.front();
-    CHECK(words.contains(QString::fromStdString(finding.advice).toHtmlEscaped()));
+    CHECK(words.contains(sentence(finding.advice)));
+    CHECK(words.contains(QStringLiteral("<code>rdma statistic</code>")));
     CHECK(pane->markdown().contains(QStringLiteral("go-back-n-loss")));
     REQUIRE(linked != nullptr);
     Q_EMIT linked->linkActivated(QStringLiteral("frame:%1").arg(std::to_underlying(finding.packets[1])));
@@ -254,4 +258,41 @@ TEST_CASE("another capture replaces the rows, and closing leaves none") {
     opened.session.close();
     QApplication::processEvents();
     CHECK(opened.table->model().rowCount() == 0);
+}
+
+TEST_CASE("a table with a pane has its first row chosen when it is shown, and again after another capture") {
+    needApplication();
+    Opened<FindingsView> opened("loss_write");
+    const auto selected = [&] { return opened.table->table().selectionModel()->selectedRows().size(); };
+    REQUIRE(QTest::qWaitFor([&] { return selected() == 1; }));
+    CHECK(opened.table->current() == TableModel::Row{0});
+    CHECK_FALSE(opened.selection.connection());  // nobody chose it: others do not follow
+    openSample(opened.session, "err_rnr");
+    REQUIRE(QTest::qWaitFor([&] { return selected() == 1; }));
+    CHECK(opened.table->current() == TableModel::Row{0});
+}
+
+TEST_CASE("texts of a table have the room that is there, until the user says how wide they are") {
+    needApplication();
+    Opened<FindingsView> opened("loss_write");
+    const QTableView& table = opened.table->table();
+    const QHeaderView& header = *table.horizontalHeader();
+    CHECK(header.length() == table.viewport()->width());
+    const int texts = header.sectionSize(5);
+    CHECK(texts > 2 * header.sectionSize(0));
+    CHECK(std::abs(header.sectionSize(6) - texts) < texts / 4);
+    opened.table->table().horizontalHeader()->resizeSection(5, texts + 50);
+    opened.table->fitColumns();
+    CHECK(header.sectionSize(5) == texts + 50);
+}
+
+TEST_CASE("the widest columns give way where there is not room for all, and no further than they may") {
+    std::array widths{30, 400, 50, 300};
+    const auto all = widths;
+    shareRoom(widths, 1000, 100);
+    CHECK(widths == all);
+    shareRoom(widths, 580, 100);
+    CHECK(widths == std::array{30, 250, 50, 250});
+    shareRoom(widths, 10, 100);
+    CHECK(widths == std::array{30, 100, 50, 100});
 }

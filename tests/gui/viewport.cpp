@@ -56,7 +56,7 @@ TEST_CASE("data gets a margin, and room where it is one value") {
     CHECK((logarithmic.from > 0 && logarithmic.from <= 1 && logarithmic.to >= 5000));
 }
 
-TEST_CASE("the way back goes step by step; one gesture is one step") {
+TEST_CASE("the way back goes step by step, one gesture is one step") {
     ZoomHistory history;
     CHECK(!history.back());
     const Viewport first{{0, 100}, {}};

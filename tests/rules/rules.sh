@@ -55,13 +55,13 @@ rule_includes() {
     files_in "$cpp" gui | included 'cli/'
     files_in "$cpp" dissect transport-replay cli gui bench | included 'tests/'
     files_in "$cpp" dissect transport-replay cli gui tests bench | included '\.\.?/'
-    files_in "$cpp" dissect transport-replay cli tests bench | grep -v '^tests/gui/' | included 'Q(t|[A-Z])'
+    files_in "$cpp" dissect transport-replay cli tests bench | grep -vE '^(tests/gui/|bench/window\.cpp)' | included 'Q(t|[A-Z])'
 }
 rule_quiet() {
     {
         files_in "$cpp" dissect transport-replay | included '(iostream|cstdio|stdio\.h|print|cassert|assert\.h)>'
         files_in "$cpp" dissect transport-replay | matches \
-            '(^|[^_[:alnum:]])(throw([^_[:alnum:]]|$)|(v?f?printf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit|terminate|assert)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)|(system|steady|high_resolution)_clock|(clock_gettime|gettimeofday|time)[[:space:]]*\()'
+            '(^|[^_.>[:alnum:]])(throw([^_[:alnum:]]|$)|(v?f?printf|puts|fputs|putchar|perror|abort|exit|_exit|quick_exit|terminate|assert)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)|(system|steady|high_resolution)_clock|(clock_gettime|gettimeofday|time)[[:space:]]*\()'
     } | not_allowed
 }
 all_sources() {

@@ -61,7 +61,7 @@ TEST_CASE("Requests, what acknowledges them, and what was sent again", "[series]
     CHECK(series.of(PsnMark::acknowledged)[1].time == Instant{70});
 }
 
-TEST_CASE("A NAK acknowledges what lies before it; kinds are told apart", "[series][psn]") {
+TEST_CASE("A NAK acknowledges what lies before it, kinds are told apart", "[series][psn]") {
     Rows rows;
     for (std::uint32_t psn = 5; psn < 10; ++psn) rows.request(psn, psn);
     rows.answer(20, 7, kRnrNak);

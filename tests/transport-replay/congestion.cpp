@@ -208,7 +208,7 @@ TEST_CASE("pauses end by a resume, by their time, or with the capture") {
     CHECK(report.pauses[1].paused == Duration{100 * kMicrosecond});
 }
 
-TEST_CASE("without a link speed a pause that nobody ends has no known length; a storm needs none") {
+TEST_CASE("without a link speed a pause that nobody ends has no known length, a storm needs none") {
     Wire w;
     w.pause(0, 3, 0xffff);
     w.data(kMillisecond);

@@ -146,7 +146,7 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
     }
 }
 
-TEST_CASE("RNR: timer 0 is the longest there is and named so; short waits are a note") {
+TEST_CASE("RNR: timer 0 is the longest there is and named so, short waits are a note") {
     Timeline timeline = healthy();
     Recovery& story = add_recovery(timeline, RecoveryKind::rnr_nak);
     SECTION("timer 0") {
@@ -282,7 +282,7 @@ TEST_CASE("READ depth: without CM the same NAK is an invalid request, and the ad
     CHECK(says(finding.advice, "9 were outstanding"));
 }
 
-TEST_CASE("a rejection of a consumer tells its private data, and NVMe's in words; attempts alike are one finding") {
+TEST_CASE("a rejection of a consumer tells its private data, and NVMe's in words, attempts alike are one finding") {
     Timeline timeline = healthy();
     CmAttempt& attempt = timeline.cm.attempts[0];
     attempt.outcome = CmOutcome::rejected;

@@ -69,6 +69,8 @@ TEST_CASE("numbers for people") {
     CHECK(rate_text(12.5e9) == "12.5 Gbit/s");
     CHECK(per_second(5, Duration{}) == 0);
     CHECK(service_name(Service::ud) == "UD");
+    CHECK(nak_text(0) == "PSN sequence error");
+    CHECK(nak_text(4) == "invalid RD request");
     CHECK(nak_text(2) == "remote access error");
     CHECK(nak_text(9) == "reserved code 9");
 }

@@ -104,7 +104,7 @@ TEST_CASE("responder: a duplicate SEND is acknowledged again, but not past a REA
     CHECK(peers.received.size() == 2);
 }
 
-TEST_CASE("responder: a duplicate READ is read again, whole or from a packet on; anything else is dropped") {
+TEST_CASE("responder: a duplicate READ is read again, whole or from a packet on, anything else is dropped") {
     Peers peers = connected_pair();
     CHECK(peers.arrives(read_request(Psn{100}, 700)) == ResponderVerdict::accept);
     static_cast<void>(peers.responses());

@@ -4,8 +4,11 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/figures.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -27,6 +30,8 @@ std::string scaled(double number, double step, const Prefixes& prefixes, std::st
     }
     return fmt::format("{:.4g} {}{}", number, prefixes[prefix], unit);
 }
+
+char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 }  // namespace
 
 std::string grouped(std::uint64_t number) {
@@ -78,9 +83,14 @@ std::string ends_text(const Connection& connection) { return fmt::format("{} <->
 std::string nak_text(std::uint8_t code) {
     for (const ValueName& row : kNakCodes) {
         if (row.value != code) continue;
-        std::string words(row.name);
-        for (char& c : words) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        return words;
+        std::string text;
+        for (const auto word : std::views::split(row.name, '_')) {
+            if (!text.empty()) text += ' ';
+            const std::string_view letters(word);
+            if (letters == "PSN" || letters == "RD") text += letters;  // short for something
+            else std::ranges::transform(letters, std::back_inserter(text), to_lower);
+        }
+        return text;
     }
     return fmt::format("reserved code {}", code);
 }

@@ -22,7 +22,7 @@ namespace qps::transport {
 [[nodiscard]] std::string_view service_name(dissect::Service service);  // "RC"
 // "10.0.0.1:17 <-> 10.0.0.2:18"
 [[nodiscard]] std::string ends_text(const Connection& connection);
-// "remote access error"; "reserved code 9" where the specification has no name.
+// "remote access error", "PSN sequence error"; "reserved code 9" where the specification has no name.
 [[nodiscard]] std::string nak_text(std::uint8_t code);
 
 }  // namespace qps::transport

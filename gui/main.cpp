@@ -1,0 +1,50 @@
+// qpscope-gui: the window. Arguments are read before there is one, so that --help needs no screen.
+#include <gui/icon.hpp>
+#include <gui/options.hpp>
+#include <gui/window/main_window.hpp>
+#include <gui/window/theme.hpp>
+#include <gui/window/views.hpp>
+
+#include <QApplication>
+#include <QSettings>
+#include <cstdio>
+
+using namespace qps::gui;
+
+namespace {
+
+// As cli/exit_code.hpp has them: 0 done, 2 wrong use.
+constexpr int kDone = 0;
+constexpr int kUsage = 2;
+
+int say(std::FILE* where, const QString& text, int code) {
+    std::fputs(text.toLocal8Bit().constData(), where);
+    return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    QStringList words;
+    for (int i = 1; i < argc; ++i) words << QString::fromLocal8Bit(argv[i]);
+    QStringList views;
+    for (const ViewRow& row : viewRows()) views << QString::fromLatin1(row.id);
+    const auto options = parseOptions(words, views);
+    if (!options) return say(stderr, QStringLiteral("qpscope-gui: %1\n").arg(options.error()), kUsage);
+    if (options->help) return say(stdout, helpText(views), kDone);
+    if (options->version) return say(stdout, QStringLiteral("qpscope-gui %1\n").arg(QStringLiteral(QPSCOPE_VERSION)), kDone);
+
+    QApplication application(argc, argv);
+    QCoreApplication::setOrganizationName(QStringLiteral("qpscope"));
+    QCoreApplication::setApplicationName(QStringLiteral("qpscope"));
+    QGuiApplication::setApplicationDisplayName(QStringLiteral("qpscope"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("org.qpscope.qpscope"));
+    QApplication::setWindowIcon(programIcon());
+    const QString theme = options->theme.isEmpty() ? QSettings().value(QStringLiteral("window/theme")).toString() : options->theme;
+    use(themeOf(theme).value_or(Theme::Desktop));
+
+    MainWindow window(options->jobs);
+    window.begin(*options);
+    window.show();
+    return QApplication::exec();
+}

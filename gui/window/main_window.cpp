@@ -1,0 +1,311 @@
+#include <gui/export/exporter.hpp>
+#include <gui/filter/filter_bar.hpp>
+#include <gui/live/choice.hpp>
+#include <gui/live/interfaces.hpp>
+#include <gui/live/recorder.hpp>
+#include <gui/options.hpp>
+#include <gui/packets/packets_view.hpp>
+#include <gui/summary/summary_view.hpp>
+#include <gui/window/main_window.hpp>
+#include <gui/window/sidebar.hpp>
+#include <gui/window/status_line.hpp>
+#include <gui/window/views.hpp>
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QUrl>
+#include <QVBoxLayout>
+
+namespace qps::gui {
+
+namespace {
+
+constexpr qsizetype kMaxRecent = 10;
+constexpr int kNotice = 5000;           // ms
+constexpr QSize kFirstSize{1180, 760};  // device independent; until the user chose another
+
+const QString kGeometry = QStringLiteral("window/geometry");
+const QString kState = QStringLiteral("window/state");
+const QString kRecent = QStringLiteral("files/recent");
+const QString kFilters = QStringLiteral("filter/history");
+const QString kTextSize = QStringLiteral("window/textSize");
+const QString kPackets = QStringLiteral("packets/");
+
+QString titleOf(const ViewRow& row) { return QCoreApplication::translate("views", row.title); }
+
+}  // namespace
+
+MainWindow::MainWindow(std::size_t jobs, QWidget* parent)
+    : QMainWindow(parent),
+      m_session(jobs),
+      m_selection(m_session),
+      m_recorder(std::make_unique<Recorder>(recorderProgram())),
+      m_exporter(std::make_unique<Exporter>(m_session, m_selection, this)),
+      m_views(viewRows().size(), nullptr) {
+    setObjectName(QStringLiteral("mainWindow"));
+    setAcceptDrops(true);
+    m_textSize = QApplication::font().pointSizeF();
+    buildLayout();
+    buildMenus();
+    buildToolBar();
+    connectSession();
+    restore();
+    showView(QStringLiteral("summary"));
+    updateTitle();
+    updateActions();
+    updateSidebar();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildLayout() {
+    m_sidebar = new Sidebar;
+    for (const ViewRow& row : viewRows())
+        m_sidebar->add(QString::fromUtf8(row.id), titleOf(row), QCoreApplication::translate("views", row.tip), row.separated);
+    connect(m_sidebar, &QListWidget::currentRowChanged, this, &MainWindow::showRow);
+
+    m_filterBar = new FilterBar(m_selection);
+    m_stack = new QStackedWidget;
+    auto* right = new QWidget;
+    auto* column = new QVBoxLayout(right);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_filterBar);
+    column->addWidget(m_stack, 1);
+    auto* whole = new QWidget;
+    auto* line = new QHBoxLayout(whole);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(0);
+    line->addWidget(m_sidebar);
+    line->addWidget(right, 1);
+    setCentralWidget(whole);
+    m_status = new StatusLine(m_session, m_selection);
+    setStatusBar(m_status);
+    connect(m_status, &StatusLine::problemsRequested, this, &MainWindow::showProblems);
+}
+
+void MainWindow::connectSession() {
+    connect(&m_session, &Session::opened, this, &MainWindow::updateTitle);
+    connect(&m_session, &Session::opened, this, [this] {
+        m_finding = 0;
+        m_unsaved = false;
+    });
+    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved = m_session.isLive(); });
+    connect(m_exporter.get(), &Exporter::saved, this, [this] { m_unsaved = false; });
+    connect(&m_session, &Session::stateChanged, this, [this] {
+        updateActions();
+        if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
+        if (!m_session.busy() && !m_session.problems().isEmpty() && m_session.packets() == 0) showProblems();
+    });
+    for (const auto changed : {&Session::rowsAdded, &Session::timelineChanged, &Session::opened})
+        connect(&m_session, changed, this, &MainWindow::updateSidebar);
+    for (const auto changed : {&Selection::packetChanged, &Selection::filterChanged, &Selection::rangeChanged})
+        connect(&m_selection, changed, this, &MainWindow::updateActions);
+    connect(m_recorder.get(), &Recorder::recording, this, [this](const QString& pipe, const QString& title) {
+        m_session.capture(pipe, title);
+        showView(QStringLiteral("packets"));
+    });
+    connect(m_recorder.get(), &Recorder::failed, this,
+            [this](const QString& sentence) { QMessageBox::warning(this, tr("Capture"), sentence); });
+    connect(m_exporter.get(), &Exporter::told, this, [this](const QString& sentence) { m_status->showMessage(sentence, kNotice); });
+    connect(m_recorder.get(), &Recorder::finished, this, &MainWindow::updateActions);
+}
+
+QWidget* MainWindow::view(std::size_t row) {
+    if (m_views[row] != nullptr) return m_views[row];
+    const ViewRow& told = viewRows()[row];
+    QWidget* made = told.make(m_session, m_selection, [this](const QString& id) { showView(id); });
+    made->setObjectName(QString::fromUtf8(told.id));
+    m_views[row] = made;
+    m_stack->addWidget(made);
+    if (auto* summary = qobject_cast<SummaryView*>(made)) {
+        summary->setRecentFiles(m_recent);
+        connect(summary, &SummaryView::openRequested, this, &MainWindow::chooseFiles);
+        connect(summary, &SummaryView::captureRequested, this, &MainWindow::chooseCapture);
+        connect(summary, &SummaryView::fileRequested, this, [this](const QString& file) { open({file}); });
+    }
+    if (auto* packets = qobject_cast<PacketsView*>(made)) {
+        QSettings settings;
+        packets->restoreState(settings.value(kPackets + QStringLiteral("state")).toByteArray());
+        connect(&packets->list(), &PacketList::commentsChanged, this, [this, packets] {
+            transport::Comments comments;
+            for (const auto& [frame, text] : packets->list().notes().comments.all()) comments[frame] = text.toStdString();
+            m_exporter->setComments(std::move(comments));
+        });
+        connect(packets, &PacketsView::placeChanged, m_status, &StatusLine::describe);
+        connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->showMessage(text, kNotice); });
+    }
+    return made;
+}
+
+PacketsView& MainWindow::packets() {
+    for (std::size_t row = 0; row < viewRows().size(); ++row)
+        if (QLatin1String(viewRows()[row].id) == QLatin1String("packets")) return *qobject_cast<PacketsView*>(view(row));
+    Q_UNREACHABLE();
+}
+
+void MainWindow::showRow(int row) {
+    if (row < 0) return;
+    QWidget* chosen = view(static_cast<std::size_t>(row));
+    m_stack->setCurrentWidget(chosen);
+    updateActions();
+}
+
+bool MainWindow::showView(const QString& id) {
+    const int row = m_sidebar->rowOf(id);
+    if (row < 0) return false;
+    m_sidebar->setCurrentRow(row);
+    m_stack->currentWidget()->setFocus(Qt::OtherFocusReason);
+    return true;
+}
+
+QString MainWindow::shownView() const { return m_sidebar->id(m_sidebar->currentRow()); }
+
+void MainWindow::updateSidebar() {
+    for (int row = 0; row < m_sidebar->count(); ++row) {
+        const auto count = viewRows()[static_cast<std::size_t>(row)].count;
+        m_sidebar->setCount(row, count != nullptr ? count(m_session) : std::nullopt);
+    }
+}
+
+void MainWindow::updateTitle() {
+    setWindowTitle(m_session.title().isEmpty() ? QStringLiteral("qpscope") : tr("%1 - qpscope").arg(m_session.title()));
+}
+
+void MainWindow::begin(const Options& options) {
+    if (!options.filter.isEmpty() && !m_selection.applyFilter(options.filter)) m_selection.prepareFilter(options.filter);
+    open(options.files);
+    if (!options.capture.interface.isEmpty()) capture(options.capture);
+    if (!options.view.isEmpty()) showView(options.view);
+    if (options.packet == 0) return;
+    // As soon as it has been read; until then the list stands at the first.
+    auto* waiting = new QObject(this);
+    connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted = dissect::FrameIndex{options.packet}] {
+        if (!m_session.index()->has(wanted)) return;
+        delete waiting;
+        m_selection.selectPacket(wanted);
+    });
+}
+
+void MainWindow::open(const QStringList& files) {
+    if (files.isEmpty() || !mayLoseCapture()) return;
+    m_recorder->stop();
+    m_session.open(files);
+    noteRecent(files);
+}
+
+void MainWindow::capture(const CaptureChoice& choice) {
+    if (mayLoseCapture()) m_recorder->start(choice);
+}
+
+void MainWindow::noteRecent(const QStringList& files) {
+    for (const QString& file : files) {
+        if (file == QStringLiteral("-")) continue;
+        const QString path = QFileInfo(file).absoluteFilePath();
+        m_recent.removeAll(path);
+        m_recent.prepend(path);
+    }
+    m_recent = m_recent.mid(0, kMaxRecent);
+    QSettings().setValue(kRecent, m_recent);
+    fillRecent();
+    for (QWidget* each : m_views)
+        if (auto* summary = qobject_cast<SummaryView*>(each)) summary->setRecentFiles(m_recent);
+}
+
+void MainWindow::fillRecent() {
+    m_recentMenu->clear();
+    m_recentMenu->setEnabled(!m_recent.isEmpty());
+    for (const QString& file : m_recent) {
+        QString shown = file;
+        QAction* entry = m_recentMenu->addAction(shown.replace(QLatin1Char('&'), QStringLiteral("&&")));
+        connect(entry, &QAction::triggered, this, [this, file] { open({file}); });
+    }
+}
+
+void MainWindow::showProblems() {
+    QMessageBox box(QMessageBox::Warning, tr("Not all could be read"), m_session.problems().join(QStringLiteral("\n\n")), QMessageBox::Ok,
+                    this);
+    if (m_session.packets() != 0) box.setInformativeText(tr("What comes before is shown and analysed."));
+    box.setTextFormat(Qt::PlainText);
+    box.exec();
+}
+
+void MainWindow::restore() {
+    QSettings settings;
+    resize(kFirstSize);
+    restoreGeometry(settings.value(kGeometry).toByteArray());
+    restoreState(settings.value(kState).toByteArray());
+    m_recent = settings.value(kRecent).toStringList().mid(0, kMaxRecent);
+    fillRecent();
+    m_filterBar->setHistory(settings.value(kFilters).toStringList());
+    connect(m_filterBar, &FilterBar::historyChanged, this, [this] { QSettings().setValue(kFilters, m_filterBar->history()); });
+    if (const double size = settings.value(kTextSize, m_textSize).toDouble(); size != m_textSize) scaleText(size / m_textSize);
+}
+
+void MainWindow::remember() {
+    QSettings settings;
+    settings.setValue(kGeometry, saveGeometry());
+    settings.setValue(kState, saveState());
+    settings.setValue(kTextSize, QApplication::font().pointSizeF());
+    for (QWidget* each : m_views)
+        if (auto* packets = qobject_cast<PacketsView*>(each)) settings.setValue(kPackets + QStringLiteral("state"), packets->saveState());
+}
+
+// A live capture is nowhere but in a temporary file. Saving takes its time: who wants that asks again when it is done.
+bool MainWindow::mayLoseCapture() {
+    if (!m_unsaved) return true;
+    const auto answer = QMessageBox::question(this, tr("Capture not saved"), tr("What was captured is not saved, and would be lost."),
+                                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
+    if (answer == QMessageBox::Save) trigger(ActionId::SaveCapture);
+    if (answer == QMessageBox::Discard) m_unsaved = false;
+    return answer == QMessageBox::Discard;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    if (!mayLoseCapture()) return event->ignore();
+    remember();
+    m_recorder->stop();
+    m_session.stop();
+    QMainWindow::closeEvent(event);
+}
+
+// What no view takes begins a filter, as users are used to; a filter begins with a letter, or with "not" as !.
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    const QString typed = event->text();
+    const bool plain = (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0;
+    if (event->key() == Qt::Key_Escape) endWhatGoesOn();
+    else if (plain && !typed.isEmpty() && (typed[0].isLetter() || typed[0] == QLatin1Char('!') || typed[0] == QLatin1Char('(')))
+        m_filterBar->edit(typed);
+    else QMainWindow::keyPressEvent(event);
+}
+
+// Esc: the last thing that was begun. A live capture is too dear to end so.
+void MainWindow::endWhatGoesOn() {
+    if (m_session.state() == Session::State::Reading) m_session.stop();
+    else if (m_selection.filtering()) m_selection.stopFiltering();
+    else m_selection.setRange(std::nullopt);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    QStringList files;
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile()) files << url.toLocalFile();
+    files.sort();
+    open(files);
+}
+
+}  // namespace qps::gui

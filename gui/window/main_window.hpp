@@ -1,0 +1,109 @@
+// MainWindow: the window: a sidebar of views, the filter above them, the status line below. It owns the session and the selection;
+// views know only these two. What menus and keys do is in window_actions.cpp.
+#pragma once
+
+#include <gui/session/selection.hpp>
+#include <gui/session/session.hpp>
+#include <gui/window/actions.hpp>
+#include <gui/window/theme.hpp>
+
+#include <QHash>
+#include <QMainWindow>
+#include <QStringList>
+#include <vector>
+
+class QMenu;
+class QStackedWidget;
+
+namespace qps::gui {
+
+class Exporter;
+class FilterBar;
+class PacketsView;
+class Recorder;
+class Sidebar;
+class StatusLine;
+struct CaptureChoice;
+struct Options;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+
+public:
+    explicit MainWindow(std::size_t jobs = 0, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    // What the command line asks for.
+    void begin(const Options& options);
+    void open(const QStringList& files);
+    void capture(const CaptureChoice& choice);
+    // By its id; an unknown one changes nothing and returns false.
+    bool showView(const QString& id);
+    [[nodiscard]] QString shownView() const;
+
+    [[nodiscard]] Session& session() { return m_session; }
+    [[nodiscard]] Selection& selection() { return m_selection; }
+    [[nodiscard]] FilterBar& filterBar() { return *m_filterBar; }
+    [[nodiscard]] QAction* action(ActionId id) const { return m_actions.value(static_cast<int>(id)); }
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void buildLayout();
+    void buildMenus();
+    void buildToolBar();
+    void connectSession();
+    void restore();
+    void remember();
+
+    [[nodiscard]] QWidget* view(std::size_t row);  // made when it is first wanted
+    [[nodiscard]] PacketsView& packets();
+    void showRow(int row);
+    void updateSidebar();
+    void updateTitle();
+    void updateActions();
+    void showProblems();
+    void noteRecent(const QStringList& files);
+    void fillRecent();
+
+    void trigger(ActionId id);
+    bool triggerFile(ActionId id);
+    bool triggerEdit(ActionId id);
+    bool triggerGo(ActionId id);
+    bool triggerFilter(ActionId id);
+    bool triggerView(ActionId id);
+    [[nodiscard]] bool mayLoseCapture();
+    void endWhatGoesOn();
+    void copy();
+    void chooseFiles();
+    void chooseCapture();
+    void startOrStop();
+    void goToPacket();
+    void goToFinding(int step);
+    void scaleText(double by);
+    void setTheme(Theme theme);
+    void showKeys();
+    void showAbout();
+
+    Session m_session;
+    Selection m_selection;
+    std::unique_ptr<Recorder> m_recorder;
+    std::unique_ptr<Exporter> m_exporter;
+    Sidebar* m_sidebar = nullptr;
+    QStackedWidget* m_stack = nullptr;
+    FilterBar* m_filterBar = nullptr;
+    StatusLine* m_status = nullptr;
+    QMenu* m_recentMenu = nullptr;
+    QStringList m_recent;
+    std::vector<QWidget*> m_views;  // by row of the table; nullptr: not made yet
+    QHash<int, QAction*> m_actions;
+    bool m_unsaved = false;     // what was captured lies in no file
+    std::size_t m_finding = 0;  // that was gone to last
+    double m_textSize = 0;      // of the desktop, in points
+};
+
+}  // namespace qps::gui

@@ -1,0 +1,298 @@
+// What menus and keys of the window do: the table of actions.hpp becomes menus, and each action is carried out.
+#include <gui/export/exporter.hpp>
+#include <gui/filter/filter_bar.hpp>
+#include <gui/live/capture_dialog.hpp>
+#include <gui/live/recorder.hpp>
+#include <gui/packets/packets_view.hpp>
+#include <gui/pictures/picture.hpp>
+#include <gui/tables/table_view.hpp>
+#include <gui/window/main_window.hpp>
+#include <gui/window/status_line.hpp>
+#include <gui/window/theme.hpp>
+#include <gui/window/views.hpp>
+
+#include <QApplication>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QKeyEvent>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QTextBrowser>
+#include <QToolBar>
+#include <QVBoxLayout>
+#include <array>
+#include <cmath>
+
+namespace qps::gui {
+
+using dissect::FrameIndex;
+
+namespace {
+
+constexpr double kLarger = 1.1;
+constexpr double kSmallestText = 5;  // points
+constexpr double kLargestText = 40;
+
+QString text(std::string_view view) { return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size())); }
+QString translated(std::string_view view) { return QCoreApplication::translate("actions", std::string(view).c_str()); }
+
+QList<QKeySequence> keysOf(const ActionRow& row) {
+    QList<QKeySequence> keys;
+    for (const QString& each : text(row.keys).split(QStringLiteral("; "), Qt::SkipEmptyParts)) keys << QKeySequence(each);
+    return keys;
+}
+
+}  // namespace
+
+void MainWindow::buildMenus() {
+    QHash<QString, QMenu*> menus;
+    const auto menuOf = [&](std::string_view title) {
+        QMenu*& menu = menus[text(title)];
+        if (menu == nullptr) menu = menuBar()->addMenu(translated(title));
+        return menu;
+    };
+    for (const ActionRow& row : actionRows()) {
+        QMenu* menu = menuOf(row.menu);
+        if (row.separated && !menu->isEmpty()) menu->addSeparator();
+        if (row.id == ActionId::LargerText)
+            for (std::size_t i = 0; i < viewRows().size(); ++i) {
+                QAction* go = menu->addAction(QCoreApplication::translate("views", viewRows()[i].title));
+                if (i < 10) go->setShortcut(QKeySequence(QStringLiteral("Alt+%1").arg((i + 1) % 10)));
+                connect(go, &QAction::triggered, this, [this, i] { showView(QString::fromUtf8(viewRows()[i].id)); });
+                if (i + 1 == viewRows().size()) menu->addSeparator();
+            }
+        QAction* action = menu->addAction(translated(row.text));
+        action->setShortcuts(keysOf(row));
+        action->setStatusTip(translated(row.tip));
+        action->setToolTip(translated(row.tip));
+        connect(action, &QAction::triggered, this, [this, id = row.id] { trigger(id); });
+        m_actions.insert(static_cast<int>(row.id), action);
+        if (row.id == ActionId::Open) m_recentMenu = menu->addMenu(tr("Open &recent"));
+    }
+}
+
+void MainWindow::buildToolBar() {
+    QToolBar* bar = addToolBar(tr("Tools"));
+    bar->setObjectName(QStringLiteral("tools"));
+    bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    constexpr std::array kShown{ActionId::Open,    ActionId::CaptureOptions, ActionId::StartStop,       ActionId::Back,
+                                ActionId::Forward, ActionId::GoToPacket,     ActionId::PreviousFinding, ActionId::NextFinding};
+    for (const ActionId id : kShown) {
+        bar->addAction(action(id));
+        if (id == ActionId::Open || id == ActionId::StartStop || id == ActionId::GoToPacket) bar->addSeparator();
+    }
+}
+
+void MainWindow::updateActions() {
+    const bool any = m_session.packets() != 0;
+    const bool capturing = m_session.state() == Session::State::Capturing;
+    for (const ActionRow& row : actionRows()) {
+        const bool always =
+            row.menu == "&Help" || row.menu == "&Capture" || row.menu == "&View" || row.id == ActionId::Open || row.id == ActionId::Quit;
+        action(row.id)->setEnabled(always || any || row.menu == "F&ilter");
+    }
+    action(ActionId::Close)->setEnabled(m_session.state() != Session::State::Empty);
+    action(ActionId::Reload)->setEnabled(m_session.state() != Session::State::Empty && !m_session.isLive());
+    action(ActionId::ExportPicture)->setEnabled(qobject_cast<Picture*>(m_stack->currentWidget()) != nullptr);
+    action(ActionId::UndoFilter)->setEnabled(m_selection.canUndoFilter());
+    action(ActionId::RedoFilter)->setEnabled(m_selection.canRedoFilter());
+    action(ActionId::ClearRange)->setEnabled(m_selection.range().has_value());
+    action(ActionId::StartStop)->setText(capturing || m_session.busy() ? tr("&Stop") : tr("&Start capture"));
+}
+
+void MainWindow::trigger(ActionId id) {
+    static_cast<void>(triggerFile(id) || triggerEdit(id) || triggerGo(id) || triggerFilter(id) || triggerView(id));
+}
+
+bool MainWindow::triggerFile(ActionId id) {
+    switch (id) {
+        case ActionId::Open: chooseFiles(); return true;
+        case ActionId::Reload: m_session.reload(); return true;
+        case ActionId::Close:
+            if (mayLoseCapture()) m_session.close();
+            return true;
+        case ActionId::SaveCapture: m_exporter->saveCapture(); return true;
+        case ActionId::ExportPackets: m_exporter->askPackets(packets().list().selectedFrames()); return true;
+        case ActionId::ExportAnalysis: m_exporter->exportAnalysis(); return true;
+        case ActionId::ExportPicture:
+            if (auto* picture = qobject_cast<Picture*>(m_stack->currentWidget())) picture->saveAs();
+            return true;
+        case ActionId::OpenInWireshark: m_exporter->openInWireshark(packets().list().selectedFrames()); return true;
+        case ActionId::Quit: close(); return true;
+        case ActionId::CaptureOptions: chooseCapture(); return true;
+        case ActionId::StartStop: startOrStop(); return true;
+        default: return false;
+    }
+}
+
+bool MainWindow::triggerEdit(ActionId id) {
+    switch (id) {
+        case ActionId::Copy: copy(); return true;
+        case ActionId::Find:
+            showView(QStringLiteral("packets"));
+            packets().findBar().open();
+            return true;
+        case ActionId::FindNext: packets().findBar().findNext(); return true;
+        case ActionId::FindPrevious: packets().findBar().findPrevious(); return true;
+        case ActionId::Mark: packets().list().toggleMark(); return true;
+        case ActionId::MarkShown: packets().list().markAllShown(); return true;
+        case ActionId::NextMark: packets().list().nextMark(); return true;
+        case ActionId::PreviousMark: packets().list().previousMark(); return true;
+        case ActionId::Ignore: packets().list().toggleIgnore(); return true;
+        case ActionId::TimeReference: packets().list().toggleTimeReference(); return true;
+        case ActionId::NextTimeReference: packets().list().nextTimeReference(); return true;
+        case ActionId::PreviousTimeReference: packets().list().previousTimeReference(); return true;
+        case ActionId::Comment: packets().list().editComment(); return true;
+        case ActionId::FieldAsColumn: packets().fieldAsColumn(); return true;
+        default: return false;
+    }
+}
+
+bool MainWindow::triggerGo(ActionId id) {
+    switch (id) {
+        case ActionId::GoToPacket: goToPacket(); return true;
+        case ActionId::FirstPacket: packets().list().firstPacket(); return true;
+        case ActionId::LastPacket: packets().list().lastPacket(); return true;
+        case ActionId::NextPacket: packets().list().nextPacket(); return true;
+        case ActionId::PreviousPacket: packets().list().previousPacket(); return true;
+        case ActionId::NextInConnection: packets().list().nextInConversation(); return true;
+        case ActionId::PreviousInConnection: packets().list().previousInConversation(); return true;
+        case ActionId::Corresponding: packets().list().goToCorresponding(); return true;
+        case ActionId::Back: m_selection.back(); return true;
+        case ActionId::Forward: m_selection.forward(); return true;
+        case ActionId::NextFinding: goToFinding(1); return true;
+        case ActionId::PreviousFinding: goToFinding(-1); return true;
+        case ActionId::FollowMessage: packets().followMessage(); return true;
+        case ActionId::FollowConnection:
+        case ActionId::ConnectionFilter: packets().followConversation(); return true;
+        default: return false;
+    }
+}
+
+bool MainWindow::triggerFilter(ActionId id) {
+    switch (id) {
+        case ActionId::FocusFilter: m_filterBar->edit(); return true;
+        case ActionId::ClearFilter: m_filterBar->clear(); return true;
+        case ActionId::UndoFilter: m_selection.undoFilter(); return true;
+        case ActionId::RedoFilter: m_selection.redoFilter(); return true;
+        case ActionId::ClearRange: m_selection.setRange(std::nullopt); return true;
+        default: return false;
+    }
+}
+
+bool MainWindow::triggerView(ActionId id) {
+    switch (id) {
+        case ActionId::LargerText: scaleText(kLarger); return true;
+        case ActionId::SmallerText: scaleText(1 / kLarger); return true;
+        case ActionId::NormalText: scaleText(m_textSize / QApplication::font().pointSizeF()); return true;
+        case ActionId::DesktopTheme: setTheme(Theme::Desktop); return true;
+        case ActionId::LightTheme: setTheme(Theme::Light); return true;
+        case ActionId::DarkTheme: setTheme(Theme::Dark); return true;
+        case ActionId::Keys: showKeys(); return true;
+        case ActionId::About: showAbout(); return true;
+        default: return false;
+    }
+}
+
+// Of the view that has the keyboard.
+void MainWindow::copy() {
+    for (QWidget* at = focusWidget(); at != nullptr; at = at->parentWidget())
+        if (const auto* table = qobject_cast<TableView*>(at)) return table->copy(TextFormat::Tsv);
+    packets().copy();
+}
+
+void MainWindow::chooseFiles() {
+    QSettings settings;
+    const QString key = QStringLiteral("files/folder");
+    QStringList files = QFileDialog::getOpenFileNames(
+        this, tr("Open captures"), settings.value(key).toString(),
+        tr("Captures (*.pcap *.pcapng *.cap *.erf *.pcap.gz *.pcapng.gz *.pcap.zst *.pcapng.zst);;All files (*)"));
+    if (files.isEmpty()) return;
+    files.sort();
+    settings.setValue(key, QFileInfo(files.front()).absolutePath());
+    open(files);
+}
+
+void MainWindow::chooseCapture() {
+    CaptureDialog dialog(recorderProgram(), this);
+    if (dialog.exec() == QDialog::Accepted) capture(dialog.choice());
+}
+
+void MainWindow::startOrStop() {
+    if (m_recorder->running()) return m_recorder->stop();
+    if (m_session.busy()) return m_session.stop();
+    chooseCapture();
+}
+
+void MainWindow::goToPacket() {
+    bool chosen = false;
+    const auto most = static_cast<double>(m_session.packets());
+    const double now = m_selection.packet() ? static_cast<double>(std::to_underlying(*m_selection.packet())) : 1;
+    // Of the dialogs of Qt only that of fractions goes past 2^31.
+    const double number = QInputDialog::getDouble(this, tr("Go to packet"), tr("Number of the packet, 1 to %L1:").arg(m_session.packets()),
+                                                  now, 1, most, 0, &chosen);
+    if (!chosen) return;
+    showView(QStringLiteral("packets"));
+    m_selection.selectPacket(FrameIndex{static_cast<std::uint64_t>(std::llround(number))});
+}
+
+void MainWindow::goToFinding(int step) {
+    const auto& findings = m_session.timeline()->findings;
+    if (findings.empty()) return m_status->showMessage(tr("There are no findings"), 3000);
+    // m_finding counts from 1; 0: none was gone to.
+    const auto count = static_cast<std::ptrdiff_t>(findings.size());
+    const auto at = m_finding == 0 ? (step > 0 ? 0 : count - 1) : (static_cast<std::ptrdiff_t>(m_finding) - 1 + step + count) % count;
+    m_finding = static_cast<std::size_t>(at) + 1;
+    const transport::Finding& finding = findings[static_cast<std::size_t>(at)];
+    if (finding.connection) m_selection.selectConnection(*finding.connection);
+    showView(QStringLiteral("packets"));
+    if (!finding.packets.empty()) m_selection.selectPacket(finding.packets.front());
+    m_status->showMessage(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(QString::fromStdString(finding.summary)));
+}
+
+void MainWindow::scaleText(double by) {
+    QFont font = QApplication::font();
+    font.setPointSizeF(std::clamp(font.pointSizeF() * by, kSmallestText, kLargestText));
+    QApplication::setFont(font);
+}
+
+void MainWindow::setTheme(Theme theme) {
+    use(theme);
+    QSettings().setValue(QStringLiteral("window/theme"), name(theme));
+}
+
+void MainWindow::showKeys() {
+    QString rows;
+    QString menu;
+    for (const ActionRow& row : actionRows()) {
+        if (row.keys.empty()) continue;
+        if (const QString title = translated(row.menu).remove(QLatin1Char('&')); title != menu) {
+            menu = title;
+            rows += QStringLiteral("<tr><td colspan=2><b>%1</b></td></tr>").arg(menu.toHtmlEscaped());
+        }
+        rows += QStringLiteral("<tr><td><code>%1</code>&nbsp;&nbsp;</td><td>%2</td></tr>")
+                    .arg(text(row.keys).toHtmlEscaped(), translated(row.tip).toHtmlEscaped());
+    }
+    QDialog dialog(this);
+    dialog.setWindowTitle(tr("Keys"));
+    auto* page = new QTextBrowser;
+    page->setHtml(QStringLiteral("<table>%1</table>").arg(rows) +
+                  tr("<p>Alt and a digit go to the views. In a picture: wheel and + - zoom, drag and arrows pan, Ctrl and drag choose a "
+                     "time range for all views, 0 shows everything, g goes to the packet.</p>"));
+    auto* column = new QVBoxLayout(&dialog);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(page);
+    const QFontMetrics metrics(font());
+    dialog.resize(metrics.averageCharWidth() * 84, metrics.height() * 36);
+    dialog.exec();
+}
+
+void MainWindow::showAbout() {
+    QMessageBox::about(this, tr("About qpscope"),
+                       tr("<b>qpscope %1</b><p>A packet analyser that knows RDMA: what happened, whose fault it is, and what to do.</p>")
+                           .arg(QStringLiteral(QPSCOPE_VERSION)));
+}
+
+}  // namespace qps::gui

@@ -1,0 +1,283 @@
+// The window and files: opening in every way, what cannot be read, ending early, closing, and what is remembered.
+#include <gui/filter/filter_bar.hpp>
+#include <gui/pictures/ladder_picture.hpp>
+#include <gui/pictures/plot_picture.hpp>
+#include <gui/tables/table_view.hpp>
+#include <gui/window/views.hpp>
+#include <tests/gui/window.hpp>
+
+#include <QFile>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QTableView>
+#include <QToolButton>
+#include <array>
+#include <set>
+
+using namespace qps::gui;
+using namespace qps::gui::tests;
+
+namespace {
+
+// Enough to tell text or a drawing from an empty ground.
+constexpr std::size_t kLeastColours = 12;
+
+std::size_t coloursOf(QWidget& widget) {
+    const QImage image = widget.grab().toImage();
+    std::set<QRgb> colours;
+    for (int y = 0; y < image.height(); y += 2)
+        for (int x = 0; x < image.width(); x += 2) colours.insert(image.pixel(x, y));
+    return colours.size();
+}
+
+// What the view has to say of the capture, beyond being painted.
+bool showsSomething(QWidget& view) {
+    if (auto* picture = qobject_cast<PlotPicture*>(&view)) {
+        const bool settled = QTest::qWaitFor([picture] { return picture->settled(); }, kPatience);
+        return settled && !picture->plot().data().empty();
+    }
+    if (auto* ladder = qobject_cast<LadderPicture*>(&view))
+        return QTest::qWaitFor([ladder] { return !ladder->view().ladder().lines.empty(); }, kPatience);
+    if (auto* packets = qobject_cast<PacketsView*>(&view)) return packets->list().geometryOfRows().rows != 0;
+    for (const TableView* table : view.findChildren<TableView*>())
+        if (table->model().rowCount() != 0) return true;
+    for (const QLabel* label : view.findChildren<QLabel*>())
+        if (label->isVisible() && label->text().size() > 100) return true;
+    return false;
+}
+
+QByteArray contents(const std::string& sample) {
+    QFile file(QString::fromStdString(sampleFile(sample)));
+    REQUIRE(file.open(QIODevice::ReadOnly));
+    return file.readAll();
+}
+
+QString written(const QTemporaryDir& folder, const char* name, const QByteArray& bytes) {
+    QFile file(folder.filePath(QLatin1String(name)));
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    REQUIRE(file.write(bytes) == bytes.size());
+    return file.fileName();
+}
+
+void drop(MainWindow& window, const QList<QUrl>& urls) {
+    QMimeData data;
+    data.setUrls(urls);
+    QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &enter);
+    REQUIRE(enter.isAccepted());
+    QDropEvent event(QPointF(100, 100), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &event);
+}
+
+QMenu* recentMenu(MainWindow& window) {
+    for (QMenu* menu : window.findChildren<QMenu*>())
+        if (menu->title() == QStringLiteral("Open &recent")) return menu;
+    FAIL("no menu of recent files");
+    return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("window: a sample is opened, and every view of it shows something") {
+    // What a capture has not the view says in words, and is not blank either.
+    const auto [name, missing] = GENERATE(table<const char*, QStringList>({
+        {"loss_write", {QStringLiteral("cm"), QStringLiteral("congestion")}},
+        {"rping_v4", {QStringLiteral("findings"), QStringLiteral("congestion")}},
+        {"congestion", {QStringLiteral("cm"), QStringLiteral("latency")}},
+    }));
+    Window opened(name);
+    CHECK(opened.window.windowTitle() == QStringLiteral("capture.pcap - qpscope"));
+    CHECK(opened.window.shownView() == QStringLiteral("summary"));
+    CHECK(opened.counts() == QStringLiteral("%L1 packets").arg(opened.session().packets()));
+    opened.selection().selectConnection(opened.session().timeline()->connections.front().uid);
+    for (const ViewRow& row : viewRows()) {
+        CAPTURE(name, row.id);
+        const QString id = QString::fromUtf8(row.id);
+        REQUIRE(opened.window.showView(id));
+        CHECK(opened.window.shownView() == id);
+        auto* view = opened.window.findChild<QWidget*>(id);
+        REQUIRE(view != nullptr);
+        CHECK(view->isVisible());
+        CHECK(showsSomething(*view) != missing.contains(id));
+        CHECK(coloursOf(*view) > kLeastColours);
+        grab(opened.window, QStringLiteral("window_%1_%2").arg(QLatin1String(name), id));
+    }
+    CHECK_FALSE(opened.window.showView(QStringLiteral("no such view")));
+    CHECK(opened.window.shownView() == QString::fromUtf8(viewRows().back().id));
+}
+
+TEST_CASE("window: without a capture every view says what to do") {
+    Window empty;
+    for (const ViewRow& row : viewRows()) {
+        CAPTURE(row.id);
+        REQUIRE(empty.window.showView(QString::fromUtf8(row.id)));
+        QTest::qWait(100);
+        CHECK(coloursOf(*empty.window.findChild<QWidget*>(QString::fromUtf8(row.id))) > kLeastColours / 2);
+        grab(empty.window, QStringLiteral("window_empty_%1").arg(QString::fromUtf8(row.id)));
+    }
+}
+
+TEST_CASE("window: a damaged file shows what comes before the damage, and a button that tells") {
+    const QTemporaryDir folder;
+    QByteArray bytes = contents("loss_write");
+    bytes.truncate(bytes.size() / 2);
+    Window opened;
+    const Answering answering;
+    opened.open({written(folder, "cut short.pcap", bytes)});
+    CHECK(opened.session().packets() > 100);
+    REQUIRE(opened.session().problems().size() == 1);
+    CHECK(answering.dialogs() == 0);
+    auto& button = opened.named<QToolButton>("Not all could be read");
+    REQUIRE(button.isVisible());
+    QTest::mouseClick(&button, Qt::LeftButton);
+    REQUIRE(answering.dialogs() == 1);
+    CHECK(answering.said()[0].contains(QStringLiteral("cut short.pcap")));
+    opened.open({QString::fromStdString(sampleFile("loss_write"))});
+    CHECK_FALSE(button.isVisible());
+}
+
+TEST_CASE("window: what cannot be opened at all is said in a sentence") {
+    const QTemporaryDir folder;
+    const std::array paths{QStringLiteral("/no/such/capture.pcap"), folder.path(), written(folder, "letter.txt", "Dear reader"),
+                           written(folder, "empty.pcap", {})};
+    const QString path = paths[GENERATE(0U, 1U, 2U, 3U)];
+    CAPTURE(path.toStdString());
+    Window opened;
+    const Answering answering;
+    opened.open({path});
+    REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
+    CHECK(answering.dialogs() == 1);
+    CHECK(answering.said()[0].contains(path));
+    CHECK(answering.said()[0].size() > path.size() + 15);
+    CHECK(opened.session().packets() == 0);
+    CHECK(opened.counts() == QStringLiteral("0 packets"));
+}
+
+TEST_CASE("window: reading is cancelled, and what was read stays") {
+    const bool byKey = GENERATE(false, true);
+    const QTemporaryDir folder;
+    // The same packets over and over: some hundred megabytes.
+    const QByteArray bytes = contents("loss_read");
+    constexpr int kHeader = 24;  // of a pcap file
+    QFile file(folder.filePath(QStringLiteral("large.pcap")));
+    REQUIRE(file.open(QIODevice::WriteOnly));
+    file.write(bytes.left(kHeader));
+    for (int i = 0; i < 120; ++i) file.write(bytes.mid(kHeader));
+    file.close();
+
+    Window opened;
+    opened.window.showView(QStringLiteral("packets"));
+    opened.window.open({file.fileName()});
+    REQUIRE(QTest::qWaitFor([&] { return opened.session().packets() != 0; }, kPatience));
+    REQUIRE(opened.session().busy());
+    auto& cancel = *opened.window.statusBar()->findChild<QToolButton*>();
+    CHECK(cancel.isVisible());
+    CHECK(opened.named<QProgressBar>("Progress").isVisible());
+    CHECK(opened.view<PacketsView>().list().geometryOfRows().rows != 0);  // while it is being read
+    if (byKey) opened.key(Qt::Key_Escape);
+    else QTest::mouseClick(&cancel, Qt::LeftButton);
+    REQUIRE(QTest::qWaitFor([&] { return !opened.session().busy(); }, kPatience));
+    CHECK(opened.session().state() == Session::State::Stopped);
+    CHECK_FALSE(cancel.isVisible());
+    const std::uint64_t read = opened.session().packets();
+    CHECK(read > 0);
+    CHECK(opened.view<PacketsView>().list().geometryOfRows().rows == read);
+    CHECK(opened.session().timeline()->quality.packets == read);
+    opened.key(Qt::Key_End, Qt::ControlModifier);
+    CHECK(opened.packet() == read);
+    CHECK(opened.view<PacketsView>().panes().tree().packet() != nullptr);
+}
+
+TEST_CASE("window: files are dropped on it, several are one capture") {
+    Window opened;
+    const QUrl first = QUrl::fromLocalFile(QString::fromStdString(sampleFile("rping_v6")));
+    const QUrl second = QUrl::fromLocalFile(QString::fromStdString(sampleFile("write_8k")));
+    drop(opened.window, {first});
+    opened.settle();
+    const std::uint64_t alone = opened.session().packets();
+    REQUIRE(alone != 0);
+    drop(opened.window, {second, first, QUrl(QStringLiteral("https://example.org/not/here.pcap"))});
+    opened.settle();
+    CHECK(opened.session().packets() > alone);
+    CHECK(opened.session().files() == QStringList{first.toLocalFile(), second.toLocalFile()});
+    CHECK(opened.window.windowTitle().contains(QStringLiteral("1 more")));
+    drop(opened.window, {QUrl(QStringLiteral("https://example.org/not/here.pcap"))});
+    CHECK(opened.session().files().size() == 2);
+}
+
+TEST_CASE("window: a file is chosen in a dialog, reloaded when it has grown, and closed") {
+    const QTemporaryDir folder;
+    const QByteArray bytes = contents("write_8k");
+    const QString path = written(folder, "growing.pcap", bytes.left(24));
+    Window opened;
+    {
+        const Answering answering([&](QWidget& dialog) {
+            dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(path);
+            qobject_cast<QDialog*>(&dialog)->accept();
+        });
+        opened.key(Qt::Key_O, Qt::ControlModifier);
+        CHECK(answering.dialogs() == 1);
+    }
+    opened.settle();
+    CHECK(opened.session().files() == QStringList{path});
+    CHECK(opened.session().packets() == 0);
+    written(folder, "growing.pcap", bytes);
+    opened.key(Qt::Key_R, Qt::ControlModifier);
+    opened.settle();
+    CHECK(opened.session().packets() > 100);
+    opened.window.showView(QStringLiteral("packets"));
+    opened.key(Qt::Key_W, Qt::ControlModifier);
+    CHECK(opened.session().state() == Session::State::Empty);
+    CHECK(opened.window.windowTitle() == QStringLiteral("qpscope"));
+    CHECK(opened.view<PacketsView>().list().geometryOfRows().rows == 0);
+    CHECK_FALSE(opened.window.action(ActionId::Reload)->isEnabled());
+    CHECK_FALSE(opened.window.action(ActionId::GoToPacket)->isEnabled());
+}
+
+TEST_CASE("window: recent files are in the menu and on the start page, the last one first") {
+    Window opened("rping_v6");
+    const QString first = opened.session().files().front();
+    opened.open({QString::fromStdString(sampleFile("write_8k"))});
+    QMenu* menu = recentMenu(opened.window);
+    REQUIRE(menu->actions().size() == 2);
+    menu->actions()[1]->trigger();
+    opened.settle();
+    CHECK(opened.session().files() == QStringList{first});
+    CHECK(menu->actions()[0]->text() == first);
+    for (int i = 0; i < 20; ++i) opened.window.open({QStringLiteral("/tmp/no & such %1.pcap").arg(i)});
+    const Answering answering;
+    opened.settle();
+    CHECK(menu->actions().size() == 10);
+    CHECK(menu->actions()[0]->text() == QStringLiteral("/tmp/no && such 19.pcap"));
+}
+
+TEST_CASE("window: what the user arranged is there again in the next window") {
+    QSize size;
+    std::size_t columns = 0;
+    const Window first("write_8k");
+    {
+        auto& window = const_cast<MainWindow&>(first.window);
+        window.resize(900, 640);
+        window.showView(QStringLiteral("packets"));
+        auto& packets = *window.findChild<PacketsView*>();
+        REQUIRE(packets.list().addFieldColumn(QStringLiteral("infiniband.bth.psn")));
+        packets.list().setTimeFormat(TimeFormat::Utc);
+        columns = packets.list().columns().size();
+        window.filterBar().edit(QStringLiteral("infiniband"));
+        window.filterBar().apply();
+        size = window.size();
+        REQUIRE(window.close());
+    }
+    MainWindow second(1);
+    second.show();
+    CHECK(second.size() == size);
+    CHECK(second.filterBar().history() == QStringList{QStringLiteral("infiniband")});
+    CHECK(recentMenu(second)->actions().size() == 1);
+    second.showView(QStringLiteral("packets"));
+    auto& packets = *second.findChild<PacketsView*>();
+    CHECK(packets.list().columns().size() == columns);
+    CHECK(packets.list().timeFormat() == TimeFormat::Utc);
+}
