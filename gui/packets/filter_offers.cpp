@@ -47,7 +47,7 @@ QString joinedFilter(const QString& present, const QString& offered, Joining joi
     return QLatin1Char('(') + present + (both ? QStringLiteral(") and (") : QStringLiteral(") or (")) + part + QLatin1Char(')');
 }
 
-void addFilterOffers(QMenu& menu, const QString& present, const QString& offered, const FilterUse& use) {
+void addFilterOffers(QMenu& menu, const QString& present, const QString& offered, const FilterTakers& use) {
     addOffers(menu, QCoreApplication::translate("FilterOffers", "&Apply as Filter"), present, offered, use.apply);
     addOffers(menu, QCoreApplication::translate("FilterOffers", "&Prepare as Filter"), present, offered, use.prepare);
 }
