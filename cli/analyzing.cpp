@@ -60,12 +60,7 @@ public:
         rehearsing_ = false;
     }
 
-    void add(const Drops& drops) {
-        drops_.known = drops_.known || drops.known;
-        drops_.received += drops.received;
-        drops_.dropped += drops.dropped;
-        drops_.dropped_by_system += drops.dropped_by_system;
-    }
+    void add(const Drops& drops) { drops_ += drops; }
 
     [[nodiscard]] transport::Timeline finish() {
         transport::Timeline timeline = analysis_.finish(drops_);

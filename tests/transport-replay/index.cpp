@@ -7,6 +7,7 @@
 #include <transport-replay/annotator.hpp>
 #include <transport-replay/index/indexer.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -124,6 +125,22 @@ TEST_CASE("several files are one capture, numbered on") {
     REQUIRE(first != nullptr);
     CHECK(first->frame.elapsed == Duration{});
     CHECK(outcome.timeline.packets == 64);
+}
+
+TEST_CASE("how far several files are is told of all of them together") {
+    const std::string path = QPSCOPE_SOURCE_DIR "/captures/err_rnr/capture.pcap";
+    const std::uint64_t size = std::filesystem::file_size(path);
+    CaptureIndex index;
+    std::vector<std::uint64_t> done;
+    const Indexed outcome = build_index(index, {.files = {path, path, path}, .jobs = {1}, .spool_folder = "/tmp"},
+                                        {.progressed = [&](std::uint64_t bytes, std::optional<std::uint64_t> all) {
+                                            REQUIRE(all == 3 * size);
+                                            done.push_back(bytes);
+                                        }});
+    CHECK(outcome.problems.empty());
+    CHECK(std::ranges::is_sorted(done));
+    REQUIRE_FALSE(done.empty());
+    CHECK(done.back() == 3 * size);
 }
 
 TEST_CASE("a damaged file is there up to the damage") {

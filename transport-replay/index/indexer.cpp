@@ -2,6 +2,7 @@
 #include <transport-replay/observation_batch.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace qps::transport {
@@ -26,6 +27,18 @@ struct Piece {
     std::vector<std::uint64_t> places;  // record of each, by file_offset
 };
 
+// Of all files together, where all of them are files.
+std::optional<std::uint64_t> size_of(const std::vector<std::string>& files) {
+    std::uint64_t sum = 0;
+    for (const std::string& file : files) {
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
+        const std::uintmax_t size = std::filesystem::file_size(file, error);
+        if (!error) sum += size;
+    }
+    return sum;
+}
+
 class Indexer {
 public:
     Indexer(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch)
@@ -39,6 +52,7 @@ public:
     Indexer& operator=(const Indexer&) = delete;
 
     Indexed run() {
+        size_ = size_of(indexing_.files);
         for (const std::string& file : indexing_.files) {
             if (stopped()) break;
             read(file);
@@ -58,28 +72,21 @@ private:
     [[nodiscard]] bool prepare(Input& input, const std::string& file);
     [[nodiscard]] bool read_batch(Input& input, Batch& batch);
     void take(const Piece& piece, std::size_t file);
-    void show(const Drops& drops);
+    void show(const Drops& of_this_file);
 
     CaptureIndex& index_;
     const Indexing& indexing_;
     const IndexWatch& watch_;
     Analysis analysis_;
     Indexed outcome_;
-    Drops drops_;                     // of the files before
-    std::uint64_t frames_ = 0;        // read so far, over all files
-    std::uint64_t messages_ = 0;      // that packets before ended
-    std::uint64_t bytes_before_ = 0;  // of the files before
+    Drops drops_;                        // of the files before
+    std::optional<std::uint64_t> size_;  // of all files, in bytes as stored
+    std::uint64_t frames_ = 0;           // read so far, over all files
+    std::uint64_t messages_ = 0;         // that packets before ended
+    std::uint64_t bytes_before_ = 0;     // of the files before
     bool rehearsing_ = false;
     bool stopped_ = false;
 };
-
-Drops sum(Drops a, const Drops& b) {
-    a.known = a.known || b.known;
-    a.received += b.received;
-    a.dropped += b.dropped;
-    a.dropped_by_system += b.dropped_by_system;
-    return a;
-}
 
 // Where the packets of that file will be read again: in itself, or in a spool.
 bool Indexer::prepare(Input& input, const std::string& file) {
@@ -137,10 +144,7 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
         if (frame.has_time && !index_.start()) index_.started(frame.time);
         frame.index = FrameIndex{++frames_};
     }
-    if (watch_.progressed) {
-        const auto size = input.capture.size();
-        watch_.progressed(bytes_before_ + input.capture.bytes_read(), size && indexing_.files.size() == 1 ? size : std::nullopt);
-    }
+    if (watch_.progressed) watch_.progressed(bytes_before_ + input.capture.bytes_read(), size_);
     return true;
 }
 
@@ -163,11 +167,12 @@ void Indexer::take(const Piece& piece, std::size_t file) {
     });
 }
 
-void Indexer::show(const Drops& drops) {
+void Indexer::show(const Drops& of_this_file) {
     if (!watch_.timeline || !watch_.wants_timeline || !watch_.wants_timeline()) return;
     rehearsing_ = true;
     Analysis copy = analysis_;
-    watch_.timeline(copy.finish(drops));
+    Drops drops = drops_;
+    watch_.timeline(copy.finish(drops += of_this_file));
     rehearsing_ = false;
 }
 
@@ -194,11 +199,11 @@ void Indexer::read(const std::string& file) {
     };
     const auto consume = [&](std::size_t slot) {
         take(pieces[slot], input.number);
-        show(sum(drops_, input.capture.drops()));
+        show(input.capture.drops());
         return !stopped();
     };
     dissect::run({[&](Batch& batch) { return read_batch(input, batch); }, work, consume}, jobs);
-    drops_ = sum(drops_, input.capture.drops());
+    drops_ += input.capture.drops();
     bytes_before_ += input.capture.bytes_read();
     if (!stopped() && input.capture.problem().kind != InputProblemKind::none) outcome_.problems.push_back(input.capture.problem());
 }
