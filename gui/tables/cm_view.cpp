@@ -4,9 +4,7 @@
 #include <gui/tables/cm_view.hpp>
 #include <gui/tables/table_tie.hpp>
 
-#include <QSplitter>
 #include <QTableView>
-#include <QVBoxLayout>
 #include <algorithm>
 
 namespace qps::gui {
@@ -19,13 +17,7 @@ CmView::CmView(Session& session, Selection& selection, QWidget* parent)
     m_table->setEmptyText(tr("No connection attempts: the capture has no messages of the connection manager."));
     m_table->keepOneChosen();
     m_pane = new CmPane;
-    auto* parts = new QSplitter(Qt::Vertical);
-    parts->addWidget(m_table);
-    parts->addWidget(m_pane);
-    parts->setChildrenCollapsible(false);
-    parts->setSizes({1000, 1000});  // halves, of any height
-    setFocusProxy(m_table);
-    (new QVBoxLayout(this))->addWidget(parts);
+    layOut(*this, *m_table, *m_pane);
 
     // Management datagrams are of no connection: packets are asked one by one.
     new TableTie(*m_table, session, selection, [this](TableModel::Row row, const ShownPackets&) {

@@ -4,9 +4,7 @@
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/table_tie.hpp>
 
-#include <QSplitter>
 #include <QTableView>
-#include <QVBoxLayout>
 
 namespace qps::gui {
 
@@ -18,13 +16,7 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     m_table->setEmptyText(tr("No findings: nothing that went wrong was recognised in this capture."));
     m_table->keepOneChosen();
     m_pane = new FindingPane;
-    auto* parts = new QSplitter(Qt::Vertical);
-    parts->addWidget(m_table);
-    parts->addWidget(m_pane);
-    parts->setChildrenCollapsible(false);
-    parts->setSizes({1000, 1000});  // halves, of any height
-    setFocusProxy(m_table);
-    (new QVBoxLayout(this))->addWidget(parts);
+    layOut(*this, *m_table, *m_pane);
 
     new TableTie(*m_table, session, selection, [this, &selection](TableModel::Row row, const ShownPackets& shown) {
         const transport::Finding& finding = m_model->finding(row);

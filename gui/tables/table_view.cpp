@@ -17,6 +17,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QSettings>
+#include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -410,6 +411,16 @@ void TableView::saveColumns() const {
     settings.setValue(QStringLiteral("version"), kColumnsVersion);
     settings.setValue(QStringLiteral("columns"), names);
     settings.setValue(QStringLiteral("header"), m_table->horizontalHeader()->saveState());
+}
+
+void layOut(QWidget& view, TableView& table, QWidget& pane) {
+    auto* parts = new QSplitter(Qt::Vertical);
+    parts->addWidget(&table);
+    parts->addWidget(&pane);
+    parts->setChildrenCollapsible(false);
+    parts->setSizes({1000, 1000});  // halves, of any height
+    view.setFocusProxy(&table);
+    (new QVBoxLayout(&view))->addWidget(parts);
 }
 
 }  // namespace qps::gui

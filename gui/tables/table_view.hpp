@@ -96,4 +96,7 @@ private:
     bool m_fitting = false;  // we change columns, not the user
 };
 
+// A view of two halves: the table, and below it what tells more of the row that is chosen. The table has the keyboard.
+void layOut(QWidget& view, TableView& table, QWidget& pane);
+
 }  // namespace qps::gui
