@@ -87,11 +87,11 @@ void FilterLine::paintState() {
 void FilterLine::underline() {
     QList<QInputMethodEvent::Attribute> attributes;
     if (m_mistake && !text().isEmpty()) {
-        const int lead = static_cast<int>(text().size() - QString(text()).remove(0, 0).trimmed().size());
-        const int leading = lead == 0 ? 0 : static_cast<int>(text().indexOf(text().trimmed()));
-        const int from =
-            std::min<int>(leading + charactersBefore(text().trimmed(), m_mistake->column - 1), static_cast<int>(text().size()) - 1);
-        const int to = std::max(from + 1, leading + charactersBefore(text().trimmed(), m_mistake->column - 1 + m_mistake->length));
+        // What is wrong is told of the text without the spaces around it.
+        const QString typed = text().trimmed();
+        const int leading = static_cast<int>(text().indexOf(typed));
+        const int from = std::min(leading + charactersBefore(typed, m_mistake->column - 1), static_cast<int>(text().size()) - 1);
+        const int to = std::max(from + 1, leading + charactersBefore(typed, m_mistake->column - 1 + m_mistake->length));
         QTextCharFormat format;
         format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
         format.setUnderlineColor(textColor(Severity::error, palette()));

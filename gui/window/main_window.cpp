@@ -192,9 +192,11 @@ void MainWindow::begin(const Options& options) {
     auto* waiting = new QObject(this);
     connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted = dissect::FrameIndex{options.packet}] {
         if (!m_session.index()->has(wanted)) return;
-        delete waiting;
+        disconnect(&m_session, nullptr, waiting, nullptr);
+        waiting->deleteLater();
         m_selection.selectPacket(wanted);
     });
+    connect(&m_session, &Session::opened, waiting, &QObject::deleteLater);  // another capture: nobody asked for its packet
 }
 
 void MainWindow::open(const QStringList& files) {

@@ -2,6 +2,7 @@
 #include <gui/export/exporter.hpp>
 #include <gui/filter/filter_bar.hpp>
 #include <gui/live/capture_dialog.hpp>
+#include <gui/live/choice.hpp>
 #include <gui/live/recorder.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
@@ -223,6 +224,7 @@ void MainWindow::chooseCapture() {
 void MainWindow::startOrStop() {
     if (m_recorder->running()) return m_recorder->stop();
     if (m_session.busy()) return m_session.stop();
+    if (const CaptureChoice last = lastChoice(); !last.interface.isEmpty()) return capture(last);
     chooseCapture();
 }
 
