@@ -1,0 +1,232 @@
+// Adapter: a channel adapter of one port, without I/O: what ibv_context and everything made from it are to an application.
+//
+// An application opens protection domains, memory, completion queues and queue pairs, posts work and polls completions, as with
+// ibverbs. Whoever has a wire hands in what arrived (process) and sends what is due (poll). Time is an argument everywhere.
+//
+//   Adapter adapter({.addresses = {mine}});
+//   const Pd pd = *adapter.alloc_pd();
+//   const Mr mr = *adapter.reg_mr(pd, memory, kEveryAccess);                    // std::span<std::byte> memory: ours to the end
+//   const Cq cq = *adapter.create_cq(64);
+//   const dissect::Qpn qp = *adapter.create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq});
+//   adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = kEveryAccess});   // then rtr, rts
+//   adapter.post_send(qp, ...);                                                 // verbs.hpp
+//   while (const auto out = adapter.poll(now)) device.send(out->packet, route_of(*out));
+//   adapter.process({.packet = in, .source = from, .destination = mine}, now);
+//   while (const std::size_t count = adapter.poll_cq(cq, done)) ...
+//   if (const auto due = adapter.poll_at()) ...                                 // when poll() has something again
+//
+// Invariants: every posted work request completes exactly once, in order, or silently where it was not signaled and succeeded;
+// borrowed memory is touched only while a region that shows it is registered; the order of departures depends on nothing but
+// the calls. A call that fails changes nothing.
+//
+// A peer, or anybody who can send a frame, can send any Arrival: every one that is not for one of our queue pairs, from its
+// peer, with its keys, is refused and counted by name (Refusal). What grows: the objects and the work in them, each by a call
+// of the application and bounded below; what peers make us remember (responses, datagrams, events, CNPs) is bounded per object.
+#pragma once
+
+#include <transport-replay/live/verbs/dcqcn.hpp>
+#include <transport-replay/live/verbs/verbs.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace qps::transport::live {
+struct ManagementDatagram;  // live/cm/management_datagram.hpp
+}
+
+namespace qps::transport::verbs {
+
+inline constexpr std::size_t kMaxPds = 1U << 12;
+inline constexpr std::size_t kMaxMrs = 1U << 16;  // regions and windows together: the index of a key has 24 bits
+inline constexpr std::size_t kMaxCqs = 1U << 15;  // two for each queue pair
+inline constexpr std::size_t kMaxSrqs = 1U << 12;
+inline constexpr std::size_t kMaxQps = 1U << 14;     // of some kilobytes each
+inline constexpr std::uint32_t kMaxQpWr = 1U << 14;  // of a work queue, as the deepest of devices
+inline constexpr std::uint32_t kMaxCqe = 1U << 22;   // of a completion queue, as the deepest of devices
+inline constexpr std::uint32_t kMaxSge = 16;
+inline constexpr std::uint32_t kMaxInlineData = 256;
+inline constexpr std::uint8_t kMaxRdAtomic = 128;  // what the responder remembers at most
+inline constexpr std::size_t kMaxMcastGroups = 1U << 10;
+inline constexpr std::size_t kMaxMcastAttached = 64;      // queue pairs of one group: each gets a copy of every packet
+inline constexpr std::size_t kMaxAsyncEvents = 1U << 12;  // not taken; more are counted
+inline constexpr std::size_t kMaxDatagrams = 1U << 10;    // of queue pair 1, each way, of 256 bytes
+inline constexpr std::uint32_t kResponsesInARow = 64;     // then one request has its turn: READs of a peer starve nobody
+
+struct AdapterSettings {
+    std::vector<Address> addresses{};  // of the port; the first of a kind is the source of who names none
+    std::vector<dissect::Pkey> pkeys{dissect::Pkey{0xffff}};
+    PathMtu mtu = PathMtu::bytes_4096;             // of the port: the longest UD message
+    dissect::Qpn first_qp{0x11};                   // numbers are given out upwards from here
+    std::uint64_t first_address = 0x10'0000'0000;  // iova of the first region; the next lie behind it
+    std::optional<DcqcnSettings> dcqcn{};          // paces all queue pairs; each may say otherwise (QpAttr::rate_control)
+    bool ecn_capable = true;                       // data goes out as ECT(0)
+    bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
+    std::uint32_t window = 128;                    // PSNs a queue pair has outstanding
+    std::uint32_t ack_every = 1;                   // packets an unasked ACK covers; 0: only on request
+};
+
+// A packet that came, checked for its ICRC and decoded. transport_version is that of the BTH.
+struct Arrival {
+    TransportPacket packet{};
+    Address source{};
+    Address destination{};
+    std::uint64_t source_mac = 0;
+    Ecn ecn = Ecn::not_capable;
+    std::uint8_t hops = 0;
+    std::uint8_t transport_version = 0;
+};
+
+// A packet to send. References are valid until the adapter is called again.
+struct Departure {
+    const TransportPacket& packet;
+    const AddressHandle& to;  // source always set, where the adapter has an address of that kind
+    dissect::Qpn from{};
+    std::uint16_t udp_source_port = kFirstUdpSourcePort;
+    Ecn ecn = Ecn::not_capable;
+};
+// How it travels: all but MAC addresses, VLAN and the identification of IPv4.
+[[nodiscard]] Route route_of(const Departure& departure);
+
+// Why an arrival was dropped.
+enum class Refusal : std::uint8_t {
+    transport_version,  // not 0 (9.6.1.1)
+    undefined_opcode,   //
+    management_qp,      // QP 0 does not exist on RoCE
+    destination,        // not an address of this port
+    unknown_qp,         // no such queue pair
+    qp_state,           // it does not take that in its state
+    service,            // opcodes of another service (9.6.1.2)
+    pkey,               // no match (10.9.3)
+    qkey,               // another Q_Key, or none
+    source,             // not from the queue pair's peer
+    multicast_service,  // to the multicast queue pair, and not an unreliable datagram to a group
+    multicast_group,    // nobody is attached
+    no_receive,         // UD: nothing posted
+    datagram_length,    // UD: longer than the receive; QP 1: not 256 bytes
+    datagram_queue,     // QP 1: kMaxDatagrams wait
+    unusable,           // UC and UD: refused in silence for any other reason
+};
+inline constexpr std::array<std::string_view, 16> kRefusalNames{"transport_version",
+                                                                "undefined_opcode",
+                                                                "management_qp",
+                                                                "destination",
+                                                                "unknown_qp",
+                                                                "qp_state",
+                                                                "service",
+                                                                "pkey",
+                                                                "qkey",
+                                                                "source",
+                                                                "multicast_service",
+                                                                "multicast_group",
+                                                                "no_receive",
+                                                                "datagram_length",
+                                                                "datagram_queue",
+                                                                "unusable"};
+
+struct AdapterCounts {
+    std::uint64_t arrivals = 0;
+    std::uint64_t departures = 0;
+    std::array<std::uint64_t, kRefusalNames.size()> refused{};
+    std::uint64_t marked = 0;  // arrived with congestion experienced
+    std::uint64_t cnps_sent = 0;
+    std::uint64_t cnps_received = 0;
+    std::uint64_t events_lost = 0;  // beyond kMaxAsyncEvents
+    [[nodiscard]] std::uint64_t of(Refusal why) const { return refused[static_cast<std::size_t>(why)]; }
+};
+
+struct QpCounts {
+    std::uint64_t packets_sent = 0;
+    std::uint64_t packets_received = 0;
+    std::uint64_t bytes_sent = 0;  // of payload
+    std::uint64_t bytes_received = 0;
+    std::uint64_t retransmitted = 0;
+    std::uint64_t sequence_naks = 0;  // received
+    std::uint64_t rnr_naks = 0;       // received
+    std::uint64_t timeouts = 0;
+    std::uint64_t ghosts = 0;  // responses to nothing outstanding
+    std::uint64_t cnps_sent = 0;
+    std::uint64_t cnps_received = 0;
+};
+
+struct QpStatus {
+    QpState state = QpState::reset;
+    QpInitAttr init{};
+    QpAttr attr{};  // all that was ever set, and is
+    QpCounts counts{};
+    std::uint32_t sends = 0;                       // posted and not complete
+    std::uint32_t receives = 0;                    // likewise, of its own queue
+    std::optional<dissect::BitsPerSecond> rate{};  // where DCQCN limits it
+};
+
+enum class MwType : std::uint8_t { type_1 = 1, type_2 = 2 };  // type 2: bound by a work request, to one queue pair
+struct Window {
+    Mw handle{};
+    dissect::Rkey rkey{};
+    MwType type = MwType::type_1;
+};
+
+class Adapter {
+public:
+    explicit Adapter(const AdapterSettings& settings);
+    Adapter(Adapter&&) noexcept;
+    Adapter& operator=(Adapter&&) noexcept;
+    ~Adapter();
+
+    // Protection domains, memory. What is in use is busy. The bytes stay the caller's, and must stay, until dereg_mr().
+    [[nodiscard]] Result<Pd> alloc_pd();
+    Result<void> dealloc_pd(Pd pd);
+    [[nodiscard]] Result<Mr> reg_mr(Pd pd, dissect::MutableBytes bytes, Access access, std::optional<std::uint64_t> iova = std::nullopt);
+    Result<void> dereg_mr(dissect::Rkey lkey);
+    [[nodiscard]] Result<Window> alloc_mw(Pd pd, MwType type);
+    // Type 1: posts the bind to the queue pair's send queue; the new key.
+    Result<dissect::Rkey> bind_mw(dissect::Qpn qp, std::uint64_t wr_id, const MwBind& bind, SendFlags flags = {});
+    Result<void> dealloc_mw(Mw mw);
+
+    // Completion queues. A notification is asked for once (req_notify_cq) and comes once.
+    [[nodiscard]] Result<Cq> create_cq(std::uint32_t depth);
+    Result<void> resize_cq(Cq cq, std::uint32_t depth);
+    Result<void> destroy_cq(Cq cq);
+    std::size_t poll_cq(Cq cq, std::span<Wc> into);
+    Result<void> req_notify_cq(Cq cq, bool solicited_only = false);
+    [[nodiscard]] std::vector<Cq> take_notifications();
+
+    // Shared receive queues. An armed limit (> 0) gives one event when fewer receives than that are left.
+    [[nodiscard]] Result<Srq> create_srq(Pd pd, std::uint32_t max_wr, std::uint32_t max_sge = 4);
+    Result<void> modify_srq(Srq srq, std::uint32_t limit);
+    Result<void> destroy_srq(Srq srq);
+    Result<void> post_srq_recv(Srq srq, const RecvWr& wr);
+
+    // Queue pairs. modify_qp() without qp_state changes attributes in the state it is in.
+    [[nodiscard]] Result<dissect::Qpn> create_qp(const QpInitAttr& init);
+    Result<void> modify_qp(dissect::Qpn qp, const QpAttr& attr);
+    [[nodiscard]] Result<QpStatus> query_qp(dissect::Qpn qp) const;
+    Result<void> destroy_qp(dissect::Qpn qp);
+    Result<void> post_send(dissect::Qpn qp, const SendWr& wr);
+    Result<void> post_recv(dissect::Qpn qp, const RecvWr& wr);
+    Result<void> attach_mcast(dissect::Qpn qp, const Address& group);
+    Result<void> detach_mcast(dissect::Qpn qp, const Address& group);
+    // The groups somebody is attached to, for who must tell the network.
+    [[nodiscard]] std::vector<Address> groups() const;
+
+    [[nodiscard]] std::vector<AsyncEvent> take_async_events();
+
+    // Queue pair 1, which always exists.
+    Result<void> send_datagram(const live::ManagementDatagram& datagram);
+    [[nodiscard]] std::vector<live::ManagementDatagram> take_datagrams();
+
+    // The wire.
+    void process(const Arrival& arrival, dissect::Instant now);
+    // The next packet to send, or nothing: call until nothing comes.
+    [[nodiscard]] std::optional<Departure> poll(dissect::Instant now);
+    // When poll() is due: kAtOnce where something is ready, a timer's time, or nothing at all.
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
+
+    [[nodiscard]] const AdapterCounts& counts() const;
+    [[nodiscard]] const AdapterSettings& settings() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace qps::transport::verbs
