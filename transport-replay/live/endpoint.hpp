@@ -1,0 +1,68 @@
+// Endpoint: a live peer on a wire: a device, a host on it, a channel adapter, a connection manager, driven by poll(now).
+//
+//   Endpoint endpoint(Device(std::move(*ring)), {.host = {...}, .seed = 7});
+//   for (;;) {
+//       const dissect::Instant now = clock();
+//       endpoint.poll(now);                      // takes what arrived, sends what is due
+//       program.poll(endpoint, now);             // takes completions and events, posts work
+//       sleep on endpoint.device().descriptor() until earliest of endpoint.poll_at(), program.poll_at()
+//   }
+//
+// No clock, no thread, no waiting in here; with a simulated device the same calls give the same frames.
+//
+// Everything that arrives is a stranger's: the host looks at addresses, the decoder at lengths and the ICRC, the adapter and the
+// connection manager at the rest; what is refused is counted by name. What grows: packets that wait for the MAC address of where
+// they go (kMaxWaiting); the rest is bounded by the parts.
+#pragma once
+
+#include <transport-replay/live/connections.hpp>
+#include <transport-replay/live/device/device.hpp>
+#include <transport-replay/live/host/host.hpp>
+
+#include <deque>
+#include <memory>
+
+namespace qps::transport::live {
+
+inline constexpr std::size_t kMaxWaiting = 256;  // packets; a peer that cannot be found fills no more
+
+struct EndpointSettings {
+    HostSettings host;
+    verbs::AdapterSettings adapter{};  // its addresses and MTU are the host's
+    std::uint64_t seed = 1;            // of everything drawn: ids, PSNs
+};
+
+// What arrived and was no use, besides what the parts count.
+struct EndpointCounts {
+    std::uint64_t packets_received = 0;  // RoCE, for us, whole and right
+    std::uint64_t packets_sent = 0;
+    std::uint64_t wrong_icrc = 0;
+    std::uint64_t malformed = 0;   // RoCE that cannot be read: cut, lengths that lie
+    std::uint64_t unroutable = 0;  // to send: nobody answers for the address, or kMaxWaiting
+    std::uint64_t send_later = 0;  // times the device had no room
+};
+
+class Endpoint {
+public:
+    Endpoint(Device device, const EndpointSettings& settings);
+    Endpoint(Endpoint&&) noexcept;
+    Endpoint& operator=(Endpoint&&) noexcept;
+    ~Endpoint();
+
+    void poll(dissect::Instant now);
+    // When poll() is due of its own accord; the device's descriptor says when frames arrived.
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
+
+    [[nodiscard]] verbs::Adapter& adapter();
+    [[nodiscard]] Connections& connections();
+    [[nodiscard]] ConnectionManager& manager();
+    [[nodiscard]] Host& host();
+    [[nodiscard]] Device& device();
+    [[nodiscard]] const EndpointCounts& counts() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace qps::transport::live

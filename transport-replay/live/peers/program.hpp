@@ -1,0 +1,122 @@
+// Program: what a live peer does with its endpoint: rping, an echo, a sink; server or client.
+//
+// A program is polled: after every Endpoint::poll() it takes its completions and connection events, and posts work. It waits for
+// nothing and keeps no time but what it is told. kPrograms is the table of all of them; the command line, its help and the
+// documentation derive from it. Who adds one writes a type with the members of ProgramLike and a row.
+//
+// What its peer says is a stranger's word: lengths and addresses in messages are checked before they are used, and what a server
+// keeps for a connection goes with the connection. Bounds: kMaxClients, kMaxTransfer.
+#pragma once
+
+#include <transport-replay/live/endpoint.hpp>
+
+#include <concepts>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qps::transport::live {
+
+inline constexpr std::size_t kMaxClients = 1024;         // of one server; more are rejected
+inline constexpr std::uint32_t kMaxTransfer = 1U << 30;  // bytes of one message or region that a user may ask for
+
+// What the user asked for.
+struct ProgramRequest {
+    std::optional<Address> target{};       // whom to connect to; none: serve
+    std::optional<IpPort> port{};          // none: the program's own
+    std::optional<std::uint64_t> count{};  // messages or rounds; none: the program's own, of a server: until it is stopped
+    std::optional<std::uint32_t> size{};   // bytes of a message or region; none: the program's own
+    std::uint32_t depth = 16;              // messages under way at a time
+    std::uint32_t connections = 1;         // of a client
+    bool verify = true;                    // look at every byte that arrives
+    ConnectOptions connect{};
+    std::uint64_t seed = 1;
+};
+
+// What a program has done; only upwards.
+struct ProgramCounts {
+    std::uint64_t connections = 0;  // established
+    std::uint64_t failed = 0;       // connections that ended otherwise than was meant
+    std::uint64_t messages = 0;     // sent and received, of the program's own counting
+    std::uint64_t bytes = 0;        // payload of these
+    std::uint64_t wrong = 0;        // messages whose content was not what it had to be
+};
+
+template <class T>
+concept ProgramLike =
+    std::is_nothrow_move_constructible_v<T> && requires(T program, const T& constant, Endpoint& endpoint, dissect::Instant now) {
+        // Listens or connects. A sentence where that is not possible.
+        { program.begin(endpoint, now) } -> std::same_as<std::expected<void, std::string>>;
+        { program.poll(endpoint, now) };
+        { constant.poll_at() } -> std::same_as<std::optional<dissect::Instant>>;
+        // The user wants it to end: connections are taken down. done() is true once they are.
+        { program.stop(endpoint, now) };
+        { constant.done() } -> std::same_as<bool>;
+        // Sentences since the last call, for people: a client came, a transfer is through, what failed.
+        { program.take_lines() } -> std::same_as<std::vector<std::string>>;
+        { constant.counts() } -> std::same_as<ProgramCounts>;
+    };
+
+class Program {
+public:
+    template <ProgramLike T>
+        requires(!std::same_as<T, Program>)
+    Program(T program) : held_(new T(std::move(program)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
+
+    [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
+        return table_->begin(held_.get(), endpoint, now);
+    }
+    void poll(Endpoint& endpoint, dissect::Instant now) { table_->poll(held_.get(), endpoint, now); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return table_->poll_at(held_.get()); }
+    void stop(Endpoint& endpoint, dissect::Instant now) { table_->stop(held_.get(), endpoint, now); }
+    [[nodiscard]] bool done() const { return table_->done(held_.get()); }
+    [[nodiscard]] std::vector<std::string> take_lines() { return table_->take_lines(held_.get()); }
+    [[nodiscard]] ProgramCounts counts() const { return table_->counts(held_.get()); }
+
+private:
+    struct Table {
+        std::expected<void, std::string> (*begin)(void*, Endpoint&, dissect::Instant);
+        void (*poll)(void*, Endpoint&, dissect::Instant);
+        std::optional<dissect::Instant> (*poll_at)(const void*);
+        void (*stop)(void*, Endpoint&, dissect::Instant);
+        bool (*done)(const void*);
+        std::vector<std::string> (*take_lines)(void*);
+        ProgramCounts (*counts)(const void*);
+    };
+    template <class T>
+    static void destroy(void* held) {
+        delete static_cast<T*>(held);
+    }
+    template <class T>
+    static constexpr Table kTable{
+        [](void* held, Endpoint& endpoint, dissect::Instant now) { return static_cast<T*>(held)->begin(endpoint, now); },
+        [](void* held, Endpoint& endpoint, dissect::Instant now) { static_cast<T*>(held)->poll(endpoint, now); },
+        [](const void* held) { return static_cast<const T*>(held)->poll_at(); },
+        [](void* held, Endpoint& endpoint, dissect::Instant now) { static_cast<T*>(held)->stop(endpoint, now); },
+        [](const void* held) { return static_cast<const T*>(held)->done(); },
+        [](void* held) { return static_cast<T*>(held)->take_lines(); },
+        [](const void* held) { return static_cast<const T*>(held)->counts(); },
+    };
+
+    std::unique_ptr<void, void (*)(void*)> held_;
+    const Table* table_;
+};
+
+// A row of the table of programs.
+struct ProgramRow {
+    std::string_view name;     // as the user types it: that of the program it talks to, where there is one
+    std::string_view summary;  // one line
+    IpPort port;               // where it listens, unless the user says otherwise
+    bool serves;
+    bool connects;
+    std::expected<Program, std::string> (*make)(const ProgramRequest& request);  // a sentence: what of the request cannot be
+};
+[[nodiscard]] std::span<const ProgramRow> programs();
+[[nodiscard]] const ProgramRow* find_program(std::string_view name);
+
+}  // namespace qps::transport::live
