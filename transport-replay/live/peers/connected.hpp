@@ -14,7 +14,7 @@
 // Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
 // the endpoint had a turn since the last one went, so that its farewell is on the wire.
 //
-// A stranger can connect as often as he likes: kMaxClients, kMaxHeld; and can vanish: the connection manager's and the
+// A stranger can connect as often as he likes: kMaxClients, kMostMemory; and can vanish: the connection manager's and the
 // requester's timeouts end what somebody waits for, and a server waits for nobody else.
 #pragma once
 

@@ -17,7 +17,7 @@ constexpr std::size_t header_bytes(verbs::QpType type) { return type == verbs::Q
 }  // namespace
 
 verbs::Result<Block> Block::open(const Desk& desk, std::size_t bytes, const verbs::Access& access) {
-    if (bytes > kMaxHeld - std::min(desk.held, kMaxHeld)) return std::unexpected(verbs::VerbsError::too_many);
+    if (bytes > kMostMemory - std::min(desk.held, kMostMemory)) return std::unexpected(verbs::VerbsError::too_many);
     Block block;
     block.memory_ = std::make_unique<std::byte[]>(bytes);
     block.size_ = bytes;

@@ -16,7 +16,7 @@
 
 namespace qps::transport::live::peers {
 
-inline constexpr std::size_t kMaxHeld = std::size_t{2} << 30;  // bytes of all blocks of a program: two of the largest regions
+inline constexpr std::size_t kMostMemory = std::size_t{2} << 30;  // bytes of all blocks of a program: two of the largest regions
 inline constexpr std::size_t kMaxLines = 1000;                 // sentences nobody has taken; more are dropped
 
 // What a program works with during one call.
@@ -36,7 +36,7 @@ struct Desk {
 // Memory that is registered. It must be closed before it is destroyed, while its adapter is still driven.
 class Block {
 public:
-    // Zeroed. Fails beyond kMaxHeld (too_many), or as reg_mr() does.
+    // Zeroed. Fails beyond kMostMemory (too_many), or as reg_mr() does.
     [[nodiscard]] static verbs::Result<Block> open(const Desk& desk, std::size_t bytes, const verbs::Access& access);
     void close(const Desk& desk);
 

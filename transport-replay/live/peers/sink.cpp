@@ -7,7 +7,7 @@
 // To WRITEs the sink answers by SENDs of 8 bytes: how many it has looked at. Whoever writes message n waits until n - slots was
 // looked at. Counts are big-endian.
 //
-// A stranger may announce any size: kMaxHeld ends what all of them take. What a source claims to have written without having
+// A stranger may announce any size: kMostMemory ends what all of them take. What a source claims to have written without having
 // done so is judged as what lies there.
 #include <transport-replay/live/peers/connected.hpp>
 #include <transport-replay/live/peers/offer.hpp>
