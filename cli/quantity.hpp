@@ -5,6 +5,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 
 namespace qps::cli {
 
