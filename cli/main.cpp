@@ -38,6 +38,8 @@ struct Takes {
     bool interval = false;
     bool followed = false;
     bool tickets = false;
+    bool live = false;
+    bool program = false;
 };
 
 struct Command {
@@ -120,6 +122,14 @@ constexpr std::array kCommands{
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
             {.pattern = true},
             run_fields},
+    Command{"peer",
+            "a live endpoint on a wire: serves or calls rping, perftest and others, and is one itself",
+            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
+            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
+            "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
+            "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
+            {.live = true, .program = true},
+            run_peer},
 };
 
 // The command for a line that names files only.
@@ -245,7 +255,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
 
 void add_command(CLI::App& app, const Command& command, Options& options, const Command*& chosen) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    sub->footer(fmt::format("Examples:\n{}", command.examples));
+    sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
     sub->callback([&chosen, &command] { chosen = &command; });
     if (command.takes.followed) add_followed_options(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
@@ -255,6 +265,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->type_name("FIELD")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (command.takes.program) add_program_options(*sub, options.live);
+    if (command.takes.live) add_live_options(*sub, options.live);
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")
             ->delimiter(',')
