@@ -80,13 +80,4 @@ void write_headers(const DatagramEnds& ends, MutableBytes frame) {
     put(ip, header + 4, ip.size() - header, 2);
 }
 
-void seal_header(MutableBytes header) {
-    if (header.size() < 20) return;
-    put(header, 10, 0, 2);
-    std::uint32_t sum = 0;  // RFC 1071
-    for (std::size_t offset = 0; offset < 20; offset += 2) sum += read_be<std::uint16_t>(header, offset);
-    while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-    put(header, 10, ~sum & 0xffff, 2);
-}
-
 }  // namespace qps::transport::live

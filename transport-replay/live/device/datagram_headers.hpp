@@ -46,11 +46,8 @@ struct CarriedDatagram {
 [[nodiscard]] std::optional<CarriedDatagram> datagram_in(dissect::Bytes frame);
 
 // Writes Ethernet, IP and UDP header over the first headers_before_payload() bytes of a frame whose payload stands behind them.
-// IPv4: "don't fragment", identification 0, the header checksum 0: seal_header() sets it. The UDP checksum is 0, "none" of IPv4,
+// IPv4: "don't fragment", identification 0, the header checksum 0: seal_ipv4_header() sets it. The UDP checksum is 0, "none" of IPv4,
 // and of IPv6 what a tunnel may send (RFC 6935).
 void write_headers(const DatagramEnds& ends, dissect::MutableBytes frame);
-
-// Sets the checksum of an IPv4 header without options.
-void seal_header(dissect::MutableBytes header);
 
 }  // namespace qps::transport::live

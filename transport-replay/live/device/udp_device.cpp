@@ -4,6 +4,7 @@
 #include <transport-replay/live/device/identification.hpp>
 #include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/device/udp_device.hpp>
+#include <transport-replay/live/internet_checksum.hpp>
 
 #include <algorithm>
 #include <array>
@@ -171,7 +172,7 @@ bool UdpDevice::State::put_on(msghdr& message, MutableBytes frame) {
     write_headers(ends, frame);
     if (ipv6) return true;
     static_cast<void>(find_identification(frame.subspan(kEthernetHeader)));  // where there is none, the ICRC is wrong and stays so
-    seal_header(frame.subspan(kEthernetHeader, ip_header(false)));
+    seal_ipv4_header(frame.subspan(kEthernetHeader, ip_header(false)));
     return true;
 }
 
