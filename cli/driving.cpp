@@ -1,5 +1,6 @@
 #include "driving.hpp"
 
+#include <transport-replay/instant.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
@@ -29,6 +30,7 @@ namespace qps::cli {
 
 using namespace transport;
 using namespace transport::live;
+using live::Endpoint;
 using dissect::Duration;
 using dissect::Instant;
 
@@ -118,8 +120,8 @@ std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& option
             CaptureTap(std::move(opened.device), [file = opened.capture](const dissect::Frame& frame) { return file->write(frame); });
     }
     if (options.trace)
-        opened.device = Tracer(std::move(opened.device), [](Way way, Instant, std::string_view line) {
-            fmt::print(stderr, "{} {}\n", way == Way::in ? "<-" : "->", line);
+        opened.device = Tracer(std::move(opened.device), [](live::Way way, Instant, std::string_view line) {
+            fmt::print(stderr, "{} {}\n", way == live::Way::in ? "<-" : "->", line);
         });
     if (options.faults.empty()) return opened;
     std::string faults;

@@ -1,4 +1,5 @@
 // `peer`: a live endpoint on a wire that runs one program: what happens as lines, what it came to at the end.
+#include <transport-replay/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 
@@ -14,6 +15,7 @@ namespace qps::cli {
 
 using namespace transport;
 using namespace transport::live;
+using live::Endpoint;
 using dissect::Duration;
 using dissect::Instant;
 
@@ -163,15 +165,18 @@ ExitCode run_peer(const Options& options) {
     if (!program) return fail({ExitCode::usage, program.error()});
     Output output(options);
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
-    auto opened = open_endpoint(options.live);
+    const SteadyTime clock;
+    auto opened = open_endpoint(options.live, clock.now());
     if (!opened) return fail(opened.error());
     Endpoint& endpoint = opened->endpoint;
-    const SteadyTime clock;
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     Reporting reporting(options, *row, output, clock);
     const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
     reporting.summarize(endpoint, *program, clock.now());
     if (const auto problem = endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (opened->capture)
+        if (auto saved = opened->capture->commit(); !saved)
+            return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
     return code_of(ending, program->counts());
 }

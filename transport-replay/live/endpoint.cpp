@@ -118,10 +118,11 @@ void Endpoint::State::manage(Instant now) {
 void Endpoint::State::follow_groups(Instant now) {
     std::vector<Address> groups = adapter.groups();
     if (groups == joined) return;
+    const auto among = [](const std::vector<Address>& all, const Address& group) { return std::ranges::find(all, group) != all.end(); };
     for (const Address& group : groups)
-        if (!std::ranges::contains(joined, group)) static_cast<void>(host.join(group, now));
+        if (!among(joined, group)) static_cast<void>(host.join(group, now));
     for (const Address& group : joined)
-        if (!std::ranges::contains(groups, group)) host.leave(group, now);
+        if (!among(groups, group)) host.leave(group, now);
     joined = std::move(groups);
 }
 
