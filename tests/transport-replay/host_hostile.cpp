@@ -63,9 +63,9 @@ TEST_CASE("pings are answered, of both families") {
     const Instant now{1};
     Host host(settings, now);
     sent_by(host, now);
-    const IpEnds ends4{kB, kA}, ends6{kB6, kA6};
+    const DatagramEnds ends4{kB, kA}, ends6{kB6, kA6};
     // What a reply's writer makes, turned into a request: the type is another, and the checksum with it.
-    const auto request = [&](const IpEnds& ends, std::uint8_t type, std::size_t size) {
+    const auto request = [&](const DatagramEnds& ends, std::uint8_t type, std::size_t size) {
         std::vector<std::byte> body(8 + size, std::byte{0x61});
         body[0] = std::byte{type};
         body[1] = body[2] = body[3] = std::byte{0};

@@ -45,14 +45,14 @@ struct NeighbourMessage {
     std::optional<Mac> mac{};  // of the sender (solicitation) or the target (advertisement)
 };
 
-struct IpEnds {
+struct DatagramEnds {
     Address source;
     Address destination;
 };
 
 // A datagram that lies directly in its frame, whole, headers gone.
 struct IpDatagram {
-    IpEnds ends;
+    DatagramEnds ends;
     std::uint8_t protocol = 0;
     std::uint8_t hops = 0;
     dissect::Bytes payload;
@@ -73,9 +73,9 @@ struct GroupReport {
 };
 
 [[nodiscard]] FrameBytes arp_frame(const LinkEnds& link, const ArpMessage& message);
-[[nodiscard]] FrameBytes neighbour_frame(const LinkEnds& link, const IpEnds& ends, const NeighbourMessage& message);
+[[nodiscard]] FrameBytes neighbour_frame(const LinkEnds& link, const DatagramEnds& ends, const NeighbourMessage& message);
 // The answer to what `request` holds: ends are those of the answer.
-[[nodiscard]] FrameBytes echo_reply_frame(const LinkEnds& link, const IpEnds& ends, dissect::Bytes request);
+[[nodiscard]] FrameBytes echo_reply_frame(const LinkEnds& link, const DatagramEnds& ends, dissect::Bytes request);
 // To the group that such reports go to; `source` of the family of the group, unspecified where there is none.
 [[nodiscard]] FrameBytes report_frame(Mac source_mac, std::optional<std::uint16_t> vlan, const Address& source, const GroupReport& report);
 
@@ -89,7 +89,7 @@ struct GroupReport {
 [[nodiscard]] std::optional<GroupQuery> read_query(const IpDatagram& datagram);
 
 // What the checksum of ICMPv6 covers besides the message (RFC 8200, 8.1).
-[[nodiscard]] std::uint64_t pseudo_header_sum(const IpEnds& ends, std::size_t length);
+[[nodiscard]] std::uint64_t pseudo_header_sum(const DatagramEnds& ends, std::size_t length);
 
 // The layer behind Ethernet and at most one VLAN tag, or nullptr: what lies deeper is not said to us.
 [[nodiscard]] const dissect::Layer* first_behind_link(const dissect::Packet& packet);

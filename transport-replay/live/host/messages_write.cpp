@@ -46,7 +46,7 @@ struct IpShape {
     bool router_alert = false;
 };
 
-void append_ipv4(FrameBytes& frame, const IpEnds& ends, const IpShape& shape, std::size_t payload) {
+void append_ipv4(FrameBytes& frame, const DatagramEnds& ends, const IpShape& shape, std::size_t payload) {
     const std::size_t start = frame.size();
     const std::size_t options = shape.router_alert ? kIpv4RouterAlert.size() : 0;
     const auto ip = append<kIpv4Length>(frame);
@@ -63,7 +63,7 @@ void append_ipv4(FrameBytes& frame, const IpEnds& ends, const IpShape& shape, st
     put<place(kIpv4Fields, "ip.checksum")>(std::span<std::byte, kIpv4Length>(frame.data() + start, kIpv4Length), checksum);
 }
 
-void append_ipv6(FrameBytes& frame, const IpEnds& ends, const IpShape& shape, std::size_t payload) {
+void append_ipv6(FrameBytes& frame, const DatagramEnds& ends, const IpShape& shape, std::size_t payload) {
     constexpr std::size_t kHopByHop = 2;
     const std::size_t extension = shape.router_alert ? kHopByHop + kIpv6RouterAlert.size() : 0;
     const auto ip = append<kIpv6Length>(frame);
@@ -80,7 +80,7 @@ void append_ipv6(FrameBytes& frame, const IpEnds& ends, const IpShape& shape, st
     frame.insert(frame.end(), kIpv6RouterAlert.begin(), kIpv6RouterAlert.end());
 }
 
-FrameBytes ip_frame(const LinkEnds& link, const IpEnds& ends, const IpShape& shape, Bytes payload) {
+FrameBytes ip_frame(const LinkEnds& link, const DatagramEnds& ends, const IpShape& shape, Bytes payload) {
     const bool ipv4 = family_of(ends.destination) == Family::ipv4;
     FrameBytes frame = link_header(link, ipv4 ? number_of(kEtherTypes, "IPv4") : number_of(kEtherTypes, "IPv6"));
     if (ipv4) append_ipv4(frame, ends, shape, payload.size());
@@ -90,7 +90,7 @@ FrameBytes ip_frame(const LinkEnds& link, const IpEnds& ends, const IpShape& sha
 }
 
 // The checksum of a message whose own is still zero; ICMPv6 covers the addresses too (RFC 8200, 8.1).
-void seal(FrameBytes& message, const IpEnds& ends) {
+void seal(FrameBytes& message, const DatagramEnds& ends) {
     const bool ipv4 = family_of(ends.destination) == Family::ipv4;
     const std::uint64_t before = ipv4 ? 0 : pseudo_header_sum(ends, message.size());
     put<place(kIcmpFields, "icmp.checksum")>(std::span<std::byte, kIcmpLength>(message.data(), kIcmpLength),
@@ -99,7 +99,7 @@ void seal(FrameBytes& message, const IpEnds& ends) {
 
 }  // namespace
 
-std::uint64_t pseudo_header_sum(const IpEnds& ends, std::size_t length) {
+std::uint64_t pseudo_header_sum(const DatagramEnds& ends, std::size_t length) {
     std::uint64_t sum = length + std::to_underlying(IpProtocol::icmpv6);
     for (const std::uint64_t word : {ends.source.bits[0], ends.source.bits[1], ends.destination.bits[0], ends.destination.bits[1]})
         for (unsigned shift = 0; shift < 64; shift += 16) sum += word >> shift & 0xffff;
@@ -122,7 +122,7 @@ FrameBytes arp_frame(const LinkEnds& link, const ArpMessage& message) {
     return padded(std::move(frame));
 }
 
-FrameBytes neighbour_frame(const LinkEnds& link, const IpEnds& ends, const NeighbourMessage& message) {
+FrameBytes neighbour_frame(const LinkEnds& link, const DatagramEnds& ends, const NeighbourMessage& message) {
     const bool solicitation = message.type == Icmpv6Type::neighbour_solicitation;
     FrameBytes body;
     const auto fixed = append<kNeighbourLength>(body);
@@ -141,7 +141,7 @@ FrameBytes neighbour_frame(const LinkEnds& link, const IpEnds& ends, const Neigh
     return ip_frame(link, ends, {std::to_underlying(IpProtocol::icmpv6), kNeighbourHops}, body);
 }
 
-FrameBytes echo_reply_frame(const LinkEnds& link, const IpEnds& ends, Bytes request) {
+FrameBytes echo_reply_frame(const LinkEnds& link, const DatagramEnds& ends, Bytes request) {
     FrameBytes body(request.begin(), request.end());
     if (body.size() < kIcmpLength) return {};
     const bool ipv4 = family_of(ends.destination) == Family::ipv4;
@@ -203,7 +203,7 @@ Address audience(const GroupReport& report) {
 
 FrameBytes report_frame(Mac source_mac, std::optional<std::uint16_t> vlan, const Address& source, const GroupReport& report) {
     const bool ipv4 = family_of(report.group) == Family::ipv4;
-    const IpEnds ends{source, audience(report)};
+    const DatagramEnds ends{source, audience(report)};
     FrameBytes body = ipv4 ? igmp_body(report) : mld_body(report);
     seal(body, ends);
     const std::uint8_t protocol = ipv4 ? kIgmpProtocol : std::to_underlying(IpProtocol::icmpv6);
