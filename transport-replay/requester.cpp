@@ -12,7 +12,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint32_t kAtomicLength = 8;
 constexpr Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
 constexpr Verb verb_of(WorkKind kind) {
@@ -257,7 +256,7 @@ bool Requester::wants_acknowledgment(const Work& work, Psn psn) {
     if (settings_.service != Service::rc) return false;
     const bool ends = work.expects_response() || psn + 1 == work.end();
     const bool full = distance(unacknowledged_, psn) + 1 >= settings_.window;
-    const bool probes = limited_ && work.takes_receive() && Psn(limit_).before(Psn(work.sequence));
+    const bool probes = limited_ && work.takes_receive() && psn == work.first && Psn(limit_).before(Psn(work.sequence));
     ++unrequested_;
     if (!ends && !full && !probes && (settings_.ack_request_every == 0 || unrequested_ < settings_.ack_request_every)) return false;
     unrequested_ = 0;
