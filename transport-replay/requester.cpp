@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -298,7 +299,7 @@ Bytes Requester::payload_at(const Work& work, std::uint32_t skipped) {
     if (scratch_.empty() && (inlined || work.request.segments.size() > 1)) scratch_.resize(bytes_of(settings_.mtu));
     if (!inlined) return gather(work.request.segments, skipped, size, scratch_);
     const Bytes bytes = slice(Bytes(work.request.inlined), skipped, size);
-    std::ranges::copy(bytes, scratch_.begin());
+    if (!bytes.empty()) std::memcpy(scratch_.data(), bytes.data(), bytes.size());
     return Bytes(scratch_).first(bytes.size());
 }
 

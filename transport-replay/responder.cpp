@@ -275,7 +275,7 @@ void Responder::place_payload(const TransportPacket& request, Memory& memory) {
         const std::uint32_t size = size_of(request);
         const RemoteAccess here{current_.target.address, current_.target.key, size};
         if (const auto place = memory.reach(here, {.write = true}, settings_.local); size > 0 && place)
-            std::ranges::copy(request.payload, place->begin());
+            std::memcpy(place->data(), request.payload.data(), size);
         current_.target.address += size;
         current_.target.length -= size;
     }

@@ -116,6 +116,24 @@ TEST_CASE("simulation: FLUSH and ATOMIC WRITE are executed once among everything
     CHECK(retransmitted > 200);
 }
 
+TEST_CASE("simulation: with hardly any credits everything arrives all the same") {
+    std::uint64_t rnr_naks = 0;
+    for (std::uint64_t seed = 700; seed < 800; ++seed) {
+        Scenario scenario = mixed(seed, seed % 2 == 0 ? 0.06 : 0);
+        scenario.credits = true;
+        const Truth truth = simulate(scenario).truth;
+        INFO("seed " << seed);
+        CHECK(truth.complete);
+        bool exceeded = false;
+        for (const FlowTruth& flow : truth.flows) {
+            rnr_naks += flow.sent.rnr_naks;
+            for (const MessageTruth& message : flow.messages) exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
+        }
+        CHECK((exceeded || all_right(truth)));
+    }
+    CHECK(rnr_naks == 0);
+}
+
 TEST_CASE("simulation: loss just under a third, too") {
     int right = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

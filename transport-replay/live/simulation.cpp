@@ -92,7 +92,8 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
                            .initiator_depth = scenario_.initiator_depth,
                            .ack_timeout = scenario_.ack_timeout,
                            .retries = scenario_.retries,
-                           .rnr_retries = scenario_.rnr_retries};
+                           .rnr_retries = scenario_.rnr_retries,
+                           .end_to_end_credits = scenario_.credits};
     if (scenario_.service == Service::ud) asks.datagram = Datagram{kQkey, mine};
     const ResponderSettings answers{.service = scenario_.service,
                                     .peer = mine,
@@ -101,7 +102,8 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
                                     .ack_every = scenario_.ack_every,
                                     .resources = scenario_.resources,
                                     .rnr_timer = scenario_.receives.rnr_timer,
-                                    .qkey = kQkey};
+                                    .qkey = kQkey,
+                                    .credits = scenario_.credits};
     SimulatedFlow flow{.requester = Requester(asks), .responder = Responder(answers)};
     if (scenario_.service == Service::ud) flow.header_room = kNetworkHeaderBytes;
     flow.truth.from = from;
