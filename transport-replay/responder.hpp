@@ -106,6 +106,8 @@ inline constexpr Machine kMessageMachine{
 };
 static_assert(sound(kMessageMachine));
 
+enum class NakCode : std::uint8_t { sequence_error, invalid_request, remote_access_error, remote_operational_error };  // 9.7.5.2.1
+
 enum class ResponderVerdict : std::uint8_t {
     accept,
     duplicate,                 // answered again
@@ -159,6 +161,8 @@ public:
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
 
     void move_to_error();
+    // What may change while it runs: rights, RNR timer and resources are as in `settings` from now on, all else stays.
+    void adjust(const ResponderSettings& settings);
     // Receives were posted: where credits are given and the last ACK had none to give, an ACK is queued that says so
     // (unsolicited, 9.7.7.2).
     void advertise(const ReceiveQueue& receives);
@@ -218,6 +222,8 @@ private:
     [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
     void count_credits(const ReceiveQueue& receives);
     [[nodiscard]] Acknowledgment positive() const;
+    [[nodiscard]] Acknowledgment nak(NakCode code) const;
+    [[nodiscard]] Acknowledgment rnr_nak() const;
 
     ResponderSettings settings_;
     ResponderState state_ = ResponderState::ready;
