@@ -106,6 +106,8 @@ inline constexpr Machine kMessageMachine{
 };
 static_assert(sound(kMessageMachine));
 
+enum class NakCode : std::uint8_t { sequence_error, invalid_request, remote_access_error, remote_operational_error };  // 9.7.5.2.1
+
 enum class ResponderVerdict : std::uint8_t {
     accept,
     duplicate,                 // answered again
@@ -143,7 +145,9 @@ struct ResponderActions {
     ResponderVerdict verdict = ResponderVerdict::dropped;
     bool message_done = false;  // the request was the last of its message, and executed
     std::optional<ReceivedMessage> received{};
-    std::optional<std::uint64_t> consumed_with_error{};  // id of the receive that the failed message had taken
+    // Id of the receive that the failed message had taken. Of UC and UD: one whose segments lie nowhere; the queue pair is then for
+    // its user to move to error, the peer hears nothing.
+    std::optional<std::uint64_t> consumed_with_error{};
     std::optional<FlushedMemory> flushed{};
 };
 
@@ -159,6 +163,8 @@ public:
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
 
     void move_to_error();
+    // What may change while it runs: rights, RNR timer and resources are as in `settings` from now on, all else stays.
+    void adjust(const ResponderSettings& settings);
     // Receives were posted: where credits are given and the last ACK had none to give, an ACK is queued that says so
     // (unsolicited, 9.7.7.2).
     void advertise(const ReceiveQueue& receives);
@@ -218,6 +224,8 @@ private:
     [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
     void count_credits(const ReceiveQueue& receives);
     [[nodiscard]] Acknowledgment positive() const;
+    [[nodiscard]] Acknowledgment nak(NakCode code) const;
+    [[nodiscard]] Acknowledgment rnr_nak() const;
 
     ResponderSettings settings_;
     ResponderState state_ = ResponderState::ready;
