@@ -215,7 +215,7 @@ void ConnectionManager::State::on_lap(const ManagementDatagram& datagram, std::u
         return send(connection->alternate_sent);
     }
     if (lap.path.remote_gid == connection->local && lap.path.local_gid == connection->remote) return refused(AlternateStatus::is_current);
-    if (events.size() >= kMaxEvents) return refuse(CmRefusal::full);
+    if (events.size() >= kMaxCmEvents) return refuse(CmRefusal::full);
     (void)advance(*connection, AlternateEvent::lap);
     connection->loading = transaction;
     connection->proposed = path_of(lap.path);

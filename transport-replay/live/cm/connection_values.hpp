@@ -240,7 +240,7 @@ enum class CmError : std::uint8_t {
     wrong_state,        // the state machine has no such edge
     private_data_long,  // longer than private_room() of the message
     invalid_parameter,  // a number that does not fit its field, a service already listened to, a transport we lack
-    too_many,           // kMaxConnections, kMaxListeners
+    too_many,           // kMaxCmIds, kMaxCmListeners
 };
 inline constexpr std::array<std::string_view, 5> kCmErrorNames{"unknown_id", "wrong_state", "private_data_long", "invalid_parameter",
                                                                "too_many"};
