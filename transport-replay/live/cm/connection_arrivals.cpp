@@ -1,5 +1,5 @@
 // What a peer says to a connection manager: head and ids are checked here, messages about requests elsewhere.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>

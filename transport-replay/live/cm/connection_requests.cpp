@@ -1,6 +1,6 @@
 // What a connection manager does with a REQ, a REP and SIDR: whether it can be, whether it was there before, what is wrong
 // with it.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>

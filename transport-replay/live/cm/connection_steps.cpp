@@ -1,5 +1,5 @@
 // The steps that calls, datagrams and timers of a connection manager share.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -185,7 +185,8 @@ enum class ConnectionEventKind : std::uint8_t {
     rejected,            // the attempt is over; `rejection` says why and by whom
     unreachable,         // the attempt is over: nobody answered
     delayed,             // the peer sent an MRA: it needs time
-    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error
+    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error. (Also of one whose
+                         // `established` never came: the DREQ overtook the RTU.)
     released,            // TIMEWAIT is over: the queue pair's number may be used again. Last event of any id
     alternate_request,   // passive: a LAP. answer_alternate() it
     alternate_response,  // active: an APR

@@ -1,5 +1,5 @@
 // What a consumer asks a connection manager for.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>

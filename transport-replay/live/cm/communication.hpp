@@ -54,6 +54,8 @@ inline constexpr TimeoutCode kLongestPeerTimeout{24};  // 68.7 s: what Linux ask
 inline constexpr TimeoutCode kShortestPeerTimeout{8};  // 1 ms: 15 retries are no flood
 inline constexpr TimeoutCode kLongestTimewait{21};     // 8.6 s: far above paths that exist (17 to 19), and records must end
 
+// A live peer needs a seed of its own for every start and a GUID nobody else has: Linux knows a peer's messages by its GUID
+// and communication ID, and takes a REQ or REP with a pair it still remembers for a repetition, in silence.
 struct ManagerSettings {
     std::uint64_t seed = 1;                  // of communication and transaction ids
     CaGuid guid{};                           // of this channel adapter

@@ -3,7 +3,7 @@
 // and once everybody has left nothing remains.
 #include <tests/fuzz/followed.hpp>
 #include <transport-replay/live/cm/cm_messages.hpp>
-#include <transport-replay/live/cm/connection_manager.hpp>
+#include <transport-replay/live/cm/communication.hpp>
 #include <transport-replay/live/cm/ip_cm.hpp>
 
 #include <algorithm>
