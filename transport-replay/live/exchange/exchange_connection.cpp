@@ -89,7 +89,10 @@ std::expected<ExchangeConnection, Problem> ExchangeConnection::connect(const std
     return std::unexpected(Problem{host, fmt::format("port {} cannot be reached: {}", port, words_of(error))});
 }
 
-void ExchangeConnection::fail(int error) { problem_ = Problem{peer_, fmt::format("the connection is gone: {}", words_of(error))}; }
+void ExchangeConnection::fail(int error) {
+    if (problem_) return;  // the first says why
+    problem_ = Problem{peer_, fmt::format("the connection {}: {}", connecting_ ? "was not made" : "is gone", words_of(error))};
+}
 
 void ExchangeConnection::finish() {
     finished_ = true;
@@ -111,7 +114,7 @@ Bytes ExchangeConnection::receive() {
 
 // False where some of it is left, to be sent later.
 bool ExchangeConnection::send_rest() {
-    if (rest_.empty()) return !problem_;
+    if (problem_ || rest_.empty()) return !problem_;
     const ssize_t sent = send(socket_.get(), rest_.data(), rest_.size(), MSG_NOSIGNAL);
     if (sent < 0) {
         if (!later_again(errno) && !(connecting_ && errno == ENOTCONN)) fail(errno);
