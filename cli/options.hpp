@@ -46,6 +46,13 @@ struct Options {
     std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
     bool raw = false;                                  // follow: bytes instead of text
     bool markdown = false;                             // findings: each as a ticket
+
+    // Of replay.
+    std::string send_by;                // interface
+    double speed = 1;                   // of the recorded time
+    bool fast = false;                  // as fast as it goes
+    std::uint64_t loops = 1;            // 0: until interrupted
+    std::vector<std::string> rewrites;  // rules
 };
 
 }  // namespace qps::cli
