@@ -11,19 +11,17 @@ using namespace dissect;
 namespace {
 
 constexpr std::int64_t kNoRoom = 20'000;  // nanoseconds until a device without room is asked again
-constexpr double kFarthest = 9e18;        // nanoseconds that fit an instant
+constexpr std::int64_t kFarthest = std::numeric_limits<std::int64_t>::max();
+constexpr double kFarthestScaled = 9e18;  // nanoseconds that fit an instant
 
 std::int64_t count(Instant time) { return static_cast<std::int64_t>(time); }
 
-// From one instant to the other, scaled; hostile times stop at the ends of the range.
+// From one instant to the other, divided by the speed; hostile times stop at the ends of the range.
 std::int64_t scaled(Instant from, Instant to, double speed) {
-    const double nanoseconds = (static_cast<double>(count(to)) - static_cast<double>(count(from))) / speed;
-    std::int64_t exact = 0;
-    if (speed == 1.0 && !__builtin_sub_overflow(count(to), count(from), &exact)) return exact;
-    // Doubles have too few digits for nanoseconds since 1970, but not for a difference of them.
-    if (!__builtin_sub_overflow(count(to), count(from), &exact))
-        return static_cast<std::int64_t>(std::clamp(std::round(static_cast<double>(exact) / speed), -kFarthest, kFarthest));
-    return static_cast<std::int64_t>(std::clamp(nanoseconds, -kFarthest, kFarthest));
+    std::int64_t between = 0;
+    if (__builtin_sub_overflow(count(to), count(from), &between)) between = to > from ? kFarthest : -kFarthest;
+    if (speed == 1.0) return between;
+    return static_cast<std::int64_t>(std::clamp(std::round(static_cast<double>(between) / speed), -kFarthestScaled, kFarthestScaled));
 }
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {

@@ -18,7 +18,7 @@ struct Target {
     Side side;
 };
 
-// Where everything that can be rewritten stands.
+// Where everything that can be rewritten stands; of a layer in the order in which it is: a PSN before the QPN that owns it.
 constexpr std::array kTargets{
     Target{LayerKind::ethernet, "eth.src", Subject::mac, Side::source},
     Target{LayerKind::ethernet, "eth.dst", Subject::mac, Side::destination},
@@ -42,6 +42,8 @@ constexpr std::array kTargets{
     Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.sip4", Subject::ip, Side::source},
     Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.dip6", Subject::ip, Side::destination},
     Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.dip4", Subject::ip, Side::destination},
+    Target{LayerKind::cm_req, "infiniband.cm.req.startpsn", Subject::psn, Side::source},
+    Target{LayerKind::cm_rep, "infiniband.cm.rep.startpsn", Subject::psn, Side::source},
     Target{LayerKind::bth, "infiniband.bth.destqp", Subject::qpn, Side::destination},
     Target{LayerKind::deth, "infiniband.deth.srcqp", Subject::qpn, Side::source},
     Target{LayerKind::cm_req, "infiniband.cm.req.localqpn", Subject::qpn, Side::source},
@@ -70,6 +72,24 @@ Wide wide(const Field& field, const Value& value) {
     if (field.format == Format::ipv4) return {0, kMappedPrefix | value.number};
     if (!value.bytes.empty()) return {0, read_be<std::uint32_t>(value.bytes, 0)};  // a word that is shown as bytes
     return {0, value.number};
+}
+
+// The queue pair that a PSN is about: that of the packet, or the one that a set-up message opens.
+std::optional<Qpn> owner_of_psn(const Packet& packet, const Layer& layer) {
+    if (layer.kind == LayerKind::bth) return packet.dest_qp;
+    for (const Target& target : kTargets) {
+        if (target.kind != layer.kind || target.subject != Subject::qpn || target.side != Side::source) continue;
+        const Field* field = field_of(target);
+        const auto value = field != nullptr ? value_of(packet, layer, *field) : std::nullopt;
+        if (value) return Qpn{static_cast<std::uint32_t>(value->number)};
+    }
+    return std::nullopt;
+}
+
+// Queue pairs that everybody has: "any" does not mean them.
+bool well_known(std::uint64_t qpn) {
+    return Qpn{static_cast<std::uint32_t>(qpn)} == kSmiQpn || Qpn{static_cast<std::uint32_t>(qpn)} == kGsiQpn ||
+           Qpn{static_cast<std::uint32_t>(qpn)} == kMulticastQpn;
 }
 
 Wide address_of(const Packet& packet, const Layer& layer, Side side) {
@@ -168,6 +188,7 @@ Rewriter::Rewriter(std::span<const RewriteRule> rules) {
         if (row == layers_.end()) row = layers_.insert(row, LayerPlaces{target.kind});
         row->places.push_back({field, target.subject, target.side});
     }
+    asks_ends_ = std::ranges::any_of(rules_, [](const RewriteRule& rule) { return rule.at.has_value(); });
     tags_ = std::ranges::any_of(rules_, [](const RewriteRule& rule) { return rule.subject == Subject::vlan; });
 }
 
@@ -178,6 +199,7 @@ const RewriteRule* Rewriter::rule_for(const Place& place, const Wide& value, con
         if (rule.subject != place.subject || (rule.only != Side::neither && rule.only != place.side)) continue;
         if (rule.subject == Subject::ip && rule.only_ipv4 != ipv4) continue;
         if (rule.at && *rule.at != (place.side == Side::source ? ends.source : ends.destination)) continue;
+        if ((rule.subject == Subject::qpn || rule.subject == Subject::psn) && rule.compared == Wide{} && well_known(value.low)) continue;
         if (rule.fits(value)) return &rule;
     }
     return nullptr;
@@ -188,7 +210,9 @@ bool Rewriter::rewrite_field(MutableBytes frame, const Layer& layer, const Place
     if (!found) return false;
     const Wide value = wide(*place.field, *found);
     const bool is_psn = place.subject == Subject::psn;
-    const RewriteRule* rule = rule_for(place, is_psn ? Wide{0, std::to_underlying(packet_.dest_qp)} : value, ends);
+    const auto owner = is_psn ? owner_of_psn(packet_, layer) : std::nullopt;
+    if (is_psn && !owner) return false;
+    const RewriteRule* rule = rule_for(place, owner ? Wide{0, std::to_underlying(*owner)} : value, ends);
     if (rule == nullptr) return false;
     const Wide written = is_psn ? Wide{0, (value.low + rule->psn_offset) & Psn::kMask} : rule->applied(value);
     const std::size_t bit = std::size_t{layer.offset} * 8 + place.field->bit;
@@ -209,7 +233,7 @@ std::size_t Rewriter::apply(MutableBytes room, std::size_t length) {
     decode_into(packet_, frame);
     const Sums sums = sums_of(packet_);
     Ends ends;
-    if (packet_.has_transport() && packet_.network_layer != kNoLayer) {
+    if (asks_ends_ && packet_.has_transport() && packet_.network_layer != kNoLayer) {
         const Layer& network = packet_.layers()[packet_.network_layer];
         ends = {address_of(packet_, network, Side::source), address_of(packet_, network, Side::destination)};
     }

@@ -49,8 +49,9 @@ private:
 
     std::vector<RewriteRule> rules_;
     std::vector<LayerPlaces> layers_;
-    bool tags_ = false;
-    bool fields_ = false;
+    bool tags_ = false;       // some rule is about VLAN tags
+    bool fields_ = false;     // some is about fields
+    bool asks_ends_ = false;  // some is about one host
     dissect::Packet packet_{};
 };
 
