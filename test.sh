@@ -2,12 +2,12 @@
 # Builds the tests where it must and runs them all.
 #
 #   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed
-#   ./test.sh --asan    the same under the address and undefined-behaviour sanitizers
-#   ./test.sh --clang   the same built by clang
+#   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers
+#   ./test.sh --clang   the same by clang without sanitizers
 #   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
 #   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); what crashes it is kept in tests/fuzz/crashes/
-#   ./test.sh --interop the program against the RDMA stack of Linux, in machines of tests/lab; --interop=quick some cases of each kind;
-#                       needs root, and is skipped where there is none
+#   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
+#                       each kind; skipped, with a word, where there is no root
 #   ./test.sh --all     all of these
 #
 # Options may be combined. Every part runs even if one before it failed; the exit code is 0 only if all passed.
