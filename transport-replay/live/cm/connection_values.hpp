@@ -77,7 +77,7 @@ struct ConnectRequest {
     std::optional<CmPath> alternate{};
     CmTransport transport = CmTransport::rc;
     dissect::Qpn local_qpn{};
-    dissect::Psn starting_psn{};  // first of our requester
+    dissect::Psn starting_psn{};  // the first that the PEER shall send us (12.7.31)
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 1;  // READs and atomics we answer at a time
     std::uint8_t initiator_depth = 1;      // READs and atomics we want outstanding
@@ -97,7 +97,7 @@ struct ConnectRequest {
 // What accept() grants. Depths are cut down to what the REQ offered.
 struct AcceptParameters {
     dissect::Qpn local_qpn{};
-    dissect::Psn starting_psn{};
+    dissect::Psn starting_psn{};  // the first that the peer shall send us
     std::uint8_t responder_resources = 1;
     std::uint8_t initiator_depth = 1;
     std::uint8_t rnr_retry_count = 7;  // of the peer's requester
@@ -161,8 +161,8 @@ struct Rejection {
 struct ConnectionParameters {
     CmTransport transport = CmTransport::rc;
     dissect::Qpn remote_qpn{};
-    dissect::Psn local_psn{};   // first of our requester; of a request that is not accepted yet 0
-    dissect::Psn remote_psn{};  // first that our responder expects
+    dissect::Psn local_psn{};   // what we announced: the first that our responder expects; of a request not accepted yet 0
+    dissect::Psn remote_psn{};  // what the peer announced: the first of our requester
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 0;  // ours
     std::uint8_t initiator_depth = 0;      // ours
@@ -185,7 +185,8 @@ enum class ConnectionEventKind : std::uint8_t {
     rejected,            // the attempt is over; `rejection` says why and by whom
     unreachable,         // the attempt is over: nobody answered
     delayed,             // the peer sent an MRA: it needs time
-    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error
+    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error. (Also of one whose
+                         // `established` never came: the DREQ overtook the RTU.)
     released,            // TIMEWAIT is over: the queue pair's number may be used again. Last event of any id
     alternate_request,   // passive: a LAP. answer_alternate() it
     alternate_response,  // active: an APR
@@ -240,7 +241,7 @@ enum class CmError : std::uint8_t {
     wrong_state,        // the state machine has no such edge
     private_data_long,  // longer than private_room() of the message
     invalid_parameter,  // a number that does not fit its field, a service already listened to, a transport we lack
-    too_many,           // kMaxConnections, kMaxListeners
+    too_many,           // kMaxCmIds, kMaxCmListeners
 };
 inline constexpr std::array<std::string_view, 5> kCmErrorNames{"unknown_id", "wrong_state", "private_data_long", "invalid_parameter",
                                                                "too_many"};
