@@ -11,42 +11,23 @@
 //      `-----------> rnr_nak_sent ---------> ready        likewise
 //     any --fatal--> error                                says nothing any more
 //
-// A peer can send any packet at all. What grows with it: the message being received (at most the posted receive), the
-// responses queued (kMaxResponses), what is kept for duplicates (ResponderSettings::resources).
+// A SEND goes straight into the segments of the posted receive, a READ is answered from the region itself. Atomics act on
+// memory in host byte order, as devices do.
+//
+// A peer can send any packet at all. What grows with it: the responses queued (kMaxResponses), what is kept for duplicates
+// (ResponderSettings::resources).
 #pragma once
 
 #include <transport-replay/edges.hpp>
+#include <transport-replay/memory.hpp>
+#include <transport-replay/receive_queue.hpp>
+#include <transport-replay/ring.hpp>
 #include <transport-replay/transport_packet.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <optional>
-#include <vector>
 
 namespace qps::transport {
-
-struct AccessRights {
-    bool read = false;
-    bool write = false;
-    bool atomic = false;
-};
-
-struct MemoryRegion {
-    dissect::Rkey key{};
-    std::uint64_t base = 0;
-    AccessRights rights;
-    std::vector<std::byte> bytes;
-    bool valid = true;  // false once invalidated
-};
-
-// What the queue pairs of a protection domain may reach.
-struct Memory {
-    std::vector<MemoryRegion> regions;
-
-    // The bytes, or nothing where the key is unknown or invalid, the range leaves the region, or a right is missing.
-    [[nodiscard]] std::optional<dissect::MutableBytes> reach(const RemoteAccess& access, AccessRights wanted);
-    [[nodiscard]] MemoryRegion* find(dissect::Rkey key);
-};
 
 inline constexpr std::size_t kMaxResponses = 256;         // jobs queued: more than READs, ATOMICs and ACKs of a full window
 inline constexpr std::uint32_t kMaxDmaLength = 1U << 31;  // 9.7.4.1.6 (C9-93)
@@ -57,13 +38,17 @@ struct ResponderSettings {
     dissect::Qpn peer{};                              // where responses go
     dissect::Psn expected;                            // first PSN
     PathMtu mtu = PathMtu::bytes_1024;
-    std::uint32_t ack_every = 1;                                        // packets per ACK without a request for one; 0: only on request
-    std::uint8_t resources = 16;                                        // READs and ATOMICs at a time, and remembered for duplicates
-    std::uint8_t rnr_timer = 14;                                        // code of kRnrTimer
-    AccessRights allowed{.read = true, .write = true, .atomic = true};  // operations the queue pair permits
-    std::uint32_t receive_bytes = 1U << 22;                             // size of every posted receive
-    dissect::Qkey qkey{};                                               // UD
+    std::uint32_t ack_every = 1;  // packets per ACK without a request for one; 0: only on request
+    std::uint8_t resources = 16;  // READs and ATOMICs at a time, and remembered for duplicates
+    std::uint8_t rnr_timer = 14;  // code of kRnrTimer
+    // Operations the queue pair permits.
+    AccessRights allowed{.read = true, .write = true, .atomic = true, .flush_global = true, .flush_persistent = true};
+    dissect::Qkey qkey{};  // UD
+    dissect::Qpn local{};  // this queue pair: windows may be bound to it alone
+    dissect::Pkey pkey{0xffff};
+    bool credits = false;  // ACKs say how many receives are posted, where the queue is not shared; else code 31
 };
+inline constexpr std::uint32_t kNetworkHeaderBytes = 40;  // before every UD message in its receive (11.4.1.2, A17.4.5.2)
 
 enum class ResponderState : std::uint8_t { ready, sequence_nak_sent, rnr_nak_sent, error };
 enum class ResponderEvent : std::uint8_t { accept, duplicate, gap, not_ready, fatal };
@@ -135,21 +120,31 @@ enum class ResponderVerdict : std::uint8_t {
     dropped,                   // UC and UD refuse silently; so does a queue pair in error
 };
 
-// A message that took a posted receive.
+// A message that took a posted receive. Its bytes are in the segments of the receive; those of a WRITE in the region.
 struct ReceivedMessage {
     dissect::Verb verb = dissect::Verb::send;
-    std::uint32_t length = 0;
-    std::vector<std::byte> bytes;  // of a SEND; what a WRITE wrote is in memory
-    std::optional<std::uint32_t> immediate;
-    std::optional<dissect::Rkey> invalidated;
-    std::optional<dissect::Qpn> source_qp;  // UD
+    std::uint64_t id = 0;      // of the receive
+    std::uint32_t length = 0;  // of UD with the 40 bytes of the network header
+    std::optional<std::uint32_t> immediate{};
+    std::optional<dissect::Rkey> invalidated{};
+    std::optional<dissect::Qpn> source_qp{};  // UD
     bool solicited = false;
+    bool has_network_header = false;  // UD: IPv6 or GRH in bytes 0..39, IPv4 in bytes 20..39
+};
+
+// A FLUSH that was executed as far as a machine without I/O can: who keeps the memory on a medium writes it there before
+// the next poll() answers.
+struct FlushedMemory {
+    Flush flush;
+    dissect::MutableBytes bytes;
 };
 
 struct ResponderActions {
     ResponderVerdict verdict = ResponderVerdict::dropped;
     bool message_done = false;  // the request was the last of its message, and executed
-    std::optional<ReceivedMessage> received;
+    std::optional<ReceivedMessage> received{};
+    std::optional<std::uint64_t> consumed_with_error{};  // id of the receive that the failed message had taken
+    std::optional<FlushedMemory> flushed{};
 };
 
 class Responder {
@@ -157,19 +152,22 @@ public:
     explicit Responder(const ResponderSettings& settings);
 
     // Judges and executes one request.
-    [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory);
+    [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives);
 
     // The next response, or nothing. A READ whose region is gone meanwhile becomes a NAK (remote access error).
-    [[nodiscard]] std::optional<TransportPacket> poll(Memory& memory);
+    [[nodiscard]] std::optional<TransportPacket> poll(const Memory& memory);
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
 
-    void post_receives(std::uint32_t count);
     void move_to_error();
+    // Receives were posted: where credits are given and the last ACK had none to give, an ACK is queued that says so
+    // (unsolicited, 9.7.7.2).
+    void advertise(const ReceiveQueue& receives);
+    // The receive that an unfinished message has taken, for whoever resets the queue pair or moves it to error.
+    [[nodiscard]] std::optional<PostedReceive> release_receive();
 
     [[nodiscard]] ResponderState state() const { return state_; }
     [[nodiscard]] dissect::Psn expected() const { return expected_; }
     [[nodiscard]] dissect::Msn msn() const { return dissect::Msn{msn_}; }
-    [[nodiscard]] std::uint32_t receives() const { return receives_; }
 
 private:
     friend struct ResponderChecks;
@@ -178,49 +176,60 @@ private:
         MessageState state = MessageState::between;
         std::uint32_t length = 0;  // received so far
         RemoteAccess target;       // of a WRITE: what is left of it
-        std::vector<std::byte> bytes;
     };
-    enum class JobKind : std::uint8_t { acknowledge, negative, read, atomic };
+    enum class JobKind : std::uint8_t { acknowledge, negative, read, atomic, done };  // done: ATOMIC WRITE and FLUSH
     struct Job {
-        JobKind kind;
+        JobKind kind = JobKind::acknowledge;
         bool again = false;  // answers a duplicate
-        dissect::Psn psn;
-        Acknowledgment acknowledgment;
-        RemoteAccess access;         // what is left of a READ
+        dissect::Psn psn{};
+        Acknowledgment acknowledgment{};
+        RemoteAccess access{};       // what is left of a READ
         bool begun = false;          // READ: the first response is out
         std::uint64_t original = 0;  // ATOMIC
     };
-    struct Resource {  // a READ or ATOMIC that may be asked for again
-        dissect::Psn psn;
+    struct Resource {  // a request with a response of its own that may be asked for again
+        dissect::Verb verb = dissect::Verb::read_request;
+        dissect::Psn psn{};
         std::uint32_t packets = 1;
-        RemoteAccess access;
-        std::optional<AtomicOperands> atomic;
+        RemoteAccess access{};
+        AtomicOperands atomic{};
+        Flush flush{};
         std::uint64_t original = 0;
     };
 
     void move(ResponderEvent event);
     void refuse(const TransportPacket& request, ResponderVerdict verdict);
-    [[nodiscard]] ResponderVerdict execute(const TransportPacket& request, Memory& memory, ResponderActions& actions);
+    void fail_receive(const TransportPacket& request, ReceiveQueue& receives, ResponderActions& actions);
+    [[nodiscard]] ResponderVerdict execute(const TransportPacket& request, Memory& memory, ReceiveQueue& receives,
+                                           ResponderActions& actions);
     void execute_read(const TransportPacket& request);
     void execute_atomic(const TransportPacket& request, Memory& memory);
+    void execute_atomic_write(const TransportPacket& request, Memory& memory);
+    void execute_flush(const TransportPacket& request, Memory& memory, ResponderActions& actions);
     void place_payload(const TransportPacket& request, Memory& memory);
+    void place_network_header(const TransportPacket& request);
+    [[nodiscard]] ReceivedMessage received_by(const TransportPacket& request);
     [[nodiscard]] ResponderVerdict answer_again(const TransportPacket& request);
+    [[nodiscard]] bool is_again(const TransportPacket& request, const Resource& resource) const;
     [[nodiscard]] dissect::Psn acknowledgeable_after(dissect::Psn psn) const;
     void acknowledge(dissect::Psn psn, bool requested);
-    void remember(Resource resource);
-    void respond(Job job);
-    [[nodiscard]] TransportPacket read_response(Job& job, Memory& memory);
+    void remember(const Resource& resource);
+    void respond(const Job& job);
+    [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
+    void count_credits(const ReceiveQueue& receives);
     [[nodiscard]] Acknowledgment positive() const;
 
     ResponderSettings settings_;
     ResponderState state_ = ResponderState::ready;
     dissect::Psn expected_;
     std::uint32_t msn_ = 0;
-    std::uint32_t receives_ = 0;
     std::uint32_t unacknowledged_ = 0;
+    std::uint32_t open_ = 0;  // responses queued that take a resource
+    std::uint8_t credits_;    // code of the AETH
     Current current_;
-    std::deque<Job> responses_;
-    std::deque<Resource> resources_;
+    std::optional<PostedReceive> receive_;  // taken by the message being received; of UC and UD also by one that was given up
+    Ring<Job> responses_;
+    Ring<Resource> resources_;
 };
 
 // The event of the message machine that an opcode is.

@@ -2,8 +2,9 @@
 // it. What the transport machines take and give.
 //
 // It is a specification: to_frame() makes a right packet of it. from_packet() makes one of a decoded packet and refuses
-// whatever cannot be trusted (cut, malformed, wrong ICRC), so the machines never see that. Payloads own their bytes and
-// are bounded by the largest frame a capture or device hands over.
+// whatever cannot be trusted (cut, malformed, wrong ICRC), so the machines never see that. Payloads are borrowed: of a
+// packet to send, from the memory of a work request or a region, until the machine that gave the packet is called again;
+// of a packet received, from the frame. They are bounded by the largest frame a capture or device hands over.
 #pragma once
 
 #include <dissect/build.hpp>
@@ -34,8 +35,18 @@ struct Datagram {  // DETH
     [[nodiscard]] bool operator==(const Datagram&) const = default;
 };
 
+// FETH (A19): what a FLUSH covers, and how far it goes.
+enum class FlushSelectivity : std::uint8_t { memory_range = 0, memory_region = 1 };  // others are reserved
+inline constexpr std::uint8_t kGlobalVisibility = 1, kPersistence = 2;               // bits of the placement type; others are reserved
+struct Flush {
+    std::uint8_t placement = kGlobalVisibility;
+    FlushSelectivity selectivity = FlushSelectivity::memory_range;
+    [[nodiscard]] bool operator==(const Flush&) const = default;
+};
+
 struct TransportPacket {
     dissect::Opcode opcode{};
+    dissect::Pkey pkey{0xffff};
     dissect::Qpn dest_qp{};
     dissect::Psn psn;
     bool ack_request = false;
@@ -47,7 +58,9 @@ struct TransportPacket {
     std::optional<std::uint32_t> immediate;
     std::optional<dissect::Rkey> invalidate;
     std::optional<Datagram> datagram;
-    std::vector<std::byte> payload;
+    std::optional<Flush> flush;
+    dissect::Bytes payload{};
+    dissect::Bytes network_header{};  // received only: the IPv4 or IPv6 header or the GRH; empty where there is none
 };
 
 enum class Ecn : std::uint8_t { not_capable = 0, capable_1 = 1, capable_0 = 2, congestion_experienced = 3 };
@@ -63,6 +76,9 @@ struct Route {
     std::uint16_t identification = 0;        // IPv4; counts packets, so that a copy can be told from a retransmission
     std::uint8_t hops = 64;
     Ecn ecn = Ecn::capable_0;
+    std::optional<std::uint16_t> vlan{};  // tag control information: priority 3, DEI 1, VLAN 12 (802.1Q); none: no tag
+    std::uint8_t dscp = 0;                // 6 bits; with the ECN the traffic class
+    std::uint32_t flow_label = 0;         // 20 bits; IPv6 and GRH
 };
 
 // The headers of the packet with every field that the values set; everything else is filled in by build().

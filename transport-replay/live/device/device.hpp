@@ -1,0 +1,142 @@
+// Device: what frames come from and go to: a network interface, a UDP socket, a simulated link, or a device around one of these.
+//
+// Frames are whole Ethernet frames, from the destination address to the last byte before the frame check sequence, whatever the
+// device is. Sending is in two steps without a copy between: reserve() lends room, commit() says how much of it is the frame;
+// what was committed goes out with flush() at the latest. Nothing waits: who has nothing to do sleeps on descriptor() until
+// poll_at(). Time is an argument and of the caller's clock; a frame that was received has the time of the receive() that gave it.
+//
+// A value that holds any type with these members (type erased by one table of functions a type). What an attacker could feed:
+// every frame received is bytes of a stranger, at least 14 and at most limits().frame_bytes of them; longer ones are dropped.
+#pragma once
+
+#include <dissect/bytes.hpp>
+#include <dissect/types.hpp>
+
+#include <concepts>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace qps::transport::live {
+
+struct ReceivedFrame {
+    dissect::Bytes bytes;  // borrowed until the next receive()
+    dissect::Instant time{};
+};
+
+// Frames that one receive() gives at most, and that wait for a flush() at most: system calls cost little a frame by then, and
+// a batch of the longest frames is still in a cache.
+inline constexpr std::size_t kDeviceBatch = 64;
+
+// Longest frame that a device carries: the 9216 of a switch that passes jumbo frames, its VLAN tags included, and room for more.
+inline constexpr std::size_t kLongestFrame = 9600;
+inline constexpr std::size_t kEthernetHeader = 14;
+inline constexpr std::size_t kShortestFrame = 60;  // what Ethernet pads to; shorter ones may be sent, and are padded on a wire
+
+// "Call again at once", as what poll_at() returns where something is ready.
+inline constexpr dissect::Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
+
+struct DeviceLimits {
+    std::size_t frame_bytes = 0;  // the longest frame, Ethernet header included, tags too
+    // False: headers of received frames are in part a guess that the ICRC cannot confirm, so a wrong ICRC proves nothing.
+    bool checks_icrc = true;
+    // True: the network finds the way by IP address; MAC addresses mean nothing, and nothing but UDP passes: no ARP, no ping.
+    bool resolves_addresses = false;
+    // Set: every frame leaves with this UDP source port, whatever it says; one that says so itself leaves sooner.
+    std::optional<std::uint16_t> udp_source_port{};
+    std::uint64_t mac = 0;  // 48 bits; of the interface, made up where it has none
+    [[nodiscard]] bool operator==(const DeviceLimits&) const = default;
+};
+
+struct DeviceCounts {
+    std::uint64_t received = 0;  // frames given by receive()
+    std::uint64_t received_bytes = 0;
+    std::uint64_t sent = 0;  // frames that went out
+    std::uint64_t sent_bytes = 0;
+    std::uint64_t dropped = 0;  // frames for us that were lost on this machine, or that were too long or too short
+    std::uint64_t refused = 0;  // frames committed that did not go out: the interface would not have them
+    [[nodiscard]] bool operator==(const DeviceCounts&) const = default;
+};
+
+// Why a device cannot be opened, or does nothing any more.
+struct Problem {
+    std::string device;    // as the user named it
+    std::string sentence;  // without the name and a full stop; ASCII
+};
+
+template <class T>
+concept DeviceLike =
+    std::is_nothrow_move_constructible_v<T> && requires(T device, const T& constant, dissect::Instant now, std::size_t bytes) {
+        { device.receive(now) } -> std::same_as<std::span<const ReceivedFrame>>;
+        { device.reserve(now) } -> std::same_as<dissect::MutableBytes>;
+        { device.commit(bytes, now) };
+        { device.flush(now) };
+        { constant.poll_at() } -> std::same_as<std::optional<dissect::Instant>>;
+        { constant.descriptor() } -> std::same_as<int>;
+        { constant.limits() } -> std::same_as<DeviceLimits>;
+        { constant.counts() } -> std::same_as<DeviceCounts>;
+        { constant.problem() } -> std::same_as<std::optional<Problem>>;
+    };
+
+class Device {
+public:
+    template <DeviceLike T>
+        requires(!std::same_as<T, Device>)
+    Device(T device) : held_(new T(std::move(device)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
+
+    // What is there, at most kDeviceBatch frames, in the order of arrival; borrowed until the next receive(). Does not wait.
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) { return table_->receive(held_.get(), now); }
+    // Room for one frame of up to limits().frame_bytes; empty where nothing more fits, so that it is to be sent later. The bytes
+    // are what they happen to be. A second call without commit() between lends the same room again.
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return table_->reserve(held_.get(), now); }
+    // The first `bytes` of the room are a frame to send. Without a reserve(), or beyond the room: nothing is sent, and counted.
+    void commit(std::size_t bytes, dissect::Instant now) { table_->commit(held_.get(), bytes, now); }
+    // What was committed goes out now. Where the system has no room for it, it is kept for the next flush().
+    void flush(dissect::Instant now) { table_->flush(held_.get(), now); }
+    // When something happens of the device's own accord: a delayed frame, an arrival by a simulated link.
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return table_->poll_at(held_.get()); }
+    // For poll(2): readable when there may be frames. -1 where there is none.
+    [[nodiscard]] int descriptor() const { return table_->descriptor(held_.get()); }
+    [[nodiscard]] DeviceLimits limits() const { return table_->limits(held_.get()); }
+    [[nodiscard]] DeviceCounts counts() const { return table_->counts(held_.get()); }
+    // Set once the device is of no use any more: its interface is gone, say.
+    [[nodiscard]] std::optional<Problem> problem() const { return table_->problem(held_.get()); }
+
+private:
+    struct Table {
+        std::span<const ReceivedFrame> (*receive)(void*, dissect::Instant);
+        dissect::MutableBytes (*reserve)(void*, dissect::Instant);
+        void (*commit)(void*, std::size_t, dissect::Instant);
+        void (*flush)(void*, dissect::Instant);
+        std::optional<dissect::Instant> (*poll_at)(const void*);
+        int (*descriptor)(const void*);
+        DeviceLimits (*limits)(const void*);
+        DeviceCounts (*counts)(const void*);
+        std::optional<Problem> (*problem)(const void*);
+    };
+    template <class T>
+    static void destroy(void* held) {
+        delete static_cast<T*>(held);
+    }
+    template <class T>
+    static constexpr Table kTable{
+        [](void* held, dissect::Instant now) { return static_cast<T*>(held)->receive(now); },
+        [](void* held, dissect::Instant now) { return static_cast<T*>(held)->reserve(now); },
+        [](void* held, std::size_t bytes, dissect::Instant now) { static_cast<T*>(held)->commit(bytes, now); },
+        [](void* held, dissect::Instant now) { static_cast<T*>(held)->flush(now); },
+        [](const void* held) { return static_cast<const T*>(held)->poll_at(); },
+        [](const void* held) { return static_cast<const T*>(held)->descriptor(); },
+        [](const void* held) { return static_cast<const T*>(held)->limits(); },
+        [](const void* held) { return static_cast<const T*>(held)->counts(); },
+        [](const void* held) { return static_cast<const T*>(held)->problem(); },
+    };
+
+    std::unique_ptr<void, void (*)(void*)> held_;
+    const Table* table_;
+};
+
+}  // namespace qps::transport::live
