@@ -60,7 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     hear(host, now);
     for (std::size_t at = 1; at < size;) {
         const std::uint8_t kind = data[at++];
-        if (kind < 200 && at < size) {
+        if (kind < 200) {
+            if (at == size) break;
             const std::size_t length = std::min<std::size_t>(data[at] * std::size_t{2}, size - at - 1);
             const auto exact = std::make_unique<std::byte[]>(length);
             std::transform(data + at + 1, data + at + 1 + length, exact.get(), [](std::uint8_t byte) { return std::byte{byte}; });
