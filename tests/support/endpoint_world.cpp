@@ -40,7 +40,9 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
     link.b_to_a = faults();
     link.exact = wish.exact;
     for (const LinkFaults& way : {link.a_to_b, link.b_to_a}) {
-        faults_.loses = faults_.loses || way.loss > 0 || way.corruption > 0 || way.reordering > 0 || !wish.exact.empty();
+        faults_.loses =
+            faults_.loses || way.loss > 0 || way.corruption > 0 || way.reordering > 0 || way.duplication > 0 || !wish.exact.empty();
+        faults_.overtakes = faults_.overtakes || way.reordering > 0 || !wish.exact.empty();
         faults_.doubles = faults_.doubles || way.duplication > 0 || !wish.exact.empty();
     }
     wire_ = make_wire(link, {.place = static_cast<TapPlace>(draws_.below(3))}, start_);
@@ -80,8 +82,7 @@ void World::open_host(std::size_t side) {
 void World::plan(const WorldWish& wish) {
     for (const std::size_t side : {0U, 1U}) open_host(side);
     const bool huge = wish.huge && draws_.chance(0.04);
-    const std::uint32_t mtu =
-        std::min(bytes_of(endpoints_[0].adapter().settings().mtu), bytes_of(endpoints_[1].adapter().settings().mtu));
+    const std::uint32_t mtu = std::min(bytes_of(endpoints_[0].adapter().settings().mtu), bytes_of(endpoints_[1].adapter().settings().mtu));
     const std::uint64_t count = huge ? 1 : 1 + draws_.below(4);
     std::vector<TalkPlan> plans;
     for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
 // A planned talk (talk_plan.hpp) carried out between two endpoints: connected through the connection manager, every completion
 // and every byte compared with the plan, ended, and everything given back.
 //
-// What does not agree is said once, in words: problem().
+// What does not agree is said in words: problem().
 #pragma once
 
 #include <tests/support/talk_plan.hpp>
@@ -20,8 +20,9 @@ public:
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(buffers_.size()); }
     [[nodiscard]] transport::verbs::RecvWr wr(std::uint32_t index) const;
-    // Whether receive `index` holds the content behind `skipped` bytes, and nothing else was touched; it is made fresh again.
-    [[nodiscard]] bool take(std::uint32_t index, std::span<const std::byte> content, std::uint32_t skipped);
+    // Whether receive `index` holds the content behind `skipped` bytes, and nothing else was touched (where it is to be clean, not
+    // even in the rest of it); it is made fresh again.
+    [[nodiscard]] bool take(std::uint32_t index, std::span<const std::byte> content, std::uint32_t skipped, bool clean);
     // What came is of no interest.
     void freshen(std::uint32_t index);
     [[nodiscard]] bool untouched() const;
@@ -45,7 +46,8 @@ struct TalkHost {
 
 struct TalkFaults {
     bool loses = false;    // what is unreliable may be missing
-    bool doubles = false;  // datagrams may come twice
+    bool doubles = false;  // it may come twice: datagrams, and what is one packet of UC, which knows of no duplicates (9.8.2)
+    bool overtakes = false;
 };
 
 class Talk {

@@ -133,7 +133,9 @@ private:
     Step draw_unreliable(SidePlan& side, SidePlan& peer, std::uint32_t index) {
         const std::uint32_t length = draw_length(draws_, wish_);
         const std::uint64_t which = wish_.type == QpType::ud ? 0 : draws_.below(3);
-        Step step{.opcode = which == 0 ? WrOpcode::send_with_imm : which == 1 ? WrOpcode::rdma_write_with_imm : WrOpcode::rdma_write,
+        Step step{.opcode = which == 0   ? WrOpcode::send_with_imm
+                            : which == 1 ? WrOpcode::rdma_write_with_imm
+                                         : WrOpcode::rdma_write,
                   .imm = index};
         step.flags = {.solicited = draws_.chance(0.3), .inline_data = length <= kInline && draws_.chance(0.5)};
         gather(side, step, length);
@@ -154,6 +156,7 @@ private:
                 step.opcode = WrOpcode::send_with_inv;
                 step.window = *victim;
                 std::erase(alive_, *victim);
+                if (std::exchange(read_pending_, false)) step.flags.fence = true;
             }
         }
         gather(side, step, length);

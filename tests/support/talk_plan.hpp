@@ -52,7 +52,7 @@ struct SidePlan {
     std::uint32_t receives = 4;  // posted at a time
     transport::verbs::QpCap cap{};
     bool signal_all = false;
-    bool shared = false;  // its receives are the side's shared ones
+    bool shared = false;      // its receives are the side's shared ones
     std::uint32_t burst = 4;  // work requests posted at once
     std::uint8_t resources = 16;
     std::uint8_t depth = 16;
@@ -62,8 +62,8 @@ struct SidePlan {
 struct TalkPlan {
     transport::verbs::QpType type = transport::verbs::QpType::rc;
     std::array<SidePlan, 2> sides{};
-    std::size_t caller = 0;   // which side connects
-    std::size_t closer = 0;   // which one disconnects
+    std::size_t caller = 0;  // which side connects
+    std::size_t closer = 0;  // which one disconnects
     bool both_close = false;
 };
 
