@@ -25,6 +25,7 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
     ipv4_ = draws_.chance(0.5);
     interface_mtu_ = kInterfaceMtus[draws_.below(kInterfaceMtus.size())];
     mtu_ = static_cast<PathMtu>(1 + draws_.below(5));
+    dscp_ = static_cast<std::uint8_t>(draws_.below(64));
     if (draws_.chance(0.2)) vlan_ = std::uint16_t{100};
     const auto faults = [&] {
         const auto up_to = [&](double worst) { return draws_.chance(0.7) ? draws_.unit() * worst : 0.0; };
@@ -67,7 +68,7 @@ EndpointSettings World::settings_of(std::size_t side) {
     settings.adapter.ecn_capable = draws_.chance(0.8);
     if (draws_.chance(0.3)) settings.adapter.dcqcn = DcqcnSettings{};
     settings.roce_v1 = space_ == AddressSpace::roce_v1;
-    settings.dscp = static_cast<std::uint8_t>(draws_.below(64));
+    settings.dscp = dscp_;
     settings.seed = seed_ * 2 + side;
     hosts_[side].address = in_space(own, space_);
     return settings;
@@ -86,7 +87,7 @@ void World::plan(const WorldWish& wish) {
     const std::uint64_t count = huge ? 1 : 1 + draws_.below(4);
     std::vector<TalkPlan> plans;
     for (std::uint64_t i = 0; i < count; ++i) {
-        TalkWish talk{.mtu = mtu, .huge = huge, .steps = huge ? 5U : 16U};
+        TalkWish talk{.mtu = mtu, .huge = huge, .steps = huge ? 5U : 16U, .plenty = wish.plenty};
         const std::uint64_t type = wish.any_type && !huge ? draws_.below(10) : 9;
         talk.type = type == 0 ? QpType::uc : type == 1 ? QpType::ud : QpType::rc;
         talk.shared = talk.type == QpType::rc && draws_.chance(0.3);

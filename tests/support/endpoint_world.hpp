@@ -11,6 +11,7 @@ struct WorldWish {
     transport::LinkFaults worst{};  // each way up to that
     bool any_type = true;           // UC and UD, too; else RC alone
     bool huge = true;               // now and then messages of up to kHuge
+    bool plenty = false;            // receives for everything: nobody waits for one
     std::vector<transport::ExactFault> exact{};
 };
 
@@ -45,6 +46,7 @@ private:
     std::size_t interface_mtu_ = 1500;
     transport::PathMtu mtu_{};
     std::optional<std::uint16_t> vlan_{};
+    std::uint8_t dscp_ = 0;
     TalkFaults faults_{};
     std::shared_ptr<transport::live::SimWire> wire_;
     std::vector<transport::live::Endpoint> endpoints_;

@@ -63,7 +63,7 @@ private:
                 side.image[part.at + i] = static_cast<std::byte>((i * 131 + (i >> 8) * 17 + salt + part.at) & 0xff);
         side.memory = side.image;
         const bool unreliable = wish_.type != QpType::rc;
-        side.receives = unreliable ? wish_.steps + 8 : wish_.huge ? 2 : 1 + number(draws_, 8);
+        side.receives = unreliable || wish_.plenty ? wish_.steps + 8 : wish_.huge ? 2 : 1 + number(draws_, 8);
         side.shared = wish_.shared;
         side.signal_all = draws_.chance(0.3);
         side.burst = 1 + number(draws_, 12);

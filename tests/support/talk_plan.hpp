@@ -73,6 +73,7 @@ struct TalkWish {
     bool huge = false;  // messages of up to kHuge
     std::uint32_t steps = 14;
     bool shared = false;
+    bool plenty = false;  // receives for everything
 };
 
 [[nodiscard]] TalkPlan plan_talk(transport::Draws& draws, const TalkWish& wish);
