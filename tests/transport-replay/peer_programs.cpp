@@ -130,6 +130,18 @@ TEST_CASE("the same seed gives the same run of programs") {
     }
 }
 
+TEST_CASE("memory says what was done to it, each operation once however often it was sent") {
+    const PairRow row{"memory", "memory", {}, {.count = 4}};
+    for (const LinkFaults& faults : {LinkFaults{}, kPoor}) {
+        const Outcome outcome = play(row, {.faults = faults, .seed = 3});
+        INFO(outcome.text());
+        // A ticket, and four rounds of WRITE, READ, COMPARE SWAP, FETCH ADD, READ.
+        CHECK(outcome.server.messages == 1 + 4 * 5);
+        REQUIRE_FALSE(outcome.lines.empty());
+        CHECK(outcome.lines[0].starts_with("server: 192.0.2.2: 8 READ, 4 WRITE, 4 COMPARE SWAP, 5 FETCH ADD; "));
+    }
+}
+
 TEST_CASE("datagrams go there and back, and those that are lost are said to be") {
     const PairRow row{"udaddy", "udaddy", {}, {.count = 500, .size = 1000}};
     const Outcome whole = play(row, {});
