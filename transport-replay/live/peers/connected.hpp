@@ -55,6 +55,7 @@ public:
         pd_ = *pd;
         cq_ = *cq;
         if (!request_.target) return start_listening(endpoint, PortSpace::tcp, port_);
+        request_.target = as_spoken(endpoint, *request_.target);
         const Desk desk = at(endpoint, now);
         for (std::uint32_t i = 0; i < request_.connections; ++i)
             if (const auto opened = connect(desk); !opened) return opened;
