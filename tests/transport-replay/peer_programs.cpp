@@ -130,6 +130,13 @@ TEST_CASE("a poor link changes nothing of what programs say to each other") {
         }
 }
 
+TEST_CASE("a connection whose RTU was lost was one, though its server never had anything to do") {
+    for (const std::uint64_t seed : {57U, 69U, 103U}) {
+        const PairRow row{"memory", "memory", {}, {.count = 4}, 4, std::uint64_t{4} * (3 * 4096 + 16)};
+        all_is_right(row, play(row, {.faults = kPoor, .seed = seed}));
+    }
+}
+
 TEST_CASE("the same seed gives the same run of programs") {
     for (const PairRow& row : pairs()) {
         if (row.bytes > 1'000'000) continue;

@@ -236,6 +236,7 @@ private:
                 forget(desk, entry);
                 break;
             case ConnectionEventKind::disconnected:
+                rise(desk, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
                 if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.talk))) {
                     ++counts_.failed;
                     desk.say(about(entry.link, entry.link.complaint.value_or("the peer left early")));
