@@ -23,6 +23,7 @@ struct PairSettings {
     transport::LinkFaults faults{};  // both ways
     std::uint64_t seed = 1;
     std::size_t mtu = 1500;
+    bool roce_v1 = false;
 };
 
 class ProgramPair {
@@ -91,6 +92,7 @@ private:
                          .addresses = {{address, 24}, {address6, 64}},
                          .mtu = settings.mtu,
                          .detect_duplicates = false},
+                .roce_v1 = settings.roce_v1,
                 .seed = settings.seed * 2 + last};
     }
 };
