@@ -1,6 +1,8 @@
 // The sub-commands: one function each, from options to an exit code. main.cpp has the table of them.
 #pragma once
 
+#include <string>
+
 #include "exit_code.hpp"
 #include "options.hpp"
 
@@ -17,5 +19,9 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
 [[nodiscard]] ExitCode run_fields(const Options& options);
+[[nodiscard]] ExitCode run_peer(const Options& options);
+
+// The programs of `peer`, a line each.
+[[nodiscard]] std::string program_list();
 
 }  // namespace qps::cli

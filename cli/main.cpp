@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -16,6 +15,7 @@
 #include "command.hpp"
 #include "input.hpp"
 #include "options.hpp"
+#include "quantity.hpp"
 #include <fmt/format.h>
 
 namespace {
@@ -38,6 +38,8 @@ struct Takes {
     bool interval = false;
     bool followed = false;
     bool tickets = false;
+    bool live = false;
+    bool program = false;
 };
 
 struct Command {
@@ -120,6 +122,14 @@ constexpr std::array kCommands{
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
             {.pattern = true},
             run_fields},
+    Command{"peer",
+            "a live endpoint on a wire: serves or calls rping, perftest and others, and is one itself",
+            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
+            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
+            "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
+            "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
+            {.live = true, .program = true},
+            run_peer},
 };
 
 // The command for a line that names files only.
@@ -173,42 +183,19 @@ std::string check_connection(const std::string& text) {
     return fmt::format("\"{}\" is no number of a connection; `qpscope connections` lists them", text);
 }
 
-// "100G", "25g", "1000M", "400000000000": bits a second.
-std::string read_speed(const std::string& text, Options& options) {
-    std::size_t end = 0;
-    double number = 0;
-    try {
-        number = std::stod(text, &end);
-    } catch (const std::exception&) {
-        return "a link speed is a number with G or M, such as 100G";
-    }
-    const std::string unit = text.substr(end);
-    const double factor = unit.empty()                 ? 1
-                          : unit == "G" || unit == "g" ? 1e9
-                          : unit == "M" || unit == "m" ? 1e6
-                          : unit == "K" || unit == "k" ? 1e3
-                                                       : 0;
-    constexpr double kMost = 1e15;
-    if (factor == 0 || !(number > 0) || number * factor > kMost) return "a link speed is a number with G or M, such as 100G";
-    options.link_speed = qps::dissect::BitsPerSecond{static_cast<std::uint64_t>(std::llround(number * factor))};
-    return {};
-}
-
-// "100us", "1ms", "2s": a time of at least a nanosecond.
-std::string read_interval(const std::string& text, Options& options) {
-    struct Unit {
-        std::string_view name;
-        std::int64_t nanoseconds;
-    };
-    constexpr std::array kUnits{Unit{"ns", 1}, Unit{"us", 1'000}, Unit{"ms", 1'000'000}, Unit{"s", 1'000'000'000}};
-    constexpr std::int64_t kMost = 86'400;  // of any unit; a day of seconds
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    const auto unit = std::ranges::find(kUnits, std::string_view(end, text.data() + text.size()), &Unit::name);
-    if (error != std::errc{} || count < 1 || count > kMost || unit == kUnits.end())
-        return fmt::format("\"{}\" is no interval: a number up to {} with ns, us, ms or s, such as 10ms", text, kMost);
-    options.interval = qps::dissect::Duration{count * unit->nanoseconds};
-    return {};
+// An option whose text becomes a quantity, or a sentence that says why it does not.
+template <class Quantity, class Read>
+void add_quantity(CLI::App& app, const std::string& names, const std::string& type, Quantity& target, const std::string& description,
+                  Read read) {
+    app.add_option_function<std::string>(
+           names,
+           [&target, read](const std::string& text) {
+               const auto quantity = read(text);
+               if (!quantity) throw CLI::ValidationError(quantity.error());
+               target = *quantity;
+           },
+           description)
+        ->type_name(type);
 }
 
 std::string exit_code_text() {
@@ -231,11 +218,7 @@ void add_capture_options(CLI::App& app, Options& options) {
                    "Threads (default: one per processor, up to 8; each costs a few MB; pipes and interfaces use one)")
         ->check(CLI::Range(1, kMostJobs).description(""))
         ->type_name("NUMBER");
-    app.add_option("--link-speed", "Speed of the link, for pause times: 100G, 400G, ...")
-        ->type_name("SPEED")
-        ->each([&options](const std::string& text) {
-            if (const std::string problem = read_speed(text, options); !problem.empty()) throw CLI::ValidationError(problem);
-        });
+    add_quantity(app, "--link-speed", "SPEED", options.link_speed, "Speed of the link, for pause times: 100G, 400G, ...", read_speed);
     add_choice(app, "--color", options.color, kWhens, "Colours: auto, always or never");
     app.add_flag("--no-progress", options.no_progress, "No progress on standard error");
 }
@@ -265,17 +248,14 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
                        "Connections that this line of a log (NCCL, UCX, verbs, kernel) may be about, best first")
             ->type_name("LINE");
     if (takes.interval)
-        app.add_option("--interval", "Length of an interval: 100us, 1ms (the default), 1s, ...")
-            ->type_name("TIME")
-            ->each([&options](const std::string& text) {
-                if (const std::string problem = read_interval(text, options); !problem.empty()) throw CLI::ValidationError(problem);
-            });
+        add_quantity(app, "--interval", "TIME", options.interval, "Length of an interval: 100us, 1ms (the default), 1s, ...",
+                     [](const std::string& text) { return read_time(text, "interval"); });
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit code 1 where a finding is as severe: note, warning or error");
 }
 
 void add_command(CLI::App& app, const Command& command, Options& options, const Command*& chosen) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    sub->footer(fmt::format("Examples:\n{}", command.examples));
+    sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
     sub->callback([&chosen, &command] { chosen = &command; });
     if (command.takes.followed) add_followed_options(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
@@ -285,6 +265,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->type_name("FIELD")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (command.takes.program) add_program_options(*sub, options.live);
+    if (command.takes.live) add_live_options(*sub, options.live);
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")
             ->delimiter(',')

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "live_options.hpp"
+
 namespace qps::cli {
 
 using transport::OutputFormat;
@@ -46,6 +48,8 @@ struct Options {
     std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
     bool raw = false;                                  // follow: bytes instead of text
     bool markdown = false;                             // findings: each as a ticket
+
+    LiveOptions live;  // of the commands that speak on a wire
 };
 
 }  // namespace qps::cli

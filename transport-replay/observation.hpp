@@ -25,11 +25,13 @@ struct RemoteAccess {  // RETH or AtomicETH
     std::uint64_t address = 0;
     dissect::Rkey key{};
     std::uint32_t length = 0;  // DMA length; 8 for atomics
+    [[nodiscard]] bool operator==(const RemoteAccess&) const = default;
 };
 
 struct AtomicOperands {
     std::uint64_t swap_or_add = 0;
     std::uint64_t compare = 0;
+    [[nodiscard]] bool operator==(const AtomicOperands&) const = default;
 };
 
 struct Acknowledgment {  // AETH

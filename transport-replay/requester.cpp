@@ -1,4 +1,4 @@
-#include <dissect/headers/infiniband.hpp>
+// What goes out: work requests queued, their packets in order, timers. requester_answers.cpp has what comes back.
 #include <transport-replay/requester.hpp>
 
 #include <algorithm>
@@ -25,18 +25,38 @@ constexpr Verb verb_of(WorkKind kind) {
         case WorkKind::read: return Verb::read_request;
         case WorkKind::fetch_add: return Verb::fetch_add;
         case WorkKind::compare_swap: return Verb::compare_swap;
+        case WorkKind::atomic_write: return Verb::atomic_write;
+        case WorkKind::flush: return Verb::flush;
+        case WorkKind::local_invalidate:
+        case WorkKind::bind_window: break;
     }
-    return Verb::send;
+    return Verb::notify;  // no packet
 }
 
 constexpr bool is_atomic(WorkKind kind) { return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap; }
+constexpr bool is_local(WorkKind kind) { return kind == WorkKind::local_invalidate || kind == WorkKind::bind_window; }
+constexpr bool sends_payload(WorkKind kind) { return kind <= WorkKind::write_with_immediate || kind == WorkKind::atomic_write; }
 constexpr bool with_immediate(WorkKind kind) { return kind == WorkKind::send_with_immediate || kind == WorkKind::write_with_immediate; }
 
+// Operation codes of every kind and place, looked up once by the headers they have.
+constexpr auto kRequestCodes = [] {
+    std::array<std::array<std::uint8_t, 4>, kWorkKindNames.size()> codes{};
+    for (std::size_t kind = 0; kind < codes.size(); ++kind)
+        for (const Operation& row : opcode_rows::kOperations) {
+            const auto work = static_cast<WorkKind>(kind);
+            const bool ends = row.place == Place::last || row.place == Place::only;
+            const auto has = [&](LayerKind header) { return row.headers[0] == header || row.headers[1] == header; };
+            if (row.request && row.verb == verb_of(work) && has(LayerKind::immdt) == (ends && with_immediate(work)) &&
+                has(LayerKind::ieth) == (ends && work == WorkKind::send_with_invalidate))
+                codes[kind][static_cast<std::size_t>(row.place)] = row.code;
+        }
+    return codes;
+}();
+
 bool service_has(Service service, WorkKind kind) {
-    const Verb verb = verb_of(kind);
     if (service == Service::rc) return true;
-    if (service == Service::uc) return (verb == Verb::send || verb == Verb::write) && kind != WorkKind::send_with_invalidate;
-    return service == Service::ud && verb == Verb::send && kind != WorkKind::send_with_invalidate;
+    if (kind == WorkKind::send || kind == WorkKind::send_with_immediate) return service == Service::uc || service == Service::ud;
+    return service == Service::uc && (verb_of(kind) == Verb::write || is_local(kind));
 }
 
 std::uint32_t distance(Psn from, Psn to) { return (to.value() - from.value()) & Psn::kMask; }
@@ -46,6 +66,23 @@ Place place_of(std::uint32_t index, std::uint32_t packets) {
     return index == 0 ? Place::first : index + 1 == packets ? Place::last : Place::middle;
 }
 
+// The length of the message, or nothing where there is no such message.
+std::optional<std::uint32_t> message_length(const WorkRequest& work) {
+    constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31;  // 9.7.4.1.6
+    if (work.segments.size() > kMaxSegments || work.inlined.size() > kMaxInline) return std::nullopt;
+    if (is_local(work.kind)) return (work.kind == WorkKind::bind_window) == work.window.has_value() ? std::optional(0U) : std::nullopt;
+    std::uint64_t length = length_of(work.segments);
+    if (!work.inlined.empty()) {
+        if (!sends_payload(work.kind)) return std::nullopt;
+        length = work.inlined.size();
+    }
+    if (work.kind == WorkKind::flush || (work.kind == WorkKind::read && work.segments.empty())) length = work.remote.length;
+    if (is_atomic(work.kind) && work.segments.empty()) length = kAtomicLength;
+    if ((is_atomic(work.kind) || work.kind == WorkKind::atomic_write) && length != kAtomicLength && !work.unusable) return std::nullopt;
+    if (length > kMaxMessage) return std::nullopt;
+    return static_cast<std::uint32_t>(length);
+}
+
 }  // namespace
 
 std::optional<Duration> ack_timeout_of(std::uint8_t code) {
@@ -53,24 +90,17 @@ std::optional<Duration> ack_timeout_of(std::uint8_t code) {
     return nanoseconds(kAckTimeoutUnit << code);
 }
 
-Duration rnr_wait_of(std::uint8_t code) {
-    constexpr std::int64_t kHundredthOfMillisecond = 10'000;
-    return nanoseconds(kRnrTimer[code & 31U] * kHundredthOfMillisecond);
+Opcode request_opcode(Service service, WorkKind kind, Place place) {
+    const std::uint8_t code = kRequestCodes[static_cast<std::size_t>(kind)][static_cast<std::size_t>(place)];
+    return static_cast<Opcode>(std::to_underlying(service) << 5 | code);
 }
 
-Opcode request_opcode(Service service, WorkKind kind, Place place) {
-    const bool ends = place == Place::last || place == Place::only;
-    const auto has = [](const Operation& row, LayerKind header) { return std::ranges::find(row.headers, header) != row.headers.end(); };
-    for (const Operation& row : opcode_rows::kOperations)
-        if (row.request && row.verb == verb_of(kind) && row.place == place &&
-            has(row, LayerKind::immdt) == (ends && with_immediate(kind)) &&
-            has(row, LayerKind::ieth) == (ends && kind == WorkKind::send_with_invalidate))
-            return static_cast<Opcode>(std::to_underlying(service) << 5 | row.code);
-    return Opcode{};
-}
+bool Requester::Work::expects_response() const { return (request.kind >= WorkKind::read && !is_local(request.kind)); }
+bool Requester::Work::takes_receive() const { return verb_of(request.kind) == Verb::send || with_immediate(request.kind); }
 
 Requester::Requester(const RequesterSettings& settings)
     : settings_(settings),
+      limited_(settings.end_to_end_credits),
       unacknowledged_(settings.first),
       next_(settings.first),
       sent_(settings.first),
@@ -79,63 +109,93 @@ Requester::Requester(const RequesterSettings& settings)
       rnr_retries_left_(std::min(settings.rnr_retries, kInfiniteRnrRetries)) {
     settings_.retries = retries_left_;
     settings_.rnr_retries = rnr_retries_left_;
-    settings_.window = std::max(settings_.window, 1U);
+    settings_.window = std::clamp(settings.window, 1U, kMaxOutstanding / 2);
 }
 
 void Requester::move(RequesterEvent event) { state_ = step(kRequesterMachine, state_, event).value_or(state_); }
 
 bool Requester::post(WorkRequest work) {
-    const bool reads = work.kind == WorkKind::read;
-    const std::size_t size = reads ? work.remote.length : work.data.size();
-    constexpr std::size_t kMaxMessage = std::size_t{1} << 31;  // 9.7.4.1.6
+    const auto length = message_length(work);
     if (!step(kRequesterMachine, state_, RequesterEvent::post) || !service_has(settings_.service, work.kind)) return false;
-    if (size > kMaxMessage || work_.size() + completions_.size() >= kMaxWork) return false;
-    if (work.kind >= WorkKind::read && settings_.initiator_depth == 0) return false;
-    Work row{.request = std::move(work), .first = posted_};
-    row.length = is_atomic(row.request.kind) ? kAtomicLength : static_cast<std::uint32_t>(size);
-    row.packets = is_atomic(row.request.kind) ? 1 : packets_of(row.length, settings_.mtu);
-    if (settings_.service == Service::ud && row.packets > 1) return false;
-    if (distance(unacknowledged_, posted_) + row.packets >= kMaxOutstanding) return false;
+    if (!length || work_.size() + completions_.size() >= kMaxWork) return false;
+    Work row{.request = std::move(work), .first = posted_, .length = *length};
+    if (row.expects_response() && settings_.initiator_depth == 0) return false;
+    const bool one = is_atomic(row.request.kind) || row.request.kind == WorkKind::flush;
+    row.packets = one ? 1 : packets_of(row.length, settings_.mtu);
+    if (is_local(row.request.kind)) row.packets = 0;
+    if (row.packets >= kMaxOutstanding || (settings_.service == Service::ud && row.packets > 1)) return false;
+    if (row.request.unusable) {
+        row.packets = 0;
+        row.fails = CompletionStatus::local_protection_error;
+    }
+    if (!row.local()) posted_messages_ = (posted_messages_ + 1) & Psn::kMask;
+    row.sequence = posted_messages_;
     posted_ = row.end();
     work_.push_back(std::move(row));
     move(RequesterEvent::post);
     return true;
 }
 
-std::vector<Completion> Requester::take_completions() { return std::exchange(completions_, {}); }
+std::vector<Completion> Requester::take_completions() {
+    std::vector<Completion> all;
+    all.reserve(completions_.size());
+    while (auto completion = take_completion()) all.push_back(*completion);
+    return all;
+}
 
-// The work request that owns a PSN; nullptr where none does yet.
-const Requester::Work* Requester::work_at(Psn psn) const {
-    const auto found = std::ranges::partition_point(work_, [&](const Work& work) { return !psn.before(work.end()); });
-    return found == work_.end() ? nullptr : &*found;
+std::optional<Completion> Requester::take_completion() {
+    if (completions_.empty()) return std::nullopt;
+    const Completion completion = completions_.front();
+    completions_.pop_front();
+    return completion;
+}
+
+// The work request that owns the next PSN; nullptr where none does yet.
+const Requester::Work* Requester::current() const { return at_ < work_.size() ? &work_[at_] : nullptr; }
+
+bool Requester::may_begin(const Work& work) const {
+    const bool again = next_.before(sent_);
+    if (draining_ && next_ == work.first && !again) return false;
+    return !work.request.fence || awaited_ == 0;
 }
 
 bool Requester::may_send(const Work& work) const {
-    if (distance(unacknowledged_, next_) >= settings_.window) return false;
-    if (!work.expects_response() && !work.request.fence) return true;
-    std::uint32_t open = 0;
-    for (const Work& before : work_) {
-        if (&before == &work) break;
-        if (before.expects_response()) ++open;
-    }
-    if (work.request.fence && open > 0) return false;
-    return !work.expects_response() || open < settings_.initiator_depth;
+    if (work.local() || !may_begin(work) || !has_credit(work)) return false;
+    const std::uint32_t open = distance(unacknowledged_, next_);
+    if (open >= settings_.window) return false;
+    if (!work.expects_response()) return true;
+    return awaited_ < settings_.initiator_depth && open + distance(next_, work.end()) < kMaxOutstanding;
+}
+
+// 9.7.7.2: up to the limit, and one packet beyond it, which finds out whether there is a receive after all.
+bool Requester::has_credit(const Work& work) const {
+    if (!limited_ || !work.takes_receive()) return true;
+    const std::int32_t beyond = Psn(work.sequence) - Psn(limit_);
+    return beyond <= 0 || (beyond == 1 && (next_ == work.first || work.first.before(unacknowledged_)));
 }
 
 std::optional<TransportPacket> Requester::poll(Instant now) {
     expire(now);
     if (state_ == RequesterState::rnr_wait && now >= rnr_until_) move(RequesterEvent::rnr_elapsed);
     if (state_ != RequesterState::active) return std::nullopt;
-    const Work* work = work_at(next_);
+    if (fails_now()) fail(work_.front().fails);
+    const Work* work = current();
     if (work == nullptr || !may_send(*work)) return std::nullopt;
+    const bool whole = work->expects_response();
+    const Psn after = whole ? work->end() : next_ + 1;
+    const bool ends = after == work->end();
     TransportPacket packet = packet_at(*work, next_);
     packet.ack_request = wants_acknowledgment(*work, next_);
-    const Psn after = work->request.kind == WorkKind::read ? work->end() : next_ + 1;
-    const bool ends = after == work->end();
+    polled_ = work->request.id;
     ++counts_.packets;
     if (next_.before(sent_)) ++counts_.retransmitted;
     next_ = after;
     if (sent_.before(after)) sent_ = after;
+    if (ends) {
+        ++at_;
+        if (whole) ++awaited_;
+        step_over_local();
+    }
     if (settings_.service == Service::rc) {
         arm(now);
     } else {  // nothing comes back: what is sent is done
@@ -148,178 +208,104 @@ std::optional<TransportPacket> Requester::poll(Instant now) {
 std::optional<Instant> Requester::poll_at() const {
     if (state_ == RequesterState::rnr_wait) return rnr_until_;
     if (state_ != RequesterState::active) return std::nullopt;
-    if (const Work* work = work_at(next_); work != nullptr && may_send(*work)) return kAtOnce;
+    if (fails_now() || local_due() != nullptr) return kAtOnce;
+    if (const Work* work = current(); work != nullptr && may_send(*work)) return kAtOnce;
     return deadline_;
 }
 
-// Every end of a message asks for an acknowledgment, so does every n-th packet, and the one that fills the window.
+// What cannot be carried out fails when everything before it is complete.
+bool Requester::fails_now() const { return !work_.empty() && work_.front().fails != CompletionStatus::success && !draining_; }
+
+const WorkRequest* Requester::local_due() const {
+    const Work* work = current();
+    if (state_ != RequesterState::active || work == nullptr || !work->local() || work->fails != CompletionStatus::success) return nullptr;
+    return may_begin(*work) ? &work->request : nullptr;
+}
+
+void Requester::done_locally(CompletionStatus status, Instant now) {
+    if (local_due() == nullptr) return;
+    if (status != CompletionStatus::success) {
+        work_[at_].fails = status;
+        return;
+    }
+    work_[at_].done = true;
+    step_over_local();
+    const std::size_t before = work_.size();
+    complete_local();
+    if (before != work_.size()) progress(unacknowledged_, now);
+}
+
+void Requester::step_over_local() {
+    while (at_ < work_.size() && work_[at_].done) ++at_;
+}
+
+void Requester::complete_local() {
+    while (!work_.empty() && work_.front().done) finish_front(CompletionStatus::success);
+}
+
+bool Requester::drained() const { return unacknowledged_ == next_ && next_ == sent_ && (work_.empty() || work_.front().first == next_); }
+
+void Requester::flush_all() {
+    while (!work_.empty()) complete_front(CompletionStatus::flushed);
+    deadline_.reset();
+    move(RequesterEvent::fatal);
+}
+
+// Every end of a message asks for an acknowledgment, so does every n-th packet, the one that fills the window, and the one
+// beyond the credits.
 bool Requester::wants_acknowledgment(const Work& work, Psn psn) {
     if (settings_.service != Service::rc) return false;
-    const bool ends = work.request.kind == WorkKind::read || psn + 1 == work.end();
+    const bool ends = work.expects_response() || psn + 1 == work.end();
     const bool full = distance(unacknowledged_, psn) + 1 >= settings_.window;
+    const bool probes = limited_ && work.takes_receive() && Psn(limit_).before(Psn(work.sequence));
     ++unrequested_;
-    if (!ends && !full && (settings_.ack_request_every == 0 || unrequested_ < settings_.ack_request_every)) return false;
+    if (!ends && !full && !probes && (settings_.ack_request_every == 0 || unrequested_ < settings_.ack_request_every)) return false;
     unrequested_ = 0;
     return true;
 }
 
-TransportPacket Requester::packet_at(const Work& work, Psn psn) const {
+TransportPacket Requester::packet_at(const Work& work, Psn psn) {
     const WorkRequest& request = work.request;
     const std::uint32_t index = distance(work.first, psn);
-    const bool single = work.expects_response();
-    const Place place = single ? Place::only : place_of(index, work.packets);
+    const Place place = work.expects_response() ? Place::only : place_of(index, work.packets);
     const bool ends = place == Place::last || place == Place::only;
-    const std::uint32_t skipped = index * bytes_of(settings_.mtu);
+    const bool begins = place == Place::first || place == Place::only;
+    const std::uint32_t skipped = index * bytes_of(settings_.mtu);  // of a READ: what came already
     TransportPacket packet;
     packet.opcode = request_opcode(settings_.service, request.kind, place);
+    packet.pkey = settings_.pkey;
     packet.dest_qp = settings_.peer;
     packet.psn = psn;
     packet.datagram = settings_.datagram;
-    if (request.kind == WorkKind::read)  // from the first byte still missing
+    if (request.datagram) {
+        packet.dest_qp = request.datagram->qp;
+        packet.datagram = Datagram{request.datagram->key, settings_.datagram.value_or(Datagram{}).source_qp};
+    }
+    if (begins && (work.expects_response() || verb_of(request.kind) == Verb::write))
         packet.access = RemoteAccess{request.remote.address + skipped, request.remote.key, work.length - skipped};
-    else if (is_atomic(request.kind)) packet.access = RemoteAccess{request.remote.address, request.remote.key, kAtomicLength};
-    else if (verb_of(request.kind) == Verb::write && index == 0)
-        packet.access = RemoteAccess{request.remote.address, request.remote.key, work.length};
     if (is_atomic(request.kind)) packet.atomic = request.atomic;
+    if (request.kind == WorkKind::flush) packet.flush = request.flush;
     if (ends && with_immediate(request.kind)) packet.immediate = request.immediate;
     if (ends && request.kind == WorkKind::send_with_invalidate) packet.invalidate = request.invalidate;
-    packet.solicited = ends && request.solicited && (verb_of(request.kind) == Verb::send || with_immediate(request.kind));
-    const Bytes payload = single ? Bytes{} : slice(request.data, skipped, bytes_of(settings_.mtu));
-    packet.payload.assign(payload.begin(), payload.end());
+    packet.solicited = ends && request.solicited && work.takes_receive();
+    if (sends_payload(request.kind)) packet.payload = payload_at(work, skipped);
     return packet;
 }
 
-void Requester::process(const TransportPacket& response, Instant now) {
-    const OpcodeRow& row = info(response.opcode);
-    const bool outstanding = !response.psn.before(unacknowledged_) && response.psn.before(sent_);
-    if (!row.defined || row.request || row.service != settings_.service || state_ == RequesterState::error || !outstanding) {
-        ++counts_.ghosts;
-        return;
-    }
-    if (row.verb == Verb::read_response) return on_read_response(response, now);
-    if (row.verb == Verb::atomic_acknowledge) return on_atomic_acknowledgment(response, now);
-    if (!response.acknowledgment) return;
-    switch (static_cast<SyndromeType>(response.acknowledgment->type())) {
-        case SyndromeType::ack: return on_acknowledgment(response, now);
-        case SyndromeType::rnr_nak: return on_rnr(response, now);
-        case SyndromeType::nak: return on_negative(response, now);
-        case SyndromeType::reserved: ++counts_.ghosts;
-    }
-}
-
-// A response at `psn` says that everything before it was executed; a READ or ATOMIC on the way whose response is missing is
-// thereby refused (implied NAK, 9.7.5.1.1). True where `psn` is now the oldest outstanding.
-bool Requester::acknowledge_before(Psn psn, Instant now) {
-    Psn reached = unacknowledged_;
-    while (reached.before(psn) && !work_.empty() && !work_.front().expects_response()) {
-        if (psn.before(work_.front().end())) {
-            reached = psn;
-        } else {
-            reached = work_.front().end();
-            complete_front(CompletionStatus::success);
-        }
-    }
-    if (reached != unacknowledged_) progress(reached, now);
-    return reached == psn;
-}
-
-void Requester::progress(Psn unacknowledged, Instant now) {
-    unacknowledged_ = unacknowledged;
-    if (next_.before(unacknowledged)) next_ = unacknowledged;
-    reading_again_ = false;
-    retries_left_ = settings_.retries;
-    rnr_retries_left_ = settings_.rnr_retries;
-    move(work_.empty() ? RequesterEvent::all_acknowledged : RequesterEvent::acknowledged);
-    deadline_.reset();
-    if (state_ == RequesterState::active && unacknowledged_ != next_) arm(now);
+// In one segment it is sent from where it lies. Inlined bytes are copied: the request may be complete, and gone, at once.
+Bytes Requester::payload_at(const Work& work, std::uint32_t skipped) {
+    const std::uint32_t size = std::min(bytes_of(settings_.mtu), work.length - skipped);
+    const bool inlined = !work.request.inlined.empty();
+    if (scratch_.empty() && (inlined || work.request.segments.size() > 1)) scratch_.resize(bytes_of(settings_.mtu));
+    if (!inlined) return gather(work.request.segments, skipped, size, scratch_);
+    const Bytes bytes = slice(Bytes(work.request.inlined), skipped, size);
+    std::ranges::copy(bytes, scratch_.begin());
+    return Bytes(scratch_).first(bytes.size());
 }
 
 void Requester::arm(Instant now) {
     const auto timeout = ack_timeout_of(settings_.ack_timeout);
     if (timeout && settings_.service == Service::rc) deadline_ = later(now, *timeout);
-}
-
-void Requester::on_acknowledgment(const TransportPacket& response, Instant now) {
-    if (!acknowledge_before(response.psn + 1, now)) implied_nak(now);
-}
-
-void Requester::on_rnr(const TransportPacket& response, Instant now) {
-    if (!acknowledge_before(response.psn, now)) return implied_nak(now);
-    if (!step(kRequesterMachine, state_, RequesterEvent::rnr_nak)) {
-        ++counts_.ghosts;
-        return;
-    }
-    ++counts_.rnr_naks;
-    if (rnr_retries_left_ == 0) return fail(CompletionStatus::rnr_retry_exceeded);
-    if (settings_.rnr_retries != kInfiniteRnrRetries) --rnr_retries_left_;
-    next_ = unacknowledged_;
-    deadline_.reset();
-    rnr_until_ = later(now, rnr_wait_of(response.acknowledgment->code()));  // not earlier (C9-130)
-    move(RequesterEvent::rnr_nak);
-}
-
-void Requester::on_negative(const TransportPacket& response, Instant now) {
-    constexpr std::array kFatal{CompletionStatus::remote_invalid_request, CompletionStatus::remote_access_error,
-                                CompletionStatus::remote_operational_error};
-    const std::uint8_t code = response.acknowledgment->code();
-    if (code == 0) {
-        if (!acknowledge_before(response.psn, now)) return implied_nak(now);
-        if (!step(kRequesterMachine, state_, RequesterEvent::go_back) || next_ == unacknowledged_) {
-            ++counts_.ghosts;  // waiting, or going back already
-            return;
-        }
-        ++counts_.sequence_naks;
-        return go_back(now);
-    }
-    if (code > kFatal.size()) {  // reserved, or of RD: never a success
-        ++counts_.ghosts;
-        return;
-    }
-    ++counts_.fatal_naks;
-    static_cast<void>(acknowledge_before(response.psn, now));
-    fail_at(response.psn, kFatal[code - 1U]);
-}
-
-void Requester::on_read_response(const TransportPacket& response, Instant now) {
-    if (!acknowledge_before(response.psn, now)) return implied_nak(now);
-    Work& work = work_.front();
-    if (work.request.kind != WorkKind::read) return fail(CompletionStatus::bad_response);
-    const std::uint32_t offset = distance(work.first, response.psn) * bytes_of(settings_.mtu);
-    const bool last = response.psn + 1 == work.end();
-    const Place place = info(response.opcode).place;
-    if (last != (place == Place::last || place == Place::only)) return fail(CompletionStatus::bad_response);
-    if (response.payload.size() != std::min(bytes_of(settings_.mtu), work.length - offset))
-        return fail(CompletionStatus::local_length_error);
-    work.data.insert(work.data.end(), response.payload.begin(), response.payload.end());
-    if (last) complete_front(CompletionStatus::success);
-    progress(response.psn + 1, now);
-}
-
-void Requester::on_atomic_acknowledgment(const TransportPacket& response, Instant now) {
-    if (!acknowledge_before(response.psn, now)) return implied_nak(now);
-    if (!is_atomic(work_.front().request.kind) || !response.atomic_result) return fail(CompletionStatus::bad_response);
-    work_.front().original = *response.atomic_result;
-    complete_front(CompletionStatus::success);
-    progress(response.psn + 1, now);
-}
-
-// The responses still on their way say it again and again; the first one counts until something arrives that was missing.
-void Requester::implied_nak(Instant now) {
-    if (reading_again_ || next_ == unacknowledged_ || !step(kRequesterMachine, state_, RequesterEvent::go_back)) {
-        ++counts_.ghosts;
-        return;
-    }
-    ++counts_.implied_naks;
-    reading_again_ = true;
-    go_back(now);
-}
-
-void Requester::go_back(Instant now) {
-    if (retries_left_ == 0) return fail(CompletionStatus::retry_exceeded);
-    --retries_left_;
-    next_ = unacknowledged_;
-    move(RequesterEvent::go_back);
-    arm(now);
 }
 
 void Requester::expire(Instant now) {
@@ -328,25 +314,6 @@ void Requester::expire(Instant now) {
     reading_again_ = false;
     ++counts_.timeouts;
     go_back(now);
-}
-
-void Requester::complete_front(CompletionStatus status) {
-    Work& work = work_.front();
-    completions_.push_back(
-        {work.request.id, work.request.kind, status, work.first, work.end() + Psn::kMask, std::move(work.data), work.original});
-    work_.pop_front();
-}
-
-void Requester::fail(CompletionStatus status) { fail_at(unacknowledged_, status); }
-
-// The request at fault has the status; everything else is flushed (C9-220).
-void Requester::fail_at(Psn psn, CompletionStatus status) {
-    while (!work_.empty()) {
-        const bool at_fault = !psn.before(work_.front().first) && psn.before(work_.front().end());
-        complete_front(at_fault ? status : CompletionStatus::flushed);
-    }
-    deadline_.reset();
-    move(RequesterEvent::fatal);
 }
 
 }  // namespace qps::transport

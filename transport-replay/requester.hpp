@@ -3,7 +3,7 @@
 //
 // Invariant: PSNs from unacknowledged() to before next() are outstanding; every work request from the front of the queue owns
 // the PSNs first .. first + packets - 1 without gaps, so going back to PSN n (go-back-N, partial READ, RNR) is nothing but
-// next = n. A work request completes once, in order.
+// next = n. What is no packet owns no PSN and stands between. A work request completes once, in order.
 //
 // Local memory is borrowed until the completion of its work request was taken. A payload that lies in one segment is sent from
 // where it lies; one that does not is put together in a scratch buffer of one MTU.
@@ -217,9 +217,10 @@ private:
         WorkRequest request;
         dissect::Psn first;
         std::uint32_t packets = 1;
-        std::uint32_t length = 0;    // of the message or of what is read
-        std::uint32_t sequence = 0;  // SSN, 24 bits: counts messages from 1
-        bool done = false;           // of what is no packet
+        std::uint32_t length = 0;                            // of the message or of what is read
+        std::uint32_t sequence = 0;                          // SSN, 24 bits: counts messages from 1
+        bool done = false;                                   // of what is no packet: it was carried out
+        CompletionStatus fails = CompletionStatus::success;  // what is known already: it fails with this when its turn comes
         [[nodiscard]] dissect::Psn end() const { return first + packets; }
         [[nodiscard]] bool expects_response() const;
         [[nodiscard]] bool takes_receive() const;
@@ -227,7 +228,9 @@ private:
     };
 
     [[nodiscard]] const Work* current() const;
+    [[nodiscard]] bool may_begin(const Work& work) const;
     [[nodiscard]] bool may_send(const Work& work) const;
+    [[nodiscard]] bool fails_now() const;
     [[nodiscard]] bool has_credit(const Work& work) const;
     [[nodiscard]] TransportPacket packet_at(const Work& work, dissect::Psn psn);
     [[nodiscard]] dissect::Bytes payload_at(const Work& work, std::uint32_t skipped);
@@ -243,6 +246,8 @@ private:
     void progress(dissect::Psn unacknowledged, dissect::Instant now);
     void rewind();
     void step_over_local();
+    void complete_local();
+    void finish_front(CompletionStatus status);
     void implied_nak(dissect::Instant now);
     void go_back(dissect::Instant now);
     void expire(dissect::Instant now);

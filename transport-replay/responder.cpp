@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstring>
 #include <utility>
 
 namespace qps::transport {
@@ -12,7 +14,6 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint32_t kAtomicLength = 8;
-constexpr std::uint32_t kMaxReceives = 1U << 20;  // a counter that saturates; no queue of a device is longer
 
 // NAK codes (9.7.5.2.1)
 constexpr std::uint8_t kSequenceError = 0, kInvalidRequest = 1, kRemoteAccessError = 2, kRemoteOperationalError = 3;
@@ -21,17 +22,26 @@ constexpr std::uint8_t syndrome(SyndromeType type, std::uint8_t code) {
     return static_cast<std::uint8_t>(std::to_underlying(type) << 5 | (code & 31));
 }
 
-constexpr Opcode opcode_of(Verb verb, Place place) {
+consteval Opcode response_opcode(Verb verb, Place place) {
     for (const Operation& row : opcode_rows::kOperations)
         if (row.verb == verb && row.place == place && !row.request) return Opcode{row.code};
     return Opcode::rc_acknowledge;
 }
+constexpr Opcode kAtomicAcknowledge = response_opcode(Verb::atomic_acknowledge, Place::only);
+constexpr std::array kReadResponses{response_opcode(Verb::read_response, Place::first), response_opcode(Verb::read_response, Place::middle),
+                                    response_opcode(Verb::read_response, Place::last),
+                                    response_opcode(Verb::read_response, Place::only)};  // by Place
 
 bool begins(const OpcodeRow& row) { return row.place == Place::first || row.place == Place::only; }
 bool ends(const OpcodeRow& row) { return row.place == Place::last || row.place == Place::only; }
 bool is_atomic(const OpcodeRow& row) { return row.verb == Verb::compare_swap || row.verb == Verb::fetch_add; }
+// Requests with a response of their own, which takes a resource.
+bool is_answered(const OpcodeRow& row) {
+    return row.verb == Verb::read_request || is_atomic(row) || row.verb == Verb::atomic_write || row.verb == Verb::flush;
+}
 
 std::uint32_t size_of(const TransportPacket& packet) { return static_cast<std::uint32_t>(packet.payload.size()); }
+std::uint32_t header_room(Service service) { return service == Service::ud ? kNetworkHeaderBytes : 0; }
 
 // Whether the request takes a posted receive: a SEND where it begins, a WRITE with immediate where it ends.
 bool takes_receive(const TransportPacket& request) {
@@ -39,12 +49,21 @@ bool takes_receive(const TransportPacket& request) {
     return (row.verb == Verb::send && begins(row)) || (row.verb == Verb::write && request.immediate.has_value());
 }
 
-AccessRights rights_for(const OpcodeRow& row) {
-    return {.read = row.verb == Verb::read_request, .write = row.verb == Verb::write, .atomic = is_atomic(row)};
+AccessRights rights_for(const TransportPacket& request) {
+    const OpcodeRow& row = info(request.opcode);
+    const std::uint8_t placement = request.flush ? request.flush->placement : 0;
+    const bool flush = row.verb == Verb::flush;
+    return {.read = row.verb == Verb::read_request,
+            .write = row.verb == Verb::write || row.verb == Verb::atomic_write,
+            .atomic = is_atomic(row),
+            .flush_global = flush && (placement & kGlobalVisibility) != 0,
+            .flush_persistent = flush && (placement & kPersistence) != 0};
 }
 
-bool covers(AccessRights granted, AccessRights wanted) {
-    return (granted.read || !wanted.read) && (granted.write || !wanted.write) && (granted.atomic || !wanted.atomic);
+// The most credits there is a code for that are not more than there are receives (9.7.7.2).
+std::uint8_t credit_code(std::size_t receives) {
+    const auto above = std::ranges::upper_bound(kCredits, receives);
+    return static_cast<std::uint8_t>(above - kCredits.begin() - 1);
 }
 
 }  // namespace
@@ -57,89 +76,111 @@ RequestEvent request_event(Opcode opcode) {
     return RequestEvent::other;
 }
 
-MemoryRegion* Memory::find(Rkey key) {
-    const auto region = std::ranges::find_if(regions, [&](const MemoryRegion& row) { return row.valid && row.key == key; });
-    return region == regions.end() ? nullptr : &*region;
-}
-
-std::optional<MutableBytes> Memory::reach(const RemoteAccess& access, AccessRights wanted) {
-    MemoryRegion* region = find(access.key);
-    if (region == nullptr || !covers(region->rights, wanted) || access.address < region->base) return std::nullopt;
-    const std::uint64_t offset = access.address - region->base;
-    if (offset > region->bytes.size() || access.length > region->bytes.size() - offset) return std::nullopt;
-    return MutableBytes(region->bytes).subspan(offset, access.length);
-}
-
 // The checks of 9.7.4.1, in its order. Each looks at one thing and says nothing where the request may go on.
 struct ResponderChecks {
     using Verdict = std::optional<ResponderVerdict>;
+    struct Case {
+        const Responder& responder;
+        const TransportPacket& request;
+        const OpcodeRow& row;
+        const Memory& memory;
+        const ReceiveQueue& receives;
 
-    static Verdict header(const Responder& responder, const TransportPacket& request, Memory&) {
-        const OpcodeRow& row = info(request.opcode);
+        // The receive that the message goes into: one it has taken, one that a message given up has left, or the next.
+        [[nodiscard]] const PostedReceive* receive() const { return responder.receive_ ? &*responder.receive_ : receives.next(); }
+    };
+
+    static Verdict header(const Case& asked) {
+        const Responder& responder = asked.responder;
         if (responder.state_ == ResponderState::error) return ResponderVerdict::dropped;
-        if (!row.defined || !row.request || row.service != responder.settings_.service) return ResponderVerdict::dropped;
-        if (row.service == Service::ud && (!request.datagram || request.datagram->key != responder.settings_.qkey))
+        if (!asked.row.defined || !asked.row.request || asked.row.service != responder.settings_.service) return ResponderVerdict::dropped;
+        if (asked.row.service == Service::ud && (!asked.request.datagram || asked.request.datagram->key != responder.settings_.qkey))
             return ResponderVerdict::dropped;  // 10.2.5
         return std::nullopt;
     }
 
-    static Verdict sequence_number(const Responder& responder, const TransportPacket& request, Memory&) {
+    static Verdict sequence_number(const Case& asked) {
+        const Responder& responder = asked.responder;
         if (responder.settings_.service != Service::rc) return std::nullopt;
-        const std::int32_t ahead = request.psn - responder.expected_;
+        const std::int32_t ahead = asked.request.psn - responder.expected_;
         if (ahead == 0) return std::nullopt;
         if (ahead < 0) return ResponderVerdict::duplicate;
         return step(kResponderMachine, responder.state_, ResponderEvent::gap) ? ResponderVerdict::gap : ResponderVerdict::gap_ignored;
     }
 
-    static Verdict opcode_sequence(const Responder& responder, const TransportPacket& request, Memory&) {
-        if (step(kMessageMachine, responder.current_.state, request_event(request.opcode))) return std::nullopt;
+    static Verdict opcode_sequence(const Case& asked) {
+        if (step(kMessageMachine, asked.responder.current_.state, request_event(asked.request.opcode))) return std::nullopt;
         return ResponderVerdict::invalid_request;
     }
 
-    static Verdict opcode_allowed(const Responder& responder, const TransportPacket& request, Memory&) {
-        const OpcodeRow& row = info(request.opcode);
-        const bool known = row.verb == Verb::send || row.verb == Verb::write || row.verb == Verb::read_request || is_atomic(row);
-        if (!known || !covers(responder.settings_.allowed, rights_for(row))) return ResponderVerdict::invalid_request;
+    static Verdict opcode_allowed(const Case& asked) {
+        const bool known = asked.row.verb == Verb::send || asked.row.verb == Verb::write || is_answered(asked.row);
+        if (!known || !covers(asked.responder.settings_.allowed, rights_for(asked.request))) return ResponderVerdict::invalid_request;
         return std::nullopt;
     }
 
-    static Verdict resources(const Responder& responder, const TransportPacket& request, Memory&) {
-        const OpcodeRow& row = info(request.opcode);
-        if (responder.responses_.size() >= kMaxResponses) return ResponderVerdict::dropped;
-        if (takes_receive(request) && responder.receives_ == 0) return ResponderVerdict::not_ready;
-        if (row.verb != Verb::read_request && !is_atomic(row)) return std::nullopt;
-        const auto open = std::ranges::count_if(responder.responses_, [](const Responder::Job& job) {
-            return !job.again && (job.kind == Responder::JobKind::read || job.kind == Responder::JobKind::atomic);
-        });
-        if (open >= responder.settings_.resources) return ResponderVerdict::invalid_request;
+    static Verdict resources(const Case& asked) {
+        if (asked.responder.responses_.size() >= kMaxResponses) return ResponderVerdict::dropped;
+        if (takes_receive(asked.request) && asked.receive() == nullptr) return ResponderVerdict::not_ready;
+        if (is_answered(asked.row) && asked.responder.open_ >= asked.responder.settings_.resources)
+            return ResponderVerdict::invalid_request;
         return std::nullopt;
     }
 
-    static Verdict length(const Responder& responder, const TransportPacket& request, Memory&) {
-        const OpcodeRow& row = info(request.opcode);
-        const std::uint32_t mtu = bytes_of(responder.settings_.mtu);
-        const std::uint32_t size = size_of(request);
-        const bool needs_access = row.verb == Verb::read_request || is_atomic(row) || (row.verb == Verb::write && begins(row));
-        bool right = size <= mtu && (!needs_access || request.access.has_value());
-        if (row.place == Place::first || row.place == Place::middle) right = right && size == mtu;
-        if (row.place == Place::last) right = right && size > 0;
-        if (right && row.verb == Verb::send) right = size <= responder.settings_.receive_bytes - responder.current_.length;
-        if (right && row.verb == Verb::write) {
-            const std::uint32_t left = begins(row) ? request.access->length : responder.current_.target.length;
-            right = left <= kMaxDmaLength && (ends(row) ? size == left : size < left);
+    static Verdict length(const Case& asked) {
+        const std::uint32_t size = size_of(asked.request);
+        const bool needs_access = is_answered(asked.row) || (asked.row.verb == Verb::write && begins(asked.row));
+        bool right = size <= bytes_of(asked.responder.settings_.mtu) && (!needs_access || asked.request.access.has_value());
+        if (asked.row.place == Place::first || asked.row.place == Place::middle)
+            right = right && size == bytes_of(asked.responder.settings_.mtu);
+        if (asked.row.place == Place::last) right = right && size > 0;
+        return right && fits(asked, size) ? Verdict{} : ResponderVerdict::invalid_request;
+    }
+
+    // The length by the rules of each operation (9.7.4.1.6; A19 for the last two).
+    static bool fits(const Case& asked, std::uint32_t size) {
+        const TransportPacket& request = asked.request;
+        switch (asked.row.verb) {
+            case Verb::send: {
+                const std::uint64_t before = begins(asked.row) ? header_room(asked.row.service) : asked.responder.current_.length;
+                const PostedReceive* receive = asked.receive();
+                return receive == nullptr || !receive->usable ||
+                       before + size <= std::min<std::uint64_t>(length_of(receive->segments), kMaxDmaLength);
+            }
+            case Verb::write: {
+                const std::uint32_t left = begins(asked.row) ? request.access->length : asked.responder.current_.target.length;
+                return left <= kMaxDmaLength && (ends(asked.row) ? size == left : size < left);
+            }
+            case Verb::read_request: return request.access->length <= kMaxDmaLength && size == 0;
+            case Verb::compare_swap:
+            case Verb::fetch_add: return request.atomic && request.access->address % kAtomicLength == 0 && size == 0;
+            case Verb::atomic_write:
+                return request.access->length == kAtomicLength && size == kAtomicLength && request.access->address % kAtomicLength == 0;
+            case Verb::flush: {
+                constexpr std::uint8_t kReserved = 0xff & ~(kGlobalVisibility | kPersistence);
+                return request.flush && request.flush->placement != 0 && (request.flush->placement & kReserved) == 0 && size == 0 &&
+                       request.flush->selectivity <= FlushSelectivity::memory_region && request.access->length <= kMaxDmaLength;
+            }
+            default: return false;
         }
-        if (right && row.verb == Verb::read_request) right = request.access->length <= kMaxDmaLength && size == 0;
-        if (right && is_atomic(row)) right = request.atomic.has_value() && request.access->address % kAtomicLength == 0 && size == 0;
-        return right ? Verdict{} : ResponderVerdict::invalid_request;
     }
 
-    // The key of a zero-length READ or WRITE is not looked at (C9-88).
-    static Verdict remote_key(const Responder& responder, const TransportPacket& request, Memory& memory) {
-        const OpcodeRow& row = info(request.opcode);
-        if (row.verb == Verb::send) return std::nullopt;
-        const RemoteAccess wanted = begins(row) ? *request.access : responder.current_.target;
-        if (wanted.length == 0 || memory.reach(wanted, rights_for(row))) return std::nullopt;
-        return ResponderVerdict::remote_access_error;
+    static Verdict receive_usable(const Case& asked) {
+        if (!takes_receive(asked.request) || asked.receive()->usable) return std::nullopt;
+        return ResponderVerdict::remote_operational_error;
+    }
+
+    // The key of a zero-length READ or WRITE is not looked at (C9-88), that of a FLUSH is.
+    static Verdict remote_key(const Case& asked) {
+        if (asked.row.verb == Verb::send) return std::nullopt;
+        const Qpn local = asked.responder.settings_.local;
+        RemoteAccess wanted = begins(asked.row) ? *asked.request.access : asked.responder.current_.target;
+        if (is_atomic(asked.row)) wanted.length = kAtomicLength;
+        const AccessRights rights = rights_for(asked.request);
+        const bool all = asked.row.verb == Verb::flush && asked.request.flush->selectivity == FlushSelectivity::memory_region;
+        if (all) return asked.memory.reach_all(wanted.key, rights, local) ? Verdict{} : ResponderVerdict::remote_access_error;
+        if (wanted.length == 0 && asked.row.verb != Verb::flush) return std::nullopt;
+        return asked.memory.reach(wanted, rights, local) ? Verdict{} : ResponderVerdict::remote_access_error;
     }
 };
 
@@ -147,39 +188,55 @@ namespace {
 
 constexpr std::array kChecks{
     ResponderChecks::header,    ResponderChecks::sequence_number, ResponderChecks::opcode_sequence, ResponderChecks::opcode_allowed,
-    ResponderChecks::resources, ResponderChecks::length,          ResponderChecks::remote_key,
+    ResponderChecks::resources, ResponderChecks::length,          ResponderChecks::receive_usable,  ResponderChecks::remote_key,
 };
 
 }  // namespace
 
-Responder::Responder(const ResponderSettings& settings) : settings_(settings), expected_(settings.expected) {
+Responder::Responder(const ResponderSettings& settings) : settings_(settings), expected_(settings.expected), credits_(kUnlimitedCredits) {
     settings_.resources = std::min(settings_.resources, kMaxResources);
 }
-
-void Responder::post_receives(std::uint32_t count) { receives_ = std::min(kMaxReceives, receives_ + std::min(count, kMaxReceives)); }
 
 void Responder::move_to_error() { move(ResponderEvent::fatal); }
 
 void Responder::move(ResponderEvent event) { state_ = step(kResponderMachine, state_, event).value_or(state_); }
 
-ResponderActions Responder::process(const TransportPacket& request, Memory& memory) {
+ResponderActions Responder::process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives) {
     ResponderActions actions;
     if (settings_.service == Service::uc && request.psn != expected_) {  // a gap discards the message it is in (9.8.2.2.2)
         current_ = {};
         expected_ = request.psn;
     }
+    count_credits(receives);
     actions.verdict = ResponderVerdict::accept;
+    const ResponderChecks::Case asked{*this, request, info(request.opcode), memory, receives};
     for (const auto check : kChecks) {
-        const auto verdict = check(*this, request, memory);
+        const auto verdict = check(asked);
         if (!verdict) continue;
         actions.verdict = *verdict;
         break;
     }
-    if (actions.verdict == ResponderVerdict::accept) actions.verdict = execute(request, memory, actions);
+    if (actions.verdict == ResponderVerdict::accept) actions.verdict = execute(request, memory, receives, actions);
     if (actions.verdict == ResponderVerdict::duplicate) actions.verdict = answer_again(request);
     if (actions.verdict != ResponderVerdict::accept) refuse(request, actions.verdict);
+    if (state_ == ResponderState::error && actions.verdict != ResponderVerdict::dropped) fail_receive(request, receives, actions);
     if (settings_.service != Service::rc && actions.verdict != ResponderVerdict::accept) actions.verdict = ResponderVerdict::dropped;
     return actions;
+}
+
+// A message that failed for good has used up the receive it had begun to fill, or the one it did not fit into.
+void Responder::fail_receive(const TransportPacket& request, ReceiveQueue& receives, ResponderActions& actions) {
+    const bool its_receive = actions.verdict == ResponderVerdict::remote_operational_error ||
+                             (actions.verdict == ResponderVerdict::invalid_request && info(request.opcode).verb == Verb::send);
+    if (!receive_ && its_receive && takes_receive(request)) receive_ = receives.take();
+    if (!receive_) return;
+    actions.consumed_with_error = receive_->id;
+    receive_.reset();
+}
+
+std::optional<PostedReceive> Responder::release_receive() {
+    current_ = {};
+    return std::exchange(receive_, std::nullopt);
 }
 
 // What a refusal means for the queue pair: a NAK and another state, or nothing.
@@ -190,7 +247,7 @@ void Responder::refuse(const TransportPacket& request, ResponderVerdict verdict)
         return;
     }
     const auto negative = [&](SyndromeType type, std::uint8_t code, Psn psn) {
-        respond({.kind = JobKind::negative, .psn = psn, .acknowledgment = {syndrome(type, code), msn()}, .access = {}});
+        respond({.kind = JobKind::negative, .psn = psn, .acknowledgment = {syndrome(type, code), msn()}});
         unacknowledged_ = 0;
     };
     switch (verdict) {
@@ -207,32 +264,29 @@ void Responder::refuse(const TransportPacket& request, ResponderVerdict verdict)
     move(ResponderEvent::fatal);
 }
 
-ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memory, ResponderActions& actions) {
+ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memory, ReceiveQueue& receives, ResponderActions& actions) {
     const OpcodeRow& row = info(request.opcode);
-    const bool explicit_response = row.verb == Verb::read_request || is_atomic(row);
     const Psn psn = request.psn;
-    if (takes_receive(request)) --receives_;
-    if (explicit_response || ends(row)) msn_ = (msn_ + 1) & Psn::kMask;  // C9-148
+    if (takes_receive(request) && !receive_) {
+        receive_ = receives.take();
+        count_credits(receives);
+    }
+    if (is_answered(row) || ends(row)) msn_ = (msn_ + 1) & Psn::kMask;  // C9-148
     if (row.verb == Verb::read_request) execute_read(request);
     else if (is_atomic(row)) execute_atomic(request, memory);
+    else if (row.verb == Verb::atomic_write) execute_atomic_write(request, memory);
+    else if (row.verb == Verb::flush) execute_flush(request, memory, actions);
     else place_payload(request, memory);
     expected_ = psn + (row.verb == Verb::read_request ? packets_of(request.access->length, settings_.mtu) : 1);
     current_.state = step(kMessageMachine, current_.state, request_event(request.opcode)).value_or(MessageState::between);
     move(ResponderEvent::accept);
+    if (request.invalidate && !memory.invalidate(*request.invalidate, settings_.local)) return ResponderVerdict::invalidate_failed;
     actions.message_done = ends(row);
-    if (ends(row) && (row.verb == Verb::send || request.immediate)) {
-        actions.received = ReceivedMessage{
-            row.verb,          current_.length,    std::move(current_.bytes),
-            request.immediate, request.invalidate, request.datagram ? std::optional(request.datagram->source_qp) : std::nullopt,
-            request.solicited};
+    if (ends(row)) {
+        if (row.verb == Verb::send || request.immediate) actions.received = received_by(request);
+        current_ = {};
     }
-    if (ends(row)) current_ = {};
-    if (request.invalidate) {
-        MemoryRegion* region = memory.find(*request.invalidate);
-        if (region == nullptr) return ResponderVerdict::invalidate_failed;
-        region->valid = false;
-    }
-    if (settings_.service == Service::rc && !explicit_response) acknowledge(psn, request.ack_request);
+    if (settings_.service == Service::rc && !is_answered(row)) acknowledge(psn, request.ack_request);
     return ResponderVerdict::accept;
 }
 
@@ -240,42 +294,91 @@ void Responder::place_payload(const TransportPacket& request, Memory& memory) {
     const OpcodeRow& row = info(request.opcode);
     if (begins(row)) current_ = {};
     if (row.verb == Verb::send) {
-        current_.bytes.insert(current_.bytes.end(), request.payload.begin(), request.payload.end());
+        if (settings_.service == Service::ud) place_network_header(request);
+        scatter(receive_->segments, current_.length, request.payload);
     } else {
         if (begins(row)) current_.target = *request.access;
         const std::uint32_t size = size_of(request);
         const RemoteAccess here{current_.target.address, current_.target.key, size};
-        if (const auto place = memory.reach(here, {.write = true}); size > 0 && place) std::ranges::copy(request.payload, place->begin());
+        if (const auto place = memory.reach(here, {.write = true}, settings_.local); size > 0 && place)
+            std::ranges::copy(request.payload, place->begin());
         current_.target.address += size;
         current_.target.length -= size;
     }
     current_.length += size_of(request);
 }
 
+// An IPv6 header or GRH fills the 40 bytes, an IPv4 header the last 20 of them (A17.4.5.2).
+void Responder::place_network_header(const TransportPacket& request) {
+    constexpr std::size_t kIpv4Bytes = 20;
+    std::array<std::byte, kNetworkHeaderBytes> room{};
+    const Bytes header = request.network_header;
+    if (header.size() == room.size()) std::ranges::copy(header, room.begin());
+    else std::ranges::copy(slice(header, 0, kIpv4Bytes), room.begin() + (kNetworkHeaderBytes - kIpv4Bytes));
+    scatter(receive_->segments, 0, room);
+    current_.length = kNetworkHeaderBytes;
+}
+
+ReceivedMessage Responder::received_by(const TransportPacket& request) {
+    ReceivedMessage message{.verb = info(request.opcode).verb,
+                            .id = receive_->id,
+                            .length = current_.length,
+                            .immediate = request.immediate,
+                            .invalidated = request.invalidate,
+                            .solicited = request.solicited};
+    if (request.datagram) message.source_qp = request.datagram->source_qp;
+    message.has_network_header = settings_.service == Service::ud && !request.network_header.empty();
+    receive_.reset();
+    return message;
+}
+
 void Responder::execute_read(const TransportPacket& request) {
-    remember({request.psn, packets_of(request.access->length, settings_.mtu), *request.access, std::nullopt});
+    remember({.psn = request.psn, .packets = packets_of(request.access->length, settings_.mtu), .access = *request.access});
     respond({.kind = JobKind::read, .psn = request.psn, .acknowledgment = positive(), .access = *request.access});
 }
 
 void Responder::execute_atomic(const TransportPacket& request, Memory& memory) {
+    const Verb verb = info(request.opcode).verb;
     const RemoteAccess target{request.access->address, request.access->key, kAtomicLength};
-    const auto place = memory.reach(target, {.atomic = true});
-    const std::uint64_t original = place ? read_be<std::uint64_t>(*place, 0) : 0;
+    const auto place = memory.reach(target, {.atomic = true}, settings_.local);
+    std::uint64_t original = 0;
+    if (place) std::memcpy(&original, place->data(), kAtomicLength);
     std::uint64_t next = original;
-    if (info(request.opcode).verb == Verb::fetch_add) next = original + request.atomic->swap_or_add;
+    if (verb == Verb::fetch_add) next = original + request.atomic->swap_or_add;
     else if (original == request.atomic->compare) next = request.atomic->swap_or_add;
-    if (place) write_bits(*place, 0, 64, next);
-    remember({request.psn, 1, *request.access, request.atomic, original});
-    respond({.kind = JobKind::atomic, .psn = request.psn, .acknowledgment = positive(), .access = {}, .original = original});
+    if (place) std::memcpy(place->data(), &next, kAtomicLength);
+    remember({.verb = verb, .psn = request.psn, .access = target, .atomic = *request.atomic, .original = original});
+    respond({.kind = JobKind::atomic, .psn = request.psn, .acknowledgment = positive(), .original = original});
 }
 
-void Responder::remember(Resource resource) {
-    resources_.push_back(std::move(resource));
+void Responder::execute_atomic_write(const TransportPacket& request, Memory& memory) {
+    const auto place = memory.reach(*request.access, {.write = true}, settings_.local);
+    std::uint64_t value = 0;
+    std::memcpy(&value, request.payload.data(), kAtomicLength);
+    if (place) std::memcpy(place->data(), &value, kAtomicLength);
+    remember({.verb = Verb::atomic_write, .psn = request.psn, .access = *request.access, .original = value});
+    respond({.kind = JobKind::done, .psn = request.psn, .acknowledgment = positive()});
+}
+
+// Requests are executed one after the other, so what was written before is in memory; what is left is to show it to others.
+void Responder::execute_flush(const TransportPacket& request, Memory& memory, ResponderActions& actions) {
+    const AccessRights rights = rights_for(request);
+    const bool all = request.flush->selectivity == FlushSelectivity::memory_region;
+    const auto place =
+        all ? memory.reach_all(request.access->key, rights, settings_.local) : memory.reach(*request.access, rights, settings_.local);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (place) actions.flushed = FlushedMemory{*request.flush, *place};
+    remember({.verb = Verb::flush, .psn = request.psn, .access = *request.access, .flush = *request.flush});
+    respond({.kind = JobKind::done, .psn = request.psn, .acknowledgment = positive()});
+}
+
+void Responder::remember(const Resource& resource) {
+    resources_.push_back(resource);
     while (resources_.size() > settings_.resources) resources_.pop_front();
 }
 
 // A duplicate changes nothing (9.7.4.1.1): SEND and WRITE are acknowledged again, a READ is read again, an ATOMIC has the
-// result that was kept.
+// result that was kept, ATOMIC WRITE and FLUSH are confirmed again.
 ResponderVerdict Responder::answer_again(const TransportPacket& request) {
     const OpcodeRow& row = info(request.opcode);
     if (responses_.size() >= kMaxResponses) return ResponderVerdict::duplicate_dropped;
@@ -283,37 +386,44 @@ ResponderVerdict Responder::answer_again(const TransportPacket& request) {
         acknowledge(acknowledgeable_after(request.psn), request.ack_request);
         return ResponderVerdict::duplicate;
     }
-    if (!request.access) return ResponderVerdict::duplicate_dropped;
-    for (const Resource& resource : resources_) {
-        const std::int32_t index = request.psn - resource.psn;
-        if (index < 0 || index >= static_cast<std::int32_t>(resource.packets) || request.access->key != resource.access.key) continue;
-        if (is_atomic(row)) {
-            if (!resource.atomic || !request.atomic || request.access->address != resource.access.address ||
-                request.atomic->swap_or_add != resource.atomic->swap_or_add || request.atomic->compare != resource.atomic->compare)
-                continue;
-            respond({.kind = JobKind::atomic,
-                     .again = true,
-                     .psn = request.psn,
-                     .acknowledgment = positive(),
-                     .access = {},
-                     .original = resource.original});
-            return ResponderVerdict::duplicate;
+    for (std::size_t i = 0; request.access && i < resources_.size(); ++i) {
+        const Resource& resource = resources_[i];
+        if (!is_again(request, resource)) continue;
+        Job job{.kind = JobKind::done, .again = true, .psn = request.psn, .acknowledgment = positive(), .original = resource.original};
+        if (is_atomic(row)) job.kind = JobKind::atomic;
+        if (row.verb == Verb::read_request) {
+            job.kind = JobKind::read;
+            job.access = *request.access;
         }
-        const std::uint64_t skipped = static_cast<std::uint64_t>(index) * bytes_of(settings_.mtu);
-        if (resource.atomic || request.access->address != resource.access.address + skipped ||
-            request.access->length > resource.access.length - skipped)
-            continue;
-        respond({.kind = JobKind::read, .again = true, .psn = request.psn, .acknowledgment = positive(), .access = *request.access});
+        respond(job);
         return ResponderVerdict::duplicate;
     }
     return ResponderVerdict::duplicate_dropped;
 }
 
+// Identical in all respects; of a READ the same from a packet on, or less.
+bool Responder::is_again(const TransportPacket& request, const Resource& resource) const {
+    const OpcodeRow& row = info(request.opcode);
+    const std::int32_t index = request.psn - resource.psn;
+    if (row.verb != resource.verb || index < 0 || index >= static_cast<std::int32_t>(resource.packets)) return false;
+    const RemoteAccess& access = *request.access;
+    if (row.verb == Verb::read_request) {
+        const std::uint64_t skipped = static_cast<std::uint64_t>(index) * bytes_of(settings_.mtu);
+        return access.key == resource.access.key && access.address == resource.access.address + skipped &&
+               access.length <= resource.access.length - skipped;
+    }
+    if (is_atomic(row))
+        return request.atomic == resource.atomic && access.key == resource.access.key && access.address == resource.access.address;
+    if (row.verb == Verb::flush) return request.flush == resource.flush && access == resource.access;
+    if (access != resource.access || request.payload.size() != kAtomicLength) return false;
+    return std::memcmp(&resource.original, request.payload.data(), kAtomicLength) == 0;  // ATOMIC WRITE
+}
+
 // The most recent request executed, but not past a READ or ATOMIC after `psn`: the requester would take that for an implied
 // NAK of it (C9-105).
 Psn Responder::acknowledgeable_after(Psn psn) const {
-    for (const Resource& resource : resources_)
-        if (psn.before(resource.psn)) return resource.psn + Psn::kMask;  // the PSN before it
+    for (std::size_t i = 0; i < resources_.size(); ++i)
+        if (psn.before(resources_[i].psn)) return resources_[i].psn + Psn::kMask;  // the PSN before it
     return expected_ + Psn::kMask;
 }
 
@@ -328,55 +438,72 @@ void Responder::acknowledge(Psn psn, bool requested) {
         if (last.psn.before(psn)) last.psn = psn;
         return;
     }
-    respond({.kind = JobKind::acknowledge, .psn = psn, .acknowledgment = positive(), .access = {}});
+    respond({.kind = JobKind::acknowledge, .psn = psn, .acknowledgment = positive()});
 }
 
-Acknowledgment Responder::positive() const { return {syndrome(SyndromeType::ack, kUnlimitedCredits), msn()}; }
+Acknowledgment Responder::positive() const { return {syndrome(SyndromeType::ack, credits_), msn()}; }
 
-void Responder::respond(Job job) { responses_.push_back(std::move(job)); }
+void Responder::count_credits(const ReceiveQueue& receives) {
+    if (settings_.credits && !receives.shared()) credits_ = credit_code(receives.size());
+}
 
-std::optional<TransportPacket> Responder::poll(Memory& memory) {
+void Responder::advertise(const ReceiveQueue& receives) {
+    if (credits_ != 0 || receives.size() == 0 || settings_.service != Service::rc || state_ == ResponderState::error) return;
+    if (responses_.size() >= kMaxResponses) return;
+    count_credits(receives);
+    acknowledge(expected_ + Psn::kMask, true);
+}
+
+void Responder::respond(const Job& job) {
+    if (!job.again && job.kind >= JobKind::read) ++open_;
+    responses_.push_back(job);
+}
+
+std::optional<TransportPacket> Responder::poll(const Memory& memory) {
     if (responses_.empty()) return std::nullopt;
     Job& job = responses_.front();
     TransportPacket packet;
     bool done = true;
     if (job.kind == JobKind::read) {
-        const std::uint32_t before = job.access.length;
+        done = job.access.length <= bytes_of(settings_.mtu);
         packet = read_response(job, memory);
-        if (packet.opcode == Opcode::rc_acknowledge) {  // the region is gone: the NAK has the PSN the response would have had
-            responses_.clear();
-            return packet;
-        }
-        done = before <= bytes_of(settings_.mtu);
     } else {
-        const bool atomic = job.kind == JobKind::atomic;
-        packet.opcode = atomic ? opcode_of(Verb::atomic_acknowledge, Place::only) : Opcode::rc_acknowledge;
+        packet.opcode = job.kind == JobKind::atomic ? kAtomicAcknowledge
+                        : job.kind == JobKind::done ? kReadResponses[static_cast<std::size_t>(Place::only)]
+                                                    : Opcode::rc_acknowledge;
         packet.psn = job.psn;
         packet.acknowledgment = job.acknowledgment;
-        if (atomic) packet.atomic_result = job.original;
+        if (job.kind == JobKind::atomic) packet.atomic_result = job.original;
     }
     packet.dest_qp = settings_.peer;
-    if (done) responses_.pop_front();
+    packet.pkey = settings_.pkey;
+    if (packet.opcode == Opcode::rc_acknowledge && job.kind == JobKind::read) {  // the region is gone: nothing after it is answered
+        responses_.clear();
+        open_ = 0;
+    } else if (done) {
+        if (!job.again && job.kind >= JobKind::read) --open_;
+        responses_.pop_front();
+    }
     return packet;
 }
 
-TransportPacket Responder::read_response(Job& job, Memory& memory) {
+// The next packet of a READ; where its region is gone, the NAK with the PSN that the response would have had.
+TransportPacket Responder::read_response(Job& job, const Memory& memory) {
     const std::uint32_t size = std::min(job.access.length, bytes_of(settings_.mtu));
     const bool last = size == job.access.length;
     const RemoteAccess here{job.access.address, job.access.key, size};
     TransportPacket packet;
-    packet.dest_qp = settings_.peer;
     packet.psn = job.psn;
-    const auto place = memory.reach(here, {.read = true});
-    if (size > 0 && !place) {
+    const auto place = size > 0 ? memory.reach(here, {.read = true}, settings_.local) : MutableBytes{};
+    if (!place) {
         packet.opcode = Opcode::rc_acknowledge;
         packet.acknowledgment = Acknowledgment{syndrome(SyndromeType::nak, kRemoteAccessError), msn()};
         move(ResponderEvent::fatal);
         return packet;
     }
-    if (place) packet.payload.assign(place->begin(), place->end());
+    packet.payload = *place;
     const Place where = job.begun ? (last ? Place::last : Place::middle) : (last ? Place::only : Place::first);
-    packet.opcode = opcode_of(Verb::read_response, where);
+    packet.opcode = kReadResponses[static_cast<std::size_t>(where)];
     if (where != Place::middle) packet.acknowledgment = job.acknowledgment;
     job.begun = true;
     job.psn = job.psn + 1;

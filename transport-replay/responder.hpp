@@ -155,7 +155,7 @@ public:
     [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives);
 
     // The next response, or nothing. A READ whose region is gone meanwhile becomes a NAK (remote access error).
-    [[nodiscard]] std::optional<TransportPacket> poll(Memory& memory);
+    [[nodiscard]] std::optional<TransportPacket> poll(const Memory& memory);
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
 
     void move_to_error();
@@ -210,11 +210,12 @@ private:
     void place_network_header(const TransportPacket& request);
     [[nodiscard]] ReceivedMessage received_by(const TransportPacket& request);
     [[nodiscard]] ResponderVerdict answer_again(const TransportPacket& request);
+    [[nodiscard]] bool is_again(const TransportPacket& request, const Resource& resource) const;
     [[nodiscard]] dissect::Psn acknowledgeable_after(dissect::Psn psn) const;
     void acknowledge(dissect::Psn psn, bool requested);
     void remember(const Resource& resource);
     void respond(const Job& job);
-    [[nodiscard]] TransportPacket read_response(Job& job, Memory& memory);
+    [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
     void count_credits(const ReceiveQueue& receives);
     [[nodiscard]] Acknowledgment positive() const;
 

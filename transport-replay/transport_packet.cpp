@@ -11,6 +11,9 @@ using namespace dissect;
 
 namespace {
 
+constexpr Field kPlacement = named(kFethFields, "infiniband.feth.placement_type");
+constexpr Field kSelectivity = named(kFethFields, "infiniband.feth.selectivity_level");
+constexpr std::uint32_t kFlowLabelMask = 0xfffff;
 constexpr std::size_t kShortestFrame = 60;  // Ethernet's 64 bytes without the frame check sequence (802.3, 4.2.3.3)
 
 std::array<std::byte, 16> bytes_of(const Address& address) {
@@ -23,7 +26,8 @@ std::array<std::byte, 16> bytes_of(const Address& address) {
 void set_network(PacketSpec& spec, const Route& route) {
     const auto source = bytes_of(route.source);
     const auto destination = bytes_of(route.destination);
-    const auto ecn = std::to_underlying(route.ecn);
+    const std::uint64_t ecn = std::to_underlying(route.ecn);
+    const std::uint64_t services = std::uint64_t{route.dscp & 0x3fU} << 2;
     set(spec, "eth.src", route.source_mac);
     set(spec, "eth.dst", route.destination_mac);
     switch (route.network) {
@@ -32,19 +36,22 @@ void set_network(PacketSpec& spec, const Route& route) {
             set(spec, "ip.dst", route.destination.bits[1] & 0xffff'ffff);
             set(spec, "ip.ttl", route.hops);
             set(spec, "ip.id", route.identification);
-            set(spec, "ip.dsfield", ecn);
+            set(spec, "ip.dsfield", services | ecn);
             break;
         case Network::roce_v2_ipv6:
             set(spec, "ipv6.src", Bytes(source));
             set(spec, "ipv6.dst", Bytes(destination));
             set(spec, "ipv6.hlim", route.hops);
-            set(spec, "ipv6.tclass", ecn);
+            set(spec, "ipv6.tclass", services | ecn);
+            set(spec, "ipv6.flow", route.flow_label & kFlowLabelMask);
             break;
         case Network::roce_v1:
-        case Network::native_global:
+        case Network::native_global:  // no ECN: congestion of these is told by the BTH
             set(spec, "infiniband.grh.sgid", Bytes(source));
             set(spec, "infiniband.grh.dgid", Bytes(destination));
             set(spec, "infiniband.grh.hoplmt", route.hops);
+            set(spec, "infiniband.grh.tclass", services);
+            set(spec, "infiniband.grh.flowlabel", route.flow_label & kFlowLabelMask);
             break;
         case Network::native_local:
             set(spec, "infiniband.lrh.slid", route.source.bits[1] & 0xffff);
@@ -52,6 +59,15 @@ void set_network(PacketSpec& spec, const Route& route) {
             break;
     }
     set(spec, "udp.srcport", route.udp_source_port);
+}
+
+void set_tag(PacketSpec& spec, std::uint16_t control) {
+    HeaderSpec tag{LayerKind::vlan};
+    set(tag, "vlan.priority", control >> 13U);
+    set(tag, "vlan.dei", control >> 12U & 1U);
+    set(tag, "vlan.id", control & 0xfffU);
+    for (LayerKind network : {LayerKind::ipv4, LayerKind::ipv6, LayerKind::grh})
+        if (find(spec, network) != nullptr) return insert_before(spec, network, {tag});
 }
 
 // A word of four bytes whose field is shown as bytes.
@@ -78,6 +94,10 @@ void set_extended(PacketSpec& spec, const TransportPacket& packet) {
     if (packet.atomic_result) set(spec, "infiniband.atomicacketh.origremdt", *packet.atomic_result);
     if (packet.immediate) set_word(spec, "infiniband.immdt", *packet.immediate);
     if (packet.invalidate) set_word(spec, "infiniband.ieth", std::to_underlying(*packet.invalidate));
+    if (packet.flush) {
+        set(spec, "infiniband.feth.placement_type", packet.flush->placement);
+        set(spec, "infiniband.feth.selectivity_level", std::to_underlying(packet.flush->selectivity));
+    }
     if (packet.datagram) {
         set(spec, "infiniband.deth.q_key", std::to_underlying(packet.datagram->key));
         set(spec, "infiniband.deth.srcqp", std::to_underlying(packet.datagram->source_qp));
@@ -94,13 +114,15 @@ bool trustworthy(const Packet& packet) {
 PacketSpec to_spec(const TransportPacket& packet, const Route& route) {
     PacketSpec spec = transport_packet(packet.opcode, route.network);
     set_network(spec, route);
+    if (route.vlan && spec.link == LinkType::ethernet) set_tag(spec, *route.vlan);
+    set(spec, "infiniband.bth.p_key", std::to_underlying(packet.pkey));
     set(spec, "infiniband.bth.destqp", std::to_underlying(packet.dest_qp));
     set(spec, "infiniband.bth.psn", packet.psn.value());
     set(spec, "infiniband.bth.a", packet.ack_request ? 1 : 0);
     set(spec, "infiniband.bth.se", packet.solicited ? 1 : 0);
     if (packet.opcode == Opcode::cnp) set(spec, "infiniband.bth.becn", 1);  // A17.9.3
     set_extended(spec, packet);
-    spec.payload = packet.payload;
+    spec.payload.assign(packet.payload.begin(), packet.payload.end());
     return spec;
 }
 
@@ -117,6 +139,7 @@ std::optional<TransportPacket> from_packet(const Packet& packet) {
     observe(packet, seen);
     TransportPacket result;
     result.opcode = packet.opcode;
+    result.pkey = seen.pkey;
     result.dest_qp = packet.dest_qp;
     result.psn = packet.psn;
     result.ack_request = packet.ack_request;
@@ -129,7 +152,13 @@ std::optional<TransportPacket> from_packet(const Packet& packet) {
     result.invalidate = seen.invalidate;
     if (const Layer* deth = find(packet, LayerKind::deth); deth != nullptr && seen.source_qp)
         result.datagram = Datagram{static_cast<Qkey>(read_be<std::uint32_t>(packet.bytes_of(*deth), 0)), *seen.source_qp};
-    result.payload.assign(seen.payload.begin(), seen.payload.end());
+    if (const Layer* feth = find(packet, LayerKind::feth); feth != nullptr) {
+        const Bytes bytes = packet.bytes_of(*feth);
+        result.flush = Flush{static_cast<std::uint8_t>(read(bytes, kPlacement)), static_cast<FlushSelectivity>(read(bytes, kSelectivity))};
+    }
+    result.payload = seen.payload;
+    const Layer& network = packet.layer_storage[packet.network_layer];
+    if (network.kind != LayerKind::lrh) result.network_header = packet.bytes_of(network);
     return result;
 }
 

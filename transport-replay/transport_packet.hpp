@@ -8,6 +8,7 @@
 #pragma once
 
 #include <dissect/build.hpp>
+#include <transport-replay/instant.hpp>
 #include <transport-replay/observation.hpp>
 
 #include <optional>
@@ -15,9 +16,6 @@
 
 namespace qps::transport {
 
-[[nodiscard]] constexpr dissect::Instant later(dissect::Instant time, dissect::Duration by) {
-    return dissect::Instant{static_cast<std::int64_t>(time) + static_cast<std::int64_t>(by)};
-}
 [[nodiscard]] constexpr dissect::Duration nanoseconds(std::int64_t count) { return dissect::Duration{count}; }
 [[nodiscard]] constexpr dissect::Duration microseconds(std::int64_t count) { return dissect::Duration{count * 1000}; }
 

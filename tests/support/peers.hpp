@@ -5,6 +5,8 @@
 #include <transport-replay/requester.hpp>
 #include <transport-replay/responder.hpp>
 
+#include <cstring>
+#include <deque>
 #include <string>
 
 namespace qps::tests {
@@ -13,6 +15,8 @@ inline constexpr dissect::Psn kFirstPsn{100};
 inline constexpr dissect::Qpn kRequesterQp{0x11}, kResponderQp{0x22};
 inline constexpr dissect::Rkey kKey{0x1234};
 inline constexpr std::uint64_t kMemoryBase = 0x10000;
+inline constexpr std::size_t kMemoryBytes = 0x10000;
+inline constexpr std::size_t kReceiveBytes = 0x2000;  // of every posted receive
 
 inline std::vector<std::byte> some_bytes(std::size_t count) {
     std::vector<std::byte> bytes(count);
@@ -41,37 +45,71 @@ struct Peers {
     transport::Requester requester{asks};
     transport::Responder responder{answers};
     transport::Memory memory{};
+    transport::ReceiveQueue receives{};
+    std::vector<std::byte> region = std::vector<std::byte>(kMemoryBytes);  // the memory of kKey
+    std::deque<std::vector<std::byte>> buffers{};                          // receives, in the order in which they were posted
+    std::deque<std::vector<std::byte>> local{};                            // of the requester's messages, in order
+    std::deque<std::vector<std::byte>> kept{};                             // payloads, which the machines lend for one call
     dissect::Instant now{};
     std::vector<transport::ReceivedMessage> received{};
+    std::vector<transport::ResponderActions> actions{};
 
-    bool send(std::uint32_t bytes) { return requester.post({.data = some_bytes(bytes), .remote = {}, .atomic = {}}); }
+    // Posts a work request with the bytes as its only segment.
+    bool post(transport::WorkRequest work, std::vector<std::byte> bytes) {
+        local.push_back(std::move(bytes));
+        if (!local.back().empty()) work.segments.push_back(local.back());
+        return requester.post(std::move(work));
+    }
+    bool send(std::uint32_t bytes) { return post({}, some_bytes(bytes)); }
     bool write(std::uint32_t bytes, std::uint64_t offset = 0) {
-        return requester.post(
-            {.kind = transport::WorkKind::write, .data = some_bytes(bytes), .remote = {kMemoryBase + offset, kKey, bytes}, .atomic = {}});
+        return post({.kind = transport::WorkKind::write, .remote = {kMemoryBase + offset, kKey, bytes}}, some_bytes(bytes));
     }
     bool read(std::uint32_t bytes, std::uint64_t offset = 0) {
-        return requester.post({.kind = transport::WorkKind::read, .data = {}, .remote = {kMemoryBase + offset, kKey, bytes}, .atomic = {}});
+        return post({.kind = transport::WorkKind::read, .remote = {kMemoryBase + offset, kKey, bytes}}, std::vector<std::byte>(bytes));
     }
     bool fetch_add(std::uint64_t value, std::uint64_t offset = 0) {
-        return requester.post(
-            {.kind = transport::WorkKind::fetch_add, .data = {}, .remote = {kMemoryBase + offset, kKey, 8}, .atomic = {value, 0}});
+        return post({.kind = transport::WorkKind::fetch_add, .remote = {kMemoryBase + offset, kKey, 8}, .atomic = {value, 0}},
+                    std::vector<std::byte>(8));
+    }
+    void post_receives(std::uint32_t count, std::size_t bytes = kReceiveBytes) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            transport::PostedReceive receive{.id = buffers.size()};
+            receive.segments.push_back(buffers.emplace_back(bytes));
+            static_cast<void>(receives.post(std::move(receive)));
+        }
+    }
+    // The bytes of a message that was received.
+    [[nodiscard]] std::vector<std::byte> bytes_of(const transport::ReceivedMessage& message) const {
+        const std::vector<std::byte>& buffer = buffers.at(message.id);
+        return {buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(message.length)};
+    }
+    // Eight bytes of memory as the hosts have them.
+    [[nodiscard]] static std::uint64_t cell(dissect::Bytes bytes, std::size_t offset = 0) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.subspan(offset).data(), sizeof(value));
+        return value;
+    }
+    transport::TransportPacket keep(transport::TransportPacket packet) {
+        kept.emplace_back(packet.payload.begin(), packet.payload.end());
+        packet.payload = kept.back();
+        return packet;
     }
 
     // What the requester sends now.
     std::vector<transport::TransportPacket> requests() {
         std::vector<transport::TransportPacket> packets;
-        while (auto packet = requester.poll(now)) packets.push_back(std::move(*packet));
+        while (auto packet = requester.poll(now)) packets.push_back(keep(*packet));
         return packets;
     }
     transport::ResponderVerdict arrives(const transport::TransportPacket& request) {
-        auto actions = responder.process(request, memory);
-        if (actions.received) received.push_back(std::move(*actions.received));
-        return actions.verdict;
+        actions.push_back(responder.process(request, memory, receives));
+        if (actions.back().received) received.push_back(*actions.back().received);
+        return actions.back().verdict;
     }
     // What the responder says now.
     std::vector<transport::TransportPacket> responses() {
         std::vector<transport::TransportPacket> packets;
-        while (auto packet = responder.poll(memory)) packets.push_back(std::move(*packet));
+        while (auto packet = responder.poll(memory)) packets.push_back(keep(*packet));
         return packets;
     }
     void answer(const std::vector<transport::TransportPacket>& packets) {
@@ -106,11 +144,17 @@ inline std::vector<std::string> lines(const std::vector<transport::TransportPack
 // Both in ready-to-send, with 64 KiB of memory that grants everything and receives posted. Path MTU 256.
 inline Peers connected_pair(std::uint32_t receives = 100) {
     Peers peers;
-    peers.memory.regions.push_back({.key = kKey,
-                                    .base = kMemoryBase,
-                                    .rights = {.read = true, .write = true, .atomic = true},
-                                    .bytes = std::vector<std::byte>(0x10000)});
-    peers.responder.post_receives(receives);
+    static_cast<void>(peers.memory.add({.key = kKey,
+                                        .base = kMemoryBase,
+                                        .rights = {.local_write = true,
+                                                   .read = true,
+                                                   .write = true,
+                                                   .atomic = true,
+                                                   .bind = true,
+                                                   .flush_global = true,
+                                                   .flush_persistent = true},
+                                        .bytes = peers.region}));
+    peers.post_receives(receives);
     return peers;
 }
 
@@ -121,7 +165,7 @@ inline Peers connected_pair(transport::RequesterSettings asks, transport::Respon
     peers.answers = answers;
     peers.requester = transport::Requester(asks);
     peers.responder = transport::Responder(answers);
-    peers.responder.post_receives(receives);
+    peers.post_receives(receives);
     return peers;
 }
 

@@ -17,7 +17,8 @@ TransportPacket request(WorkKind kind, Place place, Psn psn, std::uint32_t bytes
     packet.opcode = request_opcode(Service::rc, kind, place);
     packet.psn = psn;
     packet.ack_request = true;
-    packet.payload = some_bytes(bytes);
+    static const std::vector<std::byte> kPayload = some_bytes(0x2000);
+    packet.payload = qps::dissect::slice(kPayload, 0, bytes);
     if (kind == WorkKind::write && (place == Place::first || place == Place::only)) packet.access = {kMemoryBase, kKey, bytes};
     return packet;
 }
@@ -42,11 +43,11 @@ TEST_CASE("responder: a SEND in three packets is received and acknowledged once"
     CHECK(lines(packets) == Lines{"SEND_FIRST 100", "SEND_MIDDLE 101", "SEND_LAST 102!"});
     ResponderSettings settings = peers.answers;
     settings.ack_every = 0;
-    peers = connected_pair(peers.asks, settings);
-    for (const auto& packet : packets) CHECK(peers.arrives(packet) == ResponderVerdict::accept);
-    CHECK(lines(peers.responses()) == Lines{"ACKNOWLEDGE 102 ACK msn 1"});
-    REQUIRE(peers.received.size() == 1);
-    CHECK(peers.received[0].bytes == some_bytes(600));
+    Peers other = connected_pair(peers.asks, settings);
+    for (const auto& packet : packets) CHECK(other.arrives(packet) == ResponderVerdict::accept);
+    CHECK(lines(other.responses()) == Lines{"ACKNOWLEDGE 102 ACK msn 1"});
+    REQUIRE(other.received.size() == 1);
+    CHECK(other.bytes_of(other.received[0]) == some_bytes(600));
 }
 
 TEST_CASE("responder: a gap is refused once, until the expected PSN arrives") {
@@ -64,9 +65,9 @@ TEST_CASE("responder: without a posted receive a SEND waits, a WRITE does not") 
     CHECK(peers.arrives(request(WorkKind::send, Place::only, Psn{101}, 10)) == ResponderVerdict::not_ready);
     CHECK(peers.arrives(request(WorkKind::send, Place::only, Psn{102}, 10)) == ResponderVerdict::gap_ignored);
     CHECK(lines(peers.responses()) == Lines{"ACKNOWLEDGE 100 ACK msn 1", "ACKNOWLEDGE 101 RNR_NAK 14 msn 1"});
-    peers.responder.post_receives(1);
+    peers.post_receives(1);
     CHECK(peers.arrives(request(WorkKind::send, Place::only, Psn{101}, 10)) == ResponderVerdict::accept);
-    CHECK(peers.responder.receives() == 0);
+    CHECK(peers.receives.size() == 0);
 }
 
 TEST_CASE("responder: a READ is segmented, its PSNs are those of the responses") {
@@ -127,7 +128,7 @@ TEST_CASE("responder: a duplicate ATOMIC has the saved result and changes nothin
     CHECK(said[0].atomic_result == 0);
     CHECK(said[1].atomic_result == 5);
     CHECK(said[2].atomic_result == 5);
-    CHECK(qps::dissect::read_be<std::uint64_t>(peers.memory.regions[0].bytes, 0) == 12);
+    CHECK(peers.cell(peers.region) == 12);
 }
 
 TEST_CASE("responder: what may not be is refused for good, with the PSN of the request") {
@@ -197,7 +198,7 @@ TEST_CASE("responder: a READ whose region goes away is refused where its next re
     Peers peers = connected_pair();
     CHECK(peers.arrives(read_request(Psn{100}, 700)) == ResponderVerdict::accept);
     CHECK(line(*peers.responder.poll(peers.memory)) == "RDMA_READ_RESPONSE_FIRST 100 ACK msn 1");
-    peers.memory.regions[0].valid = false;
+    REQUIRE(peers.memory.invalidate(kKey, kResponderQp));
     CHECK(lines(peers.responses()) == Lines{"ACKNOWLEDGE 101 NAK 2 msn 1"});
     CHECK(peers.responder.state() == ResponderState::error);
 }

@@ -1,6 +1,6 @@
 // Endpoint: a live peer on a wire: a device, a host on it, a channel adapter, a connection manager, driven by poll(now).
 //
-//   Endpoint endpoint(Device(std::move(*ring)), {.host = {...}, .seed = 7});
+//   Endpoint endpoint(Device(std::move(*ring)), {.host = {...}, .seed = 7}, clock());
 //   for (;;) {
 //       const dissect::Instant now = clock();
 //       endpoint.poll(now);                      // takes what arrived, sends what is due
@@ -28,7 +28,10 @@ inline constexpr std::size_t kMaxWaiting = 256;  // packets; a peer that cannot 
 
 struct EndpointSettings {
     HostSettings host;
-    verbs::AdapterSettings adapter{};  // its addresses and MTU are the host's
+    verbs::AdapterSettings adapter{};  // its addresses are the host's
+    bool roce_v1 = false;              // connections are made with RoCEv1
+    std::uint8_t dscp = 0;             // of connections
+    std::uint8_t priority = 0;         // of connections, in their VLAN tag
     std::uint64_t seed = 1;            // of everything drawn: ids, PSNs
 };
 
@@ -44,7 +47,7 @@ struct EndpointCounts {
 
 class Endpoint {
 public:
-    Endpoint(Device device, const EndpointSettings& settings);
+    Endpoint(Device device, const EndpointSettings& settings, dissect::Instant now);
     Endpoint(Endpoint&&) noexcept;
     Endpoint& operator=(Endpoint&&) noexcept;
     ~Endpoint();

@@ -8,10 +8,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kEthernetLength = 14;
-constexpr std::size_t kEtherTypeOffset = 12;
-constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd;
-constexpr std::uint64_t kCongestionExperienced = 3;
 constexpr std::uint64_t kWireOverhead = 24;                // preamble 8, frame check sequence 4, gap 12 (802.3)
 constexpr std::uint64_t kTapSalt = 0x9e37'79b9'7f4a'7c15;  // the tap's numbers are not the network's
 
@@ -25,84 +21,34 @@ Duration serialisation(std::size_t bytes, BitsPerSecond speed) {
     return nanoseconds(static_cast<std::int64_t>((bytes + kWireOverhead) * 8 * kNanosecondsPerSecond / bits_per_second));
 }
 
-// RFC 1071, over a header of 20 bytes whose checksum field is zero.
-std::uint16_t header_checksum(Bytes header) {
-    std::uint32_t sum = 0;
-    for (std::size_t offset = 0; offset < header.size(); offset += 2) sum += read_be<std::uint16_t>(header, offset);
-    while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>(~sum);
-}
-
-void flip_bit(Shipment& shipment, std::uint64_t bit) {
-    const std::size_t at = shipment.covered_from * 8 + bit;
-    write_bits(shipment.bytes, at, 1, read_bits(shipment.bytes, at, 1) ^ 1);
-}
-
 }  // namespace
-
-bool mark_congestion(std::vector<std::byte>& frame) {
-    const auto type = read_be<std::uint16_t>(frame, kEtherTypeOffset);
-    if (type != kIpv4 && type != kIpv6) return false;
-    const std::size_t bit = kEthernetLength * 8 + (type == kIpv4 ? 14 : 10);
-    if (read_bits(frame, bit, 2) == 0) return false;
-    write_bits(frame, bit, 2, kCongestionExperienced);
-    if (type == kIpv6) return true;
-    constexpr std::size_t kChecksum = kEthernetLength + 10, kHeader = 20;
-    write_bits(frame, kChecksum * 8, 16, 0);
-    write_bits(frame, kChecksum * 8, 16, header_checksum(slice(frame, kEthernetLength, kHeader)));
-    return true;
-}
 
 SimLink::SimLink(const LinkSettings& settings, const TapSettings& tap, Instant start)
     : settings_(settings),
       tap_(tap),
       tap_start_(later(start, tap.starts)),
-      network_(settings.seed),
+      network_(settings.seed, settings.a_to_b, settings.b_to_a, settings.exact),
       tapping_(settings.seed ^ kTapSalt),
-      free_at_{start, start},
-      exact_seen_(settings.exact.size()) {}
-
-// Every frame takes the same number of draws, so that a fault more or less does not change those of later frames.
-Fate SimLink::draw(End from, const Shipment& shipment) {
-    const LinkFaults& faults = from == End::a ? settings_.a_to_b : settings_.b_to_a;
-    Fate fate;
-    fate.lost = network_.chance(faults.loss);
-    fate.duplicated = network_.chance(faults.duplication);
-    fate.reordered = network_.chance(faults.reordering);
-    fate.corrupted = network_.chance(faults.corruption);
-    fate.marked = network_.chance(faults.marking);
-    for (std::size_t i = 0; i < settings_.exact.size(); ++i) {
-        const ExactFault& exact = settings_.exact[i];
-        if (exact.from != from || exact.psn != shipment.psn || exact.response != shipment.response) continue;
-        if (exact.destination_qp && *exact.destination_qp != shipment.destination_qp) continue;
-        if (++exact_seen_[i] != exact.transmission) continue;
-        switch (exact.kind) {
-            case FaultKind::loss: fate.lost = true; break;
-            case FaultKind::duplication: fate.duplicated = true; break;
-            case FaultKind::reordering: fate.reordered = true; break;
-            case FaultKind::corruption: fate.corrupted = true; break;
-            case FaultKind::marking: fate.marked = true; break;
-        }
-    }
-    return fate;
-}
+      free_at_{start, start} {}
 
 Fate SimLink::send(End from, const Shipment& shipment, Instant now) {
-    Fate fate = draw(from, shipment);
-    const bool early = network_.chance(0.5);  // whether what happens, happens before the middle
-    const std::uint64_t extra = network_.below(static_cast<std::uint64_t>(count(settings_.reorder_delay)));
-    const std::size_t covered = shipment.covered_to - std::min(shipment.covered_to, shipment.covered_from);
-    const std::uint64_t bit = network_.below(covered * 8);
+    Fate fate = network_.draw(from, PacketIdentity{shipment.psn, shipment.destination_qp, shipment.response});
+    const bool early = network_.draws().chance(0.5);  // whether what happens, happens before the middle
+    const std::uint64_t extra = network_.draws().below(static_cast<std::uint64_t>(count(settings_.reorder_delay)));
+    const std::size_t covered_to = std::min(shipment.covered_to, shipment.bytes.size());
+    const std::size_t covered = covered_to - std::min(covered_to, shipment.covered_from);
+    const std::uint64_t bit = network_.draws().below(covered * 8);
 
     const Instant departure = later(std::max(now, free_at_[index(from)]), serialisation(shipment.bytes.size(), settings_.speed));
     free_at_[index(from)] = departure;
     Instant arrival = later(departure, settings_.delay);
-    if (fate.reordered) arrival = later(arrival, nanoseconds(static_cast<std::int64_t>(extra) + 1));
+    if (fate.reordered)
+        arrival = later(arrival, fate.later_by != Duration{} ? fate.later_by : nanoseconds(static_cast<std::int64_t>(extra) + 1));
 
     Shipment arriving = shipment;
     fate.marked = fate.marked && mark_congestion(arriving.bytes);
     fate.corrupted = fate.corrupted && covered > 0;
-    if (fate.corrupted) flip_bit(arriving, bit);
+    if (fate.corrupted) flip_bit(MutableBytes(arriving.bytes).subspan(shipment.covered_from, covered), bit);
     if (under_way_.size() + 2 > kMaxUnderWay) fate.lost = overflowed_ = true;
     if (fate.lost) fate.duplicated = fate.corrupted = false;
     observe_passing(from, shipment, arriving, departure, arrival, early, fate);

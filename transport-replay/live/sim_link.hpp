@@ -8,51 +8,14 @@
 // (kMaxRecorded); beyond that frames are lost, or not recorded, and overflowed() says so.
 #pragma once
 
-#include <dissect/types.hpp>
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/live/faults.hpp>
 
 #include <map>
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
 namespace qps::transport {
-
-// Random numbers that are the same on every machine.
-class Draws {
-public:
-    explicit Draws(std::uint64_t seed) : generator_(seed) {}
-    // Uniform in [0, 1).
-    [[nodiscard]] double unit() { return static_cast<double>(generator_() >> 11) * 0x1p-53; }
-    [[nodiscard]] bool chance(double probability) { return unit() < probability; }
-    // Uniform in [0, bound), for bounds far below 2^53; 0 for 0.
-    [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>(unit() * static_cast<double>(bound)); }
-
-private:
-    std::mt19937_64 generator_;
-};
-
-// Probabilities for every frame of one way.
-struct LinkFaults {
-    double loss = 0;
-    double duplication = 0;
-    double reordering = 0;  // arrives later by up to LinkSettings::reorder_delay
-    double corruption = 0;  // one bit of what the ICRC covers
-    double marking = 0;     // ECN congestion experienced, where the packet is ECN capable
-};
-
-enum class FaultKind : std::uint8_t { loss, duplication, reordering, corruption, marking };
-
-// "The k-th transmission of PSN p": happens for certain, besides what is drawn.
-struct ExactFault {
-    FaultKind kind = FaultKind::loss;
-    End from = End::a;
-    dissect::Psn psn;
-    bool response = false;  // PSNs of requests and of responses to the same end are different things
-    std::uint32_t transmission = 1;
-    std::optional<dissect::Qpn> destination_qp{};  // of any queue pair where not set
-};
 
 struct LinkSettings {
     std::uint64_t seed = 1;
@@ -84,16 +47,6 @@ struct Shipment {
     bool response = false;
     std::size_t covered_from = 0;  // where corruption may begin and end: covered by the ICRC and not masked
     std::size_t covered_to = 0;
-};
-
-struct Fate {
-    bool lost = false;
-    bool duplicated = false;
-    bool reordered = false;
-    bool corrupted = false;
-    bool marked = false;
-    std::uint32_t recorded = 0;  // times the tap recorded it
-    [[nodiscard]] bool delivered() const { return !lost && !corrupted; }
 };
 
 struct Delivery {
@@ -140,7 +93,6 @@ public:
 
 private:
     [[nodiscard]] static constexpr std::size_t index(End end) { return static_cast<std::size_t>(end); }
-    [[nodiscard]] Fate draw(End from, const Shipment& shipment);
     void record(const std::vector<std::byte>& bytes, dissect::Instant time, Fate& fate);
     void observe_passing(End from, const Shipment& sent, const Shipment& arriving, dissect::Instant departure, dissect::Instant arrival,
                          bool early, Fate& fate);
@@ -148,18 +100,14 @@ private:
     LinkSettings settings_;
     TapSettings tap_;
     dissect::Instant tap_start_;
-    Draws network_;
+    Fates network_;
     Draws tapping_;
     std::array<dissect::Instant, 2> free_at_;
-    std::vector<std::uint32_t> exact_seen_;  // how often each exact fault's packet passed
     std::map<std::pair<dissect::Instant, std::uint64_t>, Delivery> under_way_;
     std::uint64_t shipped_ = 0;
     std::multimap<dissect::Instant, CapturedFrame> recording_;  // those of the same time in the order of recording
     TapCounts tap_counts_;
     bool overflowed_ = false;
 };
-
-// Sets ECN congestion experienced in an Ethernet frame of IPv4 or IPv6 that is ECN capable; false where it is not.
-bool mark_congestion(std::vector<std::byte>& frame);
 
 }  // namespace qps::transport

@@ -2,6 +2,7 @@
 #include <transport-replay/live/simulation.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <unordered_map>
 
@@ -18,9 +19,10 @@ constexpr std::uint64_t kBase = 0x7f00'0000'0000;         // of every region
 constexpr std::uint32_t kAtomicLength = 8, kAtomicBytes = 16;
 constexpr std::uint32_t kPsnsApart = 4096, kNumbersApart = 0x10000;
 constexpr std::uint16_t kFirstEntropyPort = 0xc000, kEntropyMask = 0x3fff;
+constexpr std::uint32_t kReceiveBytes = 1U << 22;   // of a posted receive where a message is to be too long for it
 constexpr Duration kPostAgain = microseconds(100);  // after a full send queue
 
-bool is_atomic(WorkKind kind) { return kind >= WorkKind::fetch_add; }
+bool is_atomic(WorkKind kind) { return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap; }
 bool is_write(WorkKind kind) { return kind == WorkKind::write || kind == WorkKind::write_with_immediate; }
 bool takes_receive(WorkKind kind) { return kind <= WorkKind::send_with_invalidate || kind == WorkKind::write_with_immediate; }
 
@@ -37,19 +39,30 @@ std::vector<std::byte> pattern_of(std::uint64_t message, std::uint32_t length) {
     return bytes;
 }
 
+// What arrived in a receive: all receives of a flow are the same memory, so it is looked at as it arrives.
+struct Arrived {
+    ReceivedMessage message;
+    std::vector<std::byte> bytes;  // of a SEND
+};
+
 // One way of a queue pair: the requester of one end, the responder and the memory of the other.
 struct Flow {
     Requester requester;
     Responder responder;
-    Memory memory;
-    FlowTruth truth;
+    Memory memory{};
+    ReceiveQueue receives{1};  // the next of those posted
+    std::uint32_t posted_receives = 0;
+    std::vector<std::byte> receive{};                                    // the memory of all of them
+    std::vector<std::byte> written{}, readable{}, cells{}, forbidden{};  // the regions
+    std::vector<std::vector<std::byte>> local{};                         // of each message, at the requester
+    FlowTruth truth{};
     std::uint16_t port = 0;  // of UDP
     std::vector<MessagePlan> plan{};
     std::vector<std::uint64_t> places{};  // of each message in its region
     std::size_t posted = 0;               // messages
     Instant next_post{};
     std::unordered_map<std::uint32_t, std::uint32_t> attempts{};  // by PSN
-    std::vector<ReceivedMessage> received{};
+    std::vector<Arrived> received{};
     std::vector<Completion> completions{};
     std::optional<Instant> last_cnp{};  // sent by the responder's end
 
@@ -72,7 +85,8 @@ public:
 private:
     void add_flow(std::uint32_t pair, End from);
     void lay_out(Flow& flow);
-    [[nodiscard]] WorkRequest work_of(const Flow& flow, std::size_t message) const;
+    [[nodiscard]] WorkRequest work_of(Flow& flow, std::size_t message) const;
+    void take_request(Flow& flow, const TransportPacket& packet);
     [[nodiscard]] bool step_once();
     void post_due();
     void refill_due();
@@ -93,6 +107,7 @@ private:
     [[nodiscard]] Host& host(End end) { return hosts_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] const Host& host(End end) const { return hosts_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] std::size_t pairs() const { return flows_.size() / 2; }
+    [[nodiscard]] std::uint32_t header_room() const { return scenario_.service == Service::ud ? kNetworkHeaderBytes : 0; }
 
     Scenario scenario_;
     SimLink link_;
@@ -144,12 +159,12 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
                                     .resources = scenario_.resources,
                                     .rnr_timer = scenario_.receives.rnr_timer,
                                     .qkey = kQkey};
-    Flow flow{.requester = Requester(asks), .responder = Responder(answers), .memory = {}, .truth = {}};
+    Flow flow{.requester = Requester(asks), .responder = Responder(answers)};
     flow.truth.from = from;
     flow.truth.requester_qp = mine;
     flow.truth.responder_qp = theirs;
     flow.port = static_cast<std::uint16_t>(kFirstEntropyPort | ((pair * 2 + static_cast<std::uint32_t>(from)) * 31 & kEntropyMask));
-    flow.responder.post_receives(scenario_.receives.initial);
+    flow.posted_receives = scenario_.receives.initial;
     flow.next_post = now_;
     std::uint64_t bytes = 0;
     for (const MessagePlan& message : scenario_.messages) {
@@ -165,37 +180,45 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
 
 // Every message has its own place in memory, so that one executed twice or in the wrong order is seen.
 void Simulation::lay_out(Flow& flow) {
-    MemoryRegion write{.key = kWriteKey, .base = kBase, .rights = {.write = true}, .bytes = {}};
-    MemoryRegion read{.key = kReadKey, .base = kBase, .rights = {.read = true}, .bytes = {}};
-    MemoryRegion atomic{.key = kAtomicKey, .base = kBase, .rights = {.atomic = true}, .bytes = {}};
-    atomic.bytes.resize(kAtomicBytes);
-    const MemoryRegion forbidden{.key = kForbiddenKey, .base = kBase, .rights = {}, .bytes = std::vector<std::byte>(kAtomicBytes)};
-    flow.memory.regions = {};
+    flow.cells.resize(kAtomicBytes);
+    flow.forbidden.resize(kAtomicBytes);
+    flow.local.resize(flow.plan.size());
+    std::uint32_t longest = 0;
     for (std::size_t i = 0; i < flow.plan.size(); ++i) {
         MessagePlan& message = flow.plan[i];
         if (is_atomic(message.kind)) message.bytes = kAtomicLength;
-        MemoryRegion& region = is_write(message.kind) ? write : read;
-        flow.places.push_back(region.bytes.size());
-        if (is_write(message.kind)) region.bytes.resize(region.bytes.size() + message.bytes);
+        longest = std::max(longest, message.mistake == Mistake::too_long ? kReceiveBytes : message.bytes);
+        std::vector<std::byte>& region = is_write(message.kind) ? flow.written : flow.readable;
+        flow.places.push_back(region.size());
+        if (is_write(message.kind)) region.resize(region.size() + message.bytes);
         if (message.kind == WorkKind::read) {
             const std::vector<std::byte> content = pattern_of(i, message.bytes);
-            region.bytes.insert(region.bytes.end(), content.begin(), content.end());
+            region.insert(region.end(), content.begin(), content.end());
         }
         if (message.kind == WorkKind::send_with_invalidate)
-            flow.memory.regions.push_back({.key = static_cast<Rkey>(kFirstInvalidated + i), .base = kBase, .rights = {}, .bytes = {}});
+            static_cast<void>(flow.memory.add({.key = static_cast<Rkey>(kFirstInvalidated + i), .base = kBase}));
         flow.truth.messages.push_back({.kind = message.kind, .bytes = message.bytes, .first = {}, .last = {}});
     }
-    for (MemoryRegion* region : {&write, &read, &atomic}) flow.memory.regions.push_back(std::move(*region));
-    flow.memory.regions.push_back(forbidden);
+    flow.receive.resize(longest + header_room());
+    for (const MemoryRegion& region : {MemoryRegion{.key = kWriteKey, .rights = {.write = true}, .bytes = flow.written},
+                                       MemoryRegion{.key = kReadKey, .rights = {.read = true}, .bytes = flow.readable},
+                                       MemoryRegion{.key = kAtomicKey, .rights = {.atomic = true}, .bytes = flow.cells},
+                                       MemoryRegion{.key = kForbiddenKey, .bytes = flow.forbidden}}) {
+        MemoryRegion placed = region;
+        placed.base = kBase;
+        static_cast<void>(flow.memory.add(placed));
+    }
 }
 
-WorkRequest Simulation::work_of(const Flow& flow, std::size_t message) const {
+WorkRequest Simulation::work_of(Flow& flow, std::size_t message) const {
     const MessagePlan& plan = flow.plan[message];
-    WorkRequest work{.id = message, .kind = plan.kind, .data = {}, .remote = {}, .atomic = {}};
+    WorkRequest work{.id = message, .kind = plan.kind};
     const bool sends = plan.kind <= WorkKind::write_with_immediate;
-    std::uint32_t length = plan.bytes;
-    if (plan.mistake == Mistake::too_long) length = ResponderSettings{}.receive_bytes + 1;
-    if (sends) work.data = pattern_of(message, length);
+    std::vector<std::byte>& local = flow.local[message];
+    const std::uint32_t length = plan.mistake == Mistake::too_long ? kReceiveBytes + 1 : plan.bytes;
+    if (sends) local = pattern_of(message, length);
+    else local.resize(length);
+    work.segments.push_back(local);
     const Rkey key = is_atomic(plan.kind) ? kAtomicKey : is_write(plan.kind) ? kWriteKey : kReadKey;
     work.remote = {kBase + flow.places[message], key, plan.bytes};
     // FETCH_ADD counts in the first cell; COMPARE_SWAP climbs in the second, from one such message to the next.
@@ -234,7 +257,7 @@ void Simulation::post_due() {
 
 void Simulation::refill_due() {
     if (!next_refill_ || *next_refill_ > now_) return;
-    for (Flow& flow : flows_) flow.responder.post_receives(scenario_.receives.refill);
+    for (Flow& flow : flows_) flow.posted_receives += scenario_.receives.refill;
     next_refill_ = later(now_, scenario_.receives.every);
 }
 
@@ -260,15 +283,29 @@ void Simulation::deliver(const Delivery& delivery) {
     observe(decoded, observation);
     if (observation.congestion_experienced) notify_congestion(delivery.to, pair->second);
     if (info(packet->opcode).request) {
-        Flow& flow = requests_of(other(delivery.to), pair->second);
-        ResponderActions actions = flow.responder.process(*packet, flow.memory);
-        if (actions.message_done) ++flow.truth.executed;
-        if (actions.received) flow.received.push_back(std::move(*actions.received));
+        take_request(requests_of(other(delivery.to), pair->second), *packet);
     } else {
         Flow& flow = requests_of(delivery.to, pair->second);
         flow.requester.process(*packet, now_);
         take_completions(flow);
     }
+}
+
+// The receives posted are a number; the queue has the next of them.
+void Simulation::take_request(Flow& flow, const TransportPacket& packet) {
+    if (flow.receives.size() == 0 && flow.posted_receives > 0) {
+        --flow.posted_receives;
+        PostedReceive receive;
+        receive.segments.push_back(flow.receive);
+        static_cast<void>(flow.receives.post(std::move(receive)));
+    }
+    const ResponderActions actions = flow.responder.process(packet, flow.memory, flow.receives);
+    if (actions.message_done) ++flow.truth.executed;
+    if (!actions.received) return;
+    Arrived& arrived = flow.received.emplace_back(Arrived{.message = *actions.received, .bytes = {}});
+    arrived.message.length -= arrived.message.verb == Verb::send ? header_room() : 0;
+    const Bytes bytes = slice(flow.receive, header_room(), arrived.message.length);
+    if (arrived.message.verb == Verb::send) arrived.bytes.assign(bytes.begin(), bytes.end());
 }
 
 // A17.9.3: the end that receives marked packets asks the sending queue pair to slow down, at most once in a while.
@@ -280,17 +317,17 @@ void Simulation::notify_congestion(End at, std::size_t pair) {
     TransportPacket packet;
     packet.opcode = Opcode::cnp;
     packet.dest_qp = throttled.truth.requester_qp;
-    host(at).notifications.emplace_back(2 * pair + static_cast<std::size_t>(other(at)), std::move(packet));
+    host(at).notifications.emplace_back(2 * pair + static_cast<std::size_t>(other(at)), packet);
 }
 
 void Simulation::take_completions(Flow& flow) {
-    for (Completion& completion : flow.requester.take_completions()) {
+    for (const Completion& completion : flow.requester.take_completions()) {
         MessageTruth& message = flow.truth.messages[completion.id];
         message.first = completion.first;
         message.last = completion.last;
         message.completed = now_;
         message.status = completion.status;
-        flow.completions.push_back(std::move(completion));
+        flow.completions.push_back(completion);
     }
 }
 
@@ -309,7 +346,7 @@ void Simulation::send_due(End end) {
     if (link_.free_at(end) > now_) return;
     Host& sender = host(end);
     if (!sender.notifications.empty()) {
-        const auto [flow, packet] = std::move(sender.notifications.front());
+        const auto [flow, packet] = sender.notifications.front();
         sender.notifications.pop_front();
         return ship(end, flow, packet);
     }
@@ -435,23 +472,27 @@ void Simulation::judge(Flow& flow) {
         if (!message.executed) continue;
         bool right = true;
         if (takes_receive(plan.kind)) {
-            const ReceivedMessage* arrived = received < flow.received.size() ? &flow.received[received++] : nullptr;
-            right =
-                arrived != nullptr && arrived->length == plan.bytes && (is_write(plan.kind) || arrived->bytes == pattern_of(i, plan.bytes));
+            const Arrived* arrived = received < flow.received.size() ? &flow.received[received++] : nullptr;
+            right = arrived != nullptr && arrived->message.length == plan.bytes &&
+                    (is_write(plan.kind) || arrived->bytes == pattern_of(i, plan.bytes));
         }
         if (is_write(plan.kind)) {
-            const MemoryRegion* region = flow.memory.find(kWriteKey);
-            const Bytes bytes = slice(region->bytes, flow.places[i], plan.bytes);
+            const Bytes bytes = slice(flow.written, flow.places[i], plan.bytes);
             right = right && std::ranges::equal(bytes, pattern_of(i, plan.bytes));
         }
         const bool successful = completed[i] != nullptr && completed[i]->status == CompletionStatus::success;
-        if (plan.kind == WorkKind::read) right = !successful || completed[i]->data == pattern_of(i, plan.bytes);
+        const auto found = [&] {  // by an ATOMIC
+            std::uint64_t value = 0;
+            std::memcpy(&value, flow.local[i].data(), kAtomicLength);
+            return value;
+        };
+        if (plan.kind == WorkKind::read) right = !successful || flow.local[i] == pattern_of(i, plan.bytes);
         if (plan.kind == WorkKind::fetch_add) {
-            right = !successful || completed[i]->original == counter;
+            right = !successful || found() == counter;
             counter += i + 1;
         }
         if (plan.kind == WorkKind::compare_swap) {
-            right = !successful || completed[i]->original == climbed;
+            right = !successful || found() == climbed;
             climbed = i + 1;
         }
         message.content_right = right;

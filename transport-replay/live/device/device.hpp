@@ -41,10 +41,14 @@ inline constexpr std::size_t kShortestFrame = 60;  // what Ethernet pads to; sho
 inline constexpr dissect::Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
 struct DeviceLimits {
-    std::size_t frame_bytes = 0;      // the longest frame, Ethernet header included, tags too
-    bool checks_icrc = true;          // false: the header of a received frame is in part a guess (UDP), so a wrong ICRC proves nothing
-    bool resolves_addresses = false;  // true: the network finds the way by IP address; MAC addresses mean nothing, ARP never passes
-    std::uint64_t mac = 0;            // 48 bits; of the interface, made up where it has none
+    std::size_t frame_bytes = 0;  // the longest frame, Ethernet header included, tags too
+    // False: headers of received frames are in part a guess that the ICRC cannot confirm, so a wrong ICRC proves nothing.
+    bool checks_icrc = true;
+    // True: the network finds the way by IP address; MAC addresses mean nothing, and nothing but UDP passes: no ARP, no ping.
+    bool resolves_addresses = false;
+    // Set: every frame leaves with this UDP source port, whatever it says; one that says so itself leaves sooner.
+    std::optional<std::uint16_t> udp_source_port{};
+    std::uint64_t mac = 0;  // 48 bits; of the interface, made up where it has none
     [[nodiscard]] bool operator==(const DeviceLimits&) const = default;
 };
 

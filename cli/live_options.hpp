@@ -1,0 +1,54 @@
+// What a user may say of a live endpoint: where it sits, what it is called there, what it does to its own frames. Shared by all
+// commands that speak on a wire.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <transport-replay/live/host/addresses.hpp>
+#include <transport-replay/live/peers/program.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace qps::cli {
+
+enum class Via : std::uint8_t { ring, pcap, udp };  // how frames reach the interface
+
+// "10.77.0.9/24", "fd00::9".
+struct TypedAddress {
+    transport::Address address;
+    std::optional<std::uint8_t> prefix_length;
+};
+
+struct LiveOptions {
+    std::string interface;
+    Via via = Via::ring;
+    std::vector<TypedAddress> addresses;  // none: those of the interface, shared with the system
+    std::optional<transport::live::Mac> mac;
+    std::vector<transport::Address> gateways;
+    std::optional<std::uint16_t> vlan;  // 1..4094
+    std::uint8_t priority = 0;          // of the VLAN tag
+    std::uint8_t dscp = 0;
+    std::optional<transport::PathMtu> mtu;
+    bool roce_v1 = false;
+    bool rate_control = false;  // DCQCN
+    std::vector<std::string> faults;
+    std::string capture;  // -w
+    bool trace = false;
+    bool busy = false;                       // polls without sleeping
+    std::optional<dissect::Duration> lasts;  // --for
+    std::optional<std::uint64_t> seed;
+
+    // Of `peer`.
+    std::string program;
+    transport::live::ProgramRequest request;
+};
+
+void add_live_options(CLI::App& app, LiveOptions& options);
+void add_program_options(CLI::App& app, LiveOptions& options);
+
+// "10.77.0.9", "fd00::9"; nothing where it is none.
+[[nodiscard]] std::optional<transport::Address> read_address(const std::string& text);
+
+}  // namespace qps::cli

@@ -1,0 +1,184 @@
+// `peer`: a live endpoint on a wire that runs one program: what happens as lines, what it came to at the end.
+#include <transport-replay/instant.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include <cstdio>
+#include <string>
+
+#include "command.hpp"
+#include "driving.hpp"
+#include "output.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport;
+using namespace transport::live;
+using live::Endpoint;
+using dissect::Duration;
+using dissect::Instant;
+
+namespace {
+
+// A count and its name, where it is not 0.
+struct Named {
+    std::string_view name;
+    std::uint64_t count;
+};
+
+template <std::size_t N>
+void add_named(std::vector<Named>& all, const std::array<std::string_view, N>& names, const std::array<std::uint64_t, N>& counts) {
+    for (std::size_t i = 0; i < N; ++i)
+        if (counts[i] > 0) all.push_back({names[i], counts[i]});
+}
+
+// Everything that arrived and was not taken, by the reason.
+std::vector<Named> refusals_of(Endpoint& endpoint) {
+    std::vector<Named> all;
+    const EndpointCounts& counts = endpoint.counts();
+    for (const Named& each : {Named{"wrong_icrc", counts.wrong_icrc}, Named{"malformed", counts.malformed}})
+        if (each.count > 0) all.push_back(each);
+    add_named(all, verbs::kRefusalNames, endpoint.adapter().counts().refused);
+    add_named(all, kCmRefusalNames, endpoint.manager().counts().refused);
+    return all;
+}
+
+class Reporting {
+public:
+    Reporting(const Options& options, const ProgramRow& row, Output& output, const SteadyTime& clock)
+        : options_(options), row_(row), output_(output), clock_(clock) {}
+
+    // The lines of the program so far. Machines get them on standard error: standard output is one document.
+    void show(Program& program, Instant now) {
+        const std::vector<std::string> lines = program.take_lines();
+        if (lines.empty() || (options_.quiet && options_.format != OutputFormat::table)) return;
+        for (const std::string& line : lines) {
+            const std::string text = fmt::format("{:>12}  {}\n", seconds_text(elapsed(clock_.start(), now)), line);
+            if (options_.format == OutputFormat::table) output_.write(text);
+            else std::fputs(text.c_str(), stderr);
+        }
+        if (options_.format == OutputFormat::table) output_.flush();
+    }
+
+    void summarize(Endpoint& endpoint, const Program& program, Instant now) {
+        if (options_.format == OutputFormat::table) summarize_for_people(endpoint, program, now);
+        else summarize_for_programs(endpoint, program, now);
+        output_.flush();
+    }
+
+private:
+    void summarize_for_people(Endpoint& endpoint, const Program& program, Instant now) {
+        const ProgramCounts done = program.counts();
+        const EndpointCounts& counts = endpoint.counts();
+        const verbs::AdapterCounts& adapter = endpoint.adapter().counts();
+        std::string text = fmt::format("{}, {} s\n", row_.name, seconds_text(elapsed(clock_.start(), now)));
+        text += fmt::format("    connections   {}{}\n", done.connections, done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
+        text += fmt::format("    messages      {}, {}{}\n", grouped(done.messages), bytes_text(done.bytes),
+                            done.wrong > 0                 ? fmt::format(", {} WRONG", done.wrong)
+                            : options_.live.request.verify ? ""
+                                                           : ", not verified");
+        text += fmt::format("    packets       {} received, {} sent\n", counts.packets_received, counts.packets_sent);
+        if (adapter.marked + adapter.cnps_sent + adapter.cnps_received > 0)
+            text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked, adapter.cnps_sent,
+                                adapter.cnps_received);
+        std::string refused;
+        for (const Named& each : refusals_of(endpoint))
+            refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", each.name, each.count);
+        if (!refused.empty()) text += fmt::format("    refused       {}\n", refused);
+        if (counts.unroutable > 0)
+            text += fmt::format("    unroutable    {} packets: nobody answered for the address\n", counts.unroutable);
+        const DeviceCounts device = endpoint.device().counts();
+        if (device.dropped + device.refused > 0)
+            text += fmt::format("    lost here     {} frames received, {} to send\n", device.dropped, device.refused);
+        output_.write(text);
+    }
+
+    void summarize_for_programs(Endpoint& endpoint, const Program& program, Instant now) {
+        const ProgramCounts done = program.counts();
+        const EndpointCounts& counts = endpoint.counts();
+        std::string text;
+        Document document(options_.format, text);
+        document.open();
+        document.add("schema", kSchema);
+        document.add("program", row_.name);
+        document.add("lasts_ns", static_cast<std::uint64_t>(elapsed(clock_.start(), now)));
+        document.add("connections", done.connections);
+        document.add("failed", done.failed);
+        document.add("messages", done.messages);
+        document.add("bytes", done.bytes);
+        document.add("wrong", done.wrong);
+        document.add("packets_received", counts.packets_received);
+        document.add("packets_sent", counts.packets_sent);
+        document.add("unroutable", counts.unroutable);
+        document.open("refused");
+        for (const Named& each : refusals_of(endpoint)) document.add(each.name, each.count);
+        document.close();
+        document.close();
+        text += '\n';
+        output_.write(text);
+    }
+
+    const Options& options_;
+    const ProgramRow& row_;
+    Output& output_;
+    const SteadyTime& clock_;
+};
+
+ExitCode fail(const Failure& failure) {
+    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
+    return failure.code;
+}
+
+// Which way a program can be used that the user wants another way.
+std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& request) {
+    if (request.target && !row.connects) return fmt::format("{} only serves: leave the address out", row.name);
+    if (!request.target && !row.serves) return fmt::format("{} connects: name the address of a peer", row.name);
+    return std::nullopt;
+}
+
+ExitCode code_of(Ending ending, const ProgramCounts& counts) {
+    if (ending == Ending::device_gone) return ExitCode::unreadable;
+    if (counts.failed > 0 || counts.wrong > 0) return ExitCode::findings;
+    return ExitCode::done;  // a server is ended by the user, and that is no failure
+}
+
+}  // namespace
+
+std::string program_list() {
+    std::string text = "Programs:\n";
+    for (const ProgramRow& row : programs())
+        text += fmt::format("  {:<14}{} {}\n", row.name, row.summary,
+                            row.serves && row.connects ? ""
+                            : row.serves               ? "(serves)"
+                                                       : "(connects)");
+    return text;
+}
+
+ExitCode run_peer(const Options& options) {
+    const ProgramRow* row = find_program(options.live.program);
+    if (row == nullptr) return fail({ExitCode::usage, fmt::format("there is no program \"{}\"\n{}", options.live.program, program_list())});
+    if (const auto wrong = misuse(*row, options.live.request)) return fail({ExitCode::usage, *wrong});
+    ProgramRequest request = options.live.request;
+    if (options.live.seed) request.seed = *options.live.seed;
+    auto program = row->make(request);
+    if (!program) return fail({ExitCode::usage, program.error()});
+    Output output(options);
+    if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
+    const SteadyTime clock;
+    auto opened = open_endpoint(options.live, clock.now());
+    if (!opened) return fail(opened.error());
+    Endpoint& endpoint = opened->endpoint;
+    if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
+    Reporting reporting(options, *row, output, clock);
+    const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
+    reporting.summarize(endpoint, *program, clock.now());
+    if (const auto problem = endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (opened->capture)
+        if (auto saved = opened->capture->commit(); !saved)
+            return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
+    if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
+    return code_of(ending, program->counts());
+}
+
+}  // namespace qps::cli

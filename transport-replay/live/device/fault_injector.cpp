@@ -1,0 +1,155 @@
+#include <transport-replay/live/device/fault_injector.hpp>
+#include <transport-replay/live/device/packet_facts.hpp>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint64_t kInSalt = 0x9e37'79b9'7f4a'7c15;  // what is received has other draws than what is sent
+
+std::uint64_t count(Duration duration) { return duration > Duration{} ? static_cast<std::uint64_t>(duration) : 0; }
+Duration duration(std::uint64_t count) { return Duration{static_cast<std::int64_t>(count)}; }
+
+bool nothing_happens(const FaultSettings& settings, End from) {
+    const WayFaults& way = from == End::a ? settings.out : settings.in;
+    return way == WayFaults{} && std::ranges::none_of(settings.exact, [&](const ExactFault& exact) { return exact.from == from; });
+}
+
+// Whether it must be known which packet a frame is.
+bool needs_facts(const FaultSettings& settings, const WayFaults& way) {
+    return !settings.exact.empty() || way.chances.corruption > 0 || way.chances.marking > 0;
+}
+
+}  // namespace
+
+FaultInjector::FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* told)
+    : inside_(std::move(inside)),
+      settings_(settings),
+      idle_{nothing_happens(settings, End::a), nothing_happens(settings, End::b)},
+      fates_{Fates(settings.seed, settings.out.chances, {}, settings.exact),
+             Fates(settings.seed ^ kInSalt, {}, settings.in.chances, settings.exact)},
+      told_(told) {}
+
+FaultInjector::Plan FaultInjector::draw(End from, Bytes frame) {
+    const PacketFacts facts = needs_facts(settings_, way(from)) ? facts_of(frame) : PacketFacts{};
+    Fates& fates = fates_[static_cast<std::size_t>(from)];
+    Plan plan{.fate = fates.draw(from, facts.identity), .corrupt_from = facts.covered_from};
+    plan.corrupt_bytes = facts.covered_to - facts.covered_from;
+    const std::uint64_t jitter = fates.draws().below(count(way(from).jitter));
+    const std::uint64_t extra = fates.draws().below(count(settings_.reorder_by)) + 1;
+    plan.bit = fates.draws().below(plan.corrupt_bytes * 8);
+    plan.fate.corrupted = plan.fate.corrupted && plan.corrupt_bytes > 0;
+    plan.fate.marked = plan.fate.marked && facts.identity;
+    plan.later_by = duration(count(way(from).delay) + jitter);
+    if (plan.fate.reordered)
+        plan.later_by = duration(count(plan.later_by) + (plan.fate.later_by > Duration{} ? count(plan.fate.later_by) : extra));
+    InjectedCounts& counts = told(from);
+    if (plan.fate.lost) ++counts.lost;
+    else if (plan.fate.reordered) ++counts.delayed;
+    if (!plan.fate.lost && plan.fate.duplicated) ++counts.duplicated;
+    return plan;
+}
+
+void FaultInjector::alter(End from, const Plan& plan, MutableBytes frame) {
+    if (plan.fate.marked && mark_congestion(frame)) ++told(from).marked;
+    if (!plan.fate.corrupted) return;
+    flip_bit(frame.subspan(plan.corrupt_from, plan.corrupt_bytes), plan.bit);
+    ++told(from).corrupted;
+}
+
+void FaultInjector::hold(End from, Bytes frame, Instant until) {
+    if (held(from).size() >= kMaxHeld) {
+        ++told(from).overflowed;
+        return;
+    }
+    held(from).emplace(std::pair(until, serial_++), std::vector(frame.begin(), frame.end()));
+}
+
+// Gives a frame that is ours to the receiver, or keeps it for the next time.
+void FaultInjector::give(std::vector<std::byte> frame, Instant now) {
+    if (received_.size() == kDeviceBatch) return hold(End::b, frame, now);
+    altered_.push_back(std::move(frame));
+    received_.push_back({altered_.back(), now});
+}
+
+void FaultInjector::take(const ReceivedFrame& frame, Instant now) {
+    const Plan plan = idle(End::b) ? Plan{} : draw(End::b, frame.bytes);
+    if (plan.untouched() && received_.size() < kDeviceBatch) return received_.push_back(frame);
+    if (plan.fate.lost) return;
+    std::vector<std::byte> copy(frame.bytes.begin(), frame.bytes.end());
+    alter(End::b, plan, copy);
+    for (int copies = plan.fate.duplicated ? 2 : 1; copies > 0; --copies) {
+        if (plan.later_by > Duration{}) hold(End::b, copy, later(now, plan.later_by));
+        else give(copy, now);
+    }
+}
+
+// Those held back go first: they came before what comes now.
+std::span<const ReceivedFrame> FaultInjector::receive(Instant now) {
+    send_due(now);
+    received_.clear();
+    altered_.clear();
+    Held& waiting = held(End::b);
+    while (!waiting.empty() && waiting.begin()->first.first <= now && received_.size() < kDeviceBatch)
+        give(std::move(waiting.extract(waiting.begin()).mapped()), now);
+    if (received_.size() == kDeviceBatch) return received_;
+    for (const ReceivedFrame& frame : inside_.receive(now)) take(frame, now);
+    return received_;
+}
+
+MutableBytes FaultInjector::reserve(Instant now) {
+    lent_ = inside_.reserve(now);
+    return lent_;
+}
+
+void FaultInjector::commit(std::size_t bytes, Instant now) {
+    const MutableBytes lent = std::exchange(lent_, MutableBytes{});
+    if (idle(End::a) || bytes > lent.size() || bytes < kEthernetHeader) return inside_.commit(bytes, now);
+    const MutableBytes frame = lent.first(bytes);
+    const Plan plan = draw(End::a, frame);
+    if (plan.fate.lost) return;  // the room is lent again
+    alter(End::a, plan, frame);
+    if (plan.later_by > Duration{}) {
+        for (int copies = plan.fate.duplicated ? 2 : 1; copies > 0; --copies) hold(End::a, frame, later(now, plan.later_by));
+    } else if (plan.fate.duplicated) {
+        const std::vector<std::byte> copy(frame.begin(), frame.end());
+        inside_.commit(bytes, now);
+        if (!send(copy, now)) hold(End::a, copy, now);
+    } else {
+        inside_.commit(bytes, now);
+    }
+}
+
+bool FaultInjector::send(Bytes frame, Instant now) {
+    const MutableBytes room = inside_.reserve(now);
+    if (room.size() < frame.size()) return false;
+    std::ranges::copy(frame, room.begin());
+    inside_.commit(frame.size(), now);
+    return true;
+}
+
+void FaultInjector::send_due(Instant now) {
+    Held& waiting = held(End::a);
+    bool sent = false;
+    while (!waiting.empty() && waiting.begin()->first.first <= now && send(waiting.begin()->second, now)) {
+        waiting.erase(waiting.begin());
+        sent = true;
+    }
+    if (sent) inside_.flush(now);
+}
+
+void FaultInjector::flush(Instant now) {
+    send_due(now);
+    inside_.flush(now);
+}
+
+std::optional<Instant> FaultInjector::poll_at() const {
+    std::optional<Instant> next = inside_.poll_at();
+    for (const Held& waiting : held_)
+        if (!waiting.empty() && (!next || waiting.begin()->first.first < *next)) next = waiting.begin()->first.first;
+    return next;
+}
+
+}  // namespace qps::transport::live

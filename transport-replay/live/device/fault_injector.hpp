@@ -1,0 +1,100 @@
+// FaultInjector: a device around a device that loses, doubles, delays, reorders, damages and marks frames, each way, by chance with
+// a seed or to order.
+//
+// Of the two ends of faults.hpp, a is this side: a fault "from a" meets what is sent, one "from b" what is received. The same
+// settings and the same frames at the same times give the same fates. Chances of loss, doubling and delay meet every frame, ARP
+// too; damage and marks only packets of RDMA, where they mean something.
+//
+// What an attacker could feed: any frame. What is held back is bounded by kMaxHeld frames each way; beyond that frames are lost.
+#pragma once
+
+#include <transport-replay/live/device/device.hpp>
+#include <transport-replay/live/faults.hpp>
+
+#include <map>
+#include <vector>
+
+namespace qps::transport::live {
+
+struct WayFaults {
+    LinkFaults chances;
+    dissect::Duration delay{};   // of every frame
+    dissect::Duration jitter{};  // up to that more, drawn; frames may overtake each other
+    [[nodiscard]] bool operator==(const WayFaults&) const = default;
+};
+
+struct FaultSettings {
+    std::uint64_t seed = 1;
+    WayFaults out;
+    WayFaults in;
+    dissect::Duration reorder_by = microseconds(100);  // a frame that is to be overtaken comes up to that later
+    std::vector<ExactFault> exact{};
+    [[nodiscard]] bool operator==(const FaultSettings&) const = default;
+};
+
+inline constexpr std::size_t kMaxHeld = 1U << 14;  // frames held back one way: 40 ms of frames of 1 KiB at 3 Gbit/s
+
+struct InjectedCounts {
+    std::uint64_t lost = 0;
+    std::uint64_t duplicated = 0;
+    std::uint64_t delayed = 0;  // beyond what every frame is
+    std::uint64_t corrupted = 0;
+    std::uint64_t marked = 0;
+    std::uint64_t overflowed = 0;  // lost because too many were held back
+    [[nodiscard]] bool operator==(const InjectedCounts&) const = default;
+};
+
+class FaultInjector {
+public:
+    // `told`, where given, counts what happened each way (a: out, b: in); the caller keeps it alive.
+    FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* told = nullptr);
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
+    void commit(std::size_t bytes, dissect::Instant now);
+    void flush(dissect::Instant now);
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
+    [[nodiscard]] int descriptor() const { return inside_.descriptor(); }
+    [[nodiscard]] DeviceLimits limits() const { return inside_.limits(); }
+    [[nodiscard]] DeviceCounts counts() const { return inside_.counts(); }
+    [[nodiscard]] std::optional<Problem> problem() const { return inside_.problem(); }
+
+private:
+    using Held = std::map<std::pair<dissect::Instant, std::uint64_t>, std::vector<std::byte>>;
+    // What is to happen to one frame, all drawn.
+    struct Plan {
+        Fate fate;
+        dissect::Duration later_by{};
+        std::size_t corrupt_from = 0;
+        std::size_t corrupt_bytes = 0;
+        std::uint64_t bit = 0;
+        [[nodiscard]] bool untouched() const {
+            return !fate.lost && !fate.duplicated && !fate.corrupted && !fate.marked && later_by <= dissect::Duration{};
+        }
+    };
+    [[nodiscard]] bool idle(End from) const { return idle_[static_cast<std::size_t>(from)]; }
+    [[nodiscard]] const WayFaults& way(End from) const { return from == End::a ? settings_.out : settings_.in; }
+    [[nodiscard]] Plan draw(End from, dissect::Bytes frame);
+    void alter(End from, const Plan& plan, dissect::MutableBytes frame);
+    void hold(End from, dissect::Bytes frame, dissect::Instant until);
+    void give(std::vector<std::byte> frame, dissect::Instant now);
+    void take(const ReceivedFrame& frame, dissect::Instant now);
+    void send_due(dissect::Instant now);
+    [[nodiscard]] bool send(dissect::Bytes frame, dissect::Instant now);
+    [[nodiscard]] InjectedCounts& told(End from) { return (told_ != nullptr ? *told_ : own_counts_)[static_cast<std::size_t>(from)]; }
+    [[nodiscard]] Held& held(End from) { return held_[static_cast<std::size_t>(from)]; }
+
+    Device inside_;
+    FaultSettings settings_;
+    std::array<bool, 2> idle_;    // nothing can happen to a frame of that way
+    std::array<Fates, 2> fates_;  // each way has draws of its own, so that one does not depend on the other's traffic
+    std::array<InjectedCounts, 2> own_counts_{};
+    std::array<InjectedCounts, 2>* told_;
+    std::array<Held, 2> held_;
+    std::uint64_t serial_ = 0;
+    dissect::MutableBytes lent_;
+    std::vector<std::vector<std::byte>> altered_;  // what received frames borrow that are not as they came
+    std::vector<ReceivedFrame> received_;
+};
+
+}  // namespace qps::transport::live

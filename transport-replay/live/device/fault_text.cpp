@@ -1,0 +1,227 @@
+#include <transport-replay/live/device/fault_text.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+namespace {
+
+// What can happen by chance and to order. "loss" is what people say, "drop" what they order.
+struct FaultName {
+    std::string_view name;
+    FaultKind kind;
+    double LinkFaults::* chance;
+};
+constexpr std::array kFaultNames{
+    FaultName{"drop", FaultKind::loss, &LinkFaults::loss},
+    FaultName{"loss", FaultKind::loss, &LinkFaults::loss},
+    FaultName{"duplicate", FaultKind::duplication, &LinkFaults::duplication},
+    FaultName{"reorder", FaultKind::reordering, &LinkFaults::reordering},
+    FaultName{"corrupt", FaultKind::corruption, &LinkFaults::corruption},
+    FaultName{"mark", FaultKind::marking, &LinkFaults::marking},
+};
+constexpr std::string_view kDelay = "delay";  // by name a time for every frame; to order a reordering that says by how much
+constexpr std::string_view kKnown = "drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, reorder-by, seed";
+
+struct Unit {
+    std::string_view name;
+    double nanoseconds;
+};
+constexpr std::array kUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6}, Unit{"s", 1e9}};
+
+const FaultName* fault_named(std::string_view name) {
+    for (const FaultName& row : kFaultNames)
+        if (row.name == name) return &row;
+    return nullptr;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\n");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+// Takes what stands before the separator, and it, off the text.
+std::string_view take_until(std::string_view& text, std::string_view separators) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return part;
+}
+
+// A number and what stands behind it.
+std::optional<std::pair<double, std::string_view>> decimal(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+    if (error != std::errc{} || !std::isfinite(value) || value < 0) return std::nullopt;
+    return std::pair(value, text.substr(static_cast<std::size_t>(end - text.data())));
+}
+
+std::optional<double> chance_in(std::string_view text) {
+    const auto number = decimal(text);
+    if (!number || (!number->second.empty() && number->second != "%")) return std::nullopt;
+    const double chance = number->second.empty() ? number->first : number->first / 100;
+    return chance <= 1 ? std::optional(chance) : std::nullopt;
+}
+
+std::optional<Duration> time_in(std::string_view text) {
+    const auto number = decimal(text);
+    if (!number) return std::nullopt;
+    if (number->first == 0 && number->second.empty()) return Duration{};
+    for (const Unit& unit : kUnits) {
+        if (unit.name != number->second) continue;
+        const double nanoseconds = number->first * unit.nanoseconds;
+        if (nanoseconds <= static_cast<double>(kLongestDelay)) return Duration{static_cast<std::int64_t>(nanoseconds)};
+    }
+    return std::nullopt;
+}
+
+// Decimal or 0x..., up to and with `limit`.
+std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t limit) {
+    int base = 10;
+    if (text.starts_with("0x") || text.starts_with("0X")) {
+        text.remove_prefix(2);
+        base = 16;
+    }
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc{} || end != text.data() + text.size() || value > limit) return std::nullopt;
+    return value;
+}
+
+// One clause, with what it is for and where it goes.
+struct Clause {
+    std::string_view text;  // as it stands, for the sentence
+    std::string_view rest;  // behind "in:" or "out:"
+    bool out = true;
+    bool in = true;
+    [[nodiscard]] std::unexpected<std::string> wrong(std::string_view why) const {
+        return std::unexpected(fmt::format("fault \"{}\": {}", text, why));
+    }
+    // The ways it is for get that value of a member.
+    template <class T>
+    void set(FaultSettings& settings, T WayFaults::* member, const T& value) const {
+        if (out) settings.out.*member = value;
+        if (in) settings.in.*member = value;
+    }
+};
+
+using Parsed = std::expected<void, std::string>;
+
+// NAME=VALUE, for every frame.
+Parsed parse_always(const Clause& clause, FaultSettings& settings) {
+    std::string_view value = clause.rest;
+    const std::string_view name = trimmed(take_until(value, "="));
+    value = trimmed(value);
+    if (const FaultName* fault = fault_named(name)) {
+        const auto chance = chance_in(value);
+        if (!chance) return clause.wrong(fmt::format("\"{}\" is no chance: 0 to 1, or 0% to 100%", value));
+        if (clause.out) settings.out.chances.*fault->chance = *chance;
+        if (clause.in) settings.in.chances.*fault->chance = *chance;
+        return {};
+    }
+    if (name == "seed") {
+        const auto seed = number_in(value, ~std::uint64_t{0});
+        if (!seed) return clause.wrong(fmt::format("\"{}\" is no number", value));
+        settings.seed = *seed;
+        return {};
+    }
+    if (name != kDelay && name != "jitter" && name != "reorder-by")
+        return clause.wrong(fmt::format("\"{}\" is not known; there are {}", name, kKnown));
+    const auto time = time_in(value);
+    if (!time) return clause.wrong(fmt::format("\"{}\" is no time of at most 60 s with a unit: ns, us, ms, s", value));
+    if (name == kDelay) clause.set(settings, &WayFaults::delay, *time);
+    else if (name == "jitter") clause.set(settings, &WayFaults::jitter, *time);
+    else settings.reorder_by = *time;
+    return {};
+}
+
+// One word behind the name of a fault to order.
+Parsed parse_word(const Clause& clause, std::string_view word, ExactFault& exact, bool& has_psn) {
+    constexpr std::uint64_t k24Bits = 0xffffff, kMostRounds = 1'000'000;
+    if (word == "requests" || word == "responses") {
+        exact.response = word == "responses";
+        return {};
+    }
+    std::string_view value = word;
+    const std::string_view key = take_until(value, "=");
+    if (key == "by") {
+        const auto time = time_in(value);
+        if (!time || *time == Duration{}) return clause.wrong(fmt::format("\"{}\" is no time of at most 60 s with a unit", value));
+        exact.later_by = *time;
+        return {};
+    }
+    if (key != "psn" && key != "qp" && key != "round")
+        return clause.wrong(fmt::format("\"{}\" is not known; there are psn=, qp=, round=, by=, requests and responses", word));
+    const auto number = number_in(value, key == "round" ? kMostRounds : k24Bits);
+    if (!number || (key == "round" && *number == 0))
+        return clause.wrong(fmt::format("\"{}\" is no number of {}", value, key == "round" ? "a round, from 1" : "24 bits"));
+    if (key == "psn") {
+        exact.psn = Psn(static_cast<std::uint32_t>(*number));
+        has_psn = true;
+    } else if (key == "qp") {
+        exact.destination_qp = Qpn{static_cast<std::uint32_t>(*number)};
+    } else {
+        exact.transmission = static_cast<std::uint32_t>(*number);
+    }
+    return {};
+}
+
+// NAME psn=N ..., for one packet.
+Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
+    std::string_view words = clause.rest;
+    const std::string_view name = take_until(words, " \t");
+    const FaultName* fault = fault_named(name);
+    if (fault == nullptr && name != kDelay) return clause.wrong(fmt::format("\"{}\" is not known; there are {}", name, kKnown));
+    ExactFault exact;
+    exact.kind = fault != nullptr ? fault->kind : FaultKind::reordering;
+    bool has_psn = false;
+    while (!words.empty()) {
+        const std::string_view word = take_until(words, " \t");
+        if (word.empty()) continue;
+        if (auto parsed = parse_word(clause, word, exact, has_psn); !parsed) return parsed;
+    }
+    if (!has_psn) return clause.wrong("which packet? psn=N is missing");
+    if (name == kDelay && exact.later_by == Duration{}) return clause.wrong("by how much? by=TIME is missing");
+    if (exact.kind != FaultKind::reordering && exact.later_by != Duration{}) return clause.wrong("by=TIME is for delay and reorder");
+    for (const End from : {End::a, End::b}) {
+        if (!(from == End::a ? clause.out : clause.in)) continue;
+        if (settings.exact.size() >= kMaxExactFaults) return clause.wrong(fmt::format("more than {} packets", kMaxExactFaults));
+        settings.exact.push_back(exact);
+        settings.exact.back().from = from;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::expected<FaultSettings, std::string> parse_faults(std::string_view text) {
+    FaultSettings settings;
+    if (trimmed(text).empty()) return std::unexpected("no fault is named");
+    while (!text.empty()) {
+        Clause clause{.text = trimmed(take_until(text, ",")), .rest = {}};
+        clause.rest = clause.text;
+        for (const std::string_view prefix : {"in:", "out:"}) {
+            if (!clause.rest.starts_with(prefix)) continue;
+            clause.rest = trimmed(clause.rest.substr(prefix.size()));
+            (prefix == "in:" ? clause.out : clause.in) = false;
+            break;
+        }
+        if (clause.rest.empty()) return clause.wrong("nothing is said");
+        // A clause to order has words; one for every frame is NAME=VALUE.
+        const bool exact =
+            clause.rest.find_first_of("= \t") == std::string_view::npos || clause.rest.find_first_of(" \t") < clause.rest.find('=');
+        if (auto parsed = exact ? parse_exact(clause, settings) : parse_always(clause, settings); !parsed)
+            return std::unexpected(std::move(parsed.error()));
+    }
+    return settings;
+}
+
+}  // namespace qps::transport::live

@@ -1,0 +1,175 @@
+#include <transport-replay/live/device/outbox.hpp>
+#include <transport-replay/live/device/pcap_device.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <net/if.h>
+#include <pcap/pcap.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+namespace {
+
+constexpr int kKernelBuffer = 16 << 20;      // bytes of frames that come while we are busy
+constexpr std::size_t kTags = 8;             // a frame as long as the MTU may have two VLAN tags besides (802.1ad)
+constexpr std::int64_t kSendAgain = 20'000;  // nanoseconds until what the system had no room for is tried again
+
+struct CloseHandle {
+    void operator()(pcap_t* handle) const { pcap_close(handle); }
+};
+using Handle = std::unique_ptr<pcap_t, CloseHandle>;
+
+struct Interface {
+    std::size_t mtu = 0;
+    std::uint64_t mac = 0;
+};
+
+// What libpcap does not tell: through any socket, with calls that all Unix systems know. What is not told stays 0.
+Interface look_up(const std::string& name) {
+    Interface found;
+    ifreq request{};
+    name.copy(request.ifr_name, sizeof(request.ifr_name) - 1);
+    const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+    if (socket < 0) return found;
+    if (ioctl(socket, SIOCGIFMTU, &request) == 0) found.mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
+#ifdef SIOCGIFHWADDR
+    if (ioctl(socket, SIOCGIFHWADDR, &request) == 0)
+        for (int i = 0; i < 6; ++i) found.mac = found.mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
+#endif
+    ::close(socket);
+    return found;
+}
+
+std::string why(pcap_t* handle, int status) {
+    const char* detail = pcap_geterr(handle);
+    std::string text = detail != nullptr && *detail != '\0' ? detail : pcap_statustostr(status);
+    if (status == PCAP_ERROR_PERM_DENIED) text += "; raw frames need root or the capability CAP_NET_RAW";
+    return text;
+}
+
+}  // namespace
+
+struct PcapDevice::State {
+    State(std::size_t longest, std::uint64_t address)
+        : room(new std::byte[kDeviceBatch * longest]), outbox(longest), frame_bytes(longest), mac(address) {}
+
+    std::string interface;
+    Handle handle;
+    std::unique_ptr<std::byte[]> room;  // of a batch of received frames: libpcap's own bytes end with its next call
+    std::array<ReceivedFrame, kDeviceBatch> received;
+    Outbox outbox;
+    std::size_t frame_bytes;
+    std::uint64_t mac;
+    std::optional<Instant> retry;
+    DeviceCounts counts;
+    std::optional<Problem> problem;
+};
+
+PcapDevice::PcapDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PcapDevice::PcapDevice(PcapDevice&&) noexcept = default;
+PcapDevice& PcapDevice::operator=(PcapDevice&&) noexcept = default;
+PcapDevice::~PcapDevice() = default;
+
+std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface, const std::string& filter) {
+    const auto fail = [&](std::string sentence) { return std::unexpected(Problem{interface, std::move(sentence)}); };
+    std::array<char, PCAP_ERRBUF_SIZE> error{};
+    Handle handle(pcap_create(interface.c_str(), error.data()));
+    if (!handle) return fail(error.data());
+    pcap_set_snaplen(handle.get(), static_cast<int>(kLongestFrame));
+    pcap_set_promisc(handle.get(), 1);
+    pcap_set_immediate_mode(handle.get(), 1);
+    pcap_set_buffer_size(handle.get(), kKernelBuffer);
+    if (const int status = pcap_activate(handle.get()); status < 0) return fail(why(handle.get(), status));
+    if (pcap_datalink(handle.get()) != DLT_EN10MB) return fail("it is not an Ethernet interface");
+    if (pcap_setnonblock(handle.get(), 1, error.data()) != 0) return fail(error.data());
+    // Where a direction cannot be chosen, what we send comes back; a channel adapter drops it, as it is not to its address.
+    static_cast<void>(pcap_setdirection(handle.get(), PCAP_D_IN));
+    if (!filter.empty()) {
+        bpf_program program{};
+        if (pcap_compile(handle.get(), &program, filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
+            return fail(fmt::format("capture filter \"{}\": {}", filter, pcap_geterr(handle.get())));
+        const int status = pcap_setfilter(handle.get(), &program);
+        pcap_freecode(&program);
+        if (status != 0) return fail(fmt::format("capture filter \"{}\": {}", filter, pcap_geterr(handle.get())));
+    }
+    const Interface found = look_up(interface);
+    const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTags, kLongestFrame);
+    auto state = std::make_unique<State>(std::max(longest, kShortestFrame), found.mac);
+    state->interface = interface;
+    state->handle = std::move(handle);
+    return PcapDevice(std::move(state));
+}
+
+std::span<const ReceivedFrame> PcapDevice::receive(Instant now) {
+    State& state = *state_;
+    std::size_t count = 0;
+    for (std::size_t looked_at = 0; looked_at < kDeviceBatch; ++looked_at) {
+        pcap_pkthdr* header = nullptr;
+        const u_char* bytes = nullptr;
+        const int status = pcap_next_ex(state.handle.get(), &header, &bytes);
+        if (status < 0 && !state.problem) state.problem = Problem{state.interface, why(state.handle.get(), status)};
+        if (status <= 0) break;
+        if (header->caplen < header->len || header->caplen > state.frame_bytes || header->caplen < kEthernetHeader) {
+            ++state.counts.dropped;
+            continue;
+        }
+        std::byte* room = state.room.get() + count * state.frame_bytes;
+        std::memcpy(room, bytes, header->caplen);
+        state.received[count++] = {Bytes(room, header->caplen), now};
+        state.counts.received_bytes += header->caplen;
+    }
+    state.counts.received += count;
+    return {state.received.data(), count};
+}
+
+MutableBytes PcapDevice::reserve(Instant now) {
+    if (state_->outbox.full()) flush(now);
+    return state_->outbox.reserve();
+}
+
+void PcapDevice::commit(std::size_t bytes, Instant now) {
+    if (bytes < kEthernetHeader || !state_->outbox.commit(bytes)) ++state_->counts.refused;
+    if (state_->outbox.full()) flush(now);
+}
+
+void PcapDevice::flush(Instant now) {
+    State& state = *state_;
+    state.retry.reset();
+    while (state.outbox.waiting() > 0) {
+        const MutableBytes frame = state.outbox.frame(0);
+        errno = 0;
+        if (pcap_inject(state.handle.get(), frame.data(), frame.size()) >= 0) {
+            ++state.counts.sent;
+            state.counts.sent_bytes += frame.size();
+        } else if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) {
+            state.retry = Instant{static_cast<std::int64_t>(now) + kSendAgain};
+            return;
+        } else {
+            ++state.counts.refused;
+        }
+        state.outbox.leave(1);
+    }
+}
+
+std::optional<Instant> PcapDevice::poll_at() const { return state_->retry; }
+int PcapDevice::descriptor() const { return pcap_get_selectable_fd(state_->handle.get()); }
+DeviceLimits PcapDevice::limits() const { return {.frame_bytes = state_->frame_bytes, .mac = state_->mac}; }
+std::optional<Problem> PcapDevice::problem() const { return state_->problem; }
+
+DeviceCounts PcapDevice::counts() const {
+    DeviceCounts counts = state_->counts;
+    pcap_stat statistics{};
+    if (pcap_stats(state_->handle.get(), &statistics) == 0) counts.dropped += statistics.ps_drop;
+    return counts;
+}
+
+}  // namespace qps::transport::live

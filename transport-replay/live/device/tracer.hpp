@@ -1,0 +1,42 @@
+// Tracer: a device around a device that tells every frame as one line (dissect/notation.hpp), with its time and its way.
+//
+// The line is made in a string that is used again. What an attacker could feed: any frame; the notation is bounded.
+#pragma once
+
+#include <transport-replay/live/device/device.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace qps::transport::live {
+
+enum class Way : std::uint8_t { in, out };
+
+class Tracer {
+public:
+    // The line has no line end and is borrowed during the call.
+    using Tell = std::move_only_function<void(Way, dissect::Instant, std::string_view line)>;
+
+    Tracer(Device inside, Tell tell) : inside_(std::move(inside)), tell_(std::move(tell)) {}
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return lent_ = inside_.reserve(now); }
+    void commit(std::size_t bytes, dissect::Instant now);
+    void flush(dissect::Instant now) { inside_.flush(now); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return inside_.poll_at(); }
+    [[nodiscard]] int descriptor() const { return inside_.descriptor(); }
+    [[nodiscard]] DeviceLimits limits() const { return inside_.limits(); }
+    [[nodiscard]] DeviceCounts counts() const { return inside_.counts(); }
+    [[nodiscard]] std::optional<Problem> problem() const { return inside_.problem(); }
+
+private:
+    void tell(Way way, dissect::Bytes bytes, dissect::Instant time);
+
+    Device inside_;
+    Tell tell_;
+    dissect::MutableBytes lent_;
+    std::string line_;
+};
+
+}  // namespace qps::transport::live

@@ -1,0 +1,228 @@
+#include <dissect/headers/infiniband.hpp>
+#include <transport-replay/live/endpoint.hpp>
+#include <transport-replay/live/field_place.hpp>
+#include <transport-replay/live/frame_writer.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::size_t kBatchesAtOnce = 4;  // frames taken before anything is sent: acknowledgments do not wait for a flood
+constexpr std::size_t kSendsAtOnce = 64;   // packets sent before arrivals have their turn again
+
+// A packet whose way is not known yet, with everything it borrowed.
+struct Waiting {
+    TransportPacket packet;
+    std::vector<std::byte> payload;
+    Route route;
+    std::uint8_t priority = 0;
+};
+
+std::vector<Address> addresses_of(const Host& host, bool roce_v1) {
+    std::vector<Address> addresses;
+    for (const Gid& gid : host.gids())
+        if ((gid.network == Network::roce_v1) == roce_v1) addresses.push_back(gid.address);
+    // The link-local one, made of the MAC address, is the last choice as a source.
+    std::ranges::stable_partition(addresses, [](const Address& address) { return !is_link_local(address); });
+    return addresses;
+}
+
+CaGuid guid_of(Mac mac) { return CaGuid{link_local_of(mac).bits[1]}; }  // the EUI-64 that is its interface identifier too
+
+verbs::AdapterSettings adapter_settings(const EndpointSettings& settings, const Host& host) {
+    verbs::AdapterSettings adapter = settings.adapter;
+    adapter.addresses = addresses_of(host, settings.roce_v1);
+    adapter.mtu = std::min(adapter.mtu, host.path_mtu().value_or(PathMtu::bytes_256));
+    return adapter;
+}
+
+}  // namespace
+
+struct Endpoint::State {
+    State(Device opened, const EndpointSettings& settings, Instant now)
+        : device(std::move(opened)),
+          host(settings.host, now),
+          adapter(adapter_settings(settings, host)),
+          manager({.seed = settings.seed, .guid = guid_of(host.mac()), .mtu = adapter.settings().mtu}),
+          connections(adapter, manager,
+                      {.addresses = adapter.settings().addresses,
+                       .mtu = adapter.settings().mtu,
+                       .dscp = settings.dscp,
+                       .sl = settings.priority,
+                       .seed = settings.seed}) {}
+
+    void receive(Instant now);
+    void take(const ReceivedFrame& frame, Instant now);
+    void manage(Instant now);
+    void follow_groups(Instant now);
+    void send(Instant now);
+    void send_waiting(Instant now);
+    [[nodiscard]] bool send_next(Instant now, MutableBytes room);
+    void keep(const verbs::Departure& departure, const Route& route);
+    void write(const TransportPacket& packet, const Route& route, MutableBytes room, Instant now);
+
+    Device device;
+    Host host;
+    verbs::Adapter adapter;
+    ConnectionManager manager;
+    Connections connections;
+    EndpointCounts counts;
+    std::deque<Waiting> waiting;
+    std::vector<Address> joined;
+};
+
+void Endpoint::State::receive(Instant now) {
+    for (std::size_t batch = 0; batch < kBatchesAtOnce; ++batch) {
+        const auto frames = device.receive(now);
+        for (const ReceivedFrame& frame : frames) take(frame, now);
+        if (frames.size() < kDeviceBatch) return;
+    }
+}
+
+void Endpoint::State::take(const ReceivedFrame& frame, Instant now) {
+    const Arrived arrived = host.process(frame.bytes, now);
+    if (arrived.fate != FrameFate::roce) return;
+    const Packet& packet = *arrived.packet;
+    const auto readable = from_packet(packet);
+    if (!readable) {
+        ++(packet.icrc.status == CrcStatus::bad ? counts.wrong_icrc : counts.malformed);
+        return;
+    }
+    ++counts.packets_received;
+    constexpr live::Place kVersion = place(kBthFields, "infiniband.bth.tver");
+    const Bytes bth = packet.bytes_of(packet.layers()[packet.bth_layer]);
+    adapter.process({.packet = *readable,
+                     .source = arrived.source,
+                     .destination = arrived.destination,
+                     .source_mac = std::to_underlying(arrived.source_mac),
+                     .ecn = arrived.ecn,
+                     .hops = arrived.hops,
+                     .transport_version = static_cast<std::uint8_t>(read_bits(bth, kVersion.bit, kVersion.width))},
+                    now);
+}
+
+void Endpoint::State::manage(Instant now) {
+    for (const ManagementDatagram& datagram : adapter.take_datagrams()) manager.process(datagram, now);
+    connections.poll(now);
+    while (const auto datagram = manager.poll(now))
+        if (!adapter.send_datagram(*datagram)) ++counts.unroutable;
+    follow_groups(now);
+}
+
+// Switches that snoop forward a group only to who asked for it.
+void Endpoint::State::follow_groups(Instant now) {
+    std::vector<Address> groups = adapter.groups();
+    if (groups == joined) return;
+    const auto among = [](const std::vector<Address>& all, const Address& group) { return std::ranges::find(all, group) != all.end(); };
+    for (const Address& group : groups)
+        if (!among(joined, group)) static_cast<void>(host.join(group, now));
+    for (const Address& group : joined)
+        if (!among(groups, group)) host.leave(group, now);
+    joined = std::move(groups);
+}
+
+void Endpoint::State::write(const TransportPacket& packet, const Route& route, MutableBytes room, Instant now) {
+    const std::size_t length = write_frame(packet, route, room);
+    if (length == 0) {
+        ++counts.unroutable;  // longer than the interface carries
+        return;
+    }
+    device.commit(length, now);
+    ++counts.packets_sent;
+}
+
+void Endpoint::State::keep(const verbs::Departure& departure, const Route& route) {
+    if (waiting.size() >= kMaxWaiting) {
+        ++counts.unroutable;
+        return;
+    }
+    Waiting& kept = waiting.emplace_back(
+        Waiting{departure.packet, {departure.packet.payload.begin(), departure.packet.payload.end()}, route, departure.to.sl});
+    kept.packet.payload = {};
+}
+
+// One packet of the adapter; false where it has none.
+bool Endpoint::State::send_next(Instant now, MutableBytes room) {
+    const auto departure = adapter.poll(now);
+    if (!departure) return false;
+    Route route = verbs::route_of(*departure);
+    switch (host.complete(route, departure->to.sl, now)) {
+        case Reach::ready: write(departure->packet, route, room, now); break;
+        case Reach::resolving: keep(*departure, route); break;
+        case Reach::no_source:
+            if (!host.settled()) keep(*departure, route);  // an address that is still being probed
+            else ++counts.unroutable;
+            break;
+        default: ++counts.unroutable;
+    }
+    return true;
+}
+
+void Endpoint::State::send_waiting(Instant now) {
+    for (std::size_t left = waiting.size(); left > 0; --left) {
+        Waiting& first = waiting.front();
+        const Reach reach = host.complete(first.route, first.priority, now);
+        if (reach == Reach::resolving || (reach == Reach::no_source && !host.settled())) {
+            waiting.push_back(std::move(first));
+        } else if (reach == Reach::ready) {
+            const MutableBytes room = device.reserve(now);
+            if (room.empty()) return;
+            first.packet.payload = first.payload;
+            write(first.packet, first.route, room, now);
+        } else {
+            ++counts.unroutable;
+        }
+        waiting.pop_front();
+    }
+}
+
+void Endpoint::State::send(Instant now) {
+    for (MutableBytes room = device.reserve(now); !room.empty(); room = device.reserve(now)) {
+        const std::size_t length = host.poll(now, room);
+        if (length == 0) break;
+        device.commit(length, now);
+    }
+    if (!waiting.empty()) send_waiting(now);
+    for (std::size_t sent = 0; sent < kSendsAtOnce; ++sent) {
+        const MutableBytes room = device.reserve(now);
+        if (room.empty()) {
+            ++counts.send_later;
+            break;
+        }
+        if (!send_next(now, room)) break;
+    }
+    device.flush(now);
+}
+
+Endpoint::Endpoint(Device device, const EndpointSettings& settings, Instant now)
+    : state_(std::make_unique<State>(std::move(device), settings, now)) {}
+Endpoint::Endpoint(Endpoint&&) noexcept = default;
+Endpoint& Endpoint::operator=(Endpoint&&) noexcept = default;
+Endpoint::~Endpoint() = default;
+
+void Endpoint::poll(Instant now) {
+    state_->receive(now);
+    state_->manage(now);
+    state_->send(now);
+}
+
+std::optional<Instant> Endpoint::poll_at() const {
+    std::optional<Instant> first;
+    for (const auto& time : {state_->device.poll_at(), state_->host.poll_at(), state_->adapter.poll_at(), state_->manager.poll_at()})
+        if (time && (!first || *time < *first)) first = time;
+    return first;
+}
+
+verbs::Adapter& Endpoint::adapter() { return state_->adapter; }
+Connections& Endpoint::connections() { return state_->connections; }
+ConnectionManager& Endpoint::manager() { return state_->manager; }
+Host& Endpoint::host() { return state_->host; }
+Device& Endpoint::device() { return state_->device; }
+const EndpointCounts& Endpoint::counts() const { return state_->counts; }
+
+}  // namespace qps::transport::live

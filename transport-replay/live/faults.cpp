@@ -1,0 +1,68 @@
+#include <transport-replay/live/faults.hpp>
+#include <transport-replay/live/internet_checksum.hpp>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::size_t kEtherTypeOffset = 12, kTagLength = 4;
+constexpr int kMaxTags = 2;  // 802.1ad
+constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd, kTag = 0x8100, kServiceTag = 0x88a8;
+constexpr std::uint64_t kCongestionExperienced = 3;
+
+}  // namespace
+
+Fate Fates::draw(End from, const std::optional<PacketIdentity>& packet) {
+    const LinkFaults& chances = chances_[static_cast<std::size_t>(from)];
+    Fate fate;
+    fate.lost = draws_.chance(chances.loss);
+    fate.duplicated = draws_.chance(chances.duplication);
+    fate.reordered = draws_.chance(chances.reordering);
+    fate.corrupted = draws_.chance(chances.corruption);
+    fate.marked = draws_.chance(chances.marking);
+    if (packet) meet_exactly(from, *packet, fate);
+    return fate;
+}
+
+void Fates::meet_exactly(End from, const PacketIdentity& packet, Fate& fate) {
+    for (std::size_t i = 0; i < exact_.size(); ++i) {
+        const ExactFault& exact = exact_[i];
+        if (exact.from != from || exact.psn != packet.psn || exact.response != packet.response) continue;
+        if (exact.destination_qp && *exact.destination_qp != packet.destination_qp) continue;
+        if (++seen_[i] != exact.transmission) continue;
+        switch (exact.kind) {
+            case FaultKind::loss: fate.lost = true; break;
+            case FaultKind::duplication: fate.duplicated = true; break;
+            case FaultKind::reordering:
+                fate.reordered = true;
+                fate.later_by = exact.later_by;
+                break;
+            case FaultKind::corruption: fate.corrupted = true; break;
+            case FaultKind::marking: fate.marked = true; break;
+        }
+    }
+}
+
+bool mark_congestion(MutableBytes frame) {
+    std::size_t type_at = kEtherTypeOffset;
+    auto type = read_be<std::uint16_t>(frame, type_at);
+    for (int tags = 0; tags < kMaxTags && (type == kTag || type == kServiceTag); ++tags)
+        type = read_be<std::uint16_t>(frame, type_at += kTagLength);
+    if (type != kIpv4 && type != kIpv6) return false;
+    const std::size_t network = type_at + 2;
+    const std::size_t bit = network * 8 + (type == kIpv4 ? 14 : 10);
+    if (read_bits(frame, bit, 2) == 0) return false;
+    write_bits(frame, bit, 2, kCongestionExperienced);
+    if (type == kIpv6) return true;
+    seal_ipv4_header(frame.subspan(network));
+    return true;
+}
+
+void flip_bit(MutableBytes covered, std::uint64_t bit) {
+    const auto at = static_cast<std::size_t>(bit);
+    write_bits(covered, at, 1, read_bits(covered, at, 1) ^ 1);
+}
+
+}  // namespace qps::transport
