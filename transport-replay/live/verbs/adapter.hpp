@@ -165,6 +165,8 @@ struct Window {
     MwType type = MwType::type_1;
 };
 
+struct AdapterState;  // adapter_state.hpp, nobody's but the adapter's
+
 class Adapter {
 public:
     explicit Adapter(const AdapterSettings& settings);
@@ -225,8 +227,7 @@ public:
     [[nodiscard]] const AdapterSettings& settings() const;
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<AdapterState> state_;
 };
 
 }  // namespace qps::transport::verbs
