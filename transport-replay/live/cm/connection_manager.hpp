@@ -21,7 +21,8 @@
 //       }
 //   }
 //
-// Invariants: every id ends with one event whose `last` is set, and is unknown from then on. A datagram that has no edge in
+// Invariants: every id ends with one event whose `last` is set, and is unknown from then on; one that the consumer itself
+// refused or abandoned before it was a connection ends without. A datagram that has no edge in
 // the tables of cm_end_machine.hpp changes nothing and is counted by name. The same calls give the same datagrams and
 // events: ids come from the seed.
 //
@@ -46,10 +47,12 @@ namespace qps::transport::live {
 inline constexpr std::size_t kMaxHalfOpen = 1024;         // what listen backlogs of hosts are; 2 MiB
 inline constexpr std::size_t kMaxConnections = 1U << 14;  // those in TIMEWAIT and refused ones that are remembered included; 32 MiB
 inline constexpr std::size_t kMaxRemembered = 1024;       // answers kept for repetitions of what they answer
-inline constexpr std::size_t kMaxAnswers = 256;           // datagrams to send at once; more are lost, and the peer repeats itself
+inline constexpr std::size_t kMaxAnswers = 1U << 12;      // datagrams to send at once, 1 MiB; more are lost, as on a wire
 inline constexpr std::size_t kMaxEvents = 1U << 12;       // not taken; beyond it REQs and SIDR_REQs are ignored
 inline constexpr std::size_t kMaxListeners = 256;
 inline constexpr TimeoutCode kLongestPeerTimeout{24};  // 68.7 s: what Linux asks for in an MRA
+inline constexpr TimeoutCode kShortestPeerTimeout{8};  // 1 ms: 15 retries are no flood
+inline constexpr TimeoutCode kLongestTimewait{21};     // 8.6 s: far above paths that exist (17 to 19), and records must end
 
 struct ManagerSettings {
     std::uint64_t seed = 1;                  // of communication and transaction ids
@@ -61,6 +64,7 @@ struct ManagerSettings {
     std::vector<dissect::Pkey> pkeys{kDefaultPkey};
     TimeoutCode service_timeout{24};  // what an MRA of our own accord asks for
     bool automatic_mra = true;        // a repeated REQ or REP the consumer has not decided on is answered with an MRA
+    bool alternate_paths = false;     // else a proposed one is not accepted, and a LAP answered "unsupported"
     bool xrc = true;                  // accepts requests for XRC (A14)
 };
 

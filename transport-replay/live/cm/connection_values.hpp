@@ -57,8 +57,8 @@ enum class CmTransport : std::uint8_t { rc, uc, rd, xrc };  // 12.6.5; XRC: A14
 
 // How the packets of a connection travel, seen from here (12.7.10 ff).
 struct CmPath {
-    Address local;
-    Address remote;
+    Address local{};
+    Address remote{};
     TimeoutCode packet_lifetime{18};  // 12.7.34: one way; what Linux 6.1 takes for RoCE
     std::uint8_t traffic_class = 0;
     std::uint8_t hop_limit = 64;   // 0 or 1: does not leave the subnet, LIDs count
@@ -73,11 +73,11 @@ struct CmPath {
 // What connect() asks for. The defaults are what rdma_cm of Linux 6.1 asks for.
 struct ConnectRequest {
     ServiceId service{};
-    CmPath path;
+    CmPath path{};
     std::optional<CmPath> alternate{};
     CmTransport transport = CmTransport::rc;
     dissect::Qpn local_qpn{};
-    dissect::Psn starting_psn;  // first of our requester
+    dissect::Psn starting_psn{};  // first of our requester
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 1;  // READs and atomics we answer at a time
     std::uint8_t initiator_depth = 1;      // READs and atomics we want outstanding
@@ -97,7 +97,7 @@ struct ConnectRequest {
 // What accept() grants. Depths are cut down to what the REQ offered.
 struct AcceptParameters {
     dissect::Qpn local_qpn{};
-    dissect::Psn starting_psn;
+    dissect::Psn starting_psn{};
     std::uint8_t responder_resources = 1;
     std::uint8_t initiator_depth = 1;
     std::uint8_t rnr_retry_count = 7;  // of the peer's requester
@@ -161,8 +161,8 @@ struct Rejection {
 struct ConnectionParameters {
     CmTransport transport = CmTransport::rc;
     dissect::Qpn remote_qpn{};
-    dissect::Psn local_psn;   // first of our requester; of a request that is not accepted yet 0
-    dissect::Psn remote_psn;  // first that our responder expects
+    dissect::Psn local_psn{};   // first of our requester; of a request that is not accepted yet 0
+    dissect::Psn remote_psn{};  // first that our responder expects
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 0;  // ours
     std::uint8_t initiator_depth = 0;      // ours
@@ -173,7 +173,7 @@ struct ConnectionParameters {
     bool remote_shared_receive_queue = false;
     dissect::Pkey pkey{0xffff};
     dissect::Qkey remote_qkey{};
-    CmPath path;
+    CmPath path{};
     std::optional<CmPath> alternate{};
     [[nodiscard]] bool operator==(const ConnectionParameters&) const = default;
 };
@@ -219,19 +219,19 @@ struct SidrAnswer {
 struct ConnectionEvent {
     ConnectionEventKind kind{};
     CmId id{};
-    dissect::Qpn local_qpn{};           // of the connection, where it has one already
-    ServiceId service{};                // request, sidr_request: what was asked for
-    Address remote{};                   // and by whom
-    Address local{};                    // at which of our addresses
-    ConnectionParameters parameters{};  // request, reply, established
-    CmPrivateBytes private_data{};      // of the message the event stands for
-    Rejection rejection{};              // rejected
-    Parting parting{};                  // disconnected
-    CmPath alternate{};                 // alternate_request
-    AlternateStatus alternate_status{};
-    SidrAnswer sidr{};     // sidr_response
-    dissect::Pkey pkey{};  // sidr_request
-    bool last = false;     // nothing more will be said of this id
+    dissect::Qpn local_qpn{};                           // of the connection, where it has one already
+    ServiceId service{};                                // request, sidr_request: what was asked for
+    Address remote{};                                   // and by whom
+    Address local{};                                    // at which of our addresses
+    ConnectionParameters parameters{};                  // request, reply, established
+    CmPrivateBytes private_data{};                      // of the message the event stands for
+    Rejection rejection{};                              // rejected
+    Parting parting{};                                  // disconnected
+    CmPath alternate{};                                 // alternate_request
+    std::optional<AlternateStatus> alternate_status{};  // alternate_response: nothing where the peer did not answer
+    SidrAnswer sidr{};                                  // sidr_response
+    dissect::Pkey pkey{};                               // sidr_request
+    bool last = false;                                  // nothing more will be said of this id
 };
 
 // Why a call was refused. Nothing changed.

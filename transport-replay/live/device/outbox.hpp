@@ -21,9 +21,9 @@ public:
         lent_ = true;
         return {room(end_), frame_bytes_};
     }
-    // False where nothing was lent, or less than that.
+    // False where nothing was lent, or less than that, or it is too short for a frame.
     [[nodiscard]] bool commit(std::size_t bytes) {
-        if (!std::exchange(lent_, false) || bytes > frame_bytes_) return false;
+        if (!std::exchange(lent_, false) || bytes > frame_bytes_ || bytes < kEthernetHeader) return false;
         lengths_[end_++] = bytes;
         return true;
     }

@@ -264,7 +264,7 @@ MutableBytes PacketRing::reserve(Instant now) {
 }
 
 void PacketRing::commit(std::size_t bytes, Instant now) {
-    if (bytes < kEthernetHeader || !state_->outbox.commit(bytes)) ++state_->counts.refused;
+    if (!state_->outbox.commit(bytes)) ++state_->counts.refused;
     if (state_->outbox.full()) flush(now);
 }
 

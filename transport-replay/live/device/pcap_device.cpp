@@ -137,7 +137,7 @@ MutableBytes PcapDevice::reserve(Instant now) {
 }
 
 void PcapDevice::commit(std::size_t bytes, Instant now) {
-    if (bytes < kEthernetHeader || !state_->outbox.commit(bytes)) ++state_->counts.refused;
+    if (!state_->outbox.commit(bytes)) ++state_->counts.refused;
     if (state_->outbox.full()) flush(now);
 }
 

@@ -55,7 +55,7 @@ MutableBytes SimDevice::reserve(Instant now) {
 }
 
 void SimDevice::commit(std::size_t bytes, Instant now) {
-    if (bytes < kEthernetHeader || !outbox_.commit(bytes)) ++counts_.refused;
+    if (!outbox_.commit(bytes)) ++counts_.refused;
     if (outbox_.full()) flush(now);
 }
 

@@ -204,7 +204,7 @@ MutableBytes UdpDevice::reserve(Instant now) {
 
 void UdpDevice::commit(std::size_t bytes, Instant now) {
     State& state = *state_;
-    if (bytes < kEthernetHeader || !state.outbox.commit(bytes)) ++state.counts.refused;
+    if (!state.outbox.commit(bytes)) ++state.counts.refused;
     if (state.outbox.full()) flush(now);
 }
 

@@ -1,0 +1,133 @@
+// What holds of devices on an interface alone: tags, filters, overflow, an interface that goes.
+#include <tests/devices/pair.hpp>
+#include <tests/support/catch.hpp>
+#include <transport-replay/live/device/packet_ring.hpp>
+#include <transport-replay/live/device/pcap_device.hpp>
+
+using namespace qps::transport::live;
+using namespace qps::dissect;
+using qps::test::Pair;
+
+namespace {
+
+std::vector<std::byte> tagged(std::vector<std::byte> frame, std::uint16_t protocol, std::uint16_t tag) {
+    frame.insert(frame.begin() + 12, 4, std::byte{0});
+    write_bits(frame, 12 * 8, 16, protocol);
+    write_bits(frame, 14 * 8, 16, tag);
+    return frame;
+}
+
+Pair rings(const PacketRingSettings& receiver = {.interface = "vb"}) {
+    auto a = PacketRing::open({.interface = "va"});
+    auto b = PacketRing::open(receiver);
+    REQUIRE(a);
+    REQUIRE(b);
+    return {.a = std::move(*a), .b = std::move(*b)};
+}
+
+}  // namespace
+
+TEST_CASE("VLAN tags that the kernel takes off are put back") {
+    qps::test::in_namespace([] {
+        Pair pair = rings();
+        const std::vector<std::vector<std::byte>> frames{
+            tagged(pair.frame(1082, 1), 0x8100, 0x6064), pair.frame(1082, 2), tagged(pair.frame(318, 3), 0x88a8, 0x0007),
+            tagged(tagged(pair.frame(318, 4), 0x8100, 5), 0x88a8, 6), tagged(pair.frame(9014, 5), 0x8100, 0x0fff)};
+        for (const auto& frame : frames) pair.send(frame);
+        pair.a.flush(pair.now);
+        const auto received = pair.receive(frames.size());
+        REQUIRE(received.size() == frames.size());
+        for (std::size_t i = 0; i < frames.size(); ++i) CHECK(received[i] == frames[i]);
+    });
+}
+
+TEST_CASE("a filter keeps foreign frames away") {
+    qps::test::in_namespace([] {
+        Pair pair = rings({.interface = "vb", .filter = "udp port 4791"});
+        pair.source_port = pair.destination_port = 53;
+        pair.send(pair.frame(318, 1));
+        pair.source_port = pair.destination_port = 4791;
+        pair.send(tagged(pair.frame(318, 2), 0x8100, 9));
+        pair.send(pair.frame(318, 3));
+        pair.a.flush(pair.now);
+        const auto received = pair.receive(3);
+        REQUIRE(received.size() == 2);
+        CHECK(received[1] == pair.frame(318, 3));
+
+        const auto wrong = PacketRing::open({.interface = "vb", .filter = "udp sport port"});
+        REQUIRE_FALSE(wrong);
+        CHECK(wrong.error().sentence.find("udp sport port") != std::string::npos);
+        CHECK_FALSE(PcapDevice::open("vb", "udp sport port"));
+    });
+}
+
+TEST_CASE("what does not fit the ring is counted, and the ring works on") {
+    qps::test::in_namespace([] {
+        Pair pair = rings({.interface = "vb", .ring_bytes = kMinRing});
+        constexpr std::size_t kFrames = 1000;  // the ring has about a hundred slots of a jumbo frame
+        for (std::size_t i = 0; i < kFrames; ++i) pair.send(pair.frame(318, static_cast<std::uint32_t>(i)));
+        pair.a.flush(pair.now);
+        const auto received = pair.receive(kFrames);
+        CHECK(received.size() > kDeviceBatch);
+        CHECK(received.size() < kFrames);
+        CHECK(received.front() == pair.frame(318, 0));
+        CHECK(received.size() + pair.b.counts().dropped == kFrames);
+        CHECK(received.size() + pair.b.counts().dropped == kFrames);  // asking again counts nothing twice
+        pair.send(pair.frame(318, 77));
+        pair.a.flush(pair.now);
+        const auto after = pair.receive(1);
+        REQUIRE(after.size() == 1);
+        CHECK(after[0] == pair.frame(318, 77));
+    });
+}
+
+TEST_CASE("frames longer than the interface carries are refused, and those after them go") {
+    qps::test::in_namespace([] {
+        Pair pair = rings();
+        const auto too_long = pair.frame(9022, 1);
+        REQUIRE(too_long.size() > 9018);
+        pair.send(pair.frame(318, 0));
+        pair.send(too_long);
+        pair.send(pair.frame(318, 2));
+        pair.a.flush(pair.now);
+        CHECK(pair.receive(3).size() == 2);
+        CHECK(pair.a.counts().refused == 1);
+        CHECK(pair.a.counts().sent == 2);
+    });
+}
+
+TEST_CASE("an interface that is gone is told, one that is down is waited for") {
+    qps::test::in_namespace([] {
+        Pair pair = rings();
+        const auto look = [&] {
+            for (int i = 0; i < 10'000; ++i) static_cast<void>(pair.b.receive(pair.now));
+        };
+        look();
+        CHECK_FALSE(pair.b.problem());
+        REQUIRE(qps::test::run("ip link set vb down"));
+        look();
+        CHECK_FALSE(pair.b.problem());
+        REQUIRE(qps::test::run("ip link set vb up"));
+        pair.send(pair.frame(318, 1));
+        pair.a.flush(pair.now);
+        CHECK(pair.receive(1).size() == 1);
+        REQUIRE(qps::test::run("ip link del vb"));
+        look();
+        REQUIRE(pair.b.problem());
+        CHECK(pair.b.problem()->device == "vb");
+        pair.send(pair.frame(318, 1));
+        pair.a.flush(pair.now);
+        CHECK(pair.a.problem());
+        CHECK(pair.a.counts().refused == 1);
+    });
+}
+
+TEST_CASE("interfaces that cannot be used say why") {
+    qps::test::in_namespace([] {
+        CHECK(PacketRing::open({.interface = "nowhere"}).error().sentence == "there is no such interface");
+        CHECK(PacketRing::open({.interface = std::string(200, 'x')}).error().sentence == "there is no such interface");
+        CHECK_FALSE(PcapDevice::open("nowhere", ""));
+        if (qps::test::run("ip tuntap add dev tun9 mode tun"))
+            CHECK(PacketRing::open({.interface = "tun9"}).error().sentence == "it is not an Ethernet interface");
+    });
+}

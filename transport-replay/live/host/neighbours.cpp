@@ -1,0 +1,167 @@
+#include <transport-replay/live/host/neighbours.hpp>
+
+#include <algorithm>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+namespace {
+
+bool asks(NeighbourState state) {
+    return state == NeighbourState::asking || state == NeighbourState::verifying || state == NeighbourState::doubted;
+}
+
+}  // namespace
+
+void Neighbours::schedule(Entry& entry, Instant at) {
+    entry.due = at;
+    if (!due_at_ || at < *due_at_) due_at_ = at;
+}
+
+// Follows the edge, if there is one, and sets when the entry is due in its new state.
+void Neighbours::take(Entry& entry, NeighbourEvent event, Instant now) {
+    const auto next = step(kNeighbourMachine, entry.state, event);
+    if (!next) return;
+    entry.state = *next;
+    entry.questions = 0;
+    entry.claimed.reset();
+    switch (*next) {
+        case NeighbourState::asking:
+        case NeighbourState::verifying:
+        case NeighbourState::doubted: return schedule(entry, now);
+        case NeighbourState::reachable: ++counts_.resolved; return schedule(entry, later(now, kReachableTime));
+        case NeighbourState::stale: return schedule(entry, later(now, entry.told ? kInUse : kForgetTime));
+        case NeighbourState::unreachable: ++counts_.unreachable; return schedule(entry, later(now, kUnreachableTime));
+        case NeighbourState::none: return;
+    }
+}
+
+// Whether another entry may be added: the longest unused one makes room, unless even that one is in use.
+bool Neighbours::make_room(Instant now) {
+    if (entries_.size() < kMaxNeighbours) return true;
+    const auto victim = std::ranges::min_element(entries_, {}, [](const auto& entry) {
+        return entry.second.told || entry.second.state == NeighbourState::unreachable ? Instant{} : entry.second.used;
+    });
+    const Entry& entry = victim->second;
+    if (!entry.told && entry.state != NeighbourState::unreachable && later(entry.used, kInUse) > now) return false;
+    if (entry.told) --told_;
+    entries_.erase(victim);
+    return true;
+}
+
+Neighbour Neighbours::find(const Address& address, Instant now) {
+    auto found = entries_.find(address);
+    if (found == entries_.end()) {
+        if (!make_room(now)) {
+            ++counts_.refused;
+            return {Resolution::unreachable};
+        }
+        found = entries_.try_emplace(address).first;
+    }
+    Entry& entry = found->second;
+    if (entry.told) --told_;
+    entry.told = false;
+    entry.used = now;
+    if (entry.state == NeighbourState::none || entry.state == NeighbourState::stale) take(entry, NeighbourEvent::wanted, now);
+    if (entry.state == NeighbourState::asking) return {Resolution::resolving};
+    if (entry.state == NeighbourState::unreachable) return {Resolution::unreachable};
+    return {Resolution::resolved, entry.mac};
+}
+
+void Neighbours::answered(const Address& address, Mac mac, Instant now) {
+    const auto found = entries_.find(address);
+    if (found == entries_.end()) return;
+    Entry& entry = found->second;
+    if (!asks(entry.state) || entry.questions == 0) return learn(entry, mac, now);
+    const bool another = entry.state != NeighbourState::asking && entry.mac != mac;
+    if (another && entry.state == NeighbourState::verifying) return learn(entry, mac, now);  // only the old one was asked
+    if (another) {  // the old one may still answer, until the next question
+        if (!entry.claimed) entry.claimed = mac;
+        return;
+    }
+    entry.mac = mac;
+    take(entry, NeighbourEvent::answered, now);
+}
+
+// Of an entry that exists, and of which nothing was asked.
+void Neighbours::learn(Entry& entry, Mac mac, Instant now) {
+    const bool known =
+        entry.state != NeighbourState::none && entry.state != NeighbourState::asking && entry.state != NeighbourState::unreachable;
+    if (known && entry.mac != mac) {
+        ++counts_.contradicted;
+        return take(entry, NeighbourEvent::contradicted, now);
+    }
+    if (known) return;
+    entry.mac = mac;
+    take(entry, NeighbourEvent::told, now);
+}
+
+void Neighbours::announced(const Address& address, Mac mac, Instant now) {
+    if (const auto found = entries_.find(address); found != entries_.end()) learn(found->second, mac, now);
+}
+
+void Neighbours::asked_us(const Address& address, Mac mac, Instant now) {
+    auto found = entries_.find(address);
+    if (found == entries_.end()) {
+        if (told_ == kMaxToldNeighbours || entries_.size() == kMaxNeighbours) return;
+        found = entries_.try_emplace(address).first;
+        found->second.told = true;
+        ++told_;
+    }
+    learn(found->second, mac, now);
+}
+
+// What an entry does once its time has come.
+void Neighbours::come_due(const Address& address, Entry& entry, Instant now) {
+    if (asks(entry.state)) {
+        if (entry.claimed) {
+            entry.mac = *entry.claimed;
+            return take(entry, NeighbourEvent::answered, now);
+        }
+        if (entry.questions == kMaxQuestions) take(entry, NeighbourEvent::gave_up, now);
+        if (!asks(entry.state)) return;
+        ++entry.questions;
+        ++counts_.asked;
+        questions_.push_back({address, entry.state == NeighbourState::verifying ? std::optional(entry.mac) : std::nullopt});
+        return schedule(entry, later(now, kAskAgain));
+    }
+    if (entry.state == NeighbourState::stale) return take(entry, NeighbourEvent::forgotten, now);
+    take(entry, NeighbourEvent::aged, now);
+}
+
+// One pass over all entries: everything that is due happens, and the next time is known.
+void Neighbours::collect(Instant now) {
+    due_at_.reset();
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        Entry& entry = at->second;
+        if (entry.due <= now) come_due(at->first, entry, now);
+        if (entry.state == NeighbourState::none) {
+            if (entry.told) --told_;
+            entries_.erase(at++);
+            continue;
+        }
+        schedule(entry, entry.due);
+        ++at;
+    }
+}
+
+std::optional<Question> Neighbours::due(Instant now) {
+    if (questions_.empty() && due_at_ && *due_at_ <= now) collect(now);
+    if (questions_.empty()) return std::nullopt;
+    const Question next = questions_.back();
+    questions_.pop_back();
+    return next;
+}
+
+std::optional<Instant> Neighbours::due_at() const {
+    if (!questions_.empty()) return Instant{};  // long ago: at once
+    return due_at_;
+}
+
+NeighbourState Neighbours::state_of(const Address& address) const {
+    const auto found = entries_.find(address);
+    return found == entries_.end() ? NeighbourState::none : found->second.state;
+}
+
+}  // namespace qps::transport::live
