@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -12,7 +13,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint32_t kAtomicLength = 8;
 constexpr Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
 constexpr Verb verb_of(WorkKind kind) {
@@ -257,7 +257,7 @@ bool Requester::wants_acknowledgment(const Work& work, Psn psn) {
     if (settings_.service != Service::rc) return false;
     const bool ends = work.expects_response() || psn + 1 == work.end();
     const bool full = distance(unacknowledged_, psn) + 1 >= settings_.window;
-    const bool probes = limited_ && work.takes_receive() && Psn(limit_).before(Psn(work.sequence));
+    const bool probes = limited_ && work.takes_receive() && psn == work.first && Psn(limit_).before(Psn(work.sequence));
     ++unrequested_;
     if (!ends && !full && !probes && (settings_.ack_request_every == 0 || unrequested_ < settings_.ack_request_every)) return false;
     unrequested_ = 0;
@@ -299,7 +299,7 @@ Bytes Requester::payload_at(const Work& work, std::uint32_t skipped) {
     if (scratch_.empty() && (inlined || work.request.segments.size() > 1)) scratch_.resize(bytes_of(settings_.mtu));
     if (!inlined) return gather(work.request.segments, skipped, size, scratch_);
     const Bytes bytes = slice(Bytes(work.request.inlined), skipped, size);
-    std::ranges::copy(bytes, scratch_.begin());
+    if (!bytes.empty()) std::memcpy(scratch_.data(), bytes.data(), bytes.size());
     return Bytes(scratch_).first(bytes.size());
 }
 

@@ -106,6 +106,8 @@ inline constexpr Machine kMessageMachine{
 };
 static_assert(sound(kMessageMachine));
 
+enum class NakCode : std::uint8_t { sequence_error, invalid_request, remote_access_error, remote_operational_error };  // 9.7.5.2.1
+
 enum class ResponderVerdict : std::uint8_t {
     accept,
     duplicate,                 // answered again
@@ -218,6 +220,8 @@ private:
     [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
     void count_credits(const ReceiveQueue& receives);
     [[nodiscard]] Acknowledgment positive() const;
+    [[nodiscard]] Acknowledgment nak(NakCode code) const;
+    [[nodiscard]] Acknowledgment rnr_nak() const;
 
     ResponderSettings settings_;
     ResponderState state_ = ResponderState::ready;

@@ -27,6 +27,8 @@ enum class PathMtu : std::uint8_t { bytes_256 = 1, bytes_512, bytes_1024, bytes_
     return length == 0 ? 1 : (length - 1) / bytes_of(mtu) + 1;
 }
 
+inline constexpr std::uint32_t kAtomicLength = 8;  // bytes that an ATOMIC or ATOMIC WRITE acts on
+
 struct Datagram {  // DETH
     dissect::Qkey key{};
     dissect::Qpn source_qp{};

@@ -24,6 +24,8 @@ MessageKind kind_of(WorkKind kind) {
         case WorkKind::read: return MessageKind::read;
         case WorkKind::fetch_add:
         case WorkKind::compare_swap: return MessageKind::atomic;
+        case WorkKind::flush: return MessageKind::flush;
+        case WorkKind::atomic_write: return MessageKind::atomic_write;
         default: return MessageKind::send;
     }
 }
@@ -32,6 +34,7 @@ struct Wish {
     LinkFaults worst{};
     bool reads = true;
     bool both_ways = true;
+    bool flushes = false;  // FLUSH and ATOMIC WRITE, too
 };
 
 // A scenario that the seed alone decides.
@@ -43,6 +46,7 @@ Scenario scenario_of(std::uint64_t seed, const Wish& wish) {
     const std::uint64_t messages = 4 + draws.below(20);
     for (std::uint64_t i = 0; i < messages; ++i) {
         WorkKind kind = kKinds[draws.below(kKinds.size())];
+        if (wish.flushes && draws.chance(0.3)) kind = draws.chance(0.5) ? WorkKind::flush : WorkKind::atomic_write;
         if (!wish.reads && kind_of(kind) != MessageKind::write) kind = WorkKind::send;
         scenario.messages.push_back({.kind = kind,
                                      .bytes = static_cast<std::uint32_t>(draws.below(4) == 0 ? draws.below(3) : draws.below(9000)),
@@ -236,6 +240,14 @@ TEST_CASE("property: loss: every NAK and every timeout is a story, every gap is 
 
 TEST_CASE("property: loss, duplication and reordering together") {
     for_seeds(3000, {.worst = {.loss = 0.06, .duplication = 0.06, .reordering = 0.06, .marking = 0.1}}, [](Scenario& scenario) {
+        const Simulated simulated = simulate(scenario);
+        check_whole(scenario, simulated, analyse(simulated));
+    });
+}
+
+TEST_CASE("property: FLUSH and ATOMIC WRITE among the others, with and without loss") {
+    for_seeds(3200, {.worst = {.loss = 0.05, .duplication = 0.03}, .flushes = true}, [](Scenario& scenario) {
+        if (scenario.seed % 2 == 0) scenario.link.a_to_b = scenario.link.b_to_a = {};
         const Simulated simulated = simulate(scenario);
         check_whole(scenario, simulated, analyse(simulated));
     });

@@ -95,6 +95,45 @@ TEST_CASE("simulation: whatever the network does, every message is executed once
     CHECK(failed < 10);
 }
 
+TEST_CASE("simulation: FLUSH and ATOMIC WRITE are executed once among everything else") {
+    std::uint64_t retransmitted = 0;
+    for (std::uint64_t seed = 500; seed < 600; ++seed) {
+        Scenario scenario = mixed(seed, 0.08);
+        for (std::size_t i = 0; i < scenario.messages.size(); ++i) {
+            if (i % 3 == 1) scenario.messages[i].kind = WorkKind::atomic_write;
+            if (i % 3 == 2) scenario.messages[i].kind = WorkKind::flush;
+        }
+        const Truth truth = simulate(scenario).truth;
+        INFO("seed " << seed);
+        CHECK(truth.complete);
+        bool exceeded = false;
+        for (const FlowTruth& flow : truth.flows) {
+            retransmitted += flow.sent.retransmitted;
+            for (const MessageTruth& message : flow.messages) exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
+        }
+        CHECK((exceeded || all_right(truth)));
+    }
+    CHECK(retransmitted > 200);
+}
+
+TEST_CASE("simulation: with hardly any credits everything arrives all the same") {
+    std::uint64_t rnr_naks = 0;
+    for (std::uint64_t seed = 700; seed < 800; ++seed) {
+        Scenario scenario = mixed(seed, seed % 2 == 0 ? 0.06 : 0);
+        scenario.credits = true;
+        const Truth truth = simulate(scenario).truth;
+        INFO("seed " << seed);
+        CHECK(truth.complete);
+        bool exceeded = false;
+        for (const FlowTruth& flow : truth.flows) {
+            rnr_naks += flow.sent.rnr_naks;
+            for (const MessageTruth& message : flow.messages) exceeded = exceeded || message.status == CompletionStatus::retry_exceeded;
+        }
+        CHECK((exceeded || all_right(truth)));
+    }
+    CHECK(rnr_naks == 0);
+}
+
 TEST_CASE("simulation: loss just under a third, too") {
     int right = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -1,8 +1,8 @@
 #include <dissect/headers/infiniband.hpp>
+#include <transport-replay/live/simulated_flow.hpp>
 #include <transport-replay/live/simulation.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <unordered_map>
 
@@ -13,63 +13,9 @@ using namespace dissect;
 namespace {
 
 constexpr Qkey kQkey{0x1234567};
-constexpr Rkey kWriteKey{0x1001}, kReadKey{0x1002}, kAtomicKey{0x1003}, kForbiddenKey{0x1004}, kUnknownKey{0xdead};
-constexpr std::uint32_t kFirstInvalidated = 0x0200'0000;  // one key a message
-constexpr std::uint64_t kBase = 0x7f00'0000'0000;         // of every region
-constexpr std::uint32_t kAtomicLength = 8, kAtomicBytes = 16;
 constexpr std::uint32_t kPsnsApart = 4096, kNumbersApart = 0x10000;
 constexpr std::uint16_t kFirstEntropyPort = 0xc000, kEntropyMask = 0x3fff;
-constexpr std::uint32_t kReceiveBytes = 1U << 22;   // of a posted receive where a message is to be too long for it
 constexpr Duration kPostAgain = microseconds(100);  // after a full send queue
-
-bool is_atomic(WorkKind kind) { return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap; }
-bool is_write(WorkKind kind) { return kind == WorkKind::write || kind == WorkKind::write_with_immediate; }
-bool takes_receive(WorkKind kind) { return kind <= WorkKind::send_with_invalidate || kind == WorkKind::write_with_immediate; }
-
-// The bytes of a message: any two messages differ.
-std::byte pattern(std::uint64_t message, std::uint64_t index) {
-    std::uint64_t mixed = (message + 1) * 0x9e37'79b9'7f4a'7c15 + (index >> 3) * 0xbf58'476d'1ce4'e5b9;
-    mixed ^= mixed >> 29;
-    return static_cast<std::byte>(mixed >> (index & 7) * 8);
-}
-
-std::vector<std::byte> pattern_of(std::uint64_t message, std::uint32_t length) {
-    std::vector<std::byte> bytes(length);
-    for (std::uint32_t i = 0; i < length; ++i) bytes[i] = pattern(message, i);
-    return bytes;
-}
-
-// What arrived in a receive: all receives of a flow are the same memory, so it is looked at as it arrives.
-struct Arrived {
-    ReceivedMessage message;
-    std::vector<std::byte> bytes;  // of a SEND
-};
-
-// One way of a queue pair: the requester of one end, the responder and the memory of the other.
-struct Flow {
-    Requester requester;
-    Responder responder;
-    Memory memory{};
-    ReceiveQueue receives{1};  // the next of those posted
-    std::uint32_t posted_receives = 0;
-    std::vector<std::byte> receive{};                                    // the memory of all of them
-    std::vector<std::byte> written{}, readable{}, cells{}, forbidden{};  // the regions
-    std::vector<std::vector<std::byte>> local{};                         // of each message, at the requester
-    FlowTruth truth{};
-    std::uint16_t port = 0;  // of UDP
-    std::vector<MessagePlan> plan{};
-    std::vector<std::uint64_t> places{};  // of each message in its region
-    std::size_t posted = 0;               // messages
-    Instant next_post{};
-    std::unordered_map<std::uint32_t, std::uint32_t> attempts{};  // by PSN
-    std::vector<Arrived> received{};
-    std::vector<Completion> completions{};
-    std::optional<Instant> last_cnp{};  // sent by the responder's end
-
-    [[nodiscard]] bool open() const {
-        return posted < plan.size() || requester.state() == RequesterState::active || requester.state() == RequesterState::rnr_wait;
-    }
-};
 
 struct Host {
     std::deque<std::pair<std::size_t, TransportPacket>> notifications;  // flow throttled, CNP
@@ -84,9 +30,6 @@ public:
 
 private:
     void add_flow(std::uint32_t pair, End from);
-    void lay_out(Flow& flow);
-    [[nodiscard]] WorkRequest work_of(Flow& flow, std::size_t message) const;
-    void take_request(Flow& flow, const TransportPacket& packet);
     [[nodiscard]] bool step_once();
     void post_due();
     void refill_due();
@@ -95,23 +38,23 @@ private:
     void notify_congestion(End at, std::size_t pair);
     void send_due(End end);
     void ship(End from, std::size_t flow, const TransportPacket& packet);
-    void count(Flow& flow, const TransportPacket& packet, const Fate& fate);
+    void count(SimulatedFlow& flow, const TransportPacket& packet, const Fate& fate);
     [[nodiscard]] std::optional<Instant> next_moment() const;
     [[nodiscard]] bool ready(End end) const;
-    void take_completions(Flow& flow);
-    void judge(Flow& flow);
+    void take_completions(SimulatedFlow& flow);
 
     // Flows of a pair stand together: requests from a, then requests from b.
-    [[nodiscard]] Flow& requests_of(End end, std::size_t pair) { return flows_[2 * pair + static_cast<std::size_t>(end)]; }
-    [[nodiscard]] const Flow& requests_of(End end, std::size_t pair) const { return flows_[2 * pair + static_cast<std::size_t>(end)]; }
+    [[nodiscard]] SimulatedFlow& requests_of(End end, std::size_t pair) { return flows_[2 * pair + static_cast<std::size_t>(end)]; }
+    [[nodiscard]] const SimulatedFlow& requests_of(End end, std::size_t pair) const {
+        return flows_[2 * pair + static_cast<std::size_t>(end)];
+    }
     [[nodiscard]] Host& host(End end) { return hosts_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] const Host& host(End end) const { return hosts_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] std::size_t pairs() const { return flows_.size() / 2; }
-    [[nodiscard]] std::uint32_t header_room() const { return scenario_.service == Service::ud ? kNetworkHeaderBytes : 0; }
 
     Scenario scenario_;
     SimLink link_;
-    std::vector<Flow> flows_;
+    std::vector<SimulatedFlow> flows_;
     std::array<Host, 2> hosts_;
     std::unordered_map<std::uint32_t, std::size_t> pair_of_a_, pair_of_b_;  // by QPN
     Instant now_ = kSimulationStart;
@@ -149,7 +92,8 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
                            .initiator_depth = scenario_.initiator_depth,
                            .ack_timeout = scenario_.ack_timeout,
                            .retries = scenario_.retries,
-                           .rnr_retries = scenario_.rnr_retries};
+                           .rnr_retries = scenario_.rnr_retries,
+                           .end_to_end_credits = scenario_.credits};
     if (scenario_.service == Service::ud) asks.datagram = Datagram{kQkey, mine};
     const ResponderSettings answers{.service = scenario_.service,
                                     .peer = mine,
@@ -158,8 +102,10 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
                                     .ack_every = scenario_.ack_every,
                                     .resources = scenario_.resources,
                                     .rnr_timer = scenario_.receives.rnr_timer,
-                                    .qkey = kQkey};
-    Flow flow{.requester = Requester(asks), .responder = Responder(answers)};
+                                    .qkey = kQkey,
+                                    .credits = scenario_.credits};
+    SimulatedFlow flow{.requester = Requester(asks), .responder = Responder(answers)};
+    if (scenario_.service == Service::ud) flow.header_room = kNetworkHeaderBytes;
     flow.truth.from = from;
     flow.truth.requester_qp = mine;
     flow.truth.responder_qp = theirs;
@@ -178,68 +124,8 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
     flows_.push_back(std::move(flow));
 }
 
-// Every message has its own place in memory, so that one executed twice or in the wrong order is seen.
-void Simulation::lay_out(Flow& flow) {
-    flow.cells.resize(kAtomicBytes);
-    flow.forbidden.resize(kAtomicBytes);
-    flow.local.resize(flow.plan.size());
-    std::uint32_t longest = 0;
-    for (std::size_t i = 0; i < flow.plan.size(); ++i) {
-        MessagePlan& message = flow.plan[i];
-        if (is_atomic(message.kind)) message.bytes = kAtomicLength;
-        longest = std::max(longest, message.mistake == Mistake::too_long ? kReceiveBytes : message.bytes);
-        std::vector<std::byte>& region = is_write(message.kind) ? flow.written : flow.readable;
-        flow.places.push_back(region.size());
-        if (is_write(message.kind)) region.resize(region.size() + message.bytes);
-        if (message.kind == WorkKind::read) {
-            const std::vector<std::byte> content = pattern_of(i, message.bytes);
-            region.insert(region.end(), content.begin(), content.end());
-        }
-        if (message.kind == WorkKind::send_with_invalidate)
-            static_cast<void>(flow.memory.add({.key = static_cast<Rkey>(kFirstInvalidated + i), .base = kBase}));
-        flow.truth.messages.push_back({.kind = message.kind, .bytes = message.bytes, .first = {}, .last = {}});
-    }
-    flow.receive.resize(longest + header_room());
-    for (const MemoryRegion& region : {MemoryRegion{.key = kWriteKey, .rights = {.write = true}, .bytes = flow.written},
-                                       MemoryRegion{.key = kReadKey, .rights = {.read = true}, .bytes = flow.readable},
-                                       MemoryRegion{.key = kAtomicKey, .rights = {.atomic = true}, .bytes = flow.cells},
-                                       MemoryRegion{.key = kForbiddenKey, .bytes = flow.forbidden}}) {
-        MemoryRegion placed = region;
-        placed.base = kBase;
-        static_cast<void>(flow.memory.add(placed));
-    }
-}
-
-WorkRequest Simulation::work_of(Flow& flow, std::size_t message) const {
-    const MessagePlan& plan = flow.plan[message];
-    WorkRequest work{.id = message, .kind = plan.kind};
-    const bool sends = plan.kind <= WorkKind::write_with_immediate;
-    std::vector<std::byte>& local = flow.local[message];
-    const std::uint32_t length = plan.mistake == Mistake::too_long ? kReceiveBytes + 1 : plan.bytes;
-    if (sends) local = pattern_of(message, length);
-    else local.resize(length);
-    work.segments.push_back(local);
-    const Rkey key = is_atomic(plan.kind) ? kAtomicKey : is_write(plan.kind) ? kWriteKey : kReadKey;
-    work.remote = {kBase + flow.places[message], key, plan.bytes};
-    // FETCH_ADD counts in the first cell; COMPARE_SWAP climbs in the second, from one such message to the next.
-    if (plan.kind == WorkKind::fetch_add) work.remote.address = kBase;
-    if (plan.kind == WorkKind::compare_swap) work.remote.address = kBase + kAtomicLength;
-    work.atomic.swap_or_add = message + 1;
-    for (std::size_t before = message; plan.kind == WorkKind::compare_swap && work.atomic.compare == 0 && before-- > 0;)
-        if (flow.plan[before].kind == WorkKind::compare_swap) work.atomic.compare = before + 1;
-    work.immediate = static_cast<std::uint32_t>(message);
-    work.invalidate = static_cast<Rkey>(kFirstInvalidated + message);
-    work.fence = plan.fence;
-    work.solicited = takes_receive(plan.kind) && message + 1 == flow.plan.size();
-    if (plan.mistake == Mistake::wrong_key) work.remote.key = kUnknownKey;
-    if (plan.mistake == Mistake::no_right) work.remote.key = kForbiddenKey;
-    if (plan.mistake == Mistake::beyond_region) work.remote.address = kBase + kMaxPlanBytes;
-    if (plan.mistake == Mistake::misaligned) work.remote.address += 1;
-    return work;
-}
-
 void Simulation::post_due() {
-    for (Flow& flow : flows_) {
+    for (SimulatedFlow& flow : flows_) {
         while (flow.posted < flow.plan.size() && flow.next_post <= now_) {
             if (flow.requester.state() == RequesterState::error) {
                 flow.posted = flow.plan.size();
@@ -257,7 +143,7 @@ void Simulation::post_due() {
 
 void Simulation::refill_due() {
     if (!next_refill_ || *next_refill_ > now_) return;
-    for (Flow& flow : flows_) flow.posted_receives += scenario_.receives.refill;
+    for (SimulatedFlow& flow : flows_) flow.posted_receives += scenario_.receives.refill;
     next_refill_ = later(now_, scenario_.receives.every);
 }
 
@@ -285,32 +171,15 @@ void Simulation::deliver(const Delivery& delivery) {
     if (info(packet->opcode).request) {
         take_request(requests_of(other(delivery.to), pair->second), *packet);
     } else {
-        Flow& flow = requests_of(delivery.to, pair->second);
+        SimulatedFlow& flow = requests_of(delivery.to, pair->second);
         flow.requester.process(*packet, now_);
         take_completions(flow);
     }
 }
 
-// The receives posted are a number; the queue has the next of them.
-void Simulation::take_request(Flow& flow, const TransportPacket& packet) {
-    if (flow.receives.size() == 0 && flow.posted_receives > 0) {
-        --flow.posted_receives;
-        PostedReceive receive;
-        receive.segments.push_back(flow.receive);
-        static_cast<void>(flow.receives.post(std::move(receive)));
-    }
-    const ResponderActions actions = flow.responder.process(packet, flow.memory, flow.receives);
-    if (actions.message_done) ++flow.truth.executed;
-    if (!actions.received) return;
-    Arrived& arrived = flow.received.emplace_back(Arrived{.message = *actions.received, .bytes = {}});
-    arrived.message.length -= arrived.message.verb == Verb::send ? header_room() : 0;
-    const Bytes bytes = slice(flow.receive, header_room(), arrived.message.length);
-    if (arrived.message.verb == Verb::send) arrived.bytes.assign(bytes.begin(), bytes.end());
-}
-
 // A17.9.3: the end that receives marked packets asks the sending queue pair to slow down, at most once in a while.
 void Simulation::notify_congestion(End at, std::size_t pair) {
-    Flow& throttled = requests_of(other(at), pair);
+    SimulatedFlow& throttled = requests_of(other(at), pair);
     if (!scenario_.notifies_congestion) return;
     if (throttled.last_cnp && later(*throttled.last_cnp, scenario_.cnp_gap) > now_) return;
     throttled.last_cnp = now_;
@@ -320,7 +189,7 @@ void Simulation::notify_congestion(End at, std::size_t pair) {
     host(at).notifications.emplace_back(2 * pair + static_cast<std::size_t>(other(at)), packet);
 }
 
-void Simulation::take_completions(Flow& flow) {
+void Simulation::take_completions(SimulatedFlow& flow) {
     for (const Completion& completion : flow.requester.take_completions()) {
         MessageTruth& message = flow.truth.messages[completion.id];
         message.first = completion.first;
@@ -353,10 +222,10 @@ void Simulation::send_due(End end) {
     for (std::size_t tried = 0; tried < pairs(); ++tried) {
         const std::size_t pair = sender.turn;
         sender.turn = (sender.turn + 1) % pairs();
-        Flow& answered = requests_of(other(end), pair);
+        SimulatedFlow& answered = requests_of(other(end), pair);
         if (const auto response = answered.responder.poll(answered.memory))
             return ship(end, 2 * pair + static_cast<std::size_t>(other(end)), *response);
-        Flow& asking = requests_of(end, pair);
+        SimulatedFlow& asking = requests_of(end, pair);
         const auto request = asking.requester.poll(now_);
         take_completions(asking);
         if (request) return ship(end, 2 * pair + static_cast<std::size_t>(end), *request);
@@ -376,7 +245,7 @@ std::size_t bth_offset(Network network) {
 }
 
 void Simulation::ship(End from, std::size_t flow_index, const TransportPacket& packet) {
-    Flow& flow = flows_[flow_index];
+    SimulatedFlow& flow = flows_[flow_index];
     const bool cnp = packet.opcode == Opcode::cnp;
     Route route;
     route.network = scenario_.network;
@@ -420,7 +289,7 @@ void add(PacketCounts& counts, const TransportPacket& packet, bool again, bool m
     }
 }
 
-void Simulation::count(Flow& flow, const TransportPacket& packet, const Fate& fate) {
+void Simulation::count(SimulatedFlow& flow, const TransportPacket& packet, const Fate& fate) {
     const bool request = packet.opcode != Opcode::cnp && info(packet.opcode).request;
     Transmission transmission{.time = now_, .psn = packet.psn, .opcode = packet.opcode, .fate = fate};
     if (request) transmission.attempt = ++flow.attempts[packet.psn.value()];
@@ -436,7 +305,7 @@ std::optional<Instant> Simulation::next_moment() const {
         if (time && (!next || *time < *next)) next = time;
     };
     bool open = false;
-    for (const Flow& flow : flows_) {
+    for (const SimulatedFlow& flow : flows_) {
         open = open || flow.open();
         if (flow.posted < flow.plan.size()) consider(flow.next_post);
         if (const auto due = flow.requester.poll_at()) consider(std::max(*due, link_.free_at(flow.truth.from)));
@@ -458,47 +327,6 @@ bool Simulation::step_once() {
     return true;
 }
 
-// Whether what arrived is what was meant.
-void Simulation::judge(Flow& flow) {
-    std::size_t received = 0;
-    std::uint64_t counter = 0;  // what the FETCH_ADDs must have found
-    std::uint64_t climbed = 0;  // and the COMPARE_SWAPs
-    std::vector<const Completion*> completed(flow.plan.size());
-    for (const Completion& completion : flow.completions) completed[completion.id] = &completion;
-    for (std::size_t i = 0; i < flow.plan.size(); ++i) {
-        const MessagePlan& plan = flow.plan[i];
-        MessageTruth& message = flow.truth.messages[i];
-        message.executed = i < flow.truth.executed;
-        if (!message.executed) continue;
-        bool right = true;
-        if (takes_receive(plan.kind)) {
-            const Arrived* arrived = received < flow.received.size() ? &flow.received[received++] : nullptr;
-            right = arrived != nullptr && arrived->message.length == plan.bytes &&
-                    (is_write(plan.kind) || arrived->bytes == pattern_of(i, plan.bytes));
-        }
-        if (is_write(plan.kind)) {
-            const Bytes bytes = slice(flow.written, flow.places[i], plan.bytes);
-            right = right && std::ranges::equal(bytes, pattern_of(i, plan.bytes));
-        }
-        const bool successful = completed[i] != nullptr && completed[i]->status == CompletionStatus::success;
-        const auto found = [&] {  // by an ATOMIC
-            std::uint64_t value = 0;
-            std::memcpy(&value, flow.local[i].data(), kAtomicLength);
-            return value;
-        };
-        if (plan.kind == WorkKind::read) right = !successful || flow.local[i] == pattern_of(i, plan.bytes);
-        if (plan.kind == WorkKind::fetch_add) {
-            right = !successful || found() == counter;
-            counter += i + 1;
-        }
-        if (plan.kind == WorkKind::compare_swap) {
-            right = !successful || found() == climbed;
-            climbed = i + 1;
-        }
-        message.content_right = right;
-    }
-}
-
 Simulated Simulation::run() {
     post_due();
     const Instant end = later(kSimulationStart, scenario_.limit);
@@ -511,7 +339,7 @@ Simulated Simulation::run() {
     result.truth.tap = link_.tap_counts();
     result.truth.complete = ended && !link_.overflowed();
     result.frames = link_.take_recording();
-    for (Flow& flow : flows_) {
+    for (SimulatedFlow& flow : flows_) {
         judge(flow);
         flow.truth.requester = flow.requester.counts();
         result.truth.flows.push_back(std::move(flow.truth));

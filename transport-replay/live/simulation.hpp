@@ -64,6 +64,7 @@ struct Scenario {
     std::uint8_t ack_timeout = 10;  // 4.2 ms
     std::uint8_t retries = kMaxRetries;
     std::uint8_t rnr_retries = kInfiniteRnrRetries;
+    bool credits = false;  // given and obeyed; a host posts the next receive when the last is taken, so they are few
     ReceivePlan receives;
     LinkSettings link;  // its seed is the scenario's
     TapSettings tap;
