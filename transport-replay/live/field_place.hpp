@@ -105,17 +105,4 @@ template <Place kAt, std::size_t N>
     return {get<Place{kAt.bit, 64}>(header), get<Place{kAt.bit + 64, 64}>(header)};
 }
 
-// The Internet checksum (RFC 1071) of `bytes`, an odd last one counting as if a zero followed; `before` is the sum of what
-// it covers besides, not yet folded.
-[[nodiscard]] constexpr std::uint64_t internet_sum(dissect::Bytes bytes, std::uint64_t before = 0) {
-    std::size_t i = 0;
-    for (; i + 1 < bytes.size(); i += 2) before += static_cast<std::uint64_t>(bytes[i]) << 8 | static_cast<std::uint64_t>(bytes[i + 1]);
-    if (i < bytes.size()) before += static_cast<std::uint64_t>(bytes[i]) << 8;
-    return before;
-}
-[[nodiscard]] constexpr std::uint16_t internet_checksum(std::uint64_t sum) {
-    while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>(~sum);
-}
-
 }  // namespace qps::transport::live

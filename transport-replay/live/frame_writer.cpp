@@ -2,6 +2,7 @@
 #include <dissect/icrc.hpp>
 #include <transport-replay/live/field_place.hpp>
 #include <transport-replay/live/frame_writer.hpp>
+#include <transport-replay/live/internet_checksum.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -105,7 +106,7 @@ void write_ipv4(Cursor& cursor, const Route& route, std::size_t length) {
     put<place(kIpv4Fields, "ip.proto")>(ip, std::to_underlying(IpProtocol::udp));
     put<place(kIpv4Fields, "ip.src")>(ip, route.source.bits[1]);
     put<place(kIpv4Fields, "ip.dst")>(ip, route.destination.bits[1]);
-    put<place(kIpv4Fields, "ip.checksum")>(ip, internet_checksum(internet_sum(ip)));
+    put<place(kIpv4Fields, "ip.checksum")>(ip, checksum_of(word_sum(ip)));
 }
 
 void write_ipv6(Cursor& cursor, const Route& route, std::size_t length) {

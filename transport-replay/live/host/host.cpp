@@ -1,4 +1,5 @@
 #include <transport-replay/live/host/host.hpp>
+#include <transport-replay/live/internet_checksum.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -134,7 +135,7 @@ Arrived Host::take_roce() {
     Arrived arrived{.fate = FrameFate::roce, .packet = &packet_, .source_mac = frame_source_};
     std::uint64_t traffic_class = 0;
     if (network->kind == LayerKind::ipv4) {
-        if (bytes.size() != kIpv4Length || internet_checksum(internet_sum(bytes)) != 0) return {FrameFate::unreadable};
+        if (bytes.size() != kIpv4Length || checksum_of(word_sum(bytes)) != 0) return {FrameFate::unreadable};
         const auto ip = bytes.first<kIpv4Length>();
         arrived.source = ipv4_address(static_cast<std::uint32_t>(get<place(kIpv4Fields, "ip.src")>(ip)));
         arrived.destination = ipv4_address(static_cast<std::uint32_t>(get<place(kIpv4Fields, "ip.dst")>(ip)));

@@ -1,5 +1,6 @@
 // Messages out of decoded frames; everything here comes from strangers.
 #include <transport-replay/live/host/messages.hpp>
+#include <transport-replay/live/internet_checksum.hpp>
 
 #include <algorithm>
 
@@ -36,13 +37,13 @@ std::optional<Mac> mac_option(Bytes options, NeighbourOption wanted, bool& ok) {
 bool sound_icmpv6(const IpDatagram& datagram, std::size_t shortest) {
     return datagram.protocol == std::to_underlying(IpProtocol::icmpv6) && family_of(datagram.ends.destination) == Family::ipv6 &&
            datagram.payload.size() >= shortest &&
-           internet_checksum(internet_sum(datagram.payload, pseudo_header_sum(datagram.ends, datagram.payload.size()))) == 0;
+           checksum_of(word_sum(datagram.payload, pseudo_header_sum(datagram.ends, datagram.payload.size()))) == 0;
 }
 
 // ICMP and IGMP.
 bool sound_ipv4(const IpDatagram& datagram, std::uint8_t protocol, std::size_t shortest) {
     return datagram.protocol == protocol && family_of(datagram.ends.destination) == Family::ipv4 && datagram.payload.size() >= shortest &&
-           internet_checksum(internet_sum(datagram.payload)) == 0;
+           checksum_of(word_sum(datagram.payload)) == 0;
 }
 
 std::uint64_t type_of(const IpDatagram& datagram) { return get<place(kIcmpFields, "icmp.type")>(front<kIcmpLength>(datagram.payload)); }
@@ -127,7 +128,7 @@ std::optional<IpDatagram> read_datagram(const Packet& packet) {
     std::size_t next = static_cast<std::size_t>(layer - layers.data()) + 1;
     if (layer->kind == LayerKind::ipv4 && bytes.size() >= kIpv4Length) {
         const auto ip = front<kIpv4Length>(bytes);
-        if (internet_checksum(internet_sum(bytes)) != 0) return std::nullopt;
+        if (checksum_of(word_sum(bytes)) != 0) return std::nullopt;
         datagram.ends.source = ipv4_address(static_cast<std::uint32_t>(get<place(kIpv4Fields, "ip.src")>(ip)));
         datagram.ends.destination = ipv4_address(static_cast<std::uint32_t>(get<place(kIpv4Fields, "ip.dst")>(ip)));
         datagram.protocol = static_cast<std::uint8_t>(get<place(kIpv4Fields, "ip.proto")>(ip));

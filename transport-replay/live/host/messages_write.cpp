@@ -1,5 +1,6 @@
 // Frames out of messages.
 #include <transport-replay/live/host/messages.hpp>
+#include <transport-replay/live/internet_checksum.hpp>
 
 #include <algorithm>
 
@@ -59,7 +60,7 @@ void append_ipv4(FrameBytes& frame, const DatagramEnds& ends, const IpShape& sha
     put<place(kIpv4Fields, "ip.src")>(ip, ipv4_bits(ends.source));
     put<place(kIpv4Fields, "ip.dst")>(ip, ipv4_bits(ends.destination));
     if (shape.router_alert) frame.insert(frame.end(), kIpv4RouterAlert.begin(), kIpv4RouterAlert.end());
-    const std::uint16_t checksum = internet_checksum(internet_sum(Bytes(frame).subspan(start)));
+    const std::uint16_t checksum = checksum_of(word_sum(Bytes(frame).subspan(start)));
     put<place(kIpv4Fields, "ip.checksum")>(std::span<std::byte, kIpv4Length>(frame.data() + start, kIpv4Length), checksum);
 }
 
@@ -94,7 +95,7 @@ void seal(FrameBytes& message, const DatagramEnds& ends) {
     const bool ipv4 = family_of(ends.destination) == Family::ipv4;
     const std::uint64_t before = ipv4 ? 0 : pseudo_header_sum(ends, message.size());
     put<place(kIcmpFields, "icmp.checksum")>(std::span<std::byte, kIcmpLength>(message.data(), kIcmpLength),
-                                             internet_checksum(internet_sum(message, before)));
+                                             checksum_of(word_sum(message, before)));
 }
 
 }  // namespace
