@@ -2,6 +2,7 @@
 #include <tests/support/golden.hpp>
 #include <transport-replay/cm_machine.hpp>
 #include <transport-replay/edges.hpp>
+#include <transport-replay/live/cm/cm_end_machine.hpp>
 #include <transport-replay/recovery_watch.hpp>
 #include <transport-replay/requester.hpp>
 #include <transport-replay/responder.hpp>
@@ -52,4 +53,9 @@ TEST_CASE("the machines of the reconstruction are as they were") {
     check_golden("transport-replay/golden/cm_conversation.txt", grid(kCmConversation));
     check_golden("transport-replay/golden/cm_gaps.txt", grid(kCmGaps));
     check_golden("transport-replay/golden/recovery.txt", grid(kRecoveryMachine));
+}
+
+TEST_CASE("the machines of a connection manager are as they were") {
+    check_golden("transport-replay/golden/cm_end.txt", grid(live::kCmEndMachine));
+    check_golden("transport-replay/golden/cm_alternate.txt", grid(live::kAlternateMachine));
 }

@@ -269,7 +269,9 @@ void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, s
         refuse(CmRefusal::full);
         return refused(SidrStatus::no_qp);
     }
-    constexpr TimeoutCode kDecision{20};  // 4.3 s: a SIDR_REQ does not say how long it waits; this is what Linux does
+    // A SIDR_REQ does not say how long and how often it asks; this is what Linux does.
+    constexpr TimeoutCode kUsualTimeout{20};
+    constexpr std::uint8_t kUsualRetries = 15;
     CmConnection& connection = table.add();
     connection.datagram = true;
     connection.remote = datagram.remote;
@@ -278,11 +280,12 @@ void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, s
     connection.service = req.service;
     connection.remote_id = req.request_id;
     connection.transaction = transaction;
-    connection.interval = duration_of(kDecision);
+    connection.interval = duration_of(kUsualTimeout);
+    connection.max_retries = kUsualRetries;
     connection.parameters.pkey = req.pkey;
     (void)advance(connection, CmEndEvent::sidr_req);
     table.index_request(connection);
-    table.arm(connection, later(now, connection.interval));
+    table.arm(connection, later(now, patience(connection)));
     ConnectionEvent event = event_of(connection, ConnectionEventKind::sidr_request);
     event.pkey = req.pkey;
     event.private_data = req.private_data;
