@@ -245,6 +245,13 @@ void Requester::complete_local() {
 
 bool Requester::drained() const { return unacknowledged_ == next_ && next_ == sent_ && (work_.empty() || work_.front().first == next_); }
 
+void Requester::adjust(const RequesterSettings& settings) {
+    settings_.initiator_depth = settings.initiator_depth;
+    settings_.ack_timeout = settings.ack_timeout;
+    settings_.retries = retries_left_ = std::min(settings.retries, kMaxRetries);
+    settings_.rnr_retries = rnr_retries_left_ = std::min(settings.rnr_retries, kInfiniteRnrRetries);
+}
+
 void Requester::flush_all() {
     while (!work_.empty()) complete_front(CompletionStatus::flushed);
     deadline_.reset();

@@ -192,6 +192,8 @@ public:
     [[nodiscard]] const WorkRequest* local_due() const;
     void done_locally(CompletionStatus status, dissect::Instant now);
 
+    // What may change while it runs (SQD to RTS): depth, timeout and retries are as in `settings` from now on, all else stays.
+    void adjust(const RequesterSettings& settings);
     // Send queue drained (SQD): while true no work request is begun; those begun are brought to their end.
     void drain(bool stop) { draining_ = stop; }
     // Whether nothing that was begun is open.

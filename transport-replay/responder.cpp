@@ -28,7 +28,13 @@ std::uint32_t header_room(Service service) { return service == Service::ud ? kNe
 // Whether the request takes a posted receive: a SEND where it begins, a WRITE with immediate where it ends.
 bool takes_receive(const TransportPacket& request) {
     const OpcodeRow& row = info(request.opcode);
-    return (row.verb == Verb::send && begins(row)) || (row.verb == Verb::write && request.immediate.has_value());
+    return (row.verb == Verb::send && begins(row)) || (row.verb == Verb::write && ends(row) && request.immediate.has_value());
+}
+
+// And whether it is the one with which the receive is complete.
+bool completes_receive(const TransportPacket& request) {
+    const OpcodeRow& row = info(request.opcode);
+    return ends(row) && (row.verb == Verb::send || takes_receive(request));
 }
 
 AccessRights rights_for(const TransportPacket& request) {
@@ -173,6 +179,12 @@ Responder::Responder(const ResponderSettings& settings) : settings_(settings), e
     settings_.resources = std::min(settings_.resources, kMaxResources);
 }
 
+void Responder::adjust(const ResponderSettings& settings) {
+    settings_.allowed = settings.allowed;
+    settings_.rnr_timer = settings.rnr_timer;
+    settings_.resources = std::min(settings.resources, kMaxResources);
+}
+
 void Responder::move_to_error() { move(ResponderEvent::fatal); }
 
 void Responder::move(ResponderEvent event) { state_ = step(kResponderMachine, state_, event).value_or(state_); }
@@ -257,7 +269,7 @@ ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memo
     if (request.invalidate && !memory.invalidate(*request.invalidate, settings_.local)) return ResponderVerdict::invalidate_failed;
     actions.message_done = ends(row);
     if (ends(row)) {
-        if (row.verb == Verb::send || request.immediate) actions.received = received_by(request);
+        if (completes_receive(request)) actions.received = received_by(request);
         current_ = {};
     }
     if (settings_.service == Service::rc && !is_answered(row)) acknowledge(psn, request.ack_request);

@@ -161,6 +161,8 @@ public:
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
 
     void move_to_error();
+    // What may change while it runs: rights, RNR timer and resources are as in `settings` from now on, all else stays.
+    void adjust(const ResponderSettings& settings);
     // Receives were posted: where credits are given and the last ACK had none to give, an ACK is queued that says so
     // (unsolicited, 9.7.7.2).
     void advertise(const ReceiveQueue& receives);

@@ -128,6 +128,29 @@ TEST_CASE("send queue: drained when what was begun is done, and nothing else is 
     CHECK(peers.requester.drained());
 }
 
+TEST_CASE("send queue: depth, retries and rights change while the queue pair runs") {
+    Peers peers = connected_pair(0);
+    for (int i = 0; i < 4; ++i) REQUIRE(peers.read(8));
+    peers.asks.initiator_depth = 2;
+    peers.asks.rnr_retries = 0;
+    peers.requester.adjust(peers.asks);
+    CHECK(peers.requests().size() == 2);
+    peers.requester.flush_all();
+    Peers other = connected_pair(0);
+    other.asks.rnr_retries = 0;
+    other.answers.rnr_timer = 3;
+    other.answers.allowed.write = false;
+    other.requester.adjust(other.asks);
+    other.responder.adjust(other.answers);
+    REQUIRE(other.send(8));
+    CHECK(other.converse() == Lines{"> SEND_ONLY 100!", "< ACKNOWLEDGE 100 RNR_NAK 3 msn 0"});
+    CHECK(statuses(other.requester) == std::vector{CompletionStatus::rnr_retry_exceeded});
+    Peers third = connected_pair();
+    third.responder.adjust(other.answers);
+    REQUIRE(third.write(8));
+    CHECK(third.arrives(third.requests().at(0)) == ResponderVerdict::invalid_request);
+}
+
 TEST_CASE("send queue: flushed, everything is a completion, once") {
     Peers peers = connected_pair();
     for (int i = 0; i < 3; ++i) REQUIRE(peers.send(8));
