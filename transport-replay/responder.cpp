@@ -207,7 +207,8 @@ ResponderActions Responder::process(const TransportPacket& request, Memory& memo
     if (actions.verdict == ResponderVerdict::accept) actions.verdict = execute(request, memory, receives, actions);
     if (actions.verdict == ResponderVerdict::duplicate) actions.verdict = answer_again(request);
     if (actions.verdict != ResponderVerdict::accept) refuse(request, actions.verdict);
-    if (state_ == ResponderState::error && actions.verdict != ResponderVerdict::dropped) fail_receive(request, receives, actions);
+    const bool fatal = state_ == ResponderState::error && actions.verdict != ResponderVerdict::dropped;
+    if (fatal || actions.verdict == ResponderVerdict::remote_operational_error) fail_receive(request, receives, actions);
     if (settings_.service != Service::rc && actions.verdict != ResponderVerdict::accept) actions.verdict = ResponderVerdict::dropped;
     return actions;
 }

@@ -145,7 +145,9 @@ struct ResponderActions {
     ResponderVerdict verdict = ResponderVerdict::dropped;
     bool message_done = false;  // the request was the last of its message, and executed
     std::optional<ReceivedMessage> received{};
-    std::optional<std::uint64_t> consumed_with_error{};  // id of the receive that the failed message had taken
+    // Id of the receive that the failed message had taken. Of UC and UD: one whose segments lie nowhere; the queue pair is then for
+    // its user to move to error, the peer hears nothing.
+    std::optional<std::uint64_t> consumed_with_error{};
     std::optional<FlushedMemory> flushed{};
 };
 

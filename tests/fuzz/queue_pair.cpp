@@ -98,10 +98,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 const auto kind = static_cast<WorkKind>(input.byte() % kWorkKindNames.size());
                 const std::size_t cut = input.word() % kLocalBytes;
                 WorkRequest work{.id = completed.size(), .kind = kind, .fence = (cut & 1) != 0};
-                work.segments = {local.inside().first(cut), local.inside().subspan(cut, input.byte())};
+                work.segments = {local.inside().first(cut),
+                                 local.inside().subspan(cut, std::min<std::size_t>(input.byte(), kLocalBytes - cut))};
                 if (cut == 0) work.segments = {local.inside().first(kAtomicLength)};
                 if (kind == WorkKind::bind_window) work.window = MemoryWindow{};
-                if (local.inside().size() >= cut + 255 && requester.post(std::move(work))) completed.push_back(0);
+                if (requester.post(std::move(work))) completed.push_back(0);
                 break;
             }
             case 4: static_cast<void>(receives.post({.id = 1, .segments = {receive.inside()}, .usable = input.byte() != 0})); break;

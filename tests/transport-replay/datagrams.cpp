@@ -86,6 +86,16 @@ TEST_CASE("datagrams: without a receive, or with another key, they are dropped")
     CHECK_FALSE(peers.responder.pending());
 }
 
+TEST_CASE("datagrams: a receive that lies nowhere is used up, and the peer hears nothing") {
+    Peers peers = datagram_pair(256, 0);
+    REQUIRE(peers.receives.post({.id = 9, .usable = false}));
+    REQUIRE(peers.send(8));
+    CHECK(peers.arrives(peers.requests().at(0)) == ResponderVerdict::dropped);
+    CHECK(peers.actions.at(0).consumed_with_error == 9);
+    CHECK(peers.receives.size() == 0);
+    CHECK_FALSE(peers.responder.pending());
+}
+
 TEST_CASE("datagrams: every work request has its own destination") {
     Peers peers = datagram_pair(256);
     REQUIRE(peers.post({.id = 5, .datagram = DatagramPeer{Qpn{0x77}, Qkey{9}}}, some_bytes(8)));
