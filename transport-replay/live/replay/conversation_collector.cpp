@@ -108,11 +108,10 @@ void ConversationCollector::describe() {
     told_.requester = connection.ways[0].requests == 0 && connection.ways[1].requests != 0 ? End::b : End::a;
     if (connection.cm_attempt && *connection.cm_attempt < timeline_->cm.attempts.size())
         describe_set_up(timeline_->cm.attempts[*connection.cm_attempt]);
+    told_.gaps.one_way = connection.one_way();
     if (connection.service != Service::rc && connection.service != Service::uc)
         refusal_ = fmt::format("connection {} is {}: only RC and UC connections can be replayed", std::to_underlying(uid_),
                                service_name(connection.service));
-    else if (connection.one_way() && connection.service == Service::rc)
-        refusal_ = fmt::format("of connection {} only one way was recorded: what was answered is not known", std::to_underlying(uid_));
 }
 
 void ConversationCollector::describe_set_up(const CmAttempt& attempt) {

@@ -4,8 +4,7 @@
 // of a connection have numbers of their own until answers show that they belong together, so that one reading would lose packets.
 //
 //   ConversationCollector collector(timeline, ConnectionId{3});
-//   Analysis analysis({.message = [&](ConnectionId connection, End from, const Message& m) { collector.message(connection, from, m); }});
-//   ... collector.packet(observation, analysis.observe(observation)) ...
+//   for each packet: collector.packet(observation, analysis.observe(observation)); then collector.message() for what it ended
 //   auto conversation = collector.finish();                            // or a sentence
 //
 // What an attacker could feed: the same packets a million times, NAKs without end: what waits for the end of its message is bounded
@@ -27,7 +26,7 @@ public:
     // Borrows the timeline of the same capture.
     ConversationCollector(const Timeline& timeline, ConnectionId uid);
 
-    // Each packet after it was analysed, then the messages that it ended.
+    // Each packet after it was analysed, and only then the messages that it ended: it may carry their last bytes.
     void packet(const Observation& observation, const PacketStory& story);
     void message(ConnectionId connection, End requester, const Message& message);
 

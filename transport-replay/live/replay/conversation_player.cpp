@@ -52,6 +52,7 @@ void ConversationPlayer::stop(Endpoint& endpoint, Instant now) { state_->conclud
 bool ConversationPlayer::done() const { return state_->phase == Playing::Phase::over && state_->settled; }
 std::vector<std::string> ConversationPlayer::take_lines() { return std::exchange(state_->lines, {}); }
 ProgramCounts ConversationPlayer::counts() const { return state_->counts; }
+std::vector<KeyMapping> ConversationPlayer::untold_keys() const { return state_->untold; }
 const ReplayComparison& ConversationPlayer::comparison() const { return state_->result; }
 
 }  // namespace qps::transport::live

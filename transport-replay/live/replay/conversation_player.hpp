@@ -59,6 +59,8 @@ public:
     [[nodiscard]] std::vector<std::string> take_lines();
     [[nodiscard]] ProgramCounts counts() const;
 
+    // Recorded keys of our memory that no message tells of, and what they are here: for whoever must tell the peer. After begin().
+    [[nodiscard]] std::vector<KeyMapping> untold_keys() const;
     // What was compared so far; final once done().
     [[nodiscard]] const ReplayComparison& comparison() const;
 

@@ -36,6 +36,7 @@ struct Playing {
     ReplayComparison result{};
     ProgramCounts counts{};
     std::vector<std::string> lines{};
+    std::vector<KeyMapping> untold{};
 
     Phase phase = Phase::idle;
     bool settled = false;  // the endpoint had a turn since it was over

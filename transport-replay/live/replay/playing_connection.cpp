@@ -81,10 +81,11 @@ std::expected<void, std::string> Playing::begin(Endpoint& endpoint, Instant now)
 void Playing::tell_regions() {
     for (const PlayedMemory::Region& region : memory->regions()) {
         const bool told = std::ranges::any_of(part.told, [&](const Advertisement& place) { return place.key == region.recorded->key; });
-        if (!told)
-            lines.push_back(fmt::format("memory of key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message tells of it",
-                                        std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
-                                        region.recorded->range.offset, std::to_underlying(region.key)));
+        if (told) continue;
+        untold.push_back({region.recorded->key, region.key});
+        lines.push_back(fmt::format("memory of key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message tells of it",
+                                    std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
+                                    region.recorded->range.offset, std::to_underlying(region.key)));
     }
 }
 

@@ -314,7 +314,8 @@ verbs::Remote Playing::translated(const PlannedPost& next, Rkey key, std::uint64
     for (const AddressMapping& each : settings.addresses)
         if (each.recorded <= address && (nearest == nullptr || each.recorded > nearest->recorded)) nearest = &each;
     if (nearest != nullptr) remote.address = nearest->live + (address - nearest->recorded);
-    if (!known && result.unmapped.size() < kMaxUnmapped && !std::ranges::contains(result.unmapped, key)) result.unmapped.push_back(key);
+    if (!known && result.unmapped.size() < kMaxUnmapped && std::ranges::find(result.unmapped, key) == result.unmapped.end())
+        result.unmapped.push_back(key);
     return remote;
 }
 

@@ -79,7 +79,8 @@ struct RecordingGaps {
     std::uint64_t missing_bytes = 0;  // of these: packets that were not captured, or not whole
     std::uint64_t unplayable = 0;     // messages whose beginning was not recorded: address and key are not known
     std::uint64_t let_go = 0;         // bytes that had to be forgotten: too much waited for the end of its message
-    [[nodiscard]] bool any() const { return incomplete != 0 || unplayable != 0 || let_go != 0; }
+    bool one_way = false;             // nothing of the other end: what it answered or asked is not known
+    [[nodiscard]] bool any() const { return one_way || incomplete != 0 || unplayable != 0 || let_go != 0; }
 };
 
 struct RecordedConversation {
