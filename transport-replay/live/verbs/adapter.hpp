@@ -24,6 +24,7 @@
 // of the application and bounded below; what peers make us remember (responses, datagrams, events, CNPs) is bounded per object.
 #pragma once
 
+#include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/verbs/dcqcn.hpp>
 #include <transport-replay/live/verbs/verbs.hpp>
 
@@ -35,6 +36,8 @@ struct ManagementDatagram;  // live/cm/management_datagram.hpp
 }
 
 namespace qps::transport::verbs {
+
+using live::kAtOnce;
 
 inline constexpr std::size_t kMaxPds = 1U << 12;
 inline constexpr std::size_t kMaxMrs = 1U << 16;  // regions and windows together: the index of a key has 24 bits
@@ -53,7 +56,7 @@ inline constexpr std::size_t kMaxDatagrams = 1U << 10;    // of queue pair 1, ea
 inline constexpr std::uint32_t kResponsesInARow = 64;     // then one request has its turn: READs of a peer starve nobody
 
 struct AdapterSettings {
-    std::vector<Address> addresses{};  // of the port; the first of a kind is the source of who names none
+    std::vector<Address> addresses{};  // of the port (none: whatever comes is ours); the first of a kind is the source of who names none
     std::vector<dissect::Pkey> pkeys{dissect::Pkey{0xffff}};
     PathMtu mtu = PathMtu::bytes_4096;             // of the port: the longest UD message
     dissect::Qpn first_qp{0x11};                   // numbers are given out upwards from here
@@ -155,7 +158,7 @@ struct QpStatus {
     QpCounts counts{};
     std::uint32_t sends = 0;                       // posted and not complete
     std::uint32_t receives = 0;                    // likewise, of its own queue
-    std::optional<dissect::BitsPerSecond> rate{};  // where DCQCN limits it
+    std::optional<dissect::BitsPerSecond> rate{};  // where DCQCN limited it when something was last sent
 };
 
 enum class MwType : std::uint8_t { type_1 = 1, type_2 = 2 };  // type 2: bound by a work request, to one queue pair

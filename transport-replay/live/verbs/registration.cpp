@@ -102,6 +102,11 @@ void Registrations::release(const Pins& pins) {
     for (const std::uint32_t index : pins) --rows_[index].users;
 }
 
+void Registrations::pin(const MemoryWindow& window, Pins& pins) {
+    pins.push_back(index_of(window.key));
+    ++rows_[pins.back()].users;
+}
+
 Result<Window> Registrations::add_window(ProtectionDomain& pd, MwType type) {
     const auto index = take_index();
     if (!index) return std::unexpected(VerbsError::too_many);
@@ -114,6 +119,7 @@ Result<Window> Registrations::add_window(ProtectionDomain& pd, MwType type) {
 Result<void> Registrations::remove_window(Mw window) {
     Row* row = find_window(window);
     if (row == nullptr) return std::unexpected(VerbsError::unknown_handle);
+    if (row->users > 0) return std::unexpected(VerbsError::busy);
     if (row->bound) row->pd->memory.remove(row->key);
     --row->pd->users;
     free_index(std::to_underlying(window));
@@ -136,9 +142,8 @@ Result<MemoryWindow> Registrations::prepare(const ProtectionDomain& pd, const Mw
 }
 
 bool Registrations::bind(const MemoryWindow& window) {
-    const std::uint32_t index = index_of(window.key);
-    Row* row = index < rows_.size() && rows_[index].kind == Kind::window ? &rows_[index] : nullptr;
-    if (row == nullptr || (row->type == MwType::type_2 && row->bound)) return false;  // freed meanwhile; or to be invalidated first
+    Row* row = find_window(Mw{index_of(window.key)});
+    if (row == nullptr || (row->type == MwType::type_2 && row->bound)) return false;  // to be invalidated first
     if (row->bound) row->pd->memory.remove(row->key);
     row->bound = false;
     if (window.length == 0) {

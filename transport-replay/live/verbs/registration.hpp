@@ -41,6 +41,8 @@ public:
 
     [[nodiscard]] Resolved resolve(const ProtectionDomain& pd, std::span<const Sge> pieces, bool to_write);
     void release(const Pins& pins);
+    // A window whose bind is posted stays until that is done.
+    void pin(const MemoryWindow& window, Pins& pins);
 
     [[nodiscard]] Result<Window> add_window(ProtectionDomain& pd, MwType type);
     Result<void> remove_window(Mw window);
@@ -58,7 +60,7 @@ private:
         Kind kind = Kind::none;
         MwType type = MwType::type_1;
         bool bound = false;         // a window
-        std::uint32_t users = 0;    // of a region: work that borrowed from it
+        std::uint32_t users = 0;    // posted work that borrowed from a region or binds a window
         dissect::Rkey key{};        // of a window: under which it is bound, or was last
         dissect::Rkey given_out{};  // of a type 1 window: the key of the last bind posted
     };

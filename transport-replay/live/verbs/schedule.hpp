@@ -6,16 +6,16 @@
 #pragma once
 
 #include <dissect/types.hpp>
+#include <transport-replay/live/device/device.hpp>
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
 namespace qps::transport::verbs {
 
-inline constexpr dissect::Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
+using live::kAtOnce;
 
 enum class Slot : std::uint32_t {};
 enum class Lane : std::uint8_t { responses, requests };

@@ -1,0 +1,159 @@
+// The life of a queue pair: made, changed from state to state, destroyed.
+#include <transport-replay/live/verbs/adapter_state.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport::verbs {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint32_t kLastQpn = 0xfffffe;  // the one behind it is that of multicast
+
+bool valid(const QpCap& cap) {
+    return cap.max_send_wr <= kMaxQpWr && cap.max_recv_wr <= kMaxQpWr && cap.max_send_sge <= kMaxSge && cap.max_recv_sge <= kMaxSge &&
+           cap.max_inline_data <= kMaxInlineData;
+}
+
+Qpn take_number(AdapterState& adapter) {
+    for (;;) {  // fewer exist than there are numbers
+        const Qpn number = adapter.next_qp;
+        const std::uint32_t next = std::to_underlying(number) + 1;
+        adapter.next_qp = next > kLastQpn ? std::max(adapter.settings.first_qp, Qpn{2}) : Qpn{next};
+        if (adapter.find(number) == nullptr) return number;
+    }
+}
+
+Slot take_slot(AdapterState& adapter) {
+    if (!adapter.free_slots.empty()) {
+        const Slot slot = adapter.free_slots.back();
+        adapter.free_slots.pop_back();
+        return slot;
+    }
+    const Slot slot{static_cast<std::uint32_t>(adapter.slots.size())};
+    adapter.slots.push_back(nullptr);
+    adapter.schedule.add(slot);
+    return slot;
+}
+
+// Everything of the connection goes; what was posted is gone without a completion (10.3.1).
+void clear(AdapterState& adapter, QueuePair& qp) {
+    for (; !qp.sends.empty(); qp.sends.pop_front(), ++qp.first_send) adapter.registrations.release(qp.sends.front().pins);
+    if (qp.responder)
+        if (const auto taken = qp.responder->release_receive()) static_cast<void>(qp.receives().complete(taken->id, adapter.registrations));
+    while (const auto receive = qp.own.queue().take()) static_cast<void>(qp.own.complete(receive->id, adapter.registrations));
+    qp.requester.reset();
+    qp.responder.reset();
+    qp.rate.reset();
+    qp.cnp.reset();
+    qp.cnps = {};
+    qp.attr = {};
+    qp.mute = qp.communicated = qp.drain_told = qp.overrun = false;
+    qp.state = QpState::reset;
+    adapter.schedule.remove(qp.slot);
+}
+
+void begin_sending(AdapterState& adapter, QueuePair& qp) {
+    RequesterSettings to = requester_settings(qp, adapter.settings);
+    if (qp.requester) to.first = qp.requester->next();  // after SQE it goes on where it was
+    qp.requester.emplace(to);
+}
+
+// That of datagrams remembers nothing between two messages: a new one, with the new Q_Key.
+void adjust_responder(AdapterState& adapter, QueuePair& qp) {
+    const ResponderSettings to = responder_settings(qp, adapter.settings);
+    if (qp.connected()) qp.responder->adjust(to);
+    else qp.responder.emplace(to);
+}
+
+}  // namespace
+
+Result<Qpn> create_qp(AdapterState& adapter, const QpInitAttr& init) {
+    ProtectionDomain* pd = adapter.pds.find(init.pd);
+    CompletionQueue* send_cq = adapter.cqs.find(init.send_cq);
+    CompletionQueue* recv_cq = adapter.cqs.find(init.recv_cq);
+    SharedReceives* shared = init.srq ? adapter.srqs.find(*init.srq) : nullptr;
+    if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr || (init.srq && shared == nullptr))
+        return std::unexpected(VerbsError::unknown_handle);
+    if (!valid(init.cap)) return std::unexpected(VerbsError::invalid_attribute);
+    if (adapter.qps.size() >= kMaxQps) return std::unexpected(VerbsError::too_many);
+    const Qpn number = take_number(adapter);
+    const Slot slot = take_slot(adapter);
+    const std::uint32_t depth = shared != nullptr ? 0 : init.cap.max_recv_wr;
+    auto made = std::make_unique<QueuePair>(QueuePair{.number = number,
+                                                      .slot = slot,
+                                                      .init = init,
+                                                      .pd = pd,
+                                                      .send_cq = send_cq,
+                                                      .recv_cq = recv_cq,
+                                                      .shared = shared,
+                                                      .own = PostedReceives(depth, init.cap.max_recv_sge, false)});
+    adapter.slots[std::to_underlying(slot)] = made.get();
+    adapter.qps.emplace(std::to_underlying(number), std::move(made));
+    ++pd->users;
+    ++send_cq->users;
+    ++recv_cq->users;
+    if (shared != nullptr) ++shared->users;
+    return number;
+}
+
+Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr) {
+    const auto to = judge(qp, attr, adapter.settings);
+    if (!to) return std::unexpected(to.error());
+    const QpState from = qp.state;
+    if (*to == QpState::reset) {
+        clear(adapter, qp);
+        return {};
+    }
+    if (*to == QpState::err) {
+        if (from == QpState::reset) qp.state = QpState::err;  // nothing there to be flushed
+        fail(adapter, qp, std::nullopt, LastWords::no);
+        return {};
+    }
+    take_over(qp, attr, adapter.settings);
+    qp.state = *to;
+    if (*to == QpState::rtr) qp.responder.emplace(responder_settings(qp, adapter.settings));
+    if (*to == QpState::rts && from != QpState::rts && from != QpState::sqd) begin_sending(adapter, qp);
+    if (from == QpState::sqd || from == *to) {
+        if (qp.requester) qp.requester->adjust(requester_settings(qp, adapter.settings));
+    }
+    if (from != QpState::init && qp.responder) adjust_responder(adapter, qp);
+    if (*to == QpState::sqd && from != QpState::sqd) qp.drain_told = false;
+    if (qp.requester) qp.requester->drain(*to == QpState::sqd);
+    settle(adapter, qp);
+    return {};
+}
+
+Result<void> destroy_qp(AdapterState& adapter, QueuePair& qp) {
+    if (adapter.groups.attached(qp.number)) return std::unexpected(VerbsError::busy);
+    clear(adapter, qp);
+    --qp.pd->users;
+    --qp.send_cq->users;
+    --qp.recv_cq->users;
+    if (qp.shared != nullptr) --qp.shared->users;
+    adapter.slots[std::to_underlying(qp.slot)] = nullptr;
+    adapter.free_slots.push_back(qp.slot);
+    adapter.qps.erase(std::to_underlying(qp.number));
+    return {};
+}
+
+QpStatus status_of(const QueuePair& qp) {
+    QpStatus status{.state = qp.state, .init = qp.init, .attr = qp.attr, .counts = qp.counts};
+    status.attr.qp_state = qp.state;
+    status.sends = static_cast<std::uint32_t>(qp.sends.size());
+    status.receives = qp.own.in_use();
+    if (qp.requester) {
+        const RequesterCounts& counts = qp.requester->counts();
+        status.counts.retransmitted = counts.retransmitted;
+        status.counts.sequence_naks = counts.sequence_naks;
+        status.counts.rnr_naks = counts.rnr_naks;
+        status.counts.timeouts = counts.timeouts;
+        status.counts.ghosts = counts.ghosts;
+    }
+    if (qp.rate && qp.rate->limited()) status.rate = qp.rate->rate();
+    return status;
+}
+
+}  // namespace qps::transport::verbs
