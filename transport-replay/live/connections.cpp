@@ -52,7 +52,8 @@ verbs::Result<void> Connections::to_init(Qpn qp, const ConnectOptions& options, 
 }
 
 // INIT to RTR to RTS, with what both sides agreed upon.
-verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParameters& parameters, Psn first) {
+// A starting PSN says where the OTHER side is to begin (12.7.31): ours is what our responder expects.
+verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParameters& parameters, Psn expected) {
     const bool reliable = parameters.transport == CmTransport::rc;
     verbs::AddressHandle to = verbs::handle_to(parameters.path.remote);
     to.source = parameters.path.local;
@@ -63,8 +64,8 @@ verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParam
                       .address = to,
                       .path_mtu = std::min(parameters.mtu, settings_.mtu),
                       .dest_qp_num = parameters.remote_qpn,
-                      .rq_psn = parameters.remote_psn};
-    verbs::QpAttr rts{.qp_state = QpState::rts, .sq_psn = first};
+                      .rq_psn = expected};
+    verbs::QpAttr rts{.qp_state = QpState::rts, .sq_psn = parameters.remote_psn};
     if (reliable) {
         rtr.max_dest_rd_atomic = std::min(parameters.responder_resources, verbs::kMaxRdAtomic);
         rtr.min_rnr_timer = ours.options.min_rnr_timer;
@@ -109,10 +110,10 @@ CmResult Connections::accept(CmId id, Qpn qp, const ConnectOptions& options, Ins
     parameters.initiator_depth = std::min(parameters.initiator_depth, options.initiator_depth);
     Ours ours{.qp = qp, .options = options};
     ours.options.private_data = {};
-    const Psn first = next_psn();
-    if (!to_init(qp, options, parameters.pkey) || !program(ours, parameters, first)) return std::unexpected(CmError::invalid_parameter);
+    const Psn expected = next_psn();
+    if (!to_init(qp, options, parameters.pkey) || !program(ours, parameters, expected)) return std::unexpected(CmError::invalid_parameter);
     const AcceptParameters granted{.local_qpn = qp,
-                                   .starting_psn = first,
+                                   .starting_psn = expected,
                                    .responder_resources = parameters.responder_resources,
                                    .initiator_depth = parameters.initiator_depth,
                                    .rnr_retry_count = options.rnr_retry_count,

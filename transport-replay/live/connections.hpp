@@ -94,7 +94,7 @@ private:
         ConnectOptions options;  // without private data
     };
     [[nodiscard]] verbs::Result<void> to_init(dissect::Qpn qp, const ConnectOptions& options, dissect::Pkey pkey);
-    [[nodiscard]] verbs::Result<void> program(const Ours& ours, const ConnectionParameters& parameters, dissect::Psn first);
+    [[nodiscard]] verbs::Result<void> program(const Ours& ours, const ConnectionParameters& parameters, dissect::Psn expected);
     void take(ConnectionEvent event, dissect::Instant now);
     void finish_active(ConnectionEvent& event, dissect::Instant now);
     [[nodiscard]] dissect::Psn next_psn();

@@ -77,7 +77,7 @@ struct ConnectRequest {
     std::optional<CmPath> alternate{};
     CmTransport transport = CmTransport::rc;
     dissect::Qpn local_qpn{};
-    dissect::Psn starting_psn{};  // first of our requester
+    dissect::Psn starting_psn{};  // the first that the PEER shall send us (12.7.31)
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 1;  // READs and atomics we answer at a time
     std::uint8_t initiator_depth = 1;      // READs and atomics we want outstanding
@@ -97,7 +97,7 @@ struct ConnectRequest {
 // What accept() grants. Depths are cut down to what the REQ offered.
 struct AcceptParameters {
     dissect::Qpn local_qpn{};
-    dissect::Psn starting_psn{};
+    dissect::Psn starting_psn{};  // the first that the peer shall send us
     std::uint8_t responder_resources = 1;
     std::uint8_t initiator_depth = 1;
     std::uint8_t rnr_retry_count = 7;  // of the peer's requester
@@ -161,8 +161,8 @@ struct Rejection {
 struct ConnectionParameters {
     CmTransport transport = CmTransport::rc;
     dissect::Qpn remote_qpn{};
-    dissect::Psn local_psn{};   // first of our requester; of a request that is not accepted yet 0
-    dissect::Psn remote_psn{};  // first that our responder expects
+    dissect::Psn local_psn{};   // what we announced: the first that our responder expects; of a request not accepted yet 0
+    dissect::Psn remote_psn{};  // what the peer announced: the first of our requester
     PathMtu mtu = PathMtu::bytes_1024;
     std::uint8_t responder_resources = 0;  // ours
     std::uint8_t initiator_depth = 0;      // ours
