@@ -18,6 +18,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_info(const Options& options);
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
+[[nodiscard]] ExitCode run_replay(const Options& options);
 [[nodiscard]] ExitCode run_fields(const Options& options);
 [[nodiscard]] ExitCode run_peer(const Options& options);
 

@@ -1,6 +1,7 @@
 // qpscope: the table of sub-commands and the command line of each.
 #include <CLI/CLI.hpp>
 #include <dissect/filter/field_index.hpp>
+#include <transport-replay/live/replay/replayer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,6 +41,7 @@ struct Takes {
     bool tickets = false;
     bool live = false;
     bool program = false;
+    bool replayed = false;
 };
 
 struct Command {
@@ -117,6 +119,22 @@ constexpr std::array kCommands{
         "  qpscope show -n 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
         {.captures = true, .frames = true},
         run_show},
+    Command{"replay",
+            "a capture back onto a wire, as recorded or rewritten",
+            "  qpscope replay -i eth1 trace.pcap                          # as it was recorded, frame by frame\n"
+            "  qpscope replay -i eth1 --fast --loop 10 -Y 'infiniband.bth' trace.pcap\n"
+            "  qpscope replay -i eth1 --speed 0.5 --rewrite 'ip 10.0.0.1=10.77.0.11' --rewrite 'dst-mac *=02:00:00:00:00:0b' trace.pcap\n"
+            "  qpscope replay --rewrite 'qpn 0x11=0x42 at 10.0.0.2' --rewrite 'psn 0x11+1000' -w other.pcapng trace.pcap\n\n"
+            "Rules of rewriting, OLD=NEW; of OLD, * is any:\n"
+            "  mac, src-mac, dst-mac      02:00:00:00:00:01=02:00:00:00:00:0b\n"
+            "  ip, src-ip, dst-ip         10.0.0.1=10.77.0.11, 10.0.0.0/24=10.77.0.0/24; GIDs, ARP and set-up messages too\n"
+            "  vlan                       5=7, none=7 (a tag put on), *=none (taken off)\n"
+            "  qpn, rkey                  17=0x42 or, of one host alone, \"17=0x42 at 10.0.0.1\"\n"
+            "  pkey                       0xffff=0x8001\n"
+            "  psn                        17+1000: of packets to queue pair 17; *-5 of all\n"
+            "They are about packets as recorded, and the first that fits counts. Checksums and ICRC follow: right ones stay right.",
+            {.replayed = true},
+            run_replay},
     Command{"fields",
             "every field with its type and meaning",
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
@@ -253,12 +271,48 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit code 1 where a finding is as severe: note, warning or error");
 }
 
+// "0.5", "10": a factor of time.
+std::string check_speed(const std::string& text) {
+    double factor = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+    if (error == std::errc{} && end == text.data() + text.size() && factor >= qps::transport::live::kSlowest &&
+        factor <= qps::transport::live::kFastest)
+        return {};
+    return fmt::format("\"{}\" is no speed: a number such as 2.5, or --fast", text);
+}
+
+void add_replay_options(CLI::App& app, Options& options) {
+    app.add_option("files", options.files, "Capture files, one after the other: pcap or pcapng, plain, .gz or .zst; - is standard input")
+        ->type_name("");
+    app.add_option("-r,--read", options.files, "A capture file, as with tshark")->type_name("FILE");
+    app.add_option("-i,--interface", options.send_by, "Send by this Ethernet interface (needs root or CAP_NET_RAW)")->type_name("NAME");
+    app.add_option("-w,--write", options.capture,
+                   "Write the frames as a capture, with the times at which they go; without -i instead of sending")
+        ->type_name("FILE");
+    CLI::Option* speed = app.add_option("--speed", options.speed, "Times as fast as recorded (default: 1)")
+                             ->check(CLI::Validator(check_speed, ""))
+                             ->type_name("FACTOR");
+    app.add_flag("--fast", options.fast, "As fast as it goes, whatever the recorded times")->excludes(speed);
+    app.add_option("--loop", options.loops, "So many times; 0: until Ctrl-C")->check(CLI::Validator(check_count, ""))->type_name("NUMBER");
+    app.add_option("--rewrite", options.rewrites, "Change frames by this rule, see below")
+        ->type_name("RULE")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option("-F,--capture-filter", options.capture_filter, "Take only frames that this libpcap (BPF) expression matches")
+        ->type_name("EXPRESSION");
+    app.add_option("-Y,--filter", options.filter, "Take only packets that this display filter matches, as with Wireshark")
+        ->type_name("FILTER");
+    app.add_option("-c,--count", options.count, "Stop after so many frames")->check(CLI::Validator(check_count, ""))->type_name("NUMBER");
+    app.add_flag("--no-progress", options.no_progress, "No progress on standard error");
+}
+
 void add_command(CLI::App& app, const Command& command, Options& options, const Command*& chosen) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
     sub->callback([&chosen, &command] { chosen = &command; });
     if (command.takes.followed) add_followed_options(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
+    if (command.takes.replayed) add_replay_options(*sub, options);
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
     if (command.takes.columns)
         sub->add_option("-e,--column", options.columns, "A column: a field name (`qpscope fields`), or source, destination, protocol, line")

@@ -50,6 +50,13 @@ struct Options {
     bool markdown = false;                             // findings: each as a ticket
 
     LiveOptions live;  // of the commands that speak on a wire
+
+    // Of replay.
+    std::string send_by;                // interface
+    double speed = 1;                   // of the recorded time
+    bool fast = false;                  // as fast as it goes
+    std::uint64_t loops = 1;            // 0: until interrupted
+    std::vector<std::string> rewrites;  // rules
 };
 
 }  // namespace qps::cli

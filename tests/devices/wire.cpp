@@ -108,9 +108,15 @@ TEST_CASE("an interface that is gone is told, one that is down is waited for") {
         look();
         CHECK_FALSE(pair.b.problem());
         REQUIRE(qps::test::run("ip link set vb up"));
-        pair.send(pair.frame(318, 1));
-        pair.a.flush(pair.now);
-        CHECK(pair.receive(1).size() == 1);
+        // The kernel takes a while until it sends again.
+        bool arrived = false;
+        for (int tries = 0; tries < 30 && !arrived; ++tries) {
+            pair.send(pair.frame(318, 1));
+            pair.a.flush(pair.now);
+            arrived = !pair.receive(1).empty();
+        }
+        CHECK(arrived);
+        const std::uint64_t refused = pair.a.counts().refused;
         REQUIRE(qps::test::run("ip link del vb"));
         look();
         REQUIRE(pair.b.problem());
@@ -118,7 +124,7 @@ TEST_CASE("an interface that is gone is told, one that is down is waited for") {
         pair.send(pair.frame(318, 1));
         pair.a.flush(pair.now);
         CHECK(pair.a.problem());
-        CHECK(pair.a.counts().refused == 1);
+        CHECK(pair.a.counts().refused == refused + 1);
     });
 }
 

@@ -32,6 +32,7 @@ constexpr std::size_t kAddresses = 12;        // of the two MAC addresses, befor
 constexpr std::size_t kTags = 2 * kTag;       // a frame as long as the MTU may have two tags besides (802.1ad)
 constexpr std::size_t kSlotOverhead = 128;    // the kernel's headers before the frame: 52 bytes, alignment, room for a tag
 constexpr std::size_t kBlock = 1U << 18;      // bytes the kernel must find in one piece
+constexpr std::uint16_t kNothing = 0;         // the protocol of a socket that receives nothing
 constexpr unsigned kLooksAtInterface = 4096;  // empty receives from one look to the next whether the interface still exists
 constexpr int kSendBuffer = 4 << 20;          // bytes: some batches of the longest frames with the kernel's overhead
 constexpr std::int64_t kSendAgain = 20'000;   // nanoseconds until what the system had no room for is tried again
@@ -95,7 +96,7 @@ struct PacketRing::State {
     [[nodiscard]] std::expected<void, Problem> set_up(const PacketRingSettings& settings);
     [[nodiscard]] std::expected<void, Problem> make_ring(std::size_t bytes);
     [[nodiscard]] std::expected<void, Problem> filter(const std::string& expression);
-    [[nodiscard]] std::expected<void, Problem> bind_to_interface(bool promiscuous);
+    [[nodiscard]] std::expected<void, Problem> bind_to_interface(std::uint16_t protocol, bool promiscuous);
     [[nodiscard]] std::byte* slot(std::size_t i) const {
         return ring.bytes + i / slots_per_block * kBlock + i % slots_per_block * slot_bytes;
     }
@@ -112,14 +113,15 @@ std::expected<void, Problem> PacketRing::State::set_up(const PacketRingSettings&
     static_cast<void>(set(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, kOne));  // older kernels: the frames are told by their type
     if (!set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kSendBuffer)) static_cast<void>(set(socket, SOL_SOCKET, SO_SNDBUF, kSendBuffer));
     if (settings.bypass_queueing) static_cast<void>(set(socket, SOL_PACKET, PACKET_QDISC_BYPASS, kOne));
-    if (!settings.filter.empty())
-        if (auto filtered = filter(settings.filter); !filtered) return filtered;
-    if (auto made = make_ring(settings.ring_bytes); !made) return made;
     for (std::size_t i = 0; i < kDeviceBatch; ++i) {
         messages[i].msg_hdr.msg_iov = &pieces[i];
         messages[i].msg_hdr.msg_iovlen = 1;
     }
-    return bind_to_interface(settings.promiscuous);
+    if (!settings.receive) return bind_to_interface(kNothing, false);
+    if (!settings.filter.empty())
+        if (auto filtered = filter(settings.filter); !filtered) return filtered;
+    if (auto made = make_ring(settings.ring_bytes); !made) return made;
+    return bind_to_interface(ETH_P_ALL, settings.promiscuous);
 }
 
 std::expected<void, Problem> PacketRing::State::make_ring(std::size_t bytes) {
@@ -155,10 +157,10 @@ std::expected<void, Problem> PacketRing::State::filter(const std::string& expres
     return {};
 }
 
-std::expected<void, Problem> PacketRing::State::bind_to_interface(bool promiscuous) {
+std::expected<void, Problem> PacketRing::State::bind_to_interface(std::uint16_t protocol, bool promiscuous) {
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(ETH_P_ALL);
+    address.sll_protocol = htons(protocol);
     address.sll_ifindex = static_cast<int>(interface_index);
     if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) return fail(system_says(errno));
     packet_mreq membership{};
@@ -235,7 +237,7 @@ std::span<const ReceivedFrame> PacketRing::receive(Instant now) {
     State& state = *state_;
     state.give_back();
     std::size_t count = 0;
-    while (count < kDeviceBatch && state.lent < state.slots) {
+    while (count < kDeviceBatch && state.lent < state.slots) {  // no slots where it only sends
         std::byte* slot = state.slot(state.next);
         auto* header = reinterpret_cast<tpacket2_hdr*>(slot);
         if ((std::atomic_ref(header->tp_status).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) break;

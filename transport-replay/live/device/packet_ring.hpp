@@ -22,9 +22,10 @@ namespace qps::transport::live {
 
 struct PacketRingSettings {
     std::string interface;
-    std::string filter{};                              // in the language of pcap-filter(7): other frames do not wake us; empty: all
+    std::string filter{};                            // in the language of pcap-filter(7): other frames do not wake us; empty: all
     std::size_t ring_bytes = std::size_t{32} << 20;  // frames that come while we are busy: 10 ms at 25 Gbit/s
     bool promiscuous = true;
+    bool receive = true;  // false: only for sending, so that what comes in costs nothing
     bool bypass_queueing = false;
 };
 

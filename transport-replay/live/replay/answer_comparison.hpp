@@ -74,6 +74,7 @@ enum class Progress : std::uint8_t {
     unseen,      // the peer's: nothing shows it to an application (a READ, a WRITE that the next one covers)
 };
 inline constexpr std::array<std::string_view, 5> kProgressNames{"not reached", "posted", "done", "not playable", "not visible"};
+[[nodiscard]] constexpr std::string_view name(Progress progress) { return kProgressNames[static_cast<std::size_t>(progress)]; }
 
 // Of a message of the conversation, in the replay.
 struct ComparedMessage {
@@ -98,6 +99,7 @@ struct ExtraMessage {
 enum class ReplayEnd : std::uint8_t { running, complete, not_connected, peer_left, failed, timed_out, stopped };
 inline constexpr std::array<std::string_view, 7> kReplayEndNames{"running",           "complete",  "not connected", "peer left",
                                                                  "connection failed", "timed out", "stopped"};
+[[nodiscard]] constexpr std::string_view name(ReplayEnd end) { return kReplayEndNames[static_cast<std::size_t>(end)]; }
 
 struct ReplayComparison {
     std::vector<ComparedMessage> messages;  // as in the conversation

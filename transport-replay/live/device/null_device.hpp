@@ -1,0 +1,38 @@
+// NullDevice: takes every frame and forgets it; nothing comes. For who looks at what goes through a device around it.
+#pragma once
+
+#include <transport-replay/live/device/device.hpp>
+
+namespace qps::transport::live {
+
+class NullDevice {
+public:
+    NullDevice() : room_(new std::byte[kLongestFrame]) {}
+
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant) { return {}; }
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant) {
+        lent_ = true;
+        return {room_.get(), kLongestFrame};
+    }
+    void commit(std::size_t bytes, dissect::Instant) {
+        if (!std::exchange(lent_, false) || bytes < kEthernetHeader || bytes > kLongestFrame) {
+            ++counts_.refused;
+            return;
+        }
+        ++counts_.sent;
+        counts_.sent_bytes += bytes;
+    }
+    void flush(dissect::Instant) {}
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return std::nullopt; }
+    [[nodiscard]] int descriptor() const { return -1; }
+    [[nodiscard]] DeviceLimits limits() const { return {.frame_bytes = kLongestFrame}; }
+    [[nodiscard]] DeviceCounts counts() const { return counts_; }
+    [[nodiscard]] std::optional<Problem> problem() const { return std::nullopt; }
+
+private:
+    std::unique_ptr<std::byte[]> room_;
+    bool lent_ = false;
+    DeviceCounts counts_;
+};
+
+}  // namespace qps::transport::live
