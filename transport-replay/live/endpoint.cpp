@@ -74,6 +74,7 @@ struct Endpoint::State {
     EndpointCounts counts;
     std::deque<Waiting> waiting;
     std::vector<Address> joined;
+    bool full = false;  // the device had no room when we last sent
 };
 
 void Endpoint::State::receive(Instant now) {
@@ -188,10 +189,12 @@ void Endpoint::State::send(Instant now) {
         device.commit(length, now);
     }
     if (!waiting.empty()) send_waiting(now);
+    full = false;
     for (std::size_t sent = 0; sent < kSendsAtOnce; ++sent) {
         const MutableBytes room = device.reserve(now);
         if (room.empty()) {
             ++counts.send_later;
+            full = true;
             break;
         }
         if (!send_next(now, room)) break;
@@ -213,6 +216,8 @@ void Endpoint::poll(Instant now) {
 
 std::optional<Instant> Endpoint::poll_at() const {
     std::optional<Instant> first;
+    // What is ready cannot go before the device has room, where it knows when that will be.
+    if (state_->full && state_->device.poll_at()) return state_->device.poll_at();
     for (const auto& time : {state_->device.poll_at(), state_->host.poll_at(), state_->adapter.poll_at(), state_->manager.poll_at()})
         if (time && (!first || *time < *first)) first = time;
     return first;

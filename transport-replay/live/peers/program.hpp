@@ -27,13 +27,14 @@ inline constexpr std::uint32_t kMaxTransfer = 1U << 30;  // bytes of one message
 
 // What the user asked for.
 struct ProgramRequest {
-    std::optional<Address> target{};       // whom to connect to; none: serve
-    std::optional<IpPort> port{};          // none: the program's own
-    std::optional<std::uint64_t> count{};  // messages or rounds; none: the program's own, of a server: until it is stopped
-    std::optional<std::uint32_t> size{};   // bytes of a message or region; none: the program's own
-    std::uint32_t depth = 16;              // messages under way at a time
-    std::uint32_t connections = 1;         // of a client
-    bool verify = true;                    // look at every byte that arrives
+    std::optional<Address> target{};         // whom to connect to; none: serve
+    std::optional<IpPort> port{};            // none: the program's own
+    std::optional<std::uint64_t> count{};    // messages or rounds; none: the program's own, of a server: until it is stopped
+    std::optional<std::uint32_t> size{};     // bytes of a message or region; none: the program's own
+    std::uint32_t depth = 16;                // messages under way at a time
+    std::uint32_t connections = 1;           // of a client
+    std::optional<std::uint64_t> clients{};  // of a server: it is done once so many have come and gone; none: it serves until stopped
+    bool verify = true;                      // look at every byte that arrives
     ConnectOptions connect{};
     std::uint64_t seed = 1;
 };

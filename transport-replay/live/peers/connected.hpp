@@ -1,0 +1,296 @@
+// Connected<Role>: a program that has connections (RC): opening, accepting, completions, closing, counting. A Role says what is
+// said on one of them.
+//
+// A Role is a value, with a Talk for every connection:
+//   plan      server: the peer asked (its private data); client: before connecting. What queues it takes, or why not.
+//   prepare   the queues are there: makes the blocks of the talk; what is said beside the request or the reply.
+//   up        it is established; private data is that of the reply (client).
+//   done      something completed with success.
+//   complete  whether the peer may close it now.
+//   close     gives the blocks back; says what there is to say of a connection that was up.
+//   again     client, when all connections are gone: whether to connect once more.
+//   shut      if there is one: nothing comes any more; gives back what the role itself has.
+//
+// Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
+// the endpoint had a turn since the last one went, so that its farewell is on the wire.
+//
+// A stranger can connect as often as he likes: kMaxClients, kMostMemory; and can vanish: the connection manager's and the
+// requester's timeouts end what somebody waits for, and a server waits for nobody else.
+#pragma once
+
+#include <transport-replay/live/peers/link.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport::live::peers {
+
+template <class Role>
+concept RoleLike = requires(Role role, typename Role::Talk talk, const Desk& desk, Link& link, dissect::Bytes said, const Done& done) {
+    { role.plan(desk, talk, said) } -> std::same_as<std::expected<QueueNeeds, std::string>>;
+    { role.prepare(desk, link, talk) } -> std::same_as<verbs::Result<CmPrivateBytes>>;
+    { role.up(desk, link, talk, said) };
+    { role.done(desk, link, talk, done) };
+    { role.complete(talk) } -> std::same_as<bool>;
+    { role.close(desk, link, talk) };
+    { role.again() } -> std::same_as<bool>;
+};
+
+template <RoleLike Role>
+class Connected {
+public:
+    Connected(Role role, const ProgramRequest& request, IpPort port)
+        : role_(std::move(role)), request_(request), port_(request.port.value_or(port)) {
+        // Borrowed by the request; a role says what is said.
+        request_.connect.private_data = {};
+    }
+
+    [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
+        const auto pd = endpoint.adapter().alloc_pd();
+        const auto cq = endpoint.adapter().create_cq(1);
+        if (!pd || !cq) return std::unexpected("the adapter has no room for another program");
+        pd_ = *pd;
+        cq_ = *cq;
+        if (!request_.target) return start_listening(endpoint, PortSpace::tcp, port_);
+        const Desk desk = at(endpoint, now);
+        for (std::uint32_t i = 0; i < request_.connections; ++i)
+            if (const auto opened = connect(desk); !opened) return opened;
+        return {};
+    }
+
+    void poll(Endpoint& endpoint, dissect::Instant now) {
+        settled_ = over();
+        const Desk desk = at(endpoint, now);
+        const std::vector<ConnectionEvent> events = endpoint.connections().take_events();
+        for (const ConnectionEvent& event : events) {
+            if (event.kind == ConnectionEventKind::request) take_request(desk, event);
+            if (event.kind == ConnectionEventKind::established) take_established(desk, event);
+        }
+        drain(desk);  // what completed before the end came counts
+        for (const ConnectionEvent& event : events) take_end(desk, event);
+        tend(desk);
+        if (request_.target && !stopping_ && links_.empty() && counts_.failed == 0 && role_.again()) {
+            if (const auto opened = connect(desk); !opened) {
+                ++counts_.failed;
+                desk.say(opened.error());
+            }
+        }
+        if constexpr (requires { role_.shut(desk); })
+            if (over()) role_.shut(desk);
+    }
+
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return over() && !settled_ ? std::optional(kAtOnce) : std::nullopt; }
+
+    void stop(Endpoint& endpoint, dissect::Instant now) {
+        if (!request_.target && !stopping_) stop_listening(endpoint, PortSpace::tcp, port_);
+        stopping_ = true;
+        const Desk desk = at(endpoint, now);
+        for (auto next = links_.begin(); next != links_.end();) {
+            const auto here = next++;
+            leave(desk, here->second);
+        }
+    }
+
+    [[nodiscard]] bool done() const { return settled_ && over(); }
+    [[nodiscard]] std::vector<std::string> take_lines() { return std::exchange(lines_, {}); }
+    [[nodiscard]] ProgramCounts counts() const { return counts_; }
+
+private:
+    struct Entry {
+        Link link;
+        typename Role::Talk talk;
+    };
+
+    [[nodiscard]] Desk at(Endpoint& endpoint, dissect::Instant now) {
+        return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts_, .lines = lines_, .held = held_};
+    }
+    [[nodiscard]] bool over() const {
+        if (!links_.empty()) return false;
+        if (stopping_ || request_.target) return true;
+        return request_.clients && served_ >= *request_.clients;
+    }
+
+    // The queues, and room for their completions; then what the role wants to say.
+    [[nodiscard]] std::expected<CmPrivateBytes, std::string> open(const Desk& desk, Entry& entry, dissect::Bytes said) {
+        const auto needs = role_.plan(desk, entry.talk, said);
+        if (!needs) return std::unexpected(needs.error());
+        const std::uint32_t room = completions_ + completions_of(*needs);
+        verbs::Result<void> ready = desk.adapter().resize_cq(cq_, room);
+        if (ready) {
+            auto queues = Queues::open(desk, cq_, *needs, kDefaultPkey);
+            if (!queues) {
+                ready = std::unexpected(queues.error());
+            } else {
+                entry.link.queues = std::move(*queues);
+                completions_ = room;
+                const auto says = role_.prepare(desk, entry.link, entry.talk);
+                if (says) return *says;
+                ready = std::unexpected(says.error());
+            }
+        }
+        release(desk, entry);
+        return std::unexpected("no room for another connection: " + std::string(name(ready.error())));
+    }
+    // Gives back what open() took.
+    void release(const Desk& desk, Entry& entry) {
+        role_.close(desk, entry.link, entry.talk);
+        if (entry.link.queues.qpn() == dissect::Qpn{}) return;
+        completions_ -= completions_of(entry.link.queues.needs());
+        by_qp_.erase(static_cast<std::uint32_t>(entry.link.queues.qpn()));
+        entry.link.queues.close(desk);
+    }
+    void keep(CmId id, Entry entry) {
+        entry.link.id = id;
+        const auto key = static_cast<std::uint32_t>(entry.link.queues.qpn());
+        const auto [place, added] = links_.insert_or_assign(static_cast<std::uint32_t>(id), std::move(entry));
+        by_qp_.insert_or_assign(key, &place->second);
+    }
+
+    [[nodiscard]] std::expected<void, std::string> connect(const Desk& desk) {
+        Entry entry{};
+        entry.link.remote = *request_.target;
+        const auto says = open(desk, entry, {});
+        if (!says) return std::unexpected(says.error());
+        ConnectOptions options = request_.connect;
+        options.private_data = says->bytes();
+        const Target target{.address = *request_.target, .port = port_};
+        const auto id = desk.endpoint.connections().connect(entry.link.queues.qpn(), target, options, desk.now);
+        if (!id) {
+            release(desk, entry);
+            return std::unexpected("cannot connect: " + std::string(live::name(id.error())));
+        }
+        keep(*id, std::move(entry));
+        return {};
+    }
+
+    void take_request(const Desk& desk, const ConnectionEvent& event) {
+        Connections& connections = desk.endpoint.connections();
+        const bool enough = request_.clients && served_ + links_.size() >= *request_.clients;
+        if (request_.target || stopping_ || enough || links_.size() >= kMaxClients) {
+            (void)connections.reject(event.id, {}, desk.now);
+            return;
+        }
+        Entry entry{};
+        entry.link.remote = event.remote;
+        const auto says = open(desk, entry, asked(event));
+        if (!says) {
+            desk.say(about(entry.link, "refused: " + says.error()));
+            (void)connections.reject(event.id, {}, desk.now);
+            return;
+        }
+        ConnectOptions options = request_.connect;
+        options.private_data = says->bytes();
+        if (!connections.accept(event.id, entry.link.queues.qpn(), options, desk.now)) {
+            release(desk, entry);
+            (void)connections.reject(event.id, {}, desk.now);
+            return;
+        }
+        keep(event.id, std::move(entry));
+    }
+    void take_established(const Desk& desk, const ConnectionEvent& event) {
+        const auto found = links_.find(static_cast<std::uint32_t>(event.id));
+        if (found != links_.end()) rise(desk, found->second, event.private_data.bytes());
+    }
+    void rise(const Desk& desk, Entry& entry, dissect::Bytes said) {
+        if (entry.link.state != LinkState::opening) return;
+        entry.link.state = LinkState::up;
+        ++counts_.connections;
+        role_.up(desk, entry.link, entry.talk, said);
+    }
+
+    void drain(const Desk& desk) {
+        std::array<verbs::Wc, 64> batch;
+        while (const std::size_t count = desk.adapter().poll_cq(cq_, batch))
+            for (const verbs::Wc& wc : std::span(batch).first(count)) {
+                const auto found = by_qp_.find(static_cast<std::uint32_t>(wc.qp_num));
+                if (found != by_qp_.end()) complete(desk, *found->second, done_of(wc));
+            }
+    }
+    void complete(const Desk& desk, Entry& entry, const Done& done) {
+        Link& link = entry.link;
+        link.queues.note(done);
+        if (link.state == LinkState::closing) return;
+        if (done.wc.status == verbs::WcStatus::wr_flush_err) {
+            link.flushed = true;  // why, an event says, or nobody
+        } else if (done.wc.status != verbs::WcStatus::success) {
+            link.fail(std::string(done.receive ? "a receive" : "a request") + " failed: " + std::string(verbs::name(done.wc.status)));
+        } else if (!link.complaint) {
+            rise(desk, entry, {});  // data says what an RTU would have said
+            role_.done(desk, link, entry.talk, done);
+        }
+    }
+
+    void take_end(const Desk& desk, const ConnectionEvent& event) {
+        const auto found = links_.find(static_cast<std::uint32_t>(event.id));
+        if (found == links_.end()) return;
+        Entry& entry = found->second;
+        switch (event.kind) {
+            case ConnectionEventKind::rejected:
+            case ConnectionEventKind::unreachable:
+                ++counts_.failed;
+                desk.say(about(entry.link, why_it_failed(event)));
+                forget(desk, entry);
+                break;
+            case ConnectionEventKind::disconnected:
+                if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.talk))) {
+                    ++counts_.failed;
+                    desk.say(about(entry.link, entry.link.complaint.value_or("the peer left early")));
+                }
+                forget(desk, entry);
+                break;
+            default:
+                if (event.last) forget(desk, entry);
+                break;
+        }
+    }
+    void forget(const Desk& desk, Entry& entry) {
+        ++served_;
+        const auto key = static_cast<std::uint32_t>(entry.link.id);
+        release(desk, entry);
+        links_.erase(key);
+    }
+
+    // Ends what is finished, and what went wrong.
+    void tend(const Desk& desk) {
+        for (auto next = links_.begin(); next != links_.end();) {
+            Entry& entry = (next++)->second;
+            Link& link = entry.link;
+            if (link.state == LinkState::closing) continue;
+            if (link.flushed) link.fail("the queue pair failed");
+            if (link.complaint) {
+                ++counts_.failed;
+                desk.say(about(link, *link.complaint));
+                leave(desk, entry);
+            } else if (link.finishing && link.queues.outstanding() == 0) {
+                leave(desk, entry);
+            }
+        }
+    }
+    void leave(const Desk& desk, Entry& entry) {
+        if (entry.link.state == LinkState::closing) return;
+        entry.link.state = LinkState::closing;
+        if (desk.endpoint.connections().disconnect(entry.link.id, desk.now)) return;
+        (void)desk.endpoint.manager().abandon(entry.link.id, desk.now);
+        forget(desk, entry);
+    }
+
+    Role role_;
+    ProgramRequest request_;
+    IpPort port_;
+    verbs::Pd pd_{};
+    verbs::Cq cq_{};
+    std::uint32_t completions_ = 0;  // entries of the completion queue that are somebody's
+    std::size_t held_ = 0;
+    std::uint64_t served_ = 0;
+    bool stopping_ = false;
+    bool settled_ = false;
+    std::map<std::uint32_t, Entry> links_;  // by CmId: places that stay
+    boost::unordered_flat_map<std::uint32_t, Entry*> by_qp_;
+    std::vector<std::string> lines_;
+    ProgramCounts counts_;
+};
+
+}  // namespace qps::transport::live::peers

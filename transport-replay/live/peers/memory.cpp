@@ -1,0 +1,246 @@
+// memory: a region that anybody who connects may READ, WRITE and do atomics on; and the client that does all of that.
+//
+// The region is one for all connections. Where it is, is said in the private data of the reply (offer.hpp), and again, as a
+// SEND of the same 32 bytes, to whoever SENDs anything of up to 64 bytes. What was done to it the server learns from its queue
+// pair's counts alone.
+//
+// Our client takes a ticket (FETCH ADD of 1 to the first 8 bytes of the region), which gives it a stripe of its own; a round is
+// WRITE, READ of the same, COMPARE SWAP and FETCH ADD on the stripe's first 8 bytes, and another READ to see what they did. Atomics count
+// in the host byte order of the server, where its memory is; both ends agree on x86 and ARM.
+//
+// Strangers write what they like into the region, and nothing in it is believed by the server. What a server offers is checked
+// for its length.
+#include <transport-replay/live/peers/connected.hpp>
+#include <transport-replay/live/peers/offer.hpp>
+#include <transport-replay/live/peers/pattern.hpp>
+#include <transport-replay/live/peers/roles.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace qps::transport::live::peers {
+
+namespace {
+
+constexpr std::uint32_t kDefaultRegion = 1U << 20;
+constexpr std::uint32_t kDefaultStripe = 4096;
+constexpr std::uint64_t kDefaultRounds = 10;
+constexpr std::uint32_t kQuestion = 64;  // bytes of the longest
+constexpr std::size_t kWord = 8;         // of an atomic
+constexpr verbs::Access kServed{
+    .local_write = true, .remote_write = true, .remote_read = true, .remote_atomic = true, .flush_global = true, .flush_persistent = true};
+constexpr std::uint8_t kEverything = kMayRead | kMayWrite | kMayDoAtomics | kMayFlush;
+
+struct ServedTalk {
+    Block answer;
+    bool up = false;
+};
+
+class MemoryServer {
+public:
+    using Talk = ServedTalk;
+    explicit MemoryServer(const ProgramRequest& request) : size_(request.size.value_or(kDefaultRegion)) {}
+
+    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) {
+        return QueueNeeds{.sends = 8, .receives = 8, .receive_bytes = kQuestion};
+    }
+    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) {
+        if (region_.size() == 0) {  // the first client's; it stays for all that follow
+            auto region = Block::open(desk, size_, kServed);
+            if (!region) return std::unexpected(region.error());
+            region_ = std::move(*region);
+        }
+        auto answer = Block::open(desk, kOfferBytes, verbs::kLocalWrite);
+        if (!answer) return std::unexpected(answer.error());
+        talk.answer = std::move(*answer);
+        const verbs::Mr& mr = region_.mr();
+        const Offer offer{.allowed = kEverything, .slots = 1, .address = mr.address, .length = size_, .key = mr.rkey};
+        write(talk.answer.bytes(), offer);
+        return private_bytes(offer, kOfferBytes);
+    }
+    static void up(const Desk& /*desk*/, Link& /*link*/, Talk& talk, dissect::Bytes /*said*/) { talk.up = true; }
+    static void done(const Desk& desk, Link& link, Talk& talk, const Done& done) {
+        if (!done.receive) {
+            link.post_receive(desk, done.tag);
+            return;
+        }
+        ++desk.counts.messages;
+        const verbs::Sge piece = talk.answer.piece(0, kOfferBytes);
+        link.post(desk, {.sg_list = {&piece, 1}}, done.tag);
+    }
+    static bool complete(const Talk& /*talk*/) { return true; }
+    static void close(const Desk& desk, const Link& link, Talk& talk) {
+        const auto status = desk.adapter().query_qp(link.queues.qpn());
+        if (talk.up && status) {
+            const verbs::QpCounts& counts = status->counts;
+            desk.counts.bytes += counts.bytes_received + counts.bytes_sent;
+            desk.say(about(link, fmt::format("{} came in {}, {} went out in {}", bytes_text(counts.bytes_received),
+                                             counted(counts.packets_received, "packet"), bytes_text(counts.bytes_sent),
+                                             counted(counts.packets_sent, "packet"))));
+        }
+        talk.answer.close(desk);
+    }
+    static bool again() { return false; }
+    void shut(const Desk& desk) { region_.close(desk); }
+
+private:
+    std::uint32_t size_;
+    Block region_;
+};
+
+enum Tag : std::uint32_t { kStep, kQuestionSent };
+enum class Step : std::uint8_t { asks, takes_ticket, writes, reads, swaps, adds, reads_again, through };
+
+struct UserTalk {
+    Block out;   // what is written
+    Block in;    // what is read
+    Block word;  // results of atomics; the question
+    Offer offer{};
+    std::uint64_t stripe = 0;  // its address
+    Step step = Step::asks;
+    std::uint64_t rounds = 0;
+    bool up = false;
+};
+
+class MemoryUser {
+public:
+    using Talk = UserTalk;
+    explicit MemoryUser(const ProgramRequest& request)
+        : request_(request), size_(request.size.value_or(kDefaultStripe)), rounds_(request.count.value_or(kDefaultRounds)) {}
+
+    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) {
+        return QueueNeeds{.sends = 8, .receives = 4, .receive_bytes = kOfferBytes};
+    }
+    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
+        for (const auto& [block, bytes] : {std::pair{&talk.out, std::size_t{size_}}, {&talk.in, std::size_t{size_}}, {&talk.word, kWord}}) {
+            auto opened = Block::open(desk, bytes, verbs::kLocalWrite);
+            if (!opened) return std::unexpected(opened.error());
+            *block = std::move(*opened);
+        }
+        return CmPrivateBytes{};
+    }
+    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes said) const {
+        talk.up = true;
+        if (const auto offer = read_offer(said)) {
+            begin(desk, link, talk, *offer);
+            return;
+        }
+        const verbs::Sge piece = talk.word.piece(0, kWord);  // whatever it says, it is a question
+        link.post(desk, {.sg_list = {&piece, 1}}, kQuestionSent);
+    }
+    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+        if (done.receive) {
+            const auto offer = read_offer(link.queues.message(done));
+            if (!offer || talk.step != Step::asks) {
+                link.fail("said what is no answer");
+            } else if (link.post_receive(desk, done.tag)) {
+                begin(desk, link, talk, *offer);
+            }
+        } else if (done.tag == kStep) {
+            proceed(desk, link, talk);
+        }
+    }
+    static bool complete(const Talk& talk) { return talk.step == Step::through; }
+    static void close(const Desk& desk, const Link& link, Talk& talk) {
+        if (talk.up) desk.say(about(link, fmt::format("{} of WRITE, READ, COMPARE SWAP, FETCH ADD", counted(talk.rounds, "round"))));
+        talk.out.close(desk);
+        talk.in.close(desk);
+        talk.word.close(desk);
+    }
+    static bool again() { return false; }
+
+private:
+    void begin(const Desk& desk, Link& link, Talk& talk, const Offer& offer) const {
+        constexpr std::uint8_t kWanted = kMayRead | kMayWrite | kMayDoAtomics;
+        if ((offer.allowed & kWanted) != kWanted || offer.length < kWord + size_ || offer.address % kWord != 0) {
+            link.fail(fmt::format("offers {}, where {} and every right are needed", bytes_text(offer.length), bytes_text(kWord + size_)));
+            return;
+        }
+        talk.offer = offer;
+        talk.step = Step::takes_ticket;
+        atomic(desk, link, talk, verbs::WrOpcode::atomic_fetch_and_add, offer.address, {.compare_add = 1});
+    }
+    void proceed(const Desk& desk, Link& link, Talk& talk) const {
+        switch (talk.step) {
+            case Step::takes_ticket: {
+                const std::uint64_t stride = (size_ + kWord - 1) / kWord * kWord;
+                const std::uint64_t stripes = std::max<std::uint64_t>(1, (talk.offer.length - kWord) / stride);
+                talk.stripe = talk.offer.address + kWord + result(talk) % stripes * stride;
+                next_round(desk, link, talk);
+                break;
+            }
+            case Step::writes: move(desk, link, talk, Step::reads, verbs::WrOpcode::rdma_read, talk.in); break;
+            case Step::reads:
+                expect(desk, link, talk, std::ranges::equal(talk.in.bytes(), talk.out.bytes()), "READ gives other bytes than were written");
+                talk.step = Step::swaps;
+                atomic(desk, link, talk, verbs::WrOpcode::atomic_cmp_and_swp, talk.stripe,
+                       {.compare_add = first_word(talk.out), .swap = talk.rounds});
+                break;
+            case Step::swaps:
+                expect(desk, link, talk, result(talk) == first_word(talk.out), "COMPARE SWAP found another value than was written");
+                talk.step = Step::adds;
+                atomic(desk, link, talk, verbs::WrOpcode::atomic_fetch_and_add, talk.stripe, {.compare_add = kAdded});
+                break;
+            case Step::adds:
+                expect(desk, link, talk, result(talk) == talk.rounds, "FETCH ADD found another value than was swapped in");
+                move(desk, link, talk, Step::reads_again, verbs::WrOpcode::rdma_read, talk.in);
+                break;
+            case Step::reads_again:
+                expect(desk, link, talk, first_word(talk.in) == talk.rounds + kAdded, "READ gives another value than was added to");
+                ++talk.rounds;
+                ++desk.counts.messages;
+                desk.counts.bytes += std::uint64_t{3} * size_ + 2 * kWord;
+                next_round(desk, link, talk);
+                break;
+            case Step::asks:
+            case Step::through: break;
+        }
+    }
+    void next_round(const Desk& desk, Link& link, Talk& talk) const {
+        if (talk.rounds >= rounds_) {
+            talk.step = Step::through;
+            link.finish();
+            return;
+        }
+        fill(talk.out.bytes(), static_cast<std::uint32_t>(request_.seed), talk.rounds);
+        move(desk, link, talk, Step::writes, verbs::WrOpcode::rdma_write, talk.out);
+    }
+    void move(const Desk& desk, Link& link, Talk& talk, Step step, verbs::WrOpcode opcode, const Block& block) const {
+        talk.step = step;
+        const verbs::Sge piece = block.piece(0, size_);
+        link.post(desk, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {talk.stripe, talk.offer.key}}, kStep);
+    }
+    static void atomic(const Desk& desk, Link& link, const Talk& talk, verbs::WrOpcode opcode, std::uint64_t address,
+                       const verbs::AtomicValues& values) {
+        const verbs::Sge piece = talk.word.piece(0, kWord);
+        link.post(desk, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {address, talk.offer.key}, .atomic = values}, kStep);
+    }
+    void expect(const Desk& desk, const Link& link, const Talk& talk, bool right, std::string_view else_) const {
+        if (right || !request_.verify) return;
+        ++desk.counts.wrong;
+        desk.say(about(link, fmt::format("round {}: {}", talk.rounds, else_)));
+    }
+    static std::uint64_t result(const Talk& talk) { return first_word(talk.word); }
+    static std::uint64_t first_word(const Block& block) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, block.bytes().data(), std::min(kWord, block.size()));
+        return word;
+    }
+
+    static constexpr std::uint64_t kAdded = 7;
+    ProgramRequest request_;
+    std::uint32_t size_;
+    std::uint64_t rounds_;
+};
+
+}  // namespace
+
+Made make_memory(const ProgramRequest& request) {
+    if (const auto fits = sound(request, kWord, kMaxTransfer); !fits) return std::unexpected(fits.error());
+    if (!request.target) return Connected<MemoryServer>(MemoryServer(request), request, kMemoryPort);
+    return Connected<MemoryUser>(MemoryUser(request), request, kMemoryPort);
+}
+
+}  // namespace qps::transport::live::peers

@@ -1,0 +1,142 @@
+#include <transport-replay/live/peers/queues.hpp>
+#include <transport-replay/responder.hpp>
+
+#include <algorithm>
+
+namespace qps::transport::live::peers {
+
+namespace {
+
+// A work request's id: bit 63 a receive, bits 32 to 62 how many requests the completion stands for, the rest the tag.
+constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
+constexpr unsigned kCountShift = 32;
+constexpr std::uint64_t kCountMask = 0x7fff'ffff;
+
+constexpr std::size_t header_bytes(verbs::QpType type) { return type == verbs::QpType::ud ? kNetworkHeaderBytes : 0; }
+
+}  // namespace
+
+verbs::Result<Block> Block::open(const Desk& desk, std::size_t bytes, const verbs::Access& access) {
+    if (bytes > kMostMemory - std::min(desk.held, kMostMemory)) return std::unexpected(verbs::VerbsError::too_many);
+    Block block;
+    block.memory_ = std::make_unique<std::byte[]>(bytes);
+    block.size_ = bytes;
+    const verbs::Result<verbs::Mr> mr = desk.adapter().reg_mr(desk.pd, block.bytes(), access);
+    if (!mr) return std::unexpected(mr.error());
+    block.mr_ = *mr;
+    desk.held += bytes;
+    return block;
+}
+
+void Block::close(const Desk& desk) {
+    if (memory_ == nullptr) return;
+    (void)desk.adapter().dereg_mr(mr_.lkey);
+    desk.held -= size_;
+    memory_.reset();
+    size_ = 0;
+    mr_ = {};
+}
+
+Done done_of(const verbs::Wc& wc) {
+    Done done{.wc = wc};
+    done.receive = (wc.wr_id & kReceive) != 0;
+    done.tag = static_cast<std::uint32_t>(wc.wr_id);
+    done.count = static_cast<std::uint32_t>(wc.wr_id >> kCountShift & kCountMask);
+    return done;
+}
+
+verbs::Result<Queues> Queues::open(const Desk& desk, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey) {
+    Queues queues;
+    queues.needs_ = needs;
+    if (needs.receive_bytes != 0 && needs.receives != 0) {
+        const std::size_t each = header_bytes(needs.type) + needs.receive_bytes;
+        auto slots = Block::open(desk, each * needs.receives, verbs::kLocalWrite);
+        if (!slots) return std::unexpected(slots.error());
+        queues.slots_ = std::move(*slots);
+    }
+    const auto qp = desk.adapter().create_qp({.pd = desk.pd,
+                                              .send_cq = cq,
+                                              .recv_cq = cq,
+                                              .cap = {.max_send_wr = needs.sends, .max_recv_wr = needs.receives},
+                                              .qp_type = needs.type});
+    verbs::Result<void> ready{};
+    if (!qp) {
+        ready = std::unexpected(qp.error());
+    } else {
+        queues.qpn_ = *qp;
+        if (needs.type != verbs::QpType::ud) {
+            ready = desk.adapter().modify_qp(*qp, {.qp_state = verbs::QpState::init, .pkey = pkey, .access = needs.access});
+            if (ready) ready = queues.post_all(desk);
+        }
+    }
+    if (!ready) {
+        queues.close(desk);
+        return std::unexpected(ready.error());
+    }
+    return queues;
+}
+
+void Queues::close(const Desk& desk) {
+    if (qpn_ != dissect::Qpn{}) (void)desk.adapter().destroy_qp(qpn_);
+    qpn_ = {};
+    slots_.close(desk);
+    outstanding_ = 0;
+    quiet_ = 0;
+}
+
+verbs::Result<void> Queues::post(const Desk& desk, verbs::SendWr wr, std::uint32_t tag) {
+    if (room() == 0) return std::unexpected(verbs::VerbsError::queue_full);
+    wr.wr_id = std::uint64_t{quiet_ + 1} << kCountShift | tag;
+    wr.send_flags.signaled = true;
+    const verbs::Result<void> posted = desk.adapter().post_send(qpn_, wr);
+    if (!posted) return posted;
+    ++outstanding_;
+    quiet_ = 0;
+    return posted;
+}
+
+verbs::Result<void> Queues::post_quietly(const Desk& desk, verbs::SendWr wr, std::uint32_t tag, bool last) {
+    if (last || quiet_ + 1 >= std::max(1U, needs_.sends / 2)) return post(desk, wr, tag);
+    if (room() < 2) return post(desk, wr, tag);  // the signaled one that frees it needs room, too
+    wr.wr_id = std::uint64_t{1} << kCountShift | tag;
+    wr.send_flags.signaled = false;
+    const verbs::Result<void> posted = desk.adapter().post_send(qpn_, wr);
+    if (!posted) return posted;
+    ++outstanding_;
+    ++quiet_;
+    return posted;
+}
+
+void Queues::note(const Done& done) {
+    if (!done.receive) outstanding_ -= std::min(outstanding_, done.count);
+}
+
+verbs::Result<void> Queues::post_all(const Desk& desk) {
+    verbs::Result<void> posted{};
+    for (std::uint32_t slot = 0; posted && slot < needs_.receives; ++slot) posted = post_receive(desk, slot);
+    return posted;
+}
+
+verbs::Result<void> Queues::post_receive(const Desk& desk, std::uint32_t slot) {
+    const std::size_t each = needs_.receives == 0 ? 0 : slots_.size() / needs_.receives;
+    const verbs::Sge piece = slots_.piece(each * slot, each);
+    verbs::RecvWr wr{.wr_id = kReceive | std::uint64_t{1} << kCountShift | slot};
+    if (each != 0) wr.sg_list = {&piece, 1};
+    return desk.adapter().post_recv(qpn_, wr);
+}
+
+dissect::MutableBytes Queues::message(const Done& done) const {
+    const std::size_t each = needs_.receives == 0 ? 0 : slots_.size() / needs_.receives;
+    const std::size_t skip = header_bytes(needs_.type);
+    if (done.wc.byte_len < skip || done.wc.byte_len > each || done.tag >= needs_.receives) return {};
+    return slots_.bytes().subspan(each * done.tag + skip, done.wc.byte_len - skip);
+}
+
+verbs::Sge Queues::message_piece(const Done& done) const {
+    const dissect::MutableBytes bytes = message(done);
+    return slots_.piece(bytes.empty() ? 0 : static_cast<std::size_t>(bytes.data() - slots_.bytes().data()), bytes.size());
+}
+
+std::string_view name(verbs::VerbsError error) { return verbs::kVerbsErrorNames[static_cast<std::size_t>(error)]; }
+
+}  // namespace qps::transport::live::peers

@@ -1,0 +1,110 @@
+// Block and Queues: registered memory of a program, and a queue pair with its receives and what is outstanding on it.
+//
+// Queues knows how many work requests of each kind are under way, so that no work queue and no completion queue can overflow:
+// whoever posts asks for room() first, and room comes back with completions alone, those of unsignaled requests with the next
+// signaled one. Receives are slots of equal size in one block; a slot is posted or its message is being looked at.
+//
+// Lengths of messages come from the adapter, which cut nothing; what is in a slot is a stranger's. Nothing grows after open().
+#pragma once
+
+#include <transport-replay/live/endpoint.hpp>
+#include <transport-replay/live/peers/program.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace qps::transport::live::peers {
+
+inline constexpr std::size_t kMostMemory = std::size_t{2} << 30;  // bytes of all blocks of a program: two of the largest regions
+inline constexpr std::size_t kMaxLines = 1000;                 // sentences nobody has taken; more are dropped
+
+// What a program works with during one call.
+struct Desk {
+    Endpoint& endpoint;
+    dissect::Instant now{};
+    verbs::Pd pd{};
+    ProgramCounts& counts;
+    std::vector<std::string>& lines;
+    std::size_t& held;  // bytes of the program's blocks
+    [[nodiscard]] verbs::Adapter& adapter() const { return endpoint.adapter(); }
+    void say(std::string sentence) const {
+        if (lines.size() < kMaxLines) lines.push_back(std::move(sentence));
+    }
+};
+
+// Memory that is registered. It must be closed before it is destroyed, while its adapter is still driven.
+class Block {
+public:
+    // Zeroed. Fails beyond kMostMemory (too_many), or as reg_mr() does.
+    [[nodiscard]] static verbs::Result<Block> open(const Desk& desk, std::size_t bytes, const verbs::Access& access);
+    void close(const Desk& desk);
+
+    [[nodiscard]] dissect::MutableBytes bytes() const { return {memory_.get(), size_}; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const verbs::Mr& mr() const { return mr_; }
+    // Part of it, for a work request; the caller keeps within size().
+    [[nodiscard]] verbs::Sge piece(std::size_t offset, std::size_t length) const {
+        return {.address = mr_.address + offset, .length = static_cast<std::uint32_t>(length), .lkey = mr_.lkey};
+    }
+
+private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t size_ = 0;
+    verbs::Mr mr_{};
+};
+
+struct QueueNeeds {
+    verbs::QpType type = verbs::QpType::rc;
+    std::uint32_t sends = 16;          // work requests under way at most
+    std::uint32_t receives = 16;       // posted at most
+    std::uint32_t receive_bytes = 64;  // of each; 0: messages without bytes (WRITE with immediate)
+    verbs::Access access = verbs::kEveryAccess;
+};
+// Entries of a completion queue that can never overflow.
+[[nodiscard]] constexpr std::uint32_t completions_of(const QueueNeeds& needs) { return needs.sends + needs.receives; }
+
+// A completion, by what it was posted as.
+struct Done {
+    verbs::Wc wc{};
+    bool receive = false;
+    std::uint32_t tag = 0;    // of a send: the poster's; of a receive: the slot
+    std::uint32_t count = 1;  // of a send: itself and the unsignaled ones before it
+};
+[[nodiscard]] Done done_of(const verbs::Wc& wc);
+
+class Queues {
+public:
+    // In INIT with all receives posted where it is RC or UC; UD: in RESET, post_all() when it is active.
+    [[nodiscard]] static verbs::Result<Queues> open(const Desk& desk, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey);
+    void close(const Desk& desk);
+
+    [[nodiscard]] dissect::Qpn qpn() const { return qpn_; }
+    [[nodiscard]] const QueueNeeds& needs() const { return needs_; }
+    [[nodiscard]] std::uint32_t outstanding() const { return outstanding_; }  // sends
+    [[nodiscard]] std::uint32_t room() const { return needs_.sends - outstanding_; }
+
+    // With a completion of its own. Where there is no room: queue_full.
+    verbs::Result<void> post(const Desk& desk, verbs::SendWr wr, std::uint32_t tag);
+    // Without, unless half of the queue is such already or the poster says that it is the last for now.
+    verbs::Result<void> post_quietly(const Desk& desk, verbs::SendWr wr, std::uint32_t tag, bool last);
+    // Every completion of this queue pair passes through here, once.
+    void note(const Done& done);
+
+    verbs::Result<void> post_all(const Desk& desk);
+    verbs::Result<void> post_receive(const Desk& desk, std::uint32_t slot);
+    // The message of a receive; of UD without the 40 bytes before it.
+    [[nodiscard]] dissect::MutableBytes message(const Done& done) const;
+    [[nodiscard]] verbs::Sge message_piece(const Done& done) const;
+
+private:
+    QueueNeeds needs_{};
+    dissect::Qpn qpn_{};
+    Block slots_;
+    std::uint32_t outstanding_ = 0;
+    std::uint32_t quiet_ = 0;  // unsignaled since the last signaled one
+};
+
+[[nodiscard]] std::string_view name(verbs::VerbsError error);
+
+}  // namespace qps::transport::live::peers

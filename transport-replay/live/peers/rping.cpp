@@ -1,0 +1,220 @@
+// rping: a client shows memory, the server READs it, and WRITEs the same back; over and over. As rping of librdmacm speaks.
+//
+//   client                                         server
+//   "source" ------- SEND 16 bytes -------------->
+//            <------ READ ------------------------
+//            <------ SEND "go on" (16 bytes) -----
+//   "sink"   ------- SEND 16 bytes -------------->
+//            <------ WRITE, up to the first zero byte
+//            <------ SEND "go on" ----------------   and again
+//
+// What is shown: address (8 bytes), key (4), length (4), big-endian. What "go on" holds means nothing. A ping is text: its
+// number, then letters from 'A' to 'z', one further with every ping, and a zero byte.
+//
+// A client can show any address, key and length: only the length matters here, and it ends at kMaxPing.
+#include <transport-replay/live/peers/connected.hpp>
+#include <transport-replay/live/peers/pattern.hpp>
+#include <transport-replay/live/peers/roles.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace qps::transport::live::peers {
+
+namespace {
+
+constexpr std::uint32_t kMaxPing = 1U << 20;  // bytes; rping itself ends at 64 KiB
+constexpr std::uint32_t kDefaultPing = 64;
+constexpr std::uint32_t kShown = 16;
+constexpr QueueNeeds kNeeds{.sends = 8, .receives = 4, .receive_bytes = kShown};
+
+enum Tag : std::uint32_t { kTold, kRead, kWritten };
+
+struct Shown {
+    std::uint64_t address = 0;
+    dissect::Rkey key{};
+    std::uint32_t length = 0;
+};
+Shown shown(dissect::Bytes message) {
+    return {dissect::read_be<std::uint64_t>(message, 0), dissect::Rkey{dissect::read_be<std::uint32_t>(message, 8)},
+            dissect::read_be<std::uint32_t>(message, 12)};
+}
+
+// The text of a ping. Letters go round between 'A' (65) and 'z' (122).
+void write_ping(dissect::MutableBytes into, std::uint64_t number) {
+    constexpr unsigned kFirst = 65;
+    constexpr unsigned kLetters = 122 - 65 + 1;
+    const std::string head = fmt::format("rdma-ping-{}: ", number);
+    for (std::size_t i = 0; i < into.size(); ++i) {
+        const auto letter = static_cast<unsigned>((number + (i - std::min(i, head.size()))) % kLetters) + kFirst;
+        into[i] = i < head.size() ? static_cast<std::byte>(head[i]) : static_cast<std::byte>(letter);
+    }
+    if (!into.empty()) into.back() = std::byte{0};
+}
+
+enum class Step : std::uint8_t { waits_for_source, reads, waits_for_sink, writes };
+
+struct RpingTalk {
+    Block control;  // what is said
+    Block ping;     // server: what was read; client: what is to be read
+    Block pong;     // client: where it comes back
+    Step step = Step::waits_for_source;
+    std::uint64_t rounds = 0;
+    std::uint32_t length = 0;
+    bool up = false;
+    bool through = false;  // client: all rounds are done
+};
+
+class Rping {
+public:
+    using Talk = RpingTalk;
+    explicit Rping(const ProgramRequest& request) : request_(request), size_(request.size.value_or(kDefaultPing)) {}
+
+    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) { return kNeeds; }
+
+    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
+        auto control = Block::open(desk, kShown, verbs::kLocalWrite);
+        if (!control) return std::unexpected(control.error());
+        talk.control = std::move(*control);
+        if (!request_.target) return CmPrivateBytes{};
+        auto ping = Block::open(desk, size_, {.local_write = true, .remote_read = true});
+        if (!ping) return std::unexpected(ping.error());
+        talk.ping = std::move(*ping);
+        auto pong = Block::open(desk, size_, {.local_write = true, .remote_write = true});
+        if (!pong) return std::unexpected(pong.error());
+        talk.pong = std::move(*pong);
+        return CmPrivateBytes{};
+    }
+
+    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes /*said*/) const {
+        talk.up = true;
+        if (request_.target) next_round(desk, link, talk);
+    }
+
+    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+        if (done.receive) {
+            const dissect::Bytes message = link.queues.message(done);
+            if (message.size() != kShown) {
+                link.fail(fmt::format("said {} bytes where {} are to be", message.size(), kShown));
+                return;
+            }
+            const Shown theirs = shown(message);
+            if (!link.post_receive(desk, done.tag)) return;
+            if (request_.target) {
+                told(desk, link, talk);
+            } else {
+                serve(desk, link, talk, theirs);
+            }
+        } else if (done.tag != kTold) {
+            served(desk, link, talk, done.tag);
+        }
+    }
+
+    [[nodiscard]] bool complete(const Talk& talk) const { return request_.target ? talk.through : talk.step == Step::waits_for_source; }
+
+    void close(const Desk& desk, const Link& link, Talk& talk) const {
+        if (talk.up) desk.say(about(link, fmt::format("{} of {}", counted(talk.rounds, "ping"), counted(talk.length, "byte"))));
+        talk.control.close(desk);
+        talk.ping.close(desk);
+        talk.pong.close(desk);
+    }
+    static bool again() { return false; }
+
+private:
+    // Client.
+    void next_round(const Desk& desk, Link& link, Talk& talk) const {
+        if (request_.count && talk.rounds >= *request_.count) {
+            talk.through = true;
+            link.finish();
+            return;
+        }
+        talk.step = Step::waits_for_source;
+        talk.length = size_;
+        write_ping(talk.ping.bytes(), talk.rounds);
+        show(desk, link, talk, talk.ping);
+    }
+    void told(const Desk& desk, Link& link, Talk& talk) const {
+        if (talk.through) return;
+        if (talk.step == Step::waits_for_source) {
+            talk.step = Step::waits_for_sink;
+            show(desk, link, talk, talk.pong);
+            return;
+        }
+        ++talk.rounds;
+        ++desk.counts.messages;
+        desk.counts.bytes += size_;
+        if (request_.verify && std::memcmp(talk.ping.bytes().data(), talk.pong.bytes().data(), size_) != 0) {
+            ++desk.counts.wrong;
+            desk.say(about(link, fmt::format("ping {} came back changed", talk.rounds - 1)));
+        }
+        std::ranges::fill(talk.pong.bytes(), std::byte{0xff});  // so that the last one cannot be taken for the next
+        next_round(desk, link, talk);
+    }
+    static void show(const Desk& desk, Link& link, const Talk& talk, const Block& block) {
+        const dissect::MutableBytes message = talk.control.bytes();
+        write_be(message, 0, block.mr().address);
+        write_be(message, 8, static_cast<std::uint32_t>(block.mr().rkey));
+        write_be(message, 12, static_cast<std::uint32_t>(block.size()));
+        say(desk, link, talk);
+    }
+
+    // Server.
+    static void serve(const Desk& desk, Link& link, Talk& talk, const Shown& theirs) {
+        if (theirs.length == 0 || theirs.length > kMaxPing) {
+            link.fail(fmt::format("showed {} of memory", counted(theirs.length, "byte")));
+        } else if (talk.step == Step::waits_for_source) {
+            talk.length = theirs.length;
+            if (talk.ping.size() < theirs.length) {
+                talk.ping.close(desk);  // nothing of ours is under way that uses it
+                auto larger = Block::open(desk, theirs.length, verbs::kLocalWrite);
+                if (!larger) {
+                    link.fail("no memory for its ping");
+                    return;
+                }
+                talk.ping = std::move(*larger);
+            }
+            talk.step = Step::reads;
+            move(desk, link, talk, theirs, verbs::WrOpcode::rdma_read, theirs.length, kRead);
+        } else if (talk.step == Step::waits_for_sink) {
+            const dissect::Bytes text = talk.ping.bytes().first(talk.length);
+            const auto zero = static_cast<std::size_t>(std::ranges::find(text, std::byte{0}) - text.begin());
+            const auto length = static_cast<std::uint32_t>(std::min(zero + 1, text.size()));
+            talk.step = Step::writes;
+            move(desk, link, talk, theirs, verbs::WrOpcode::rdma_write, std::min(length, theirs.length), kWritten);
+        } else {
+            link.fail("showed memory out of turn");
+        }
+    }
+    static void served(const Desk& desk, Link& link, Talk& talk, std::uint32_t tag) {
+        if (tag == kWritten) {
+            ++talk.rounds;
+            ++desk.counts.messages;
+            desk.counts.bytes += talk.length;
+        }
+        talk.step = tag == kRead ? Step::waits_for_sink : Step::waits_for_source;
+        say(desk, link, talk);
+    }
+    static void move(const Desk& desk, Link& link, const Talk& talk, const Shown& theirs, verbs::WrOpcode opcode, std::uint32_t length,
+                     std::uint32_t tag) {
+        const verbs::Sge piece = talk.ping.piece(0, length);
+        link.post(desk, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {theirs.address, theirs.key}}, tag);
+    }
+    static void say(const Desk& desk, Link& link, const Talk& talk) {
+        const verbs::Sge piece = talk.control.piece(0, kShown);
+        link.post(desk, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kTold);
+    }
+
+    ProgramRequest request_;
+    std::uint32_t size_;
+};
+
+}  // namespace
+
+Made make_rping(const ProgramRequest& request) {
+    if (const auto fits = sound(request, 1, kMaxPing); !fits) return std::unexpected(fits.error());
+    return Connected<Rping>(Rping(request), request, kRpingPort);
+}
+
+}  // namespace qps::transport::live::peers

@@ -1,0 +1,159 @@
+// sink: receives everything, and says how fast it came. For a source of ours, and for anybody who SENDs.
+//
+// What is said beside request and reply is in offer.hpp. By the way that a source announces:
+//   SEND                   messages go into the posted receives; nothing is answered. So do those of who announces nothing.
+//   WRITE                  message n goes into slot n modulo slots; a SEND of 8 bytes says how many were written, from the first.
+//   WRITE with immediate   likewise, and every message says itself that it is there (immediate data: n, the low 32 bits).
+// To WRITEs the sink answers by SENDs of 8 bytes: how many it has looked at. Whoever writes message n waits until n - slots was
+// looked at. Counts are big-endian.
+//
+// A stranger may announce any size: kMostMemory ends what all of them take. What a source claims to have written without having
+// done so is judged as what lies there.
+#include <transport-replay/live/peers/connected.hpp>
+#include <transport-replay/live/peers/offer.hpp>
+#include <transport-replay/live/peers/pattern.hpp>
+#include <transport-replay/live/peers/roles.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::transport::live::peers {
+
+namespace {
+
+constexpr std::uint32_t kUnannounced = 1U << 16;  // bytes of the longest message of who announces nothing
+constexpr std::uint32_t kCountBytes = 8;
+constexpr std::uint32_t kSinkSends = 8;  // answers under way; more wait for these
+
+struct SinkTalk {
+    Announcement announced{};
+    Block region;               // where WRITEs go
+    Block control;              // answers
+    std::uint64_t written = 0;  // as the source says
+    std::uint64_t looked_at = 0;
+    std::uint64_t answered = 0;
+    std::uint64_t bytes = 0;
+    std::optional<dissect::Instant> first{};
+    dissect::Instant last{};
+    bool up = false;
+};
+
+class Sink {
+public:
+    using Talk = SinkTalk;
+    explicit Sink(const ProgramRequest& request) : request_(request) {}
+
+    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& talk, dissect::Bytes said) const {
+        const std::uint32_t most = request_.size.value_or(kUnannounced);
+        const auto announced = read_announcement(said);
+        talk.announced = announced.value_or(Announcement{.depth = static_cast<std::uint16_t>(request_.depth), .bytes = most});
+        Announcement& its = talk.announced;
+        if (announced && its.bytes > (request_.size ? most : kMaxTransfer))
+            return std::unexpected(fmt::format("it announces messages of {}", bytes_text(its.bytes)));
+        its.depth = static_cast<std::uint16_t>(std::clamp<std::uint32_t>(its.depth, 1, request_.depth));
+        if (its.way == Way::send) return QueueNeeds{.sends = 1, .receives = its.depth, .receive_bytes = std::max(1U, its.bytes)};
+        return QueueNeeds{.sends = kSinkSends, .receives = its.depth + 1U, .receive_bytes = kCountBytes};
+    }
+    static verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) {
+        const Announcement& its = talk.announced;
+        if (its.way == Way::send) return CmPrivateBytes{};
+        auto region =
+            Block::open(desk, std::max<std::size_t>(1, std::size_t{its.depth} * its.bytes), {.local_write = true, .remote_write = true});
+        if (!region) return std::unexpected(region.error());
+        talk.region = std::move(*region);
+        auto control = Block::open(desk, kCountBytes, verbs::kLocalWrite);
+        if (!control) return std::unexpected(control.error());
+        talk.control = std::move(*control);
+        const verbs::Mr& mr = talk.region.mr();
+        return private_bytes(
+            Offer{.allowed = kMayWrite, .slots = its.depth, .address = mr.address, .length = talk.region.size(), .key = mr.rkey},
+            kOfferBytes);
+    }
+    static void up(const Desk& /*desk*/, Link& /*link*/, Talk& talk, dissect::Bytes /*said*/) { talk.up = true; }
+
+    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+        if (done.receive) {
+            if (!talk.first) talk.first = desk.now;
+            talk.last = desk.now;
+            if (!take(desk, link, talk, done)) return;
+            if (!link.post_receive(desk, done.tag)) return;
+        }
+        answer(desk, link, talk);
+    }
+    static bool complete(const Talk& talk) { return talk.written == talk.looked_at; }
+    static void close(const Desk& desk, const Link& link, Talk& talk) {
+        if (talk.up) {
+            std::string line = fmt::format("{}, {}", counted(talk.looked_at, "message"), bytes_text(talk.bytes));
+            const auto took = talk.first ? static_cast<std::int64_t>(talk.last) - static_cast<std::int64_t>(*talk.first) : 0;
+            if (took > 0)
+                line += fmt::format(" in {}, {}", duration_text(dissect::Duration{took}),
+                                    rate_text(static_cast<double>(talk.bytes) * 8e9 / static_cast<double>(took)));
+            desk.say(about(link, line));
+        }
+        talk.region.close(desk);
+        talk.control.close(desk);
+    }
+    static bool again() { return false; }
+
+private:
+    bool take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+        if (talk.announced.way == Way::send) {
+            ++talk.written;
+            look_at(desk, link, talk, link.queues.message(done));
+            return true;
+        }
+        std::uint64_t written = talk.written + 1;  // by its immediate data
+        if (done.wc.opcode == verbs::WcOpcode::recv) {
+            const dissect::Bytes message = link.queues.message(done);
+            if (message.size() != kCountBytes) {
+                link.fail(fmt::format("said {} where 8 are to be", counted(message.size(), "byte")));
+                return false;
+            }
+            written = dissect::read_be<std::uint64_t>(message, 0);
+        } else if (talk.announced.way != Way::write_with_imm || done.wc.byte_len != talk.announced.bytes) {
+            link.fail("wrote otherwise than announced");
+            return false;
+        }
+        if (written < talk.written || written - talk.looked_at > talk.announced.depth) {
+            link.fail(fmt::format("says that {} were written, after {}", counted(written, "message"), talk.written));
+            return false;
+        }
+        talk.written = written;
+        while (talk.looked_at < talk.written) {
+            const std::size_t slot = talk.looked_at % talk.announced.depth;
+            look_at(desk, link, talk, talk.region.bytes().subspan(slot * talk.announced.bytes, talk.announced.bytes));
+        }
+        return true;
+    }
+    void look_at(const Desk& desk, const Link& link, Talk& talk, dissect::Bytes message) const {
+        // What is not filled by ours is nobody's to judge; what is must also be the next one.
+        const Content content = request_.verify ? judge(message) : Content::foreign;
+        const bool next = content != Content::right || dissect::read_be<std::uint64_t>(message, 8) == talk.looked_at;
+        if (content == Content::wrong || !next) {
+            ++desk.counts.wrong;
+            desk.say(about(link, fmt::format("message {} is not as it has to be", talk.looked_at)));
+        }
+        ++talk.looked_at;
+        talk.bytes += message.size();
+        ++desk.counts.messages;
+        desk.counts.bytes += message.size();
+    }
+    static void answer(const Desk& desk, Link& link, Talk& talk) {
+        if (talk.announced.way == Way::send || talk.answered == talk.looked_at || link.queues.room() == 0) return;
+        talk.answered = talk.looked_at;
+        write_be(talk.control.bytes(), 0, talk.answered);
+        const verbs::Sge piece = talk.control.piece(0, kCountBytes);
+        link.post(desk, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, 0);
+    }
+
+    ProgramRequest request_;
+};
+
+}  // namespace
+
+Made make_sink(const ProgramRequest& request) {
+    if (const auto fits = sound(request, 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
+    return Connected<Sink>(Sink(request), request, kSinkPort);
+}
+
+}  // namespace qps::transport::live::peers

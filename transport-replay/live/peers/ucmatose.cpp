@@ -1,0 +1,111 @@
+// ucmatose: the server sends, the client receives and sends as many back, the server leaves. As ucmatose of librdmacm speaks.
+//
+// Both sides are told the same number and size of messages. All messages of a server are alike, and the client answers with
+// what it got (the original has one buffer for both), so that both can tell whether the bytes are right. The original waits
+// for all its connections before it begins; here each begins when it is there, which a peer cannot tell.
+//
+// The client of the original has no patience where no receive is posted: as many as there may be messages are posted before
+// a connection is accepted, up to kMostPosted; more than that many messages need a client with patience (of ours, say).
+#include <transport-replay/live/peers/connected.hpp>
+#include <transport-replay/live/peers/pattern.hpp>
+#include <transport-replay/live/peers/roles.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::transport::live::peers {
+
+namespace {
+
+constexpr std::uint32_t kDefaultSize = 100;  // as the original
+constexpr std::uint64_t kDefaultCount = 10;
+constexpr std::uint32_t kMostPosted = 4096;
+constexpr std::uint32_t kLongest = 1U << 20;  // bytes of a message
+
+struct UcmatoseTalk {
+    Block out;  // the message
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    bool up = false;
+};
+
+class Ucmatose {
+public:
+    using Talk = UcmatoseTalk;
+    explicit Ucmatose(const ProgramRequest& request)
+        : request_(request), size_(request.size.value_or(kDefaultSize)), count_(request.count.value_or(kDefaultCount)) {
+        const auto posted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count_, 1, kMostPosted));
+        needs_ = {.sends = posted, .receives = posted, .receive_bytes = size_};
+    }
+
+    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const { return needs_; }
+    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
+        auto out = Block::open(desk, size_, verbs::kLocalWrite);
+        if (!out) return std::unexpected(out.error());
+        talk.out = std::move(*out);
+        if (!request_.target) fill(talk.out.bytes(), static_cast<std::uint32_t>(request_.seed), 0);
+        return CmPrivateBytes{};
+    }
+    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes /*said*/) const {
+        talk.up = true;
+        if (!request_.target) send(desk, link, talk);
+        if (!request_.target && count_ == 0) link.finish();
+    }
+    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+        if (done.receive) take(desk, link, talk, done);
+        if (link.complaint) return;
+        if (!request_.target || talk.received >= count_) send(desk, link, talk);
+        if (!request_.target && talk.received >= count_ && talk.sent >= count_) link.finish();
+    }
+    [[nodiscard]] bool complete(const Talk& talk) const { return talk.received >= count_ && talk.sent >= count_; }
+    void close(const Desk& desk, const Link& link, Talk& talk) const {
+        if (talk.up)
+            desk.say(about(link, fmt::format("{} sent, {} received", counted(talk.sent, "message"), counted(talk.received, "message"))));
+        talk.out.close(desk);
+    }
+    static bool again() { return false; }
+
+private:
+    void send(const Desk& desk, Link& link, Talk& talk) const {
+        const verbs::Sge piece = talk.out.piece(0, size_);
+        while (talk.sent < count_ && link.queues.room() != 0) {
+            const bool last = talk.sent + 1 == count_;
+            if (!link.post_quietly(desk, {.sg_list = {&piece, 1}}, 0, last)) return;
+            ++talk.sent;
+            ++desk.counts.messages;
+            desk.counts.bytes += size_;
+        }
+    }
+    void take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+        const dissect::Bytes message = link.queues.message(done);
+        if (talk.received >= count_) {
+            link.fail("sent more than was agreed");
+            return;
+        }
+        // The client's first is what all others have to be.
+        if (request_.target && talk.received == 0 && message.size() <= size_) std::ranges::copy(message, talk.out.bytes().begin());
+        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, talk.out.bytes()));
+        if (!right) {
+            ++desk.counts.wrong;
+            desk.say(about(link, fmt::format("message {} is not as it has to be", talk.received)));
+        }
+        ++talk.received;
+        ++desk.counts.messages;
+        desk.counts.bytes += message.size();
+        link.post_receive(desk, done.tag);
+    }
+
+    ProgramRequest request_;
+    std::uint32_t size_;
+    std::uint64_t count_;
+    QueueNeeds needs_{};
+};
+
+}  // namespace
+
+Made make_ucmatose(const ProgramRequest& request) {
+    if (const auto fits = sound(request, 1, kLongest); !fits) return std::unexpected(fits.error());
+    return Connected<Ucmatose>(Ucmatose(request), request, kRdmaCmPort);
+}
+
+}  // namespace qps::transport::live::peers
