@@ -242,7 +242,7 @@ TEST_CASE("nobody listens, and the user ends it") {
     REQUIRE(client.begin(stage.a, stage.now).has_value());
     struct Idle {
         bool done() const { return true; }
-        void poll(Endpoint&, Instant) {}
+        void poll(live::Endpoint&, Instant) {}
         std::optional<Instant> poll_at() const { return std::nullopt; }
     } idle;
     CHECK(stage.run(client, idle));

@@ -141,8 +141,8 @@ std::optional<End> ConversationCollector::sender(const Observation& observation,
     if (!story.connection || connection_ == nullptr) return std::nullopt;
     if (*story.connection != uid_ && timeline_->find(*story.connection) != nullptr) return std::nullopt;  // it stayed another one
     for (const End end : {End::a, End::b}) {
-        const Endpoint& from = connection_->end(end);
-        const Endpoint& to = connection_->end(other(end));
+        const transport::Endpoint& from = connection_->end(end);
+        const transport::Endpoint& to = connection_->end(other(end));
         if (observation.flow.source == from.address && observation.flow.destination == to.address &&
             to.qpn == observation.flow.destination_qp)
             return end;

@@ -65,7 +65,7 @@ struct RecordedMessage {
 
 // What one end said of itself when the connection was made; nothing: not recorded.
 struct RecordedEnd {
-    Endpoint who;
+    transport::Endpoint who;  // not that of live/
     std::optional<std::uint8_t> responder_resources{};
     std::optional<std::uint8_t> initiator_depth{};
     std::optional<std::uint8_t> rnr_retry_count{};
