@@ -97,6 +97,7 @@ inline Played play(const transport::live::RecordedConversation& requester, const
     ConversationPlayer client(requester, std::move(*asks), settings);
     const auto connecting = client.begin(stage.a, stage.now);
     if (!connecting) FAIL(connecting.error());
+    server.map_keys(client.untold_keys());
     Played played;
     played.ended = stage.run(client, server);
     played.requester = client.comparison();

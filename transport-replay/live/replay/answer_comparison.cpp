@@ -112,11 +112,12 @@ void compare_answer(const RecordedMessage& recorded, ComparedMessage& live) {
         add(live, DifferenceKind::rnr, recorded.rnr_naks, live.rnr_naks);
 }
 
-void compare_result(const RecordedMessage& recorded, Bytes result, ComparedMessage& live) {
+void compare_result(const RecordedMessage& recorded, Bytes result, std::span<const ByteRange> left_out, ComparedMessage& live) {
     if (!recorded.succeeded() || live.ending != Ending::completed) return;
     if (recorded.message.verb == Verb::read_request) {
-        if (auto difference = compare_bytes(recorded.payload.bytes, result, recorded.payload.holes))
-            live.differences.push_back(*difference);
+        std::vector<ByteRange> ranges = recorded.payload.holes;
+        ranges.insert(ranges.end(), left_out.begin(), left_out.end());
+        if (auto difference = compare_bytes(recorded.payload.bytes, result, ranges)) live.differences.push_back(*difference);
     } else if (recorded.is_atomic() && recorded.message.atomic_result && result.size() == sizeof(std::uint64_t)) {
         std::uint64_t value = 0;
         std::memcpy(&value, result.data(), sizeof value);

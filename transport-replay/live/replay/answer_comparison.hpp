@@ -122,7 +122,8 @@ struct ReplayComparison {
 // An answer to a message of ours: how it ended, whether the peer was ready.
 void compare_answer(const RecordedMessage& recorded, ComparedMessage& live);
 // What a READ brought, or an ATOMIC, in memory as hosts have it.
-void compare_result(const RecordedMessage& recorded, dissect::Bytes result, ComparedMessage& live);
+// `left_out`, in bytes of the READ: what requests behind it changed while it was under way; without a fence either value is right.
+void compare_result(const RecordedMessage& recorded, dissect::Bytes result, std::span<const ByteRange> left_out, ComparedMessage& live);
 // A message of the peer that came; `invalidated`: the recorded key that stands for the live one.
 void compare_arrival(const RecordedMessage& recorded, const verbs::Wc& wc, std::optional<dissect::Rkey> invalidated, dissect::Bytes bytes,
                      std::span<const ByteRange> left_out, ComparedMessage& live);

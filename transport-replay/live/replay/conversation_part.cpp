@@ -53,8 +53,8 @@ private:
         const auto consider = [&](Instant instant) { last = last ? std::max(*last, instant) : instant; };
         if (own_ > 0) consider(recorded(part_.posts[own_ - 1].message).message.answer_time);
         if (peer_ > 0) consider(recorded(part_.peers[peer_ - 1]).message.last_time);
-        const Duration delay = last ? std::max(Duration{}, elapsed(*last, time)) : Duration{};
-        return {own_, peer_, delay};
+        if (!last) last = conversation_.messages.front().message.first_time;  // what the connection's beginning stands for
+        return {own_, peer_, std::max(Duration{}, elapsed(*last, time))};
     }
     void from_the_beginning() { own_ = peer_ = 0; }
 
@@ -109,12 +109,20 @@ private:
         }
     }
 
+    // The peer asked for memory by that key: where we told of it is found by its address, too.
+    [[nodiscard]] bool was_used(Rkey key) const {
+        const RecordedRegion* region = part_.memory.find(key, std::nullopt);
+        return region == nullptr || region->access != verbs::Access{};
+    }
+
     void plan_telling() {
         const AdvertisedMemory told_by_us(conversation_, part_.ours);
         for (const std::uint32_t index : part_.peers) {
             const Message& message = recorded(index).message;
-            if (!message.access) continue;
-            const auto found = told_by_us.find(message.access->key, message.access->address, message.first_frame);
+            const bool used = message.access.has_value();
+            if (!used && (!message.invalidate || was_used(*message.invalidate))) continue;
+            const auto found = used ? told_by_us.find(message.access->key, message.access->address, message.first_frame)
+                                    : told_by_us.find(*message.invalidate, std::nullopt, message.first_frame);
             if (found) place_of(part_.told, *found);
         }
         for (std::uint32_t i = 0; i < part_.told.size(); ++i) {

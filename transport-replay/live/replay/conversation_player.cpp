@@ -53,6 +53,9 @@ bool ConversationPlayer::done() const { return state_->phase == Playing::Phase::
 std::vector<std::string> ConversationPlayer::take_lines() { return std::exchange(state_->lines, {}); }
 ProgramCounts ConversationPlayer::counts() const { return state_->counts; }
 std::vector<KeyMapping> ConversationPlayer::untold_keys() const { return state_->untold; }
+void ConversationPlayer::map_keys(std::span<const KeyMapping> keys) {
+    state_->settings.keys.insert(state_->settings.keys.end(), keys.begin(), keys.end());
+}
 const ReplayComparison& ConversationPlayer::comparison() const { return state_->result; }
 
 }  // namespace qps::transport::live

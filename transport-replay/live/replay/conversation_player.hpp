@@ -61,6 +61,8 @@ public:
 
     // Recorded keys of our memory that no message tells of, and what they are here: for whoever must tell the peer. After begin().
     [[nodiscard]] std::vector<KeyMapping> untold_keys() const;
+    // The same, heard of the peer; as PlayerSettings::keys, until it is asked for.
+    void map_keys(std::span<const KeyMapping> keys);
     // What was compared so far; final once done().
     [[nodiscard]] const ReplayComparison& comparison() const;
 

@@ -26,6 +26,8 @@ verbs::Result<PlayedMemory> PlayedMemory::open(verbs::Adapter& adapter, verbs::P
             if (!window) return std::unexpected(window.error());
             region.window = *window;
             region.key = verbs::next_rkey(window->rkey);  // what the first bind makes of it
+            region.at_once = std::ranges::none_of(
+                part.told, [&](const Advertisement& place) { return place.key == recorded.key && place.message != kInPrivateData; });
         }
         memory.regions_.push_back(region);
     }
@@ -80,8 +82,10 @@ verbs::Result<void> PlayedMemory::bind(verbs::Adapter& adapter, Qpn qp, const Ad
     const Region* only = of == nullptr ? nullptr : find(of->key, of->address_offset ? std::optional(of->address) : std::nullopt);
     if (of != nullptr && only == nullptr) return {};
     for (Region& region : regions_) {
-        if (!region.window || region.bound || (only != nullptr && only != &region)) continue;
+        if (!region.window || region.bound || (only == nullptr ? !region.at_once : only != &region)) continue;
         const Rkey key = verbs::next_rkey(region.window->rkey);
+        verbs::Access access = region.recorded->access;
+        access.local_write = false;  // of regions alone
         const verbs::SendWr wr{.wr_id = kBindRequest | static_cast<std::uint64_t>(&region - regions_.data()),
                                .opcode = verbs::WrOpcode::bind_mw,
                                .send_flags = {.signaled = true},
@@ -90,7 +94,7 @@ verbs::Result<void> PlayedMemory::bind(verbs::Adapter& adapter, Qpn qp, const Ad
                                         .lkey = region.mr.lkey,
                                         .address = region.mr.address,
                                         .length = region.mr.length,
-                                        .access = region.recorded->access}};
+                                        .access = access}};
         if (auto posted = adapter.post_send(qp, wr); !posted) return posted;
         region.window->rkey = region.key = key;
         region.bound = true;

@@ -32,7 +32,7 @@ public:
     [[nodiscard]] std::optional<dissect::Rkey> recorded_key(dissect::Rkey live) const;
     // The peer invalidated it.
     void invalidated(dissect::Rkey live);
-    // Binds the windows that are not bound, of one advertisement or all. Queue pair in RTS.
+    // Binds the window of an advertisement where it is not bound; or all that no message tells of. Queue pair in RTS.
     [[nodiscard]] verbs::Result<void> bind(verbs::Adapter& adapter, dissect::Qpn qp, const Advertisement* of = nullptr);
 
     // Receives in slots.
@@ -49,6 +49,7 @@ public:
         dissect::Rkey key{};  // what a peer is to use
         std::optional<verbs::Window> window{};
         bool bound = false;
+        bool at_once = false;  // bound in the beginning: no message tells of it
     };
     [[nodiscard]] std::span<const Region> regions() const { return regions_; }
 

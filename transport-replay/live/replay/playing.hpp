@@ -32,7 +32,7 @@ struct Playing {
 
     const RecordedConversation& conversation;
     const ConversationPart part;
-    const PlayerSettings settings;
+    PlayerSettings settings;
     ReplayComparison result{};
     ProgramCounts counts{};
     std::vector<std::string> lines{};
@@ -92,6 +92,8 @@ struct Playing {
     void take_refusals(Endpoint& endpoint, dissect::Instant now);
     void count_naks(Endpoint& endpoint);
     void drain(Endpoint& endpoint, dissect::Instant now);
+    void take_bind(Endpoint& endpoint, const verbs::Wc& wc, dissect::Instant now);
+    [[nodiscard]] std::vector<ByteRange> changed_meanwhile(const Message& read) const;
     void take_answer(Endpoint& endpoint, const verbs::Wc& wc, dissect::Instant now);
     void take_arrival(const verbs::Wc& wc, dissect::Instant now);
     void pass_peers();

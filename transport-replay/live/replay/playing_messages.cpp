@@ -70,9 +70,31 @@ void Playing::drain(Endpoint& endpoint, Instant now) {
     while (const std::size_t count = endpoint.adapter().poll_cq(cq, done))
         for (const Wc& wc : std::span(done).first(count)) {
             if (wc.wr_id & kReceiveRequest) take_arrival(wc, now);
-            else if (wc.wr_id & kBindRequest) continue;  // one that fails flushes what comes behind it
+            else if (wc.wr_id & kBindRequest) take_bind(endpoint, wc, now);
             else take_answer(endpoint, wc, now);
         }
+}
+
+void Playing::take_bind(Endpoint& endpoint, const Wc& wc, Instant now) {
+    if (wc.status == WcStatus::success || wc.status == WcStatus::wr_flush_err || !connected()) return;
+    conclude(endpoint, ReplayEnd::failed, fmt::format("a memory window could not be bound: {}", verbs::name(wc.status)), now);
+}
+
+// Of a READ that is answered: what requests posted behind it may have changed before it was executed.
+std::vector<ByteRange> Playing::changed_meanwhile(const Message& read) const {
+    std::vector<ByteRange> ranges;
+    if (read.verb != Verb::read_request) return ranges;
+    for (const Outstanding& behind : outstanding) {
+        const RecordedMessage& each = recorded(part.posts[behind.post].message);
+        const bool changes = each.is_atomic() || each.message.verb == Verb::write || each.message.verb == Verb::atomic_write;
+        if (!changes || !each.message.access) continue;
+        const ByteRange range{each.message.access->address, behind.bytes.size()};
+        const ByteRange asked{read.access->address, read.access->length};
+        if (!overlap(range, asked)) continue;
+        const std::uint64_t begin = std::max(range.offset, asked.offset);
+        ranges.push_back({begin - asked.offset, std::min(range.end(), asked.end()) - begin});
+    }
+    return ranges;
 }
 
 void Playing::take_answer(Endpoint& endpoint, const Wc& wc, Instant now) {
@@ -87,7 +109,7 @@ void Playing::take_answer(Endpoint& endpoint, const Wc& wc, Instant now) {
         live.done = last_progress = now;
         compare_answer(recorded(message), live);
         if (wc.status == WcStatus::success) {
-            compare_result(recorded(message), mine.bytes, live);
+            compare_result(recorded(message), mine.bytes, changed_meanwhile(recorded(message).message), live);
             ++counts.messages;
             counts.bytes += mine.bytes.size();
         }
@@ -248,6 +270,7 @@ void Playing::post_messages(Endpoint& endpoint, Instant now) {
         if (!at || *at > now || !look_at(next.touches, now)) return;
         for (const std::uint32_t fill : next.fills) memory->fill(part.memory.fills[fill]);
         if (const auto posted = post(endpoint.adapter(), static_cast<std::uint32_t>(next_post), now); !posted) {
+            if (posted.error() == verbs::VerbsError::queue_full && !outstanding.empty()) return;  // binds fill it: later
             const auto why = verbs::kVerbsErrorNames[static_cast<std::size_t>(posted.error())];
             conclude(endpoint, ReplayEnd::failed, fmt::format("message {} could not be posted: {}", next.message + 1, why), now);
             return;

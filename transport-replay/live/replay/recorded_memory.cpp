@@ -16,6 +16,7 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint64_t kAtomicBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kUnusedBytes = 8;       // of a region that nobody used
 constexpr std::uint64_t kZeroBased = 1U << 16;  // addresses below are offsets in a region, not of one space
 constexpr std::size_t kMaxPlacesOfKey = 256;    // one key reaches few buffers; a key of all memory may
 constexpr std::uint8_t kInvalidRequest = 1;     // NAK codes (9.7.5.2.4)
@@ -116,6 +117,8 @@ private:
             grant(near->access, each.message.verb);
         }
         std::ranges::sort(invalidated_);
+        for (const Rkey key : invalidated_)  // shown and taken back, and never used: only the key is known
+            if (!by_key_.contains(key)) by_key_[key].push_back({.key = key, .range = {0, kUnusedBytes}});
     }
 
     std::optional<std::string> make_blocks() {
