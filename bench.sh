@@ -4,7 +4,8 @@
 #   ./bench.sh [PACKETS]    default one million; BENCH_ROUNDS (default 5) rounds, in turns
 #
 # The captures are made once and kept in ${TMPDIR:-/tmp}/qpscope-bench (about 3 GB for a million packets). BENCH_LONG=1 adds the
-# memory of a capture ten times as long (1.4 GB of headers).
+# memory of a capture ten times as long (1.4 GB of headers). BENCH_WIRE=1 measures devices and `qpscope replay` on a veth
+# instead (root).
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/packages.sh"
@@ -34,4 +35,5 @@ make_capture "headers-100000-$packets.pcap" $((4 * packets)) 1024 100000 1000 12
 if [[ -n ${BENCH_LONG:-} ]]; then make_capture "headers-long-$packets.pcap" $((10 * packets)) 1024 64 1000 128; fi
 if [[ ! -e $data/$large.zst ]]; then zstd -q -1 "$data/$large" -o "$data/$large.zst.part" && mv "$data/$large.zst.part" "$data/$large.zst"; fi
 
+if [[ -n ${BENCH_WIRE:-} ]]; then exec bash "$here/bench/wire.sh" "$bin" "$data/$large"; fi
 exec bash "$here/bench/compare.sh" "$bin" "$data" "$packets"

@@ -2,10 +2,12 @@
 # Builds the tests where it must and runs them all.
 #
 #   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed
-#   ./test.sh --asan    the same under the address and undefined-behaviour sanitizers
-#   ./test.sh --clang   the same built by clang
+#   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers
+#   ./test.sh --clang   the same by clang without sanitizers
 #   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
 #   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); what crashes it is kept in tests/fuzz/crashes/
+#   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
+#                       each kind; skipped, with a word, where there is no root
 #   ./test.sh --all     all of these
 #
 # Options may be combined. Every part runs even if one before it failed; the exit code is 0 only if all passed.
@@ -87,13 +89,26 @@ part_fuzz() {
     return $failed
 }
 
+# The lab is worth installing QEMU for only where it can be had.
+part_interop() {
+    local code=0 options=()
+    [[ $interop == all ]] || options=(--quick)
+    tests/lab/interop --can || { code=$?; [[ $code == 77 ]]; return; }
+    need_packages interop || { echo "SKIPPED: interoperability: its packages cannot be had"; return 0; }
+    if [[ -z ${QPSCOPE:-} ]]; then need_packages build && build_preset dev 3 qpscope || return 1; fi
+    echo "== interoperability, $interop cases" >&2
+    tests/lab/interop "${options[@]}" || { code=$?; [[ $code == 77 ]]; }
+}
+
 parts=()
 tidy=changed
+interop=all
 for option in "$@"; do
     case $option in
-        --asan | --clang | --tidy | --fuzz) parts+=("${option#--}") ;;
+        --asan | --clang | --tidy | --fuzz | --interop) parts+=("${option#--}") ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
-        --all) parts=(tidy fuzz clang asan dev); tidy=all ;;
+        --interop=quick) parts+=(interop); interop=quick ;;
+        --all) parts=(tidy fuzz clang asan interop dev); tidy=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac

@@ -30,9 +30,9 @@ namespace qps::cli {
 
 using namespace transport;
 using namespace transport::live;
-using live::Endpoint;
 using dissect::Duration;
 using dissect::Instant;
+using live::Endpoint;
 
 namespace {
 
@@ -249,6 +249,18 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
 SteadyTime::SteadyTime() : start_{read_clock(CLOCK_REALTIME)}, monotonic_start_(read_clock(CLOCK_MONOTONIC)) {}
 
 Instant SteadyTime::now() const { return later(start_, Duration{read_clock(CLOCK_MONOTONIC) - monotonic_start_}); }
+
+std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock) {
+    while (!endpoint.host().settled() && !interrupted()) {
+        const Instant now = clock.now();
+        endpoint.poll(now);
+        sleep_on(endpoint.device().descriptor(), until(endpoint.poll_at(), now));
+    }
+    for (const OwnAddress& own : endpoint.host().addresses())
+        if (own.state == AddressState::duplicate)
+            return std::unexpected(Failure{ExitCode::unreadable, fmt::format("{} is another's on this wire", text(own.address))});
+    return {};
+}
 
 Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, const SteadyTime& clock,
              const std::function<void(Instant)>& show) {

@@ -70,6 +70,9 @@ struct OpenEndpoint {
 };
 [[nodiscard]] std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, dissect::Instant now);
 
+// Lets the host find out whether its addresses are free, which takes a second at most. Fails where another has one of them.
+[[nodiscard]] std::expected<void, Failure> settle(transport::live::Endpoint& endpoint, const SteadyTime& clock);
+
 // How driving ended.
 enum class Ending : std::uint8_t { done, interrupted, time_is_up, device_gone };
 

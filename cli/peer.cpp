@@ -15,9 +15,9 @@ namespace qps::cli {
 
 using namespace transport;
 using namespace transport::live;
-using live::Endpoint;
 using dissect::Duration;
 using dissect::Instant;
+using live::Endpoint;
 
 namespace {
 
@@ -51,14 +51,14 @@ public:
 
     // The lines of the program so far. Machines get them on standard error: standard output is one document.
     void show(Program& program, Instant now) {
-        const std::vector<std::string> lines = program.take_lines();
-        if (lines.empty() || (options_.quiet && options_.format != OutputFormat::table)) return;
-        for (const std::string& line : lines) {
-            const std::string text = fmt::format("{:>12}  {}\n", seconds_text(elapsed(clock_.start(), now)), line);
-            if (options_.format == OutputFormat::table) output_.write(text);
-            else std::fputs(text.c_str(), stderr);
-        }
-        if (options_.format == OutputFormat::table) output_.flush();
+        for (const std::string& line : program.take_lines()) tell(line, now);
+    }
+
+    void tell_serving(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
+        std::string where;
+        for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
+        const auto port = static_cast<unsigned>(request.port.value_or(row_.port));
+        tell(fmt::format("serves {} at {}{}", row_.name, where, port != 0 ? fmt::format(", port {}", port) : ""), now);
     }
 
     void summarize(Endpoint& endpoint, const Program& program, Instant now) {
@@ -68,6 +68,16 @@ public:
     }
 
 private:
+    void tell(const std::string& line, Instant now) {
+        const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(elapsed(clock_.start(), now)), line);
+        if (options_.format == OutputFormat::table) {
+            output_.write(shown);
+            output_.flush();
+        } else if (!options_.quiet) {
+            std::fputs(shown.c_str(), stderr);
+        }
+    }
+
     void summarize_for_people(Endpoint& endpoint, const Program& program, Instant now) {
         const ProgramCounts done = program.counts();
         const EndpointCounts& counts = endpoint.counts();
@@ -169,8 +179,10 @@ ExitCode run_peer(const Options& options) {
     auto opened = open_endpoint(options.live, clock.now());
     if (!opened) return fail(opened.error());
     Endpoint& endpoint = opened->endpoint;
+    if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     Reporting reporting(options, *row, output, clock);
+    if (!request.target) reporting.tell_serving(opened->addresses, request, clock.now());
     const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
     reporting.summarize(endpoint, *program, clock.now());
     if (const auto problem = endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);

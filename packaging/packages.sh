@@ -31,6 +31,12 @@ lint   clang-tidy-19       the linter
 fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
 test   tshark              a second opinion on every field; where it is missing that test is skipped
+interop  qemu-system-x86  the machines of the interoperability lab
+interop  cpio             packs what they boot from
+interop  kmod             finds the modules they need
+interop  xz-utils         unpacks kernels and modules
+interop  zstd             unpacks kernels
+interop  iproute2         the namespace and bridge of the lab
 screenshots  xvfb         a screen for the pictures of the window
 screenshots  xdotool      keys for them
 screenshots  imagemagick  takes them and makes them small

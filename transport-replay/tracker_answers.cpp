@@ -314,8 +314,9 @@ void Tracker::connect(const CmAttempt& attempt) {
     entry.told.cm_attempt = attempt.uid;
     entry.told.cm_path_mtu = attempt.path_mtu;
     if (attempt.retry_count) entry.retries = *attempt.retry_count;
-    if (attempt.active.starting_psn) entry.halves[0].requests.begin_at(*attempt.active.starting_psn);
-    if (attempt.passive.starting_psn) entry.halves[1].requests.begin_at(*attempt.passive.starting_psn);
+    // A starting PSN is where the other side is to begin (12.7.31).
+    if (attempt.passive.starting_psn) entry.halves[0].requests.begin_at(*attempt.passive.starting_psn);
+    if (attempt.active.starting_psn) entry.halves[1].requests.begin_at(*attempt.active.starting_psn);
     index_.set(there, WayOf(index, End::a).word());
     index_.set(back, WayOf(index, End::b).word());
 }

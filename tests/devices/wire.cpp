@@ -3,6 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/pcap_device.hpp>
+#include <transport-replay/live/device/udp_device.hpp>
 
 using namespace qps::transport::live;
 using namespace qps::dissect;
@@ -125,6 +126,20 @@ TEST_CASE("an interface that is gone is told, one that is down is waited for") {
         pair.a.flush(pair.now);
         CHECK(pair.a.problem());
         CHECK(pair.a.counts().refused == refused + 1);
+    });
+}
+
+TEST_CASE("a UDP device carries what its interface does") {
+    qps::test::in_namespace([] {
+        REQUIRE(qps::test::run("ip link set va mtu 1400"));
+        REQUIRE(qps::test::run("ip addr add 10.9.9.1/24 dev va"));
+        const auto narrow = UdpDevice::open("10.9.9.1");
+        REQUIRE(narrow);
+        CHECK(narrow->limits().frame_bytes == 1414);
+        const auto wide = UdpDevice::open("127.0.0.3");
+        REQUIRE(wide);
+        CHECK(wide->limits().frame_bytes == kLongestFrame);
+        CHECK_FALSE(UdpDevice::open("10.9.9.2"));
     });
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tests/support/catch.hpp>
-#include <transport-replay/live/cm/connection_manager.hpp>
+#include <transport-replay/live/cm/communication.hpp>
 #include <transport-replay/live/cm/ip_cm.hpp>
 #include <transport-replay/live/sim_link.hpp>
 

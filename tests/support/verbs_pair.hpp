@@ -33,6 +33,7 @@ inline Flying flying(const transport::verbs::Departure& out) {
     copy.packet.payload = copy.payload;
     return copy;
 }
+inline transport::verbs::Arrival arrival_of(const Flying&& flown) = delete;  // it borrows
 inline transport::verbs::Arrival arrival_of(const Flying& flown) {
     transport::verbs::Arrival in{.packet = flown.packet, .source = flown.to.source, .destination = flown.to.destination, .ecn = flown.ecn};
     in.packet.payload = flown.payload;

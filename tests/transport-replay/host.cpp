@@ -33,7 +33,7 @@ TEST_CASE("addresses: link-local, groups, prefixes, path MTU") {
 TEST_CASE("a host probes its addresses, announces them, and is ready") {
     Lan lan;
     CHECK_FALSE(lan.a.settled());
-    CHECK(lan.a.gids().empty());
+    CHECK(lan.a.gids().size() == 1);  // RoCEv1's alone
     Route early = route_over(Network::roce_v2_ipv4, kB);
     CHECK(lan.a.complete(early, 0, lan.now) == Reach::no_source);
     std::size_t probes = 0, announcements = 0;
@@ -210,6 +210,17 @@ TEST_CASE("beyond the link frames go to the gateway, with the VLAN tag and its p
     }
     Route near = route_over(Network::roce_v2_ipv4, kB);
     CHECK(send(lan, lan.a, lan.b, near).fate == FrameFate::roce);
+}
+
+TEST_CASE("an address without a subnet reaches all by its gateway") {
+    HostSettings alone{.mac = kMacA, .addresses = {{kA, 32}}, .gateway_ipv4 = kB};
+    Lan lan(alone, settings_of(kMacB, kB, kB6));
+    lan.settle();
+    Route route = route_over(Network::roce_v2_ipv4, ipv4_address(0xc0000263));
+    CHECK(lan.a.complete(route, 0, lan.now) == Reach::resolving);
+    lan.pump();
+    REQUIRE(lan.a.complete(route, 0, lan.now) == Reach::ready);
+    CHECK(route.destination_mac == std::to_underlying(kMacB));
 }
 
 TEST_CASE("where the operating system has the address we ask and learn, and say nothing else") {

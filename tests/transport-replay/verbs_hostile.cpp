@@ -67,7 +67,8 @@ TEST_CASE("limited members speak with full ones") {
     VerbsPair pair(limited, limited);
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.b.receive(qb, 1, 0, 64));
-    Arrival in = arrival_of(request_of(pair, qa));
+    const Flying right = request_of(pair, qa);
+    Arrival in = arrival_of(right);
     in.packet.pkey = dissect::Pkey{0x7fff};
     pair.b.adapter.process(in, pair.now);
     CHECK(pair.b.received().size() == 1);

@@ -39,7 +39,8 @@ TEST_CASE("times come in order, whatever is changed and taken away meanwhile") {
     constexpr std::uint32_t kSlots = 200;
     Schedule schedule;
     for (std::uint32_t i = 0; i < kSlots; ++i) schedule.add(Slot{i});
-    std::mt19937 draw(3);
+    std::mt19937 numbers(3);
+    const auto draw = [&] { return static_cast<std::uint32_t>(numbers()); };
     std::map<std::uint32_t, std::int64_t> model;
     for (int step = 0; step < 20'000; ++step) {
         const std::uint32_t slot = draw() % kSlots;

@@ -192,6 +192,7 @@ void Connections::finish_active(ConnectionEvent& event, Instant now) {
         return;
     }
     event.rejection.reason = RejectReason::unsupported;
+    event.last = true;  // of an attempt that the consumer refuses the connection manager says no more
     static_cast<void>(manager_->reject(event.id, RejectReason::unsupported, {}, {}, now));
     static_cast<void>(adapter_->modify_qp(ours->second.qp, {.qp_state = QpState::err}));
 }

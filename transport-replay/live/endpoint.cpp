@@ -23,10 +23,11 @@ struct Waiting {
     std::uint8_t priority = 0;
 };
 
+// Those that are still being probed too: connections are made once they are ready.
 std::vector<Address> addresses_of(const Host& host, bool roce_v1) {
     std::vector<Address> addresses;
-    for (const Gid& gid : host.gids())
-        if ((gid.network == Network::roce_v1) == roce_v1) addresses.push_back(gid.address);
+    for (const OwnAddress& own : host.addresses())
+        addresses.push_back(roce_v1 ? in_space(own.address, AddressSpace::roce_v1) : own.address);
     // The link-local one, made of the MAC address, is the last choice as a source.
     std::ranges::stable_partition(addresses, [](const Address& address) { return !is_link_local(address); });
     return addresses;

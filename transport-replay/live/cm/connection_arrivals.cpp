@@ -1,5 +1,5 @@
 // What a peer says to a connection manager: head and ids are checked here, messages about requests elsewhere.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -215,7 +215,7 @@ void ConnectionManager::State::on_lap(const ManagementDatagram& datagram, std::u
         return send(connection->alternate_sent);
     }
     if (lap.path.remote_gid == connection->local && lap.path.local_gid == connection->remote) return refused(AlternateStatus::is_current);
-    if (events.size() >= kMaxEvents) return refuse(CmRefusal::full);
+    if (events.size() >= kMaxCmEvents) return refuse(CmRefusal::full);
     (void)advance(*connection, AlternateEvent::lap);
     connection->loading = transaction;
     connection->proposed = path_of(lap.path);

@@ -1,6 +1,6 @@
 // What a connection manager does with a REQ, a REP and SIDR: whether it can be, whether it was there before, what is wrong
 // with it.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -134,7 +134,7 @@ void ConnectionManager::State::on_req(const ManagementDatagram& datagram, std::u
         refuse(CmRefusal::malformed);
         return reject(check.reason, check.information(asked));
     }
-    if (events.size() >= kMaxEvents) return refuse(CmRefusal::full);  // it asks again
+    if (events.size() >= kMaxCmEvents) return refuse(CmRefusal::full);  // it asks again
     while (table.half_open() >= kMaxHalfOpen) crowd_out(*table.oldest_half_open(), now);
     if (!make_room()) {
         refuse(CmRefusal::full);
@@ -263,7 +263,7 @@ void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, s
         close(*known);
     }
     if (!listens(req.service, ListenKind::datagrams)) return refused(SidrStatus::no_service);
-    if (events.size() >= kMaxEvents) return refuse(CmRefusal::full);
+    if (events.size() >= kMaxCmEvents) return refuse(CmRefusal::full);
     while (table.half_open() >= kMaxHalfOpen) crowd_out(*table.oldest_half_open(), now);
     if (!make_room()) {
         refuse(CmRefusal::full);

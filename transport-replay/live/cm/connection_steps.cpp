@@ -1,5 +1,5 @@
 // The steps that calls, datagrams and timers of a connection manager share.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -71,7 +71,7 @@ ManagementDatagram ConnectionManager::State::addressed(ManagementDatagram datagr
 }
 
 void ConnectionManager::State::send(const ManagementDatagram& datagram) {
-    if (outgoing.size() >= kMaxAnswers) return refuse(CmRefusal::answers);
+    if (outgoing.size() >= kMaxCmAnswers) return refuse(CmRefusal::answers);
     if (const auto written = read_cm(datagram.bytes)) ++counts.sent[static_cast<std::size_t>(written->message)];
     outgoing.push_back(datagram);
 }
@@ -186,7 +186,7 @@ void ConnectionManager::State::send_delay(CmConnection& connection, CmAbout abou
 }
 
 bool ConnectionManager::State::make_room() {
-    if (table.size() < kMaxConnections) return true;
+    if (table.size() < kMaxCmIds) return true;
     CmConnection* oldest = table.oldest_remembered();
     if (oldest == nullptr) return false;
     close(*oldest);

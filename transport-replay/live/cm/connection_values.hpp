@@ -185,7 +185,8 @@ enum class ConnectionEventKind : std::uint8_t {
     rejected,            // the attempt is over; `rejection` says why and by whom
     unreachable,         // the attempt is over: nobody answered
     delayed,             // the peer sent an MRA: it needs time
-    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error
+    disconnected,        // a connection is over: DREQ, DREP, stale, or REJ. The queue pair goes to error. (Also of one whose
+                         // `established` never came: the DREQ overtook the RTU.)
     released,            // TIMEWAIT is over: the queue pair's number may be used again. Last event of any id
     alternate_request,   // passive: a LAP. answer_alternate() it
     alternate_response,  // active: an APR
@@ -240,7 +241,7 @@ enum class CmError : std::uint8_t {
     wrong_state,        // the state machine has no such edge
     private_data_long,  // longer than private_room() of the message
     invalid_parameter,  // a number that does not fit its field, a service already listened to, a transport we lack
-    too_many,           // kMaxConnections, kMaxListeners
+    too_many,           // kMaxCmIds, kMaxCmListeners
 };
 inline constexpr std::array<std::string_view, 5> kCmErrorNames{"unknown_id", "wrong_state", "private_data_long", "invalid_parameter",
                                                                "too_many"};

@@ -14,7 +14,7 @@
 // know, and agrees() compares it with the addresses the datagram really had.
 #pragma once
 
-#include <transport-replay/live/cm/connection_manager.hpp>
+#include <transport-replay/live/cm/communication.hpp>
 
 #include <array>
 #include <cstdint>

@@ -84,8 +84,8 @@ concept DeviceLike =
 
 class Device {
 public:
-    template <DeviceLike T>
-        requires(!std::same_as<T, Device>)
+    template <class T>
+        requires(!std::same_as<T, Device>) && DeviceLike<T>  // in this order: moving a Device must not ask whether it is like one
     Device(T device) : held_(new T(std::move(device)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
 
     // What is there, at most kDeviceBatch frames, in the order of arrival; borrowed until the next receive(). Does not wait.

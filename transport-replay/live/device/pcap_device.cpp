@@ -1,3 +1,4 @@
+#include <transport-replay/live/device/interface_facts.hpp>
 #include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/device/pcap_device.hpp>
 
@@ -7,11 +8,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <net/if.h>
 #include <pcap/pcap.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace qps::transport::live {
 
@@ -27,27 +24,6 @@ struct CloseHandle {
     void operator()(pcap_t* handle) const { pcap_close(handle); }
 };
 using Handle = std::unique_ptr<pcap_t, CloseHandle>;
-
-struct Interface {
-    std::size_t mtu = 0;
-    std::uint64_t mac = 0;
-};
-
-// What libpcap does not tell: through any socket, with calls that all Unix systems know. What is not told stays 0.
-Interface look_up(const std::string& name) {
-    Interface found;
-    ifreq request{};
-    name.copy(request.ifr_name, sizeof(request.ifr_name) - 1);
-    const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
-    if (socket < 0) return found;
-    if (ioctl(socket, SIOCGIFMTU, &request) == 0) found.mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
-#ifdef SIOCGIFHWADDR
-    if (ioctl(socket, SIOCGIFHWADDR, &request) == 0)
-        for (int i = 0; i < 6; ++i) found.mac = found.mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
-#endif
-    ::close(socket);
-    return found;
-}
 
 std::string why(pcap_t* handle, int status) {
     const char* detail = pcap_geterr(handle);
@@ -101,7 +77,7 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
         pcap_freecode(&program);
         if (status != 0) return fail(fmt::format("capture filter \"{}\": {}", filter, pcap_geterr(handle.get())));
     }
-    const Interface found = look_up(interface);
+    const InterfaceFacts found = facts_of_interface(interface);
     const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTags, kLongestFrame);
     auto state = std::make_unique<State>(std::max(longest, kShortestFrame), found.mac);
     state->interface = interface;

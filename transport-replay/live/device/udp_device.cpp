@@ -2,6 +2,7 @@
 #include <dissect/icrc.hpp>
 #include <transport-replay/live/device/datagram_headers.hpp>
 #include <transport-replay/live/device/identification.hpp>
+#include <transport-replay/live/device/interface_facts.hpp>
 #include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/device/udp_device.hpp>
 #include <transport-replay/live/internet_checksum.hpp>
@@ -91,7 +92,8 @@ void read_control(msghdr& message, DatagramEnds& ends) {
 }  // namespace
 
 struct UdpDevice::State {
-    State() : room(new std::byte[kDeviceBatch * kLongestFrame]), outbox(kLongestFrame) {}
+    explicit State(std::size_t frame_bytes)
+        : room(new std::byte[kDeviceBatch * kLongestFrame]), outbox(frame_bytes), longest(frame_bytes) {}
 
     std::string name;
     Descriptor socket;
@@ -101,6 +103,7 @@ struct UdpDevice::State {
     std::unique_ptr<std::byte[]> room;  // of a batch of received frames
     std::array<ReceivedFrame, kDeviceBatch> received;
     Outbox outbox;
+    std::size_t longest;  // that its interface carries: IP packets do not become fragments
     Messages in;
     std::size_t unarmed = kDeviceBatch;  // of `in`: those before it are used up
     Messages out;
@@ -148,7 +151,8 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
         return fail("it is no IPv4 or IPv6 address");
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, &freeaddrinfo);
 
-    auto state = std::make_unique<State>();
+    const std::size_t mtu = facts_of_interface(interface_with(*found->ai_addr)).mtu;
+    auto state = std::make_unique<State>(mtu == 0 ? kLongestFrame : std::clamp(mtu + kEthernetHeader, kShortestFrame, kLongestFrame));
     state->name = address;
     state->ipv6 = found->ai_family == AF_INET6;
     std::memcpy(&state->bound, found->ai_addr, found->ai_addrlen);
@@ -288,7 +292,8 @@ int UdpDevice::descriptor() const { return state_->socket.number(); }
 std::optional<Problem> UdpDevice::problem() const { return std::nullopt; }
 
 DeviceLimits UdpDevice::limits() const {
-    return {.frame_bytes = kLongestFrame, .resolves_addresses = true, .udp_source_port = state_->local.port, .mac = mac_for(state_->local)};
+    return {
+        .frame_bytes = state_->longest, .resolves_addresses = true, .udp_source_port = state_->local.port, .mac = mac_for(state_->local)};
 }
 
 DeviceCounts UdpDevice::counts() const {

@@ -33,7 +33,7 @@ void earliest(std::optional<Instant>& at, std::optional<Instant> other) {
 
 Host::Host(const HostSettings& settings, Instant now) : settings_(settings), memberships_(settings.mac) {
     const Claiming claiming = claiming_of(settings);
-    if (settings.link_local && settings.owner != AddressOwner::device) {
+    if (settings.link_local && settings.owner == AddressOwner::us) {
         constexpr std::uint8_t kLinkLocalPrefix = 64;
         own_.add(link_local_of(settings.mac), kLinkLocalPrefix, claiming, now);
     }
@@ -58,13 +58,13 @@ bool Host::settled() const {
 }
 
 std::vector<Gid> Host::gids() const {
-    std::vector<Gid> gids;
-    const auto add = [&](const Address& address) {
-        gids.push_back({in_space(address, AddressSpace::roce_v1), Network::roce_v1});
-        gids.push_back({address, family_of(address) == Family::ipv4 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6});
-    };
-    for (const OwnAddress& own : own_.all())
-        if (own.state == AddressState::ready) add(own.address);
+    const Address first = link_local_of(settings_.mac);
+    std::vector<Gid> gids{{in_space(first, AddressSpace::roce_v1), Network::roce_v1}};
+    for (const OwnAddress& own : own_.all()) {
+        if (own.state != AddressState::ready) continue;
+        if (own.address != first) gids.push_back({in_space(own.address, AddressSpace::roce_v1), Network::roce_v1});
+        gids.push_back({own.address, family_of(own.address) == Family::ipv4 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6});
+    }
     return gids;
 }
 
@@ -183,7 +183,8 @@ Arrived Host::take_datagram(Instant now) {
 bool Host::believable(const Address& address, Mac mac) const {
     if (!is_individual(mac) || mac == settings_.mac || own_.find(address) != nullptr) return false;
     if (is_unspecified(address) || is_multicast_group(address) || is_loopback(address)) return false;
-    return own_.on_link(address) &&
+    const bool gateway = address == settings_.gateway_ipv4 || address == settings_.gateway_ipv6;  // of a /32 it is on no link
+    return (gateway || own_.on_link(address)) &&
            std::ranges::none_of(own_.all(), [&](const OwnAddress& own) { return is_broadcast(address, own.address, own.prefix); });
 }
 

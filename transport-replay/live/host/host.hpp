@@ -45,7 +45,7 @@ struct HostSettings {
     std::size_t mtu = 1500;               // of the interface: the longest IP packet
     std::optional<std::uint16_t> vlan{};  // VLAN identifier, 1 to 4094; frames of others are not for us
     AddressOwner owner = AddressOwner::us;
-    bool link_local = true;  // fe80:: out of the MAC address too
+    bool link_local = true;  // fe80:: out of the MAC address too; the system's addresses are those it has
     bool detect_duplicates = true;
 };
 
@@ -125,7 +125,8 @@ public:
     [[nodiscard]] std::span<const OwnAddress> addresses() const { return own_.all(); }
     // Whether every address is ready or known to be another's.
     [[nodiscard]] bool settled() const;
-    // In the order in which adapters list them: the link-local one of the MAC address first, each for RoCEv1 and RoCEv2.
+    // In the order in which adapters list them: the link-local one of the MAC address first, which RoCEv1 has always; each for
+    // RoCEv1 and RoCEv2.
     [[nodiscard]] std::vector<Gid> gids() const;
     [[nodiscard]] std::optional<PathMtu> path_mtu() const { return path_mtu_of(settings_.mtu); }
     [[nodiscard]] const HostCounts& counts() const { return counts_; }

@@ -8,8 +8,8 @@
 //   const Mr mr = *adapter.reg_mr(pd, memory, kEveryAccess);                    // std::span<std::byte> memory: ours to the end
 //   const Cq cq = *adapter.create_cq(64);
 //   const dissect::Qpn qp = *adapter.create_qp({.pd = pd, .send_cq = cq, .recv_cq = cq});
-//   adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = kEveryAccess});   // then rtr, rts
-//   adapter.post_send(qp, ...);                                                 // verbs.hpp
+//   if (!adapter.modify_qp(qp, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = kEveryAccess})) ...  // rtr, rts
+//   if (const auto posted = adapter.post_send(qp, ...); !posted) ...            // verbs.hpp; posted.error() says why not
 //   while (const auto out = adapter.poll(now)) device.send(out->packet, route_of(*out));
 //   adapter.process({.packet = in, .source = from, .destination = mine}, now);
 //   while (const std::size_t count = adapter.poll_cq(cq, done)) ...
@@ -179,44 +179,44 @@ public:
 
     // Protection domains, memory. What is in use is busy. The bytes stay the caller's, and must stay, until dereg_mr().
     [[nodiscard]] Result<Pd> alloc_pd();
-    Result<void> dealloc_pd(Pd pd);
+    [[nodiscard]] Result<void> dealloc_pd(Pd pd);
     [[nodiscard]] Result<Mr> reg_mr(Pd pd, dissect::MutableBytes bytes, Access access, std::optional<std::uint64_t> iova = std::nullopt);
-    Result<void> dereg_mr(dissect::Rkey lkey);
+    [[nodiscard]] Result<void> dereg_mr(dissect::Rkey lkey);
     [[nodiscard]] Result<Window> alloc_mw(Pd pd, MwType type);
     // Type 1: posts the bind to the queue pair's send queue; the new key.
-    Result<dissect::Rkey> bind_mw(dissect::Qpn qp, std::uint64_t wr_id, const MwBind& bind, SendFlags flags = {});
-    Result<void> dealloc_mw(Mw mw);
+    [[nodiscard]] Result<dissect::Rkey> bind_mw(dissect::Qpn qp, std::uint64_t wr_id, const MwBind& bind, SendFlags flags = {});
+    [[nodiscard]] Result<void> dealloc_mw(Mw mw);
 
     // Completion queues. A notification is asked for once (req_notify_cq) and comes once.
     [[nodiscard]] Result<Cq> create_cq(std::uint32_t depth);
-    Result<void> resize_cq(Cq cq, std::uint32_t depth);
-    Result<void> destroy_cq(Cq cq);
+    [[nodiscard]] Result<void> resize_cq(Cq cq, std::uint32_t depth);
+    [[nodiscard]] Result<void> destroy_cq(Cq cq);
     std::size_t poll_cq(Cq cq, std::span<Wc> into);
-    Result<void> req_notify_cq(Cq cq, bool solicited_only = false);
+    [[nodiscard]] Result<void> req_notify_cq(Cq cq, bool solicited_only = false);
     [[nodiscard]] std::vector<Cq> take_notifications();
 
     // Shared receive queues. An armed limit (> 0) gives one event when fewer receives than that are left.
     [[nodiscard]] Result<Srq> create_srq(Pd pd, std::uint32_t max_wr, std::uint32_t max_sge = 4);
-    Result<void> modify_srq(Srq srq, std::uint32_t limit);
-    Result<void> destroy_srq(Srq srq);
-    Result<void> post_srq_recv(Srq srq, const RecvWr& wr);
+    [[nodiscard]] Result<void> modify_srq(Srq srq, std::uint32_t limit);
+    [[nodiscard]] Result<void> destroy_srq(Srq srq);
+    [[nodiscard]] Result<void> post_srq_recv(Srq srq, const RecvWr& wr);
 
     // Queue pairs. modify_qp() without qp_state changes attributes in the state it is in.
     [[nodiscard]] Result<dissect::Qpn> create_qp(const QpInitAttr& init);
-    Result<void> modify_qp(dissect::Qpn qp, const QpAttr& attr);
+    [[nodiscard]] Result<void> modify_qp(dissect::Qpn qp, const QpAttr& attr);
     [[nodiscard]] Result<QpStatus> query_qp(dissect::Qpn qp) const;
-    Result<void> destroy_qp(dissect::Qpn qp);
-    Result<void> post_send(dissect::Qpn qp, const SendWr& wr);
-    Result<void> post_recv(dissect::Qpn qp, const RecvWr& wr);
-    Result<void> attach_mcast(dissect::Qpn qp, const Address& group);
-    Result<void> detach_mcast(dissect::Qpn qp, const Address& group);
+    [[nodiscard]] Result<void> destroy_qp(dissect::Qpn qp);
+    [[nodiscard]] Result<void> post_send(dissect::Qpn qp, const SendWr& wr);
+    [[nodiscard]] Result<void> post_recv(dissect::Qpn qp, const RecvWr& wr);
+    [[nodiscard]] Result<void> attach_mcast(dissect::Qpn qp, const Address& group);
+    [[nodiscard]] Result<void> detach_mcast(dissect::Qpn qp, const Address& group);
     // The groups somebody is attached to, for who must tell the network.
     [[nodiscard]] std::vector<Address> groups() const;
 
     [[nodiscard]] std::vector<AsyncEvent> take_async_events();
 
     // Queue pair 1, which always exists.
-    Result<void> send_datagram(const live::ManagementDatagram& datagram);
+    [[nodiscard]] Result<void> send_datagram(const live::ManagementDatagram& datagram);
     [[nodiscard]] std::vector<live::ManagementDatagram> take_datagrams();
 
     // The wire.

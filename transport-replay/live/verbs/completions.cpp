@@ -57,7 +57,7 @@ void complete_receive(AdapterState& adapter, QueuePair& qp, std::uint64_t id, Wc
 
 void fail(AdapterState& adapter, QueuePair& qp, std::optional<AsyncEventType> event, LastWords words) {
     if (qp.state == QpState::err || qp.state == QpState::reset) return;
-    qp.state = QpState::err;
+    qp.state = step(kQpMachine, qp.state, QpEvent::fatal).value_or(QpState::err);
     qp.mute = words == LastWords::no;
     qp.cnp.reset();
     if (qp.requester) {

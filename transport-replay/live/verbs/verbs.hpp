@@ -4,9 +4,10 @@
 // as on the wire: by the address a region was registered at (Mr::address) and its key.
 //
 //   const Sge piece{.address = mr.address, .length = 64, .lkey = mr.lkey};
-//   adapter.post_recv(qp, {.wr_id = 1, .sg_list = {&piece, 1}});
-//   adapter.post_send(qp, {.wr_id = 2, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .send_flags = {.signaled = true},
-//                          .remote = {.address = theirs.address, .rkey = theirs.rkey}});
+//   const auto received = adapter.post_recv(qp, {.wr_id = 1, .sg_list = {&piece, 1}});   // a Result: refusals have names
+//   const SendWr write{.wr_id = 2, .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .send_flags = {.signaled = true},
+//                      .remote = {.address = theirs.address, .rkey = theirs.rkey}};
+//   const auto sent = adapter.post_send(qp, write);
 //   std::array<Wc, 8> done;
 //   for (const Wc& wc : std::span(done).first(adapter.poll_cq(cq, done))) if (wc.status != WcStatus::success) ...
 //
@@ -201,12 +202,11 @@ enum class AsyncEventType : std::uint8_t {
     qp_access_err,        // a peer asked for memory that is not its
     comm_est,             // the first packet of the peer came while in RTR
     sq_drained,           // SQD, and nothing is outstanding any more
-    srq_err,              // a receive of a shared queue could not be used
     srq_limit_reached,    // fewer receives than the limit; it is disarmed
     qp_last_wqe_reached,  // in error, and takes nothing from its shared receive queue any more
 };
-inline constexpr std::array<std::string_view, 9> kAsyncEventNames{
-    "cq_err", "qp_fatal", "qp_req_err", "qp_access_err", "comm_est", "sq_drained", "srq_err", "srq_limit_reached", "qp_last_wqe_reached"};
+inline constexpr std::array<std::string_view, 8> kAsyncEventNames{"cq_err",   "qp_fatal",   "qp_req_err",        "qp_access_err",
+                                                                  "comm_est", "sq_drained", "srq_limit_reached", "qp_last_wqe_reached"};
 
 struct AsyncEvent {
     AsyncEventType type = AsyncEventType::qp_fatal;

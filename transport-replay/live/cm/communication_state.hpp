@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/live/cm/cm_messages.hpp>
-#include <transport-replay/live/cm/connection_manager.hpp>
+#include <transport-replay/live/cm/communication.hpp>
 #include <transport-replay/live/cm/connection_table.hpp>
 
 #include <deque>

@@ -275,7 +275,7 @@ TEST_CASE("a consumer that takes its time is excused with an MRA when the peer a
         ends.run_for(seconds(600));
         CHECK(ends.events_of(End::b, Kind::unreachable).size() == 1);
         REQUIRE(ends.events_of(End::a, Kind::rejected).size() == 1);
-        CHECK(ends.events_of(End::a, Kind::rejected)[0].rejection.reason == RejectReason::timeout);
+        CHECK(ends.events_of(End::a, Kind::rejected)[0].rejection.reason == RejectReason::consumer);
         CHECK(ends.active().size() + ends.passive().size() == 0);
     }
 }

@@ -1,5 +1,5 @@
 // What a consumer asks a connection manager for.
-#include <transport-replay/live/cm/connection_manager_state.hpp>
+#include <transport-replay/live/cm/communication_state.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -59,7 +59,7 @@ ConnectionManager& ConnectionManager::operator=(ConnectionManager&&) noexcept = 
 ConnectionManager::~ConnectionManager() = default;
 
 CmResult ConnectionManager::listen(ServiceId service, ListenKind kind, std::uint64_t mask) {
-    if (state_->listeners.size() >= kMaxListeners) return std::unexpected(CmError::too_many);
+    if (state_->listeners.size() >= kMaxCmListeners) return std::unexpected(CmError::too_many);
     const ServiceId masked{static_cast<std::uint64_t>(service) & mask};
     if (!state_->listeners.try_emplace(masked, State::Listener{kind, mask}).second) return std::unexpected(CmError::invalid_parameter);
     return {};

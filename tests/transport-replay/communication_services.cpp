@@ -44,7 +44,7 @@ TEST_CASE("a datagram service is resolved by SIDR, with its Q_Key") {
     ends.lost = [&](End, CmMessage said) { return said == CmMessage::sidr_rep && losses-- > 0; };
     const auto id = ip_resolve(ends.active(), PortSpace::udp, kIpEnds, {}, ends.now);
     REQUIRE(id);
-    ends.run_for(seconds(60));
+    ends.run_for(seconds(100));
     CHECK(ends.events_of(End::b, Kind::sidr_request).size() == 1);
     const auto resolved = ends.events_of(End::a, Kind::sidr_response);
     REQUIRE(resolved.size() == 1);

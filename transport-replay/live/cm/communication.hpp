@@ -28,8 +28,8 @@
 //
 // An attacker could feed any bytes from any address in any order. Ids are believed only from the address of their
 // connection and beside the peer's own id. What grows: attempts nobody has decided on (kMaxHalfOpen: the oldest are refused
-// with REJ "no resources"), connections (kMaxConnections), answers under way (kMaxAnswers), events not taken
-// (kMaxEvents), services listened to (kMaxListeners). Times that a peer asks for end at kLongestPeerTimeout.
+// with REJ "no resources"), connections (kMaxCmIds), answers under way (kMaxCmAnswers), events not taken
+// (kMaxCmEvents), services listened to (kMaxCmListeners). Times that a peer asks for end at kLongestPeerTimeout.
 #pragma once
 
 #include <transport-replay/live/cm/connection_values.hpp>
@@ -44,16 +44,18 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxHalfOpen = 1024;         // what listen backlogs of hosts are; 2 MiB
-inline constexpr std::size_t kMaxConnections = 1U << 14;  // those in TIMEWAIT and refused ones that are remembered included; 32 MiB
-inline constexpr std::size_t kMaxRemembered = 1024;       // answers kept for repetitions of what they answer
-inline constexpr std::size_t kMaxAnswers = 1U << 12;      // datagrams to send at once, 1 MiB; more are lost, as on a wire
-inline constexpr std::size_t kMaxEvents = 1U << 12;       // not taken; beyond it REQs and SIDR_REQs are ignored
-inline constexpr std::size_t kMaxListeners = 256;
+inline constexpr std::size_t kMaxHalfOpen = 1024;       // what listen backlogs of hosts are; 2 MiB
+inline constexpr std::size_t kMaxCmIds = 1U << 14;      // those in TIMEWAIT and refused ones that are remembered included; 32 MiB
+inline constexpr std::size_t kMaxRemembered = 1024;     // answers kept for repetitions of what they answer
+inline constexpr std::size_t kMaxCmAnswers = 1U << 12;  // datagrams to send at once, 1 MiB; more are lost, as on a wire
+inline constexpr std::size_t kMaxCmEvents = 1U << 12;   // not taken; beyond it REQs and SIDR_REQs are ignored
+inline constexpr std::size_t kMaxCmListeners = 256;
 inline constexpr TimeoutCode kLongestPeerTimeout{24};  // 68.7 s: what Linux asks for in an MRA
 inline constexpr TimeoutCode kShortestPeerTimeout{8};  // 1 ms: 15 retries are no flood
 inline constexpr TimeoutCode kLongestTimewait{21};     // 8.6 s: far above paths that exist (17 to 19), and records must end
 
+// A live peer needs a seed of its own for every start and a GUID nobody else has: Linux knows a peer's messages by its GUID
+// and communication ID, and takes a REQ or REP with a pair it still remembers for a repetition, in silence.
 struct ManagerSettings {
     std::uint64_t seed = 1;                  // of communication and transaction ids
     CaGuid guid{};                           // of this channel adapter
@@ -95,8 +97,8 @@ enum class CmRefusal : std::uint8_t {
     repetition,        // said before, and answered again where it must be
     malformed,         // fields that cannot be: a REQ without QPN, a message MRAed that is none
     half_open,         // REQ: too many that nobody has decided on; the oldest made room
-    full,              // REQ, SIDR_REQ: kMaxConnections or kMaxEvents
-    answers,           // an answer was not sent: kMaxAnswers
+    full,              // REQ, SIDR_REQ: kMaxCmIds or kMaxCmEvents
+    answers,           // an answer was not sent: kMaxCmAnswers
     mra,               // more MRAs than repetitions could have asked for
 };
 inline constexpr std::array<std::string_view, 17> kCmRefusalNames{

@@ -432,7 +432,7 @@ TEST_CASE("a flood of REQs: the oldest make room, what is remembered is bounded,
 
 TEST_CASE("a flood that nobody looks at fills no memory") {
     Target target;
-    for (std::uint32_t i = 0; i < 3 * kMaxEvents; ++i) {
+    for (std::uint32_t i = 0; i < 3 * kMaxCmEvents; ++i) {
         CmReq req = good_req();
         req.local_id = i + 1;
         req.qpn = Qpn{i + 2};
@@ -440,8 +440,8 @@ TEST_CASE("a flood that nobody looks at fills no memory") {
         req.service = ServiceId{1};
         target.say(req, i);
     }
-    CHECK(target.manager.take_events().size() <= 2 * kMaxEvents);
-    CHECK(target.answers().size() <= kMaxAnswers);
+    CHECK(target.manager.take_events().size() <= 2 * kMaxCmEvents);
+    CHECK(target.answers().size() <= kMaxCmAnswers);
     CHECK(target.refused(CmRefusal::full) > 0);
     CHECK(target.refused(CmRefusal::answers) > 0);
 }

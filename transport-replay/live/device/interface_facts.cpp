@@ -1,0 +1,61 @@
+#include <dissect/capture/descriptor.hpp>
+#include <transport-replay/live/device/interface_facts.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+namespace qps::transport::live {
+
+namespace {
+
+bool same_address(const sockaddr& a, const sockaddr& b) {
+    if (a.sa_family != b.sa_family) return false;
+    if (a.sa_family == AF_INET)
+        return std::memcmp(&reinterpret_cast<const sockaddr_in&>(a).sin_addr, &reinterpret_cast<const sockaddr_in&>(b).sin_addr, 4) == 0;
+    if (a.sa_family != AF_INET6) return false;
+    const auto &left = reinterpret_cast<const sockaddr_in6&>(a), &right = reinterpret_cast<const sockaddr_in6&>(b);
+    return std::memcmp(&left.sin6_addr, &right.sin6_addr, 16) == 0 && left.sin6_scope_id == right.sin6_scope_id;
+}
+
+// All of 127.0.0.0/8 is this machine's, though no interface lists it.
+bool loopback(const sockaddr& address) {
+    constexpr std::uint32_t kNetwork = 127;
+    return address.sa_family == AF_INET && ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kNetwork;
+}
+
+}  // namespace
+
+InterfaceFacts facts_of_interface(const std::string& name) {
+    InterfaceFacts facts;
+    ifreq request{};
+    if (name.empty() || name.size() >= sizeof(request.ifr_name)) return facts;
+    name.copy(request.ifr_name, sizeof(request.ifr_name) - 1);
+    const dissect::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), true);
+    if (socket.number() < 0) return facts;
+    if (ioctl(socket.number(), SIOCGIFMTU, &request) == 0) facts.mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
+#ifdef SIOCGIFHWADDR  // of Linux; elsewhere the address is not told
+    if (ioctl(socket.number(), SIOCGIFHWADDR, &request) == 0)
+        for (int i = 0; i < 6; ++i) facts.mac = facts.mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
+#endif
+    return facts;
+}
+
+std::string interface_with(const sockaddr& address) {
+    ifaddrs* list = nullptr;
+    if (getifaddrs(&list) != 0) return {};
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> held(list, &freeifaddrs);
+    for (const ifaddrs* row = list; row != nullptr; row = row->ifa_next) {
+        if (row->ifa_addr == nullptr) continue;
+        if (same_address(*row->ifa_addr, address) || (loopback(address) && loopback(*row->ifa_addr))) return row->ifa_name;
+    }
+    return {};
+}
+
+}  // namespace qps::transport::live

@@ -1,0 +1,23 @@
+// What the system says of a network interface, where the way that frames take does not: its MTU, its MAC address, its name.
+//
+// Asked once, when a device is opened. What is not told stays 0 or empty; nothing here comes from a wire.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+struct sockaddr;
+
+namespace qps::transport::live {
+
+struct InterfaceFacts {
+    std::size_t mtu = 0;    // of IP, without the Ethernet header
+    std::uint64_t mac = 0;  // 48 bits
+};
+
+[[nodiscard]] InterfaceFacts facts_of_interface(const std::string& name);
+
+// The interface that has the IPv4 or IPv6 address; empty where none has.
+[[nodiscard]] std::string interface_with(const sockaddr& address);
+
+}  // namespace qps::transport::live

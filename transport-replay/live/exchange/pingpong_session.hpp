@@ -1,0 +1,100 @@
+// PingPongSession: one end of the talk by which ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong and ibv_srq_pingpong of
+// rdma-core tell each other their queue pairs, over TCP (port 18515 unless said otherwise). Sans I/O: bytes in, bytes out.
+//
+//   client: its ends                    -> server
+//   client <- the server's ends            (the server has connected its queue pairs by then)
+//   client: "done", closes; the server closes
+//
+// ibv_srq_pingpong always tells kSrqPingPongEnds of them, whatever -q says; the others one. Sizes, iterations and the path MTU are
+// not told: both ends must be given the same. The programs read each message with one call, so a message must be sent with one.
+//
+// A peer may send anything: what is not an end in its exact format ends the session with a sentence; what comes beyond the last
+// message too. Nothing is kept but the ends and at most one message.
+#pragma once
+
+#include <transport-replay/edges.hpp>
+#include <transport-replay/live/exchange/queue_pair_end.hpp>
+
+#include <string>
+#include <vector>
+
+namespace qps::transport::live {
+
+inline constexpr std::uint16_t kExchangePort = 18'515;  // of pingpongs and of perftest
+inline constexpr std::size_t kSrqPingPongEnds = 256;    // the most queue pairs that ibv_srq_pingpong has
+
+// What ibv_*_pingpong take where no option says otherwise, and must therefore be ours too.
+inline constexpr std::uint32_t kPingPongSize = 4096;  // bytes of a message; ibv_ud_pingpong: 2048
+inline constexpr std::uint32_t kUdPingPongSize = 2048;
+inline constexpr std::uint32_t kPingPongIterations = 1000;
+inline constexpr PathMtu kPingPongMtu = PathMtu::bytes_1024;
+inline constexpr std::uint32_t kSrqPingPongQueuePairs = 16;
+inline constexpr dissect::Qkey kUdPingPongQkey{0x1111'1111};
+
+enum class ExchangeRole : std::uint8_t { client, server };
+
+// What the session waits for.
+enum class Awaits : std::uint8_t {
+    bytes,     // of the peer
+    connect,   // the caller connects its queue pairs to remote(), with receives posted, and calls proceed()
+    receives,  // the caller posts receives for the size that comes next, and calls proceed(); of perftest alone
+    traffic,   // the caller does what the programs are for, and calls proceed()
+    nothing,   // it is over: close the connection once output is sent
+};
+
+enum class PingPongState : std::uint8_t { hears_ends, connects, hears_done, talks, over, failed };
+enum class PingPongEvent : std::uint8_t { all_ends, proceed_as_server, proceed_as_client, done, nonsense };
+
+inline constexpr Machine kPingPongMachine{
+    std::array<std::string_view, 6>{"hears_ends", "connects", "hears_done", "talks", "over", "failed"},
+    std::array<std::string_view, 5>{"all_ends", "proceed_as_server", "proceed_as_client", "done", "nonsense"},
+    std::array{
+        Edge{PingPongState::hears_ends, PingPongEvent::all_ends, PingPongState::connects},
+        Edge{PingPongState::hears_ends, PingPongEvent::nonsense, PingPongState::failed},
+        Edge{PingPongState::connects, PingPongEvent::proceed_as_server, PingPongState::hears_done},
+        Edge{PingPongState::connects, PingPongEvent::proceed_as_client, PingPongState::talks},
+        Edge{PingPongState::connects, PingPongEvent::nonsense, PingPongState::failed},
+        Edge{PingPongState::hears_done, PingPongEvent::done, PingPongState::talks},
+        Edge{PingPongState::hears_done, PingPongEvent::nonsense, PingPongState::failed},
+        Edge{PingPongState::talks, PingPongEvent::proceed_as_server, PingPongState::over},
+        Edge{PingPongState::talks, PingPongEvent::proceed_as_client, PingPongState::over},
+    },
+};
+static_assert(sound(kPingPongMachine));
+
+class PingPongSession {
+public:
+    // `own` are our ends: one, or kSrqPingPongEnds of ibv_srq_pingpong, of which the first so many are in use.
+    PingPongSession(ExchangeRole role, std::vector<QueuePairEnd> own);
+
+    // Bytes of the peer, cut anyhow.
+    void process(dissect::Bytes bytes);
+    // The peer has closed its side.
+    void closed();
+    // What is to be sent, one message; empty where there is none. Call until it is empty.
+    [[nodiscard]] std::vector<std::byte> take_output();
+    void proceed();
+
+    [[nodiscard]] Awaits awaits() const;
+    [[nodiscard]] PingPongState state() const { return state_; }
+    [[nodiscard]] std::span<const QueuePairEnd> remote() const { return remote_; }
+    // Why it failed, as a sentence without a full stop; empty where it did not.
+    [[nodiscard]] const std::string& problem() const { return problem_; }
+
+private:
+    bool take(PingPongEvent event);
+    void fail(std::string sentence);
+    void hear_end();
+
+    ExchangeRole role_;
+    std::vector<QueuePairEnd> own_;
+    std::vector<QueuePairEnd> remote_;
+    std::vector<std::byte> heard_;  // the message that is coming in
+    std::size_t told_ = 0;          // ends put out
+    bool telling_ = false;
+    bool says_done_ = false;
+    PingPongState state_ = PingPongState::hears_ends;
+    std::string problem_;
+};
+
+}  // namespace qps::transport::live
