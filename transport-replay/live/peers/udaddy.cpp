@@ -163,7 +163,7 @@ private:
         if (refused_) {
             desk.say("nobody serves the port, or nobody answered");
         } else {
-            desk.say(fmt::format("{} of {} came back of {}", counted(back_, "datagram"), counted(size_, "byte"), grouped(count_)));
+            desk.say(fmt::format("{} of {} of {} came back", grouped(back_), counted(count_, "datagram"), counted(size_, "byte")));
         }
         if (!stopped_ && (refused_ || back_ < count_)) ++datagrams_.counts.failed;
         out_.close(desk);
