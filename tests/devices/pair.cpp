@@ -12,7 +12,7 @@ namespace qps::test {
 
 using namespace dissect;
 
-std::vector<std::byte> Pair::frame(std::size_t bytes, std::uint32_t number) const {
+std::vector<std::byte> Pair::frame(std::size_t bytes, std::uint32_t number, std::uint16_t identification) const {
     PacketSpec spec = transport_packet(Opcode{0x04}, network);
     const bool ipv6 = network == Network::roce_v2_ipv6;
     const std::size_t headers = 14U + (ipv6 ? 40 : 20) + 8 + 12 + 4;
@@ -28,6 +28,7 @@ std::vector<std::byte> Pair::frame(std::size_t bytes, std::uint32_t number) cons
         set(spec, "ip.dsfield", 0x6a);
         set(spec, "ip.ttl", 33);
         set(spec, "ip.flags.df", 1);
+        set(spec, "ip.id", identification);
     }
     set(spec, "udp.srcport", source_port);
     set(spec, "udp.dstport", destination_port);

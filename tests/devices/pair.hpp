@@ -24,7 +24,7 @@ struct Pair {
     dissect::Instant now{1'700'000'000'000'000'000};
 
     // An RC SEND Only from a to b, as long as that, or the longest that is shorter; its PSN is the number.
-    [[nodiscard]] std::vector<std::byte> frame(std::size_t bytes, std::uint32_t number) const;
+    [[nodiscard]] std::vector<std::byte> frame(std::size_t bytes, std::uint32_t number, std::uint16_t identification = 0) const;
     void send(dissect::Bytes frame);  // by a, without flush
     // What b receives until there are that many, or for a while nothing.
     [[nodiscard]] std::vector<std::vector<std::byte>> receive(std::size_t count);

@@ -1,4 +1,5 @@
 // What holds of devices on an interface alone: tags, filters, overflow, an interface that goes.
+#include <dissect/packet.hpp>
 #include <tests/devices/pair.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
@@ -140,6 +141,55 @@ TEST_CASE("a UDP device carries what its interface does") {
         REQUIRE(wide);
         CHECK(wide->limits().frame_bytes == kLongestFrame);
         CHECK_FALSE(UdpDevice::open("10.9.9.2"));
+    });
+}
+
+TEST_CASE("a UDP device at one end, raw frames at the other: what the kernel puts on is what the device says") {
+    qps::test::in_namespace([] {
+        REQUIRE(qps::test::run("ip addr add 10.9.9.1/24 dev va"));
+        REQUIRE(qps::test::run("ip neigh add 10.9.9.2 lladdr 02:00:00:00:00:22 dev va"));
+        auto udp = UdpDevice::open("10.9.9.1");
+        auto raw = PacketRing::open({.interface = "vb", .filter = "udp port 4791"});
+        auto peer = PacketRing::open({.interface = "va", .receive = false});
+        REQUIRE(udp);
+        REQUIRE(raw);
+        REQUIRE(peer);
+        const auto verdict = [](Bytes bytes) {
+            Frame frame;
+            frame.bytes = bytes;
+            frame.wire_length = static_cast<std::uint32_t>(bytes.size());
+            Packet packet;
+            decode(frame, packet);
+            return packet.icrc.status;
+        };
+        // Out: with another source port, identification and source address than the socket has.
+        Pair out{.a = std::move(*udp), .b = std::move(*raw), .destination = {"\x0a\x09\x09\x02", 4}, .source_port = 0xc123};
+        const auto sent = out.frame(1082, 5);
+        out.send(sent);
+        out.a.flush(out.now);
+        const auto seen = out.receive(1);
+        REQUIRE(seen.size() == 1);
+        CHECK(verdict(seen[0]) == CrcStatus::good);
+        CHECK(read_be<std::uint32_t>(seen[0], 18) == 0x4000);      // identification 0, "don't fragment"
+        CHECK(read_be<std::uint16_t>(seen[0], 34) == 4791);        // source port
+        CHECK(read_be<std::uint32_t>(seen[0], 26) == 0x0a090901);  // source address
+        CHECK(read_be<std::uint8_t>(seen[0], 15) == 0x6a);
+        CHECK(read_be<std::uint8_t>(seen[0], 22) == 33);
+
+        // In: with identifications that the socket does not tell.
+        const std::uint64_t mac = peer->limits().mac;
+        Pair in{.a = std::move(out.b), .b = std::move(out.a), .source = {"\x0a\x09\x09\x02", 4}, .destination = {"\x0a\x09\x09\x01", 4}};
+        for (const std::uint16_t identification : std::array<std::uint16_t, 4>{0, 1, 4711, 65'535}) {
+            auto frame = in.frame(1082, identification, identification);
+            write_bits(frame, 0, 48, mac);
+            in.send(frame);
+            in.a.flush(in.now);
+            const auto received = in.receive(1);
+            REQUIRE(received.size() == 1);
+            CHECK(read_be<std::uint16_t>(received[0], 18) == identification);
+            CHECK(verdict(received[0]) == CrcStatus::good);
+            CHECK(std::equal(frame.begin() + 12, frame.end(), received[0].begin() + 12, received[0].end()));
+        }
     });
 }
 
