@@ -275,3 +275,70 @@ TEST_CASE("a replay as a document and as lines") {
         "connection 1, as the requester: connection failed (a request failed: remote access error); 1 of 20 messages, 1 difference\n"));
     CHECK(summary.find("--map-key") != std::string::npos);
 }
+
+namespace {
+
+// What a server and a client of ours say to each other: recorded in the middle.
+RecordedConversation recorded_programs(const std::string& name, ProgramRequest ask) {
+    qps::tests::PlayWire stage;
+    auto server = find_program(name)->make({.clients = 1});
+    ask.target = qps::tests::PlayWire::address(End::b);
+    auto client = find_program(name)->make(ask);
+    REQUIRE(server.has_value());
+    REQUIRE(client.has_value());
+    REQUIRE(server->begin(stage.b, stage.now).has_value());
+    REQUIRE(client->begin(stage.a, stage.now).has_value());
+    REQUIRE(stage.run(*client, *server));
+    auto conversation = qps::tests::conversation_of(qps::tests::packets_of(stage.wire->link.take_recording()), ConnectionId{1});
+    if (!conversation) FAIL(conversation.error());
+    return std::move(*conversation);
+}
+
+// The player as one end, a program as the other.
+ReplayComparison against(const RecordedConversation& c, End ours, const std::string& name, ProgramRequest other_end) {
+    qps::tests::PlayWire stage;
+    const IpPort port{*c.port};
+    auto part = part_of(c, ours);
+    REQUIRE(part.has_value());
+    const bool asks = ours == c.requester;
+    PlayerSettings settings{.port = port, .patience = Duration{2'000'000'000}};
+    if (asks) settings.connect = Target{.address = qps::tests::PlayWire::address(End::b), .port = port};
+    else other_end.target = qps::tests::PlayWire::address(End::b);
+    ConversationPlayer player(c, std::move(*part), settings);
+    auto program = find_program(name)->make(other_end);
+    REQUIRE(program.has_value());
+    if (asks) {
+        REQUIRE(program->begin(stage.b, stage.now).has_value());
+        REQUIRE(player.begin(stage.a, stage.now).has_value());
+        CHECK(stage.run(player, *program));
+    } else {
+        REQUIRE(player.begin(stage.b, stage.now).has_value());
+        REQUIRE(program->begin(stage.a, stage.now).has_value());
+        CHECK(stage.run(*program, player));
+    }
+    return player.comparison();
+}
+
+}  // namespace
+
+TEST_CASE("a recorded client of rping is played to a live server, a recorded server to a live client: nothing differs") {
+    const RecordedConversation c = recorded_programs("rping", {.count = 5, .size = 3000});
+    CHECK(c.messages.size() == 30);
+    const ReplayComparison client = against(c, End::a, "rping", {.clients = 1});
+    CHECK(told(client) == "");
+    CHECK(client.end == ReplayEnd::complete);
+    const ReplayComparison server = against(c, End::b, "rping", {.count = 5, .size = 3000});
+    CHECK(told(server) == "");
+    CHECK(server.end == ReplayEnd::complete);
+}
+
+TEST_CASE("a live client that has other pings, or fewer, is told from the recorded one") {
+    const RecordedConversation c = recorded_programs("rping", {.count = 5, .size = 3000});
+    const ReplayComparison fewer = against(c, End::b, "rping", {.count = 4, .size = 3000});
+    CHECK(fewer.end == ReplayEnd::peer_left);
+    CHECK(told(fewer) == "25 missing: was recorded and did not happen");
+    // Shorter memory: the READ of what was recorded leaves it, and is refused.
+    const ReplayComparison shorter = against(c, End::b, "rping", {.count = 5, .size = 1000});
+    CHECK(shorter.end == ReplayEnd::failed);
+    CHECK(told(shorter).find("2 outcome: completed was recorded, remote access error is the answer") != std::string::npos);
+}
