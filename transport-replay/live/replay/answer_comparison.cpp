@@ -133,10 +133,11 @@ void compare_arrival(const RecordedMessage& recorded, const verbs::Wc& wc, std::
         add(live, DifferenceKind::verb, was_write ? 1 : 0, is_write ? 1 : 0);
         return;
     }
-    const std::uint64_t length = was_write ? recorded.message.access->length : recorded.payload.bytes.size();
-    const bool length_known = recorded.message.missing == 0 || recorded.message.ends;
+    const bool whole = recorded.is_playable();  // else its beginning was not recorded
+    const std::uint64_t length = was_write && whole ? recorded.message.access->length : recorded.payload.bytes.size();
+    const bool length_known = whole && (was_write || recorded.message.missing == 0 || recorded.message.ends);
     if (length != wc.byte_len && length_known) add(live, DifferenceKind::length, length, wc.byte_len);
-    if (!was_write)
+    if (!was_write && whole)
         if (auto difference = compare_bytes(recorded.payload.bytes, bytes, left_out)) live.differences.push_back(*difference);
     const std::optional<std::uint32_t> immediate = wc.flags.with_imm ? std::optional(wc.imm_data) : std::nullopt;
     if (recorded.message.immediate != immediate)

@@ -125,6 +125,9 @@ private:
                                     : told_by_us.find(*message.invalidate, std::nullopt, message.first_frame);
             if (found) place_of(part_.told, *found);
         }
+        for (const Advertisement& place : part_.told)
+            if (place.message != kInPrivateData) part_.told_keys.push_back(place.key);
+        std::ranges::sort(part_.told_keys);
         for (std::uint32_t i = 0; i < part_.told.size(); ++i) {
             if (part_.told[i].message == kInPrivateData) {
                 part_.private_tells.push_back(i);
@@ -140,11 +143,10 @@ private:
         from_the_beginning();
         for (std::uint32_t i = 0; i < part_.memory.fills.size(); ++i) {
             const MemoryFill& fill = part_.memory.fills[i];
-            const auto post = std::ranges::find_if(part_.posts, [&](const PlannedPost& each) {
-                const FrameIndex frame = recorded(each.message).message.first_frame;
-                return frame > fill.after && frame < fill.before && each.playable;
-            });
-            if (post != part_.posts.end()) post->fills.push_back(i);
+            const auto frame_of = [&](const PlannedPost& each) { return recorded(each.message).message.first_frame; };
+            auto post = std::ranges::partition_point(part_.posts, [&](const PlannedPost& each) { return frame_of(each) <= fill.after; });
+            while (post != part_.posts.end() && frame_of(*post) < fill.before && !post->playable) ++post;
+            if (post != part_.posts.end() && frame_of(*post) < fill.before) post->fills.push_back(i);
             else part_.fills.push_back({i, due_before(fill.before, fill.seen, std::nullopt)});
         }
     }

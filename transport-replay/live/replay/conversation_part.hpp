@@ -55,6 +55,7 @@ struct ConversationPart {
     std::vector<std::uint32_t> last_touches;   // looked at in the end
     std::vector<std::uint32_t> private_tells;  // in `told`: what our REQ or REP tells of our memory
     std::vector<Advertisement> learned;        // of the peer's memory
+    std::vector<dissect::Rkey> told_keys;      // sorted: of ours, that messages tell of
     std::vector<Advertisement> told;           // of ours
     RecordedMemory memory;
 };

@@ -42,6 +42,14 @@ void ConversationPlayer::poll(Endpoint& endpoint, Instant now) {
             state.wake_at(until);
         }
     }
+    if (state.phase == Playing::Phase::leaving) {
+        if (now >= state.leave_until) {
+            if (state.id) (void)endpoint.manager().abandon(*state.id, now);
+            state.phase = Playing::Phase::over;
+        } else {
+            state.wake_at(state.leave_until);
+        }
+    }
     if (state.phase == Playing::Phase::over && !state.settled) state.wake_at(kAtOnce);
 }
 

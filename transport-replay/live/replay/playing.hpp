@@ -15,12 +15,13 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMostOutstanding = 128;     // messages of ours
-inline constexpr std::uint32_t kSendQueue = 256;         // binds have room beside them
-inline constexpr std::uint32_t kSpareReceives = 2;       // so that a message that was not recorded is heard
-inline constexpr std::uint32_t kCompletions = 4096;      // above all that can be posted
-inline constexpr dissect::Duration kLinger{10'000'000};  // after the last message, for one more
-inline constexpr std::size_t kMaxUnmapped = 64;          // keys that are named
+inline constexpr std::size_t kMostOutstanding = 128;             // messages of ours
+inline constexpr std::uint32_t kSendQueue = 256;                 // binds have room beside them
+inline constexpr std::uint32_t kSpareReceives = 2;               // so that a message that was not recorded is heard
+inline constexpr std::uint32_t kCompletions = 4096;              // above all that can be posted
+inline constexpr dissect::Duration kLinger{10'000'000};          // after the last message, for one more
+inline constexpr dissect::Duration kPartingTime{2'000'000'000};  // for a peer to answer that we leave
+inline constexpr std::size_t kMaxUnmapped = 64;                  // keys that are named
 
 struct Playing {
     enum class Phase : std::uint8_t { idle, connecting, running, lingering, leaving, over };
@@ -48,6 +49,7 @@ struct Playing {
     dissect::Instant started{};
     dissect::Instant last_progress{};
     dissect::Instant linger_until{};
+    dissect::Instant leave_until{};
     std::optional<dissect::Instant> wake{};
 
     std::size_t next_post = 0;

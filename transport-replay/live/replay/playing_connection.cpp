@@ -80,8 +80,9 @@ std::expected<void, std::string> Playing::begin(Endpoint& endpoint, Instant now)
 // What a user has to tell the peer, where no message does.
 void Playing::tell_regions() {
     for (const PlayedMemory::Region& region : memory->regions()) {
-        const bool told = std::ranges::any_of(part.told, [&](const Advertisement& place) { return place.key == region.recorded->key; });
-        if (told) continue;
+        const Rkey key = region.recorded->key;
+        const auto has_key = [&](std::uint32_t place) { return part.told[place].key == key; };
+        if (std::ranges::binary_search(part.told_keys, key) || std::ranges::any_of(part.private_tells, has_key)) continue;
         untold.push_back({region.recorded->key, region.key});
         lines.push_back(fmt::format("memory of key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message tells of it",
                                     std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
@@ -163,6 +164,7 @@ void Playing::leave(Endpoint& endpoint, Instant now) {
     if (!settings.connect) (void)endpoint.manager().stop_listening(ip_service(PortSpace::tcp, settings.port));
     if (!id) return;
     phase = Phase::leaving;
+    leave_until = later(now, kPartingTime);
     if (endpoint.connections().disconnect(*id, now)) return;
     (void)endpoint.manager().abandon(*id, now);
     phase = Phase::over;

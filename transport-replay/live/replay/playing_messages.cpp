@@ -193,9 +193,10 @@ void Playing::advance(Endpoint& endpoint, Instant now) {
         linger_until = later(now, kLinger);
         return;
     }
+    if (wake) return;  // something of ours is due
     const Instant patience_ends = later(last_progress, settings.patience);
-    if (now >= patience_ends && !wake) conclude(endpoint, ReplayEnd::timed_out, "the peer did nothing more", now);
-    else wake_at(std::max(patience_ends, now));
+    if (now >= patience_ends) conclude(endpoint, ReplayEnd::timed_out, "the peer did nothing more", now);
+    else wake_at(patience_ends);
 }
 
 void Playing::post_receives(verbs::Adapter& adapter, Instant now) {
