@@ -32,7 +32,7 @@ std::optional<Duration> recorded_latency(const Row& row) {
 std::optional<Duration> live_latency(const Row& row) { return row.recorded().from == row.ours ? row.live().latency() : std::nullopt; }
 
 std::string endings(const Row& row) {
-    if (row.live().progress != Progress::done) return std::string(name(row.live().progress));
+    if (row.live().progress != Progress::done && row.live().ending == Ending::unknown) return std::string(name(row.live().progress));
     return std::string(row.live().ending == Ending::unknown ? name(row.live().progress) : name(row.live().ending));
 }
 
