@@ -1,5 +1,8 @@
 #include "live_options.hpp"
 
+#include <CLI/CLI.hpp>
+#include <transport-replay/live/peers/program.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -161,23 +164,21 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
 }
 
 void add_program_options(CLI::App& app, LiveOptions& options) {
-    using live::ProgramRequest;
-    ProgramRequest& request = options.request;
     app.add_option("program", options.program, "What the peer does (below)")->required()->type_name("");
     add_read(app, "target", "ADDRESS", "Whom to connect to; without it the peer serves",
-             [&request](const std::string& text) { request.target = read_peer_address(text); });
+             [&options](const std::string& text) { options.target = read_peer_address(text); });
     add_read(app, "-p,--port", "NUMBER", "Port to connect to or to listen on (default: that of the program it talks to)",
-             [&request](const std::string& text) { request.port = live::IpPort{read_number<std::uint16_t>(text, 1, 65535, "port")}; });
+             [&options](const std::string& text) { options.port = live::IpPort{read_number<std::uint16_t>(text, 1, 65535, "port")}; });
     add_read(app, "-n,--count", "NUMBER", "Messages or rounds",
-             [&request](const std::string& text) { request.count = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count"); });
+             [&options](const std::string& text) { options.count = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count"); });
     add_read(app, "-s,--size", "BYTES", "Bytes of a message",
-             [&request](const std::string& text) { request.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
+             [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
     add_read(app, "--depth", "NUMBER", "Messages under way at a time",
-             [&request](const std::string& text) { request.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
-    add_read(app, "--connections", "NUMBER", "Connections of a client", [&request](const std::string& text) {
-        request.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
+             [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
+    add_read(app, "--connections", "NUMBER", "Connections of a client", [&options](const std::string& text) {
+        options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
     });
-    app.add_flag("!--no-verify", request.verify, "Do not look at the bytes that arrive");
+    app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive");
 }
 
 }  // namespace qps::cli

@@ -2,14 +2,21 @@
 // commands that speak on a wire.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <transport-replay/live/host/addresses.hpp>
-#include <transport-replay/live/peers/program.hpp>
+#include <transport-replay/address.hpp>
+#include <transport-replay/transport_packet.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
+namespace qps::transport::live {
+enum class Mac : std::uint64_t;
+enum class IpPort : std::uint16_t;
+}  // namespace qps::transport::live
 
 namespace qps::cli {
 
@@ -40,9 +47,15 @@ struct LiveOptions {
     std::optional<dissect::Duration> lasts;  // --for
     std::optional<std::uint64_t> seed;
 
-    // Of `peer`.
+    // Of `peer`; what is not there is the program's own.
     std::string program;
-    transport::live::ProgramRequest request;
+    std::optional<transport::Address> target;  // none: serve
+    std::optional<transport::live::IpPort> port;
+    std::optional<std::uint64_t> count;  // messages or rounds
+    std::optional<std::uint32_t> size;   // bytes of a message
+    std::optional<std::uint32_t> depth;  // messages under way
+    std::optional<std::uint32_t> connections;
+    bool verify = true;
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);

@@ -85,9 +85,9 @@ private:
         std::string text = fmt::format("{}, {} s\n", row_.name, seconds_text(elapsed(clock_.start(), now)));
         text += fmt::format("    connections   {}{}\n", done.connections, done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
         text += fmt::format("    messages      {}, {}{}\n", grouped(done.messages), bytes_text(done.bytes),
-                            done.wrong > 0                 ? fmt::format(", {} WRONG", done.wrong)
-                            : options_.live.request.verify ? ""
-                                                           : ", not verified");
+                            done.wrong > 0         ? fmt::format(", {} WRONG", done.wrong)
+                            : options_.live.verify ? ""
+                                                   : ", not verified");
         text += fmt::format("    packets       {} received, {} sent\n", counts.packets_received, counts.packets_sent);
         if (adapter.marked + adapter.cnps_sent + adapter.cnps_received > 0)
             text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked, adapter.cnps_sent,
@@ -147,6 +147,15 @@ std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& r
     return std::nullopt;
 }
 
+ProgramRequest request_of(const LiveOptions& options) {
+    ProgramRequest request{.target = options.target, .port = options.port, .count = options.count, .size = options.size};
+    request.depth = options.depth.value_or(request.depth);
+    request.connections = options.connections.value_or(request.connections);
+    request.verify = options.verify;
+    request.seed = options.seed.value_or(request.seed);
+    return request;
+}
+
 ExitCode code_of(Ending ending, const ProgramCounts& counts) {
     if (ending == Ending::device_gone) return ExitCode::unreadable;
     if (counts.failed > 0 || counts.wrong > 0) return ExitCode::findings;
@@ -168,9 +177,8 @@ std::string program_list() {
 ExitCode run_peer(const Options& options) {
     const ProgramRow* row = find_program(options.live.program);
     if (row == nullptr) return fail({ExitCode::usage, fmt::format("there is no program \"{}\"\n{}", options.live.program, program_list())});
-    if (const auto wrong = misuse(*row, options.live.request)) return fail({ExitCode::usage, *wrong});
-    ProgramRequest request = options.live.request;
-    if (options.live.seed) request.seed = *options.live.seed;
+    const ProgramRequest request = request_of(options.live);
+    if (const auto wrong = misuse(*row, request)) return fail({ExitCode::usage, *wrong});
     auto program = row->make(request);
     if (!program) return fail({ExitCode::usage, program.error()});
     Output output(options);

@@ -2,6 +2,7 @@
 // and a neighbour that answers truthfully is never lost to what others say.
 //
 // The input: a byte of settings, then records: a byte of kind, and for a frame a byte of its length (in units of two).
+#include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/host.hpp>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void hear(Host& host, Instant now) {
     std::array<std::byte, 2048> room{};
     std::size_t frames = 0;
     while (const std::size_t length = host.poll(now, room)) {
-        demand(length >= kShortestEthernet && ++frames < 10'000);
+        demand(length >= kShortestFrame && ++frames < 10'000);
         Frame frame;
         frame.bytes = Bytes(room).first(length);
         frame.wire_length = static_cast<std::uint32_t>(length);

@@ -53,9 +53,6 @@ inline constexpr std::size_t kGrhLength = length_of(dissect::kInfinibandHeaders,
 inline constexpr std::size_t kBthLength = length_of(dissect::kInfinibandHeaders, dissect::LayerKind::bth);
 inline constexpr std::size_t kIcrcLength = length_of(dissect::kInfinibandHeaders, dissect::LayerKind::icrc);
 
-// Ethernet's 64 bytes without the frame check sequence (802.3, 4.2.3.3): shorter frames are padded with zeros.
-inline constexpr std::size_t kShortestEthernet = 60;
-
 namespace place_detail {
 // The last byte that a field touches holds this many bits behind it.
 [[nodiscard]] consteval std::size_t bits_behind(Place at) { return (8 - (at.bit + at.width) % 8) % 8; }

@@ -1,5 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/icrc.hpp>
+#include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/field_place.hpp>
 #include <transport-replay/live/frame_writer.hpp>
 #include <transport-replay/live/internet_checksum.hpp>
@@ -41,7 +42,7 @@ struct Layout {
     std::size_t pad = 0;
     std::size_t body = 0;  // from the BTH to the end of the ICRC
     [[nodiscard]] std::size_t end() const { return link + network + body; }
-    [[nodiscard]] std::size_t total() const { return std::max(end(), kShortestEthernet); }
+    [[nodiscard]] std::size_t total() const { return std::max(end(), kShortestFrame); }
 };
 
 bool native(Network network) { return network == Network::native_local || network == Network::native_global; }

@@ -1,8 +1,8 @@
+#include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/host.hpp>
 #include <transport-replay/live/internet_checksum.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace qps::transport::live {
@@ -11,7 +11,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr Instant kNow{std::numeric_limits<std::int64_t>::min()};
 constexpr unsigned kPriorityShift = 13;  // of the priority in the tag control information
 
 // The GRH has the places of IPv6, so one reads both.
@@ -375,7 +374,7 @@ std::size_t Host::poll(Instant now, MutableBytes into) {
 
 std::optional<Instant> Host::poll_at() const {
     if (settings_.owner == AddressOwner::device) return std::nullopt;
-    if (!queue_.empty()) return kNow;
+    if (!queue_.empty()) return kAtOnce;
     std::optional<Instant> at = own_.due_at();
     earliest(at, neighbours_.due_at());
     earliest(at, memberships_.due_at());

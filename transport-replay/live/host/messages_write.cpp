@@ -1,4 +1,5 @@
 // Frames out of messages.
+#include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/messages.hpp>
 #include <transport-replay/live/internet_checksum.hpp>
 
@@ -37,7 +38,7 @@ FrameBytes link_header(const LinkEnds& link, std::uint64_t type) {
 }
 
 FrameBytes padded(FrameBytes frame) {
-    frame.resize(std::max(frame.size(), kShortestEthernet));
+    frame.resize(std::max(frame.size(), kShortestFrame));
     return frame;
 }
 

@@ -1,3 +1,4 @@
+#include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/neighbours.hpp>
 
 #include <algorithm>
@@ -155,7 +156,7 @@ std::optional<Question> Neighbours::due(Instant now) {
 }
 
 std::optional<Instant> Neighbours::due_at() const {
-    if (!questions_.empty()) return Instant{};  // long ago: at once
+    if (!questions_.empty()) return kAtOnce;
     return due_at_;
 }
 
