@@ -59,6 +59,8 @@ struct LiveOptions {
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);
+// All of these but -i and -w, for a command that has them of its own.
+void add_live_settings(CLI::App& app, LiveOptions& options);
 void add_program_options(CLI::App& app, LiveOptions& options);
 
 // "10.77.0.9", "fd00::9"; nothing where it is none.
