@@ -179,7 +179,7 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
         options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
     });
     add_read(app, "--clients", "NUMBER", "A server ends when so many have come and gone (default: it serves until it is stopped)",
-             [&request](const std::string& text) { request.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "clients"); });
+             [&options](const std::string& text) { options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "clients"); });
     app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive");
 }
 

@@ -55,6 +55,7 @@ struct LiveOptions {
     std::optional<std::uint32_t> size;   // bytes of a message
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
+    std::optional<std::uint64_t> clients;
     bool verify = true;
 };
 
