@@ -25,7 +25,7 @@ refused 'maps no R_Key' --as requester -C 1 --connect 127.0.0.2 --map-key 5 "$rp
 # Both ends of rping, at the pace of the recording.
 cat >inside.sh <<'INSIDE'
 ip link set lo up
-"$QPSCOPE" replay --as responder -C 1 --via udp -a 127.0.0.2 -f json -o responder.json "$1" 2>responder.err &
+"$QPSCOPE" replay --as responder -C 1 --for 60s --via udp -a 127.0.0.2 -f json -o responder.json "$1" 2>responder.err &
 responder=$!
 for attempt in {1..100}; do grep -q 'waits for a peer' responder.err && break; sleep 0.1; done
 code=0
@@ -44,7 +44,7 @@ grep -q '"end": "complete"' responder.json
 cat >inside.sh <<'INSIDE'
 ip link set lo up
 play() {
-    "$QPSCOPE" replay --as responder -C 1 -p 7471 --via udp -a 127.0.0.2 --fast "$1" >responder.txt 2>responder.err &
+    "$QPSCOPE" replay --as responder -C 1 -p 7471 --for 60s --via udp -a 127.0.0.2 --fast "$1" >responder.txt 2>responder.err &
     responder=$!
     for attempt in {1..100}; do grep -q 'waits for a peer' responder.err && break; sleep 0.1; done
     live=$(sed -n 's/.*has key \(0x[0-9a-f]*\) here.*/\1/p' responder.err)
