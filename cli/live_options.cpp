@@ -73,6 +73,16 @@ PathMtu read_mtu(const std::string& text) {
     refuse(fmt::format("\"{}\" is no path MTU: 256, 512, 1024, 2048 or 4096", text));
 }
 
+dissect::Service read_service(const std::string& text) {
+    struct Choice {
+        std::string_view name;
+        dissect::Service service;
+    };
+    for (const Choice& each : {Choice{"RC", dissect::Service::rc}, Choice{"UC", dissect::Service::uc}, Choice{"UD", dissect::Service::ud}})
+        if (text == each.name) return each.service;
+    refuse(fmt::format("\"{}\" is none of RC, UC, UD", text));
+}
+
 Via read_via(const std::string& text) {
     struct Choice {
         std::string_view name;
@@ -163,6 +173,32 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
     add_live_settings(app, options);
 }
 
+namespace {
+
+// Of ibv_*_pingpong and ib_*, whose options are never told: both ends must be given the same.
+void add_exchange_options(CLI::App& app, LiveOptions& options) {
+    app.add_option("--tcp", options.tcp,
+                   "Where ibv_*_pingpong and ib_* exchange queue pairs: whom to call (default: the address of the "
+                   "peer), which address of this machine to listen at (default: all)")
+        ->type_name("HOST");
+    add_read(app, "-c,--service", "WORD", "RC, UC or UD, of ib_* (default: RC)",
+             [&options](const std::string& text) { options.service = read_service(text); });
+    add_read(app, "--qps", "NUMBER", "Queue pairs of ib_*_bw (-q there) and ibv_srq_pingpong", [&options](const std::string& text) {
+        options.queue_pairs = read_number<std::uint32_t>(text, 1, 1024, "number of queue pairs");
+    });
+    app.add_flag("-b,--bidirectional", options.both_ways, "Both ways at a time, of ib_*_bw");
+    app.add_flag("--all-sizes", options.all_sizes, "All sizes one after another, of ib_* (-a there)");
+    add_read(app, "-D,--duration", "TIME", "So long instead of a number of messages, of ib_*: 10s, ...",
+             [&options](const std::string& text) {
+                 const auto time = read_time(text);
+                 if (!time) refuse(time.error());
+                 options.duration = *time;
+             });
+    app.add_flag("--compare-swap", options.compare_swap, "COMPARE SWAP instead of FETCH ADD, of ib_atomic_*");
+}
+
+}  // namespace
+
 void add_program_options(CLI::App& app, LiveOptions& options) {
     app.add_option("program", options.program, "What the peer does (below)")->required()->type_name("");
     add_read(app, "target", "ADDRESS", "Whom to connect to; without it the peer serves",
@@ -179,8 +215,11 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
         options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
     });
     add_read(app, "--clients", "NUMBER", "A server ends when so many have come and gone (default: it serves until it is stopped)",
-             [&options](const std::string& text) { options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "clients"); });
+             [&options](const std::string& text) {
+                 options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count of clients");
+             });
     app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive");
+    add_exchange_options(app, options);
 }
 
 }  // namespace qps::cli

@@ -55,8 +55,17 @@ struct LiveOptions {
     std::optional<std::uint32_t> size;   // bytes of a message
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
-    std::optional<std::uint64_t> clients;
+    std::optional<std::uint64_t> clients;  // of a server, before it ends
     bool verify = true;
+
+    // Of programs that exchange queue pairs over TCP.
+    std::string tcp;  // whom to call, or where to listen
+    std::optional<dissect::Service> service;
+    std::optional<std::uint32_t> queue_pairs;
+    bool both_ways = false;
+    bool all_sizes = false;
+    std::optional<dissect::Duration> duration;
+    bool compare_swap = false;
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);

@@ -149,6 +149,7 @@ constexpr std::array kCommands{
             "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
             "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
             "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
+            "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # ib_write_bw -s 4096 -x 1 and an address of this machine\n"
             "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
             {.live = true, .program = true},
             run_peer},

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <poll.h>
+
 namespace qps::tests {
 
 inline constexpr transport::Address kServerAddress = transport::live::ipv4_address(0xc0000201);
@@ -51,6 +53,8 @@ public:
         consider(client.poll_at());
         if (serving != nullptr) consider(serving->poll_at());
         if (connecting != nullptr) consider(connecting->poll_at());
+        // What goes over TCP takes real time, in which the simulated link's stands still.
+        if (talks_over_tcp(serving, connecting, !due || transport::elapsed(now, *due) > transport::microseconds(1000))) return true;
         if (!due) return false;
         now = std::max(now, *due);
         return true;
@@ -86,6 +90,17 @@ public:
     Endpoint client;
 
 private:
+    // Whether a program may go on by what it waits for besides its endpoint; waits a little where `patient`.
+    static bool talks_over_tcp(const Program* serving, const Program* connecting, bool patient) {
+        std::vector<pollfd> all;
+        for (const Program* each : {serving, connecting}) {
+            if (each == nullptr) continue;
+            for (const transport::live::Watched& watched : each->watched())
+                all.push_back(
+                    {watched.descriptor, static_cast<short>((watched.to_read ? POLLIN : 0) | (watched.to_write ? POLLOUT : 0)), 0});
+        }
+        return !all.empty() && ::poll(all.data(), all.size(), patient ? 20 : 0) > 0;
+    }
     static transport::live::EndpointSettings of(std::uint64_t last, const transport::Address& address, const transport::Address& address6,
                                                 const PairSettings& settings) {
         return {.host = {.mac = transport::live::Mac{0x0200'0000'0000 + last},
