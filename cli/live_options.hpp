@@ -56,10 +56,17 @@ struct LiveOptions {
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
     bool verify = true;
+
+    // Of `pingpong`, besides.
+    std::vector<std::string> only;               // rows, by their names; none: all
+    std::optional<dissect::Duration> row_lasts;  // --seconds
+    bool signaled = true;
+    std::optional<std::uint64_t> clients;  // of the server
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);
 void add_program_options(CLI::App& app, LiveOptions& options);
+void add_pingpong_options(CLI::App& app, LiveOptions& options);
 
 // "10.77.0.9", "fd00::9"; nothing where it is none.
 [[nodiscard]] std::optional<transport::Address> read_address(const std::string& text);
