@@ -252,6 +252,8 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
 
 SteadyTime::SteadyTime() : start_{read_clock(CLOCK_REALTIME)}, monotonic_start_(read_clock(CLOCK_MONOTONIC)) {}
 
+Duration processor_time() { return Duration{read_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
+
 Instant SteadyTime::now() const { return later(start_, Duration{read_clock(CLOCK_MONOTONIC) - monotonic_start_}); }
 
 std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock) {
@@ -274,8 +276,9 @@ Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, c
     Ending ending = Ending::done;
     while (!program.done()) {
         now = clock.now();
-        endpoint.poll(now);
+        endpoint.arrive(now);
         program.poll(endpoint, now);
+        endpoint.depart(now);
         show(now);
         if (endpoint.device().problem()) return Ending::device_gone;
         const bool over = end && now >= *end;

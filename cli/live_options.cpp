@@ -1,7 +1,7 @@
 #include "live_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <transport-replay/live/peers/program.hpp>
+#include <transport-replay/live/pingpong/pingpong.hpp>
 
 #include <algorithm>
 #include <array>
@@ -197,10 +197,8 @@ void add_exchange_options(CLI::App& app, LiveOptions& options) {
     app.add_flag("--compare-swap", options.compare_swap, "COMPARE SWAP instead of FETCH ADD, of ib_atomic_*");
 }
 
-}  // namespace
-
-void add_program_options(CLI::App& app, LiveOptions& options) {
-    app.add_option("program", options.program, "What the peer does (below)")->required()->type_name("");
+// Of everything that speaks to a peer: whom, where, how much.
+void add_target_options(CLI::App& app, LiveOptions& options) {
     add_read(app, "target", "ADDRESS", "Whom to connect to; without it the peer serves",
              [&options](const std::string& text) { options.target = read_peer_address(text); });
     add_read(app, "-p,--port", "NUMBER", "Port to connect to or to listen on (default: that of the program it talks to)",
@@ -211,15 +209,40 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
     add_read(app, "--depth", "NUMBER", "Messages under way at a time",
              [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
-    add_read(app, "--connections", "NUMBER", "Connections of a client", [&options](const std::string& text) {
-        options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
-    });
     add_read(app, "--clients", "NUMBER", "A server ends when so many have come and gone (default: it serves until it is stopped)",
              [&options](const std::string& text) {
                  options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count of clients");
              });
-    app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive");
+    app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive; a source does not fill its messages");
+}
+
+}  // namespace
+
+void add_program_options(CLI::App& app, LiveOptions& options) {
+    app.add_option("program", options.program, "What the peer does (below)")->required()->type_name("");
+    add_target_options(app, options);
+    add_read(app, "--connections", "NUMBER", "Connections of a client", [&options](const std::string& text) {
+        options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
+    });
     add_exchange_options(app, options);
+}
+
+void add_pingpong_options(CLI::App& app, LiveOptions& options) {
+    add_target_options(app, options);
+    std::string names;
+    for (const live::PingpongMode& mode : live::kPingpongModes) names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
+    app.add_option("--only", options.only, fmt::format("Only these rows: {}", names))
+        ->delimiter(',')
+        ->type_name("ROWS")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_read(app, "--seconds", "NUMBER", "Seconds that a row lasts at most (without -n: as many round trips as there is time for)",
+             [&options](const std::string& text) {
+                 const auto time = read_time(text + "s");
+                 if (!time) refuse(fmt::format("\"{}\" is no number of seconds", text));
+                 options.row_lasts = *time;
+             });
+    app.add_flag("!--unsignaled", options.signaled, "SENDs and WRITEs have no completion of their own, but a few");
 }
 
 }  // namespace qps::cli

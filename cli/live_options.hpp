@@ -66,12 +66,18 @@ struct LiveOptions {
     bool all_sizes = false;
     std::optional<dissect::Duration> duration;
     bool compare_swap = false;
+
+    // Of `pingpong`, besides.
+    std::vector<std::string> only;               // rows, by their names; none: all
+    std::optional<dissect::Duration> row_lasts;  // --seconds
+    bool signaled = true;
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);
 // All of these but -i and -w, for a command that has them of its own.
 void add_live_settings(CLI::App& app, LiveOptions& options);
 void add_program_options(CLI::App& app, LiveOptions& options);
+void add_pingpong_options(CLI::App& app, LiveOptions& options);
 
 // "10.77.0.9", "fd00::9"; nothing where it is none.
 [[nodiscard]] std::optional<transport::Address> read_address(const std::string& text);

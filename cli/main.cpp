@@ -41,6 +41,7 @@ struct Takes {
     bool tickets = false;
     bool live = false;
     bool program = false;
+    bool pingpong = false;
     bool replayed = false;
 };
 
@@ -153,6 +154,14 @@ constexpr std::array kCommands{
             "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
             {.live = true, .program = true},
             run_peer},
+    Command{"pingpong",
+            "round-trip times of a live peer and what they cost: SEND and WRITE/READ, polling and waiting",
+            "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serves\n"
+            "  qpscope pingpong -i eth1 -a 10.77.0.10/24 10.77.0.9               # measures all four rows\n"
+            "  qpscope pingpong -i eth1 --only send-poll --seconds 10 -s 8 -f json 10.77.0.9\n"
+            "  qpscope pingpong --via udp -a 127.0.0.2 127.0.0.1                 # without root",
+            {.live = true, .pingpong = true},
+            run_pingpong},
 };
 
 // The command for a line that names files only.
@@ -329,6 +338,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (command.takes.program) add_program_options(*sub, options.live);
+    if (command.takes.pingpong) add_pingpong_options(*sub, options.live);
     if (command.takes.live) add_live_options(*sub, options.live);
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")

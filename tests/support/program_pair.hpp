@@ -26,6 +26,7 @@ struct PairSettings {
     std::uint64_t seed = 1;
     std::size_t mtu = 1500;
     bool roce_v1 = false;
+    dissect::Duration delay = transport::microseconds(2);  // one way
 };
 
 class ProgramPair {
@@ -35,7 +36,8 @@ public:
     using Program = transport::live::Program;
 
     explicit ProgramPair(const PairSettings& settings)
-        : wire(transport::live::make_wire({.seed = settings.seed, .a_to_b = settings.faults, .b_to_a = settings.faults}, {}, now)),
+        : wire(transport::live::make_wire(
+              {.seed = settings.seed, .delay = settings.delay, .a_to_b = settings.faults, .b_to_a = settings.faults}, {}, now)),
           server(transport::live::SimDevice(wire, transport::End::a), of(1, kServerAddress, kServerAddress6, settings), now),
           client(transport::live::SimDevice(wire, transport::End::b), of(2, kClientAddress, kClientAddress6, settings), now) {}
 

@@ -65,7 +65,7 @@ struct AdapterSettings {
     bool ecn_capable = true;                       // data goes out as ECT(0)
     bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
     std::uint32_t window = 128;                    // PSNs a queue pair has outstanding
-    std::uint32_t ack_every = 1;                   // packets an unasked ACK covers; 0: only on request
+    std::uint32_t ack_every = 16;                  // packets an unasked ACK covers (one costs as much as a packet); 0: only on request
 };
 
 // A packet that came, checked for its ICRC and decoded. transport_version is that of the BTH.
