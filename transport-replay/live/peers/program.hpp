@@ -86,8 +86,9 @@ concept ProgramLike =
 
 class Program {
 public:
-    template <ProgramLike T>
-        requires(!std::same_as<T, Program>)
+    // In this order: the question whether a Program is like a program would be about itself.
+    template <class T>
+        requires(!std::same_as<T, Program>) && ProgramLike<T>
     Program(T program) : held_(new T(std::move(program)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
