@@ -221,6 +221,7 @@ private:
     void acknowledge(dissect::Psn psn, bool requested);
     void remember(const Resource& resource);
     void respond(const Job& job);
+    void forget_stale(const Memory& memory);
     [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
     void count_credits(const ReceiveQueue& receives);
     [[nodiscard]] Acknowledgment positive() const;

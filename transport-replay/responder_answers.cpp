@@ -121,7 +121,21 @@ void Responder::respond(const Job& job) {
     responses_.push_back(job);
 }
 
+// A READ that was asked for again after its region or window went: the copy came late, and whoever sent it has what it read.
+// Not a reason to end the connection; who really still waits for it gives up.
+void Responder::forget_stale(const Memory& memory) {
+    while (!responses_.empty()) {
+        const Job& job = responses_.front();
+        const std::uint32_t size = std::min(job.access.length, bytes_of(settings_.mtu));
+        const bool stale = job.kind == JobKind::read && job.again && size > 0 &&
+                           !memory.reach({job.access.address, job.access.key, size}, {.read = true}, settings_.local);
+        if (!stale) return;
+        responses_.pop_front();
+    }
+}
+
 std::optional<TransportPacket> Responder::poll(const Memory& memory) {
+    forget_stale(memory);
     if (responses_.empty()) return std::nullopt;
     Job& job = responses_.front();
     TransportPacket packet;

@@ -119,6 +119,7 @@ void World::turn() {
         for (const ConnectionEvent& event : endpoints_[side].connections().take_events())
             for (const auto& talk : talks_)
                 if (talk->take(side, event, now_)) break;
+        if (!endpoints_[side].manager().take_events().empty()) kept_back_ = true;
     }
     for (const auto& talk : talks_) talk->step(now_);
 }
@@ -150,6 +151,7 @@ std::string World::run() {
         turn();
         for (const auto& talk : talks_)
             if (!talk->problem().empty()) return talk->problem();
+        if (kept_back_) return "an event was kept back until the next poll()";
         forgotten = std::ranges::all_of(talks_, over) && endpoints_[0].manager().size() + endpoints_[1].manager().size() == 0;
         const auto next = due();
         if (forgotten) break;

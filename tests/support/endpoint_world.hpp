@@ -53,6 +53,7 @@ private:
     std::array<TalkHost, 2> hosts_{};
     std::vector<std::unique_ptr<Talk>> talks_;
     std::uint64_t turns_ = 0;
+    bool kept_back_ = false;
 };
 
 }  // namespace qps::tests

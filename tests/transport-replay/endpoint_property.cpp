@@ -142,7 +142,8 @@ TEST_CASE("endpoint property: what the network did is blamed on nobody else", "[
         wish.plenty = true;
         REQUIRE(run(seed, wish, recording).empty());
         for (const Finding& finding : analysed(recording).findings) {
-            ++tally[fmt::format("{} {} {}", finding.id, kPartyNames[std::to_underlying(finding.party)], kSeverityNames[std::to_underlying(finding.severity)])];
+            ++tally[fmt::format("{} {} {}", finding.id, kPartyNames[std::to_underlying(finding.party)],
+                                kSeverityNames[std::to_underlying(finding.severity)])];
             INFO(finding.id << ": " << finding.summary);
             CHECK(finding.party != Party::requester);
             CHECK(finding.party != Party::responder);

@@ -117,6 +117,19 @@ TEST_CASE("responder: a duplicate READ is read again, whole or from a packet on,
     CHECK(peers.responses().empty());
 }
 
+TEST_CASE("responder: a copy of a READ that comes after its region went ends nothing") {
+    Peers peers = connected_pair();
+    CHECK(peers.arrives(read_request(Psn{100}, 700)) == ResponderVerdict::accept);
+    CHECK(peers.responses().size() == 3);
+    REQUIRE(peers.memory.remove(kKey));
+    CHECK(peers.arrives(read_request(Psn{101}, 444, 256)) == ResponderVerdict::duplicate);
+    CHECK(peers.arrives(request(WorkKind::send, Place::only, Psn{103}, 8)) == ResponderVerdict::accept);
+    CHECK(lines(peers.responses()) == Lines{"ACKNOWLEDGE 103 ACK msn 2"});
+    CHECK(peers.responder.state() == ResponderState::ready);
+    // One that is no copy is refused.
+    CHECK(peers.arrives(read_request(Psn{104}, 8)) == ResponderVerdict::remote_access_error);
+}
+
 TEST_CASE("responder: a duplicate ATOMIC has the saved result and changes nothing") {
     Peers peers = connected_pair();
     CHECK(peers.arrives(fetch_add(Psn{100}, 5)) == ResponderVerdict::accept);

@@ -188,3 +188,24 @@ TEST_CASE("one that is slowed down does not hold up another; rate_control says w
     plain.a.adapter.process(in, plain.now);
     CHECK(plain.a.refused(Refusal::source) == 1);
 }
+
+TEST_CASE("a timer that ends while the rate lets nothing go does not ask to be called again and again") {
+    AdapterSettings slow;
+    slow.dcqcn = DcqcnSettings{
+        .line_rate = dissect::BitsPerSecond{10'000}, .min_rate = dissect::BitsPerSecond{1'000}, .rate_period = microseconds(100'000'000)};
+    VerbsPair pair(slow, AdapterSettings{});
+    Marking marking(pair);
+    const auto [qa, qb] = pair.pair();
+    write(pair, qa, 8);  // marked: from now on limited to so little that the next packet takes longer than the ACK timeout
+    pair.converse();
+    REQUIRE(marking.cnps == 1);
+    pair.network = [](Flying&, bool) { return false; };
+    write(pair, qa, 8);
+    pair.converse();
+    const auto timeout = pair.a.adapter.poll_at();
+    REQUIRE(timeout);
+    pair.now = std::max(pair.now, *timeout);
+    int calls = 0;
+    for (; calls < 20 && pair.a.adapter.poll_at() && *pair.a.adapter.poll_at() <= pair.now; ++calls) pair.converse();
+    CHECK(calls < 20);
+}

@@ -227,3 +227,15 @@ TEST_CASE("any packet at all: nothing breaks, and every queue pair that is left 
         CHECK(pair.a.adapter.dereg_mr(pair.a.mr.lkey));  // nothing is borrowed for ever
     }
 }
+
+TEST_CASE("what an unreliable service has no use for is counted as that, and the counts add up") {
+    VerbsPair pair;
+    const auto [qa, qb] = pair.pair(QpType::uc);
+    REQUIRE(
+        pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = dissect::Rkey{0x7777}}}));
+    REQUIRE(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::rdma_write, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
+    pair.converse();
+    CHECK(pair.b.refused(Refusal::unusable) == 1);
+    CHECK(pair.b.adapter.counts().accepted == 1);
+    CHECK(pair.b.adapter.counts().arrivals == 2);
+}

@@ -113,6 +113,7 @@ void Endpoint::State::manage(Instant now) {
     connections.poll(now);
     while (const auto datagram = manager.poll(now))
         if (!adapter.send_datagram(*datagram)) ++counts.unroutable;
+    connections.poll(now);  // what timers had to tell: nobody may call again for long
     follow_groups(now);
 }
 

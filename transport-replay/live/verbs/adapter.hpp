@@ -126,8 +126,11 @@ inline constexpr std::array<std::string_view, 16> kRefusalNames{"transport_versi
                                                                 "datagram_queue",
                                                                 "unusable"};
 
+// arrivals + copies == accepted + all that were refused.
 struct AdapterCounts {
     std::uint64_t arrivals = 0;
+    std::uint64_t copies = 0;    // of packets to groups, for every queue pair behind the first
+    std::uint64_t accepted = 0;  // by a queue pair: its machines know what to make of them, duplicates and NAKs included
     std::uint64_t departures = 0;
     std::array<std::uint64_t, kRefusalNames.size()> refused{};
     std::uint64_t marked = 0;  // arrived with congestion experienced

@@ -99,7 +99,8 @@ void watch_limit(AdapterState& adapter, QueuePair& qp) {
     raise(adapter, {.type = AsyncEventType::srq_limit_reached, .srq = qp.shared->handle});
 }
 
-void process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arrival) {
+// False: an unreliable service had no use for it.
+bool process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arrival) {
     if (qp.state == QpState::rtr && qp.connected() && !std::exchange(qp.communicated, true))
         raise(adapter, {.type = AsyncEventType::comm_est, .qp = qp.number});
     const ResponderActions actions = qp.responder->process(arrival.packet, qp.pd->memory, qp.receives().queue());
@@ -107,7 +108,8 @@ void process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arriva
     if (actions.verdict == ResponderVerdict::accept && (asked.place == Place::last || asked.place == Place::only))
         ++qp.counts.served[std::to_underlying(asked.verb)];
     if (actions.received) deliver_message(adapter, qp, *actions.received, arrival);
-    if (actions.verdict == ResponderVerdict::dropped && qp.init.qp_type != QpType::rc) refuse(adapter, reason(qp, arrival.packet));
+    const bool useless = actions.verdict == ResponderVerdict::dropped && qp.init.qp_type != QpType::rc;
+    if (useless) refuse(adapter, reason(qp, arrival.packet));
     const auto failure = std::ranges::find(kFailures, actions.verdict, &Failure::verdict);
     const bool fatal = failure != kFailures.end();
     if (actions.consumed_with_error) {
@@ -115,8 +117,9 @@ void process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arriva
         complete_receive(adapter, qp, *actions.consumed_with_error, {.status = status});
     }
     watch_limit(adapter, qp);
-    if (!fatal) return settle(adapter, qp);
-    fail(adapter, qp, actions.consumed_with_error ? std::nullopt : std::optional(failure->event), LastWords::yes);
+    if (fatal) fail(adapter, qp, actions.consumed_with_error ? std::nullopt : std::optional(failure->event), LastWords::yes);
+    else settle(adapter, qp);
+    return !useless;
 }
 
 void on_cnp(AdapterState& adapter, QueuePair& qp, Instant now) {
@@ -139,23 +142,32 @@ void on_mark(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Insta
     refresh(adapter, qp);
 }
 
-void deliver(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Instant now) {
+// False: refused, and counted.
+bool deliver(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Instant now) {
     const TransportPacket& packet = arrival.packet;
-    if (const auto why = check_queue_pair(qp, arrival)) return refuse(adapter, *why);
+    if (const auto why = check_queue_pair(qp, arrival)) {
+        refuse(adapter, *why);
+        return false;
+    }
     ++qp.counts.packets_received;
     qp.counts.bytes_received += packet.payload.size();
-    if (is_cnp(packet)) return on_cnp(adapter, qp, now);
+    if (is_cnp(packet)) {
+        on_cnp(adapter, qp, now);
+        return true;
+    }
     if (arrival.ecn == Ecn::congestion_experienced && packet.dest_qp != kMulticastQpn) on_mark(adapter, qp, arrival, now);
     if (info(packet.opcode).request) return process_request(adapter, qp, arrival);
     qp.requester->process(packet, now);
     settle(adapter, qp);
+    return true;
 }
 
 void deliver_to_group(AdapterState& adapter, const Arrival& arrival, Instant now) {
     const auto members = adapter.groups.members(arrival.destination);
     if (members.empty()) return refuse(adapter, Refusal::multicast_group);
-    for (const Qpn member : members)
-        if (QueuePair* qp = adapter.find(member); qp != nullptr) deliver(adapter, *qp, arrival, now);
+    adapter.counts.copies += members.size() - 1;
+    for (const Qpn member : members)  // each exists: what is attached is not destroyed
+        if (QueuePair* qp = adapter.find(member); qp != nullptr && deliver(adapter, *qp, arrival, now)) ++adapter.counts.accepted;
 }
 
 }  // namespace
@@ -170,11 +182,12 @@ void process(AdapterState& adapter, const Arrival& arrival, Instant now) {
         const bool known = std::ranges::any_of(adapter.settings.pkeys, [&](Pkey own) { return match(own, packet.pkey); });  // C9-42
         const auto why = known ? adapter.gsi.accept(arrival) : std::optional(Refusal::pkey);
         if (why) refuse(adapter, *why);
+        else ++adapter.counts.accepted;
         return;
     }
     QueuePair* qp = adapter.find(packet.dest_qp);
     if (qp == nullptr) return refuse(adapter, Refusal::unknown_qp);
-    deliver(adapter, *qp, arrival, now);
+    if (deliver(adapter, *qp, arrival, now)) ++adapter.counts.accepted;
 }
 
 }  // namespace qps::transport::verbs

@@ -148,8 +148,10 @@ void refresh(AdapterState& adapter, QueuePair& qp) {
     const bool requests = due == kAtOnce;
     std::optional<Instant> time = requests ? std::nullopt : due;
     if (qp.cnp) schedule.ready(Lane::responses, qp.slot);
-    if (qp.rate && qp.rate->limited() && (responses || requests)) {
-        time = std::min(time.value_or(qp.rate->next_send()), qp.rate->next_send());
+    if (qp.rate && qp.rate->limited()) {  // nothing leaves before the rate allows it; what a timer sends again does not either
+        const Instant next = qp.rate->next_send();
+        if (responses || requests) time = next;
+        else if (time) time = std::max(*time, next);
     } else {
         if (responses) schedule.ready(Lane::responses, qp.slot);
         if (requests) schedule.ready(Lane::requests, qp.slot);
