@@ -2,6 +2,7 @@
 # Devices and replay on a wire: a veth in a network namespace made here, MTU 9000:  wire.sh BIN CAPTURE
 # In turns: what bench_devices says, and the capture sent as fast as it goes by `qpscope replay`, the same with rewriting, and by
 # tcpreplay where it is installed. Wall and processor time a frame; medians over BENCH_ROUNDS (default 5).
+# Then endpoint to endpoint, between this namespace and another (bench_endpoint), with the goals beside what came of it.
 set -euo pipefail
 export LC_ALL=C
 [[ $(id -u) == 0 ]] || { echo "wire.sh: a network namespace and raw sockets need root" >&2; exit 1; }
@@ -42,3 +43,27 @@ for file in "$samples"/*; do
         'BEGIN { printf "%-26s %8.0f frames/s   %5.2f us wall, %5.2f us of a processor a frame\n", name, n / wall, wall / n * 1e6, work / n * 1e6 }'
 done
 for bytes in 1082 4154; do "$bin/bench_devices" va vb "$bytes" 500000; done
+
+# Where others work on the machine too: the processor time of a packet says how many a processor could do.
+unshare --net sleep infinity &
+other=$!
+trap 'kill $other; rm -rf "$samples"' EXIT
+for attempt in {1..50}; do [[ $(readlink /proc/$other/ns/net) != $(readlink /proc/self/ns/net) ]] && break; sleep 0.1; done
+ip link add ea type veth peer name eb
+ip link set eb netns $other
+ip link set ea mtu 9000 up
+nsenter -t $other -n ip link set eb mtu 9000 up
+sleep 0.5
+"$bin/bench_endpoint" ea eb /proc/$other/ns/net 2>/dev/null | awk '
+    function value(name,    i, pair) { for (i = 2; i <= NF; ++i) { split($i, pair, "="); if (pair[1] == name) return pair[2] } }
+    function least(a, b) { return a < b ? a : b }
+    function most(a, b) { return a > b ? a : b }
+    { print }
+    $1 == "write" {
+        busiest = most(value("sender_cpu_ns"), value("responder_cpu_ns"))
+        if (value("mtu") == 4096) goal = sprintf("%.2f Gb/s of 4, %.2f if it had a processor to itself", value("gbit_per_s"), 4096 * 8 / busiest)
+        else goal = sprintf("%.0f packets/s of 250000, %.0f if it had a processor to itself", value("packets_per_s"), 1e9 / busiest)
+        print "    goal: " goal
+    }
+    $1 == "round_trip" { best = best ? least(best, value("ratio")) : value("ratio") }
+    END { printf "    goal: a round trip of %.2f times that of raw sockets, of less than 3\n", best }'

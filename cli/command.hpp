@@ -19,8 +19,10 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
 [[nodiscard]] ExitCode run_replay(const Options& options);
+[[nodiscard]] ExitCode run_replay_conversation(const Options& options);  // replay --as
 [[nodiscard]] ExitCode run_fields(const Options& options);
 [[nodiscard]] ExitCode run_peer(const Options& options);
+[[nodiscard]] ExitCode run_pingpong(const Options& options);
 
 // The programs of `peer`, a line each.
 [[nodiscard]] std::string program_list();

@@ -144,14 +144,18 @@ std::optional<Instant> earliest(std::initializer_list<std::optional<Instant>> ti
     return first;
 }
 
-// Until a frame comes or the time is there; at most kNap, so that a signal is never missed for long.
-void sleep_on(int descriptor, std::optional<Duration> longest) {
+// Until a frame comes, something the program waits for, or the time is there; at most kNap, so that a signal is never missed for long.
+void sleep_on(int descriptor, std::optional<Duration> longest, const std::vector<Watched>& watched = {}) {
     constexpr Duration kNap{200'000'000};
     const std::int64_t time = static_cast<std::int64_t>(longest ? std::min(*longest, kNap) : kNap);
     if (time == 0) return;
-    pollfd poller{.fd = descriptor, .events = POLLIN, .revents = 0};
+    std::vector<pollfd> all{{.fd = descriptor, .events = POLLIN, .revents = 0}};  // a negative one is left out by ppoll()
+    for (const Watched& each : watched)
+        all.push_back({.fd = each.descriptor,
+                       .events = static_cast<short>((each.to_read ? POLLIN : 0) | (each.to_write ? POLLOUT : 0)),
+                       .revents = 0});
     const timespec timeout{.tv_sec = time / 1'000'000'000, .tv_nsec = time % 1'000'000'000};
-    static_cast<void>(ppoll(&poller, descriptor < 0 ? 0 : 1, &timeout, nullptr));
+    static_cast<void>(ppoll(all.data(), all.size(), &timeout, nullptr));
 }
 
 }  // namespace
@@ -248,6 +252,8 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
 
 SteadyTime::SteadyTime() : start_{read_clock(CLOCK_REALTIME)}, monotonic_start_(read_clock(CLOCK_MONOTONIC)) {}
 
+Duration processor_time() { return Duration{read_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
+
 Instant SteadyTime::now() const { return later(start_, Duration{read_clock(CLOCK_MONOTONIC) - monotonic_start_}); }
 
 std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock) {
@@ -270,8 +276,9 @@ Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, c
     Ending ending = Ending::done;
     while (!program.done()) {
         now = clock.now();
-        endpoint.poll(now);
+        endpoint.arrive(now);
         program.poll(endpoint, now);
+        endpoint.depart(now);
         show(now);
         if (endpoint.device().problem()) return Ending::device_gone;
         const bool over = end && now >= *end;
@@ -283,7 +290,7 @@ Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, c
         if (farewell && now >= *farewell) break;
         if (options.busy) continue;
         const auto due = earliest({endpoint.poll_at(), program.poll_at(), farewell ? farewell : end});
-        sleep_on(endpoint.device().descriptor(), until(due, now));
+        sleep_on(endpoint.device().descriptor(), until(due, now), program.watched());
     }
     endpoint.poll(clock.now());  // what the farewell still has to say
     show(now);

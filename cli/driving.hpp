@@ -43,6 +43,9 @@ private:
     std::int64_t monotonic_start_;
 };
 
+// Of this process, since it began.
+[[nodiscard]] dissect::Duration processor_time();
+
 // A UDP socket on the port of RoCEv2, which nobody reads: without one the system would answer what comes for us at an address that
 // it has too with "port unreachable". Holds nothing where the port is taken.
 class ReservedPort {
@@ -76,7 +79,8 @@ struct OpenEndpoint {
 // How driving ended.
 enum class Ending : std::uint8_t { done, interrupted, time_is_up, device_gone };
 
-// Calls `step` after each Endpoint::poll(); it says when it is due again. Once the user interrupts or the time is up, the program
+// The endpoint and the program have their turns; in between it sleeps until a frame comes or one of them is due (a program that
+// says kAtOnce is polled without sleeping; so is everything with --busy). Once the user interrupts or the time is up, the program
 // is told to stop and has kFarewell to take its connections down.
 inline constexpr dissect::Duration kFarewell{3'000'000'000};
 [[nodiscard]] Ending drive(transport::live::Endpoint& endpoint, transport::live::Program& program, const LiveOptions& options,

@@ -1,7 +1,7 @@
 #include "live_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <transport-replay/live/peers/program.hpp>
+#include <transport-replay/live/pingpong/pingpong.hpp>
 
 #include <algorithm>
 #include <array>
@@ -73,6 +73,16 @@ PathMtu read_mtu(const std::string& text) {
     refuse(fmt::format("\"{}\" is no path MTU: 256, 512, 1024, 2048 or 4096", text));
 }
 
+dissect::Service read_service(const std::string& text) {
+    struct Choice {
+        std::string_view name;
+        dissect::Service service;
+    };
+    for (const Choice& each : {Choice{"RC", dissect::Service::rc}, Choice{"UC", dissect::Service::uc}, Choice{"UD", dissect::Service::ud}})
+        if (text == each.name) return each.service;
+    refuse(fmt::format("\"{}\" is none of RC, UC, UD", text));
+}
+
 Via read_via(const std::string& text) {
     struct Choice {
         std::string_view name;
@@ -118,9 +128,7 @@ std::optional<Address> read_address(const std::string& text) {
     return live::ipv6_address(half(0), half(8));
 }
 
-void add_live_options(CLI::App& app, LiveOptions& options) {
-    app.add_option("-i,--interface", options.interface, "The interface to sit on (needs root or CAP_NET_RAW; not with --via udp)")
-        ->type_name("NAME");
+void add_live_settings(CLI::App& app, LiveOptions& options) {
     add_list(app, "-a,--address", "ADDRESS[/LENGTH]",
              "An address of our own on that wire, with a MAC address of our own; several are possible (default: those of the interface, "
              "shared with the system)",
@@ -147,7 +155,6 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
         ->type_name("FAULT")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("-w,--write", options.capture, "Write every frame sent and received to this capture")->type_name("FILE");
     app.add_flag("--trace", options.trace, "Print a line for every frame sent and received");
     app.add_flag("--busy", options.busy, "Poll without sleeping: the least delay for all of a processor");
     add_read(app, "--for", "TIME", "End after this time: 10s, 500ms, ...", [&options](const std::string& text) {
@@ -159,8 +166,39 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.seed = read_number<std::uint64_t>(text, 0, ~std::uint64_t{0}, "seed"); });
 }
 
-void add_program_options(CLI::App& app, LiveOptions& options) {
-    app.add_option("program", options.program, "What the peer does (below)")->required()->type_name("");
+void add_live_options(CLI::App& app, LiveOptions& options) {
+    app.add_option("-i,--interface", options.interface, "The interface to sit on (needs root or CAP_NET_RAW; not with --via udp)")
+        ->type_name("NAME");
+    app.add_option("-w,--write", options.capture, "Write every frame sent and received to this capture")->type_name("FILE");
+    add_live_settings(app, options);
+}
+
+namespace {
+
+// Of ibv_*_pingpong and ib_*, whose options are never told: both ends must be given the same.
+void add_exchange_options(CLI::App& app, LiveOptions& options) {
+    app.add_option("--tcp", options.tcp,
+                   "Where ibv_*_pingpong and ib_* exchange queue pairs: whom to call (default: the address of the "
+                   "peer), which address of this machine to listen at (default: all)")
+        ->type_name("HOST");
+    add_read(app, "-c,--service", "WORD", "RC, UC or UD, of ib_* (default: RC)",
+             [&options](const std::string& text) { options.service = read_service(text); });
+    add_read(app, "--qps", "NUMBER", "Queue pairs of ib_*_bw (-q there) and ibv_srq_pingpong", [&options](const std::string& text) {
+        options.queue_pairs = read_number<std::uint32_t>(text, 1, 1024, "number of queue pairs");
+    });
+    app.add_flag("-b,--bidirectional", options.both_ways, "Both ways at a time, of ib_*_bw");
+    app.add_flag("--all-sizes", options.all_sizes, "All sizes one after another, of ib_* (-a there)");
+    add_read(app, "-D,--duration", "TIME", "So long instead of a number of messages, of ib_*: 10s, ...",
+             [&options](const std::string& text) {
+                 const auto time = read_time(text);
+                 if (!time) refuse(time.error());
+                 options.duration = *time;
+             });
+    app.add_flag("--compare-swap", options.compare_swap, "COMPARE SWAP instead of FETCH ADD, of ib_atomic_*");
+}
+
+// Of everything that speaks to a peer: whom, where, how much.
+void add_target_options(CLI::App& app, LiveOptions& options) {
     add_read(app, "target", "ADDRESS", "Whom to connect to; without it the peer serves",
              [&options](const std::string& text) { options.target = read_peer_address(text); });
     add_read(app, "-p,--port", "NUMBER", "Port to connect to or to listen on (default: that of the program it talks to)",
@@ -171,10 +209,40 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
     add_read(app, "--depth", "NUMBER", "Messages under way at a time",
              [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
+    add_read(app, "--clients", "NUMBER", "A server ends when so many have come and gone (default: it serves until it is stopped)",
+             [&options](const std::string& text) {
+                 options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count of clients");
+             });
+    app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive; a source does not fill its messages");
+}
+
+}  // namespace
+
+void add_program_options(CLI::App& app, LiveOptions& options) {
+    app.add_option("program", options.program, "What the peer does (below)")->required()->type_name("");
+    add_target_options(app, options);
     add_read(app, "--connections", "NUMBER", "Connections of a client", [&options](const std::string& text) {
         options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "count of connections");
     });
-    app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive");
+    add_exchange_options(app, options);
+}
+
+void add_pingpong_options(CLI::App& app, LiveOptions& options) {
+    add_target_options(app, options);
+    std::string names;
+    for (const live::PingpongMode& mode : live::kPingpongModes) names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
+    app.add_option("--only", options.only, fmt::format("Only these rows: {}", names))
+        ->delimiter(',')
+        ->type_name("ROWS")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_read(app, "--seconds", "NUMBER", "Seconds that a row lasts at most (without -n: as many round trips as there is time for)",
+             [&options](const std::string& text) {
+                 const auto time = read_time(text + "s");
+                 if (!time) refuse(fmt::format("\"{}\" is no number of seconds", text));
+                 options.row_lasts = *time;
+             });
+    app.add_flag("!--unsignaled", options.signaled, "SENDs and WRITEs have no completion of their own, but a few");
 }
 
 }  // namespace qps::cli

@@ -55,11 +55,29 @@ struct LiveOptions {
     std::optional<std::uint32_t> size;   // bytes of a message
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
+    std::optional<std::uint64_t> clients;  // of a server, before it ends
     bool verify = true;
+
+    // Of programs that exchange queue pairs over TCP.
+    std::string tcp;  // whom to call, or where to listen
+    std::optional<dissect::Service> service;
+    std::optional<std::uint32_t> queue_pairs;
+    bool both_ways = false;
+    bool all_sizes = false;
+    std::optional<dissect::Duration> duration;
+    bool compare_swap = false;
+
+    // Of `pingpong`, besides.
+    std::vector<std::string> only;               // rows, by their names; none: all
+    std::optional<dissect::Duration> row_lasts;  // --seconds
+    bool signaled = true;
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);
+// All of these but -i and -w, for a command that has them of its own.
+void add_live_settings(CLI::App& app, LiveOptions& options);
 void add_program_options(CLI::App& app, LiveOptions& options);
+void add_pingpong_options(CLI::App& app, LiveOptions& options);
 
 // "10.77.0.9", "fd00::9"; nothing where it is none.
 [[nodiscard]] std::optional<transport::Address> read_address(const std::string& text);

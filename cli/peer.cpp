@@ -151,7 +151,17 @@ ProgramRequest request_of(const LiveOptions& options) {
     ProgramRequest request{.target = options.target, .port = options.port, .count = options.count, .size = options.size};
     request.depth = options.depth.value_or(request.depth);
     request.connections = options.connections.value_or(request.connections);
+    request.clients = options.clients;
     request.verify = options.verify;
+    request.clients = options.clients;
+    request.exchange = {.tcp = options.tcp,
+                        .mtu = options.mtu,
+                        .service = options.service,
+                        .queue_pairs = options.queue_pairs,
+                        .both_ways = options.both_ways,
+                        .all_sizes = options.all_sizes,
+                        .duration = options.duration,
+                        .compare_swap = options.compare_swap};
     request.seed = options.seed.value_or(request.seed);
     return request;
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <poll.h>
+
 namespace qps::tests {
 
 inline constexpr transport::Address kServerAddress = transport::live::ipv4_address(0xc0000201);
@@ -23,6 +25,8 @@ struct PairSettings {
     transport::LinkFaults faults{};  // both ways
     std::uint64_t seed = 1;
     std::size_t mtu = 1500;
+    bool roce_v1 = false;
+    dissect::Duration delay = transport::microseconds(2);  // one way
 };
 
 class ProgramPair {
@@ -32,7 +36,8 @@ public:
     using Program = transport::live::Program;
 
     explicit ProgramPair(const PairSettings& settings)
-        : wire(transport::live::make_wire({.seed = settings.seed, .a_to_b = settings.faults, .b_to_a = settings.faults}, {}, now)),
+        : wire(transport::live::make_wire(
+              {.seed = settings.seed, .delay = settings.delay, .a_to_b = settings.faults, .b_to_a = settings.faults}, {}, now)),
           server(transport::live::SimDevice(wire, transport::End::a), of(1, kServerAddress, kServerAddress6, settings), now),
           client(transport::live::SimDevice(wire, transport::End::b), of(2, kClientAddress, kClientAddress6, settings), now) {}
 
@@ -50,6 +55,8 @@ public:
         consider(client.poll_at());
         if (serving != nullptr) consider(serving->poll_at());
         if (connecting != nullptr) consider(connecting->poll_at());
+        // What goes over TCP takes real time, in which the simulated link's stands still.
+        if (talks_over_tcp(serving, connecting, !due || transport::elapsed(now, *due) > transport::microseconds(1000))) return true;
         if (!due) return false;
         now = std::max(now, *due);
         return true;
@@ -85,12 +92,24 @@ public:
     Endpoint client;
 
 private:
+    // Whether a program may go on by what it waits for besides its endpoint; waits a little where `patient`.
+    static bool talks_over_tcp(const Program* serving, const Program* connecting, bool patient) {
+        std::vector<pollfd> all;
+        for (const Program* each : {serving, connecting}) {
+            if (each == nullptr) continue;
+            for (const transport::live::Watched& watched : each->watched())
+                all.push_back(
+                    {watched.descriptor, static_cast<short>((watched.to_read ? POLLIN : 0) | (watched.to_write ? POLLOUT : 0)), 0});
+        }
+        return !all.empty() && ::poll(all.data(), all.size(), patient ? 20 : 0) > 0;
+    }
     static transport::live::EndpointSettings of(std::uint64_t last, const transport::Address& address, const transport::Address& address6,
                                                 const PairSettings& settings) {
         return {.host = {.mac = transport::live::Mac{0x0200'0000'0000 + last},
                          .addresses = {{address, 24}, {address6, 64}},
                          .mtu = settings.mtu,
                          .detect_duplicates = false},
+                .roce_v1 = settings.roce_v1,
                 .seed = settings.seed * 2 + last};
     }
 };

@@ -1,4 +1,5 @@
 #include <transport-replay/live/connections.hpp>
+#include <transport-replay/live/host/addresses.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -37,6 +38,15 @@ Address Connections::source_for(const Address& destination) const {
     };
     const auto found = std::ranges::find_if(settings_.addresses, same_kind);
     return found == settings_.addresses.end() ? Address{} : *found;
+}
+
+verbs::AddressHandle Connections::path_to(const Address& destination) const {
+    const AddressSpace space = settings_.addresses.empty() ? destination.space : settings_.addresses.front().space;
+    verbs::AddressHandle to = verbs::handle_to(in_space(destination, space));
+    to.source = source_for(to.destination);
+    to.dscp = settings_.dscp;
+    to.sl = settings_.sl;
+    return to;
 }
 
 CmResult Connections::listen(PortSpace space, IpPort port) {

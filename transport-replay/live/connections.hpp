@@ -87,6 +87,8 @@ public:
 
     // Our address of the same kind as another, or none.
     [[nodiscard]] Address source_for(const Address& destination) const;
+    // How packets get there: from that address, with the DSCP and the service level of all connections.
+    [[nodiscard]] verbs::AddressHandle path_to(const Address& destination) const;
 
 private:
     struct Ours {

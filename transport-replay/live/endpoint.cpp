@@ -210,10 +210,16 @@ Endpoint::Endpoint(Endpoint&&) noexcept = default;
 Endpoint& Endpoint::operator=(Endpoint&&) noexcept = default;
 Endpoint::~Endpoint() = default;
 
-void Endpoint::poll(Instant now) {
+void Endpoint::arrive(Instant now) {
     state_->receive(now);
     state_->manage(now);
-    state_->send(now);
+}
+
+void Endpoint::depart(Instant now) { state_->send(now); }
+
+void Endpoint::poll(Instant now) {
+    arrive(now);
+    depart(now);
 }
 
 std::optional<Instant> Endpoint::poll_at() const {

@@ -3,8 +3,9 @@
 //   Endpoint endpoint(Device(std::move(*ring)), {.host = {...}, .seed = 7}, clock());
 //   for (;;) {
 //       const dissect::Instant now = clock();
-//       endpoint.poll(now);                      // takes what arrived, sends what is due
+//       endpoint.arrive(now);                    // takes what arrived
 //       program.poll(endpoint, now);             // takes completions and events, posts work
+//       endpoint.depart(now);                    // sends what is due: acknowledgments, and what was posted just now, in one batch
 //       sleep on endpoint.device().descriptor() until earliest of endpoint.poll_at(), program.poll_at()
 //   }
 //
@@ -52,6 +53,9 @@ public:
     Endpoint& operator=(Endpoint&&) noexcept;
     ~Endpoint();
 
+    void arrive(dissect::Instant now);
+    void depart(dissect::Instant now);
+    // Both, for who posts nothing in between.
     void poll(dissect::Instant now);
     // When poll() is due of its own accord; the device's descriptor says when frames arrived.
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;

@@ -31,7 +31,7 @@ std::optional<CarriedDatagram> datagram_in(Bytes frame) {
     for (int tags = 0; tags < 2 && (type == kTag || type == kServiceTag); ++tags) type = read_be<std::uint16_t>(frame, type_at += 4);
     if (type != kIpv4 && type != kIpv6) return std::nullopt;
     CarriedDatagram found;
-    DatagramEnds& ends = found.ends;
+    SocketEnds& ends = found.ends;
     ends.ipv6 = type == kIpv6;
     found.ip = type_at + 2;
     const Bytes ip = slice(frame, found.ip);
@@ -53,7 +53,7 @@ std::optional<CarriedDatagram> datagram_in(Bytes frame) {
     return found;
 }
 
-void write_headers(const DatagramEnds& ends, MutableBytes frame) {
+void write_headers(const SocketEnds& ends, MutableBytes frame) {
     const std::size_t header = ip_header(ends.ipv6), address = ends.ipv6 ? 16 : 4;
     if (frame.size() < headers_before_payload(ends.ipv6)) return;
     std::ranges::fill(frame.first(headers_before_payload(ends.ipv6)), std::byte{0});

@@ -23,7 +23,8 @@ struct SocketAddress {
     return 0x0200'0000'0000 | dissect::read_be<std::uint32_t>(address.bytes, 12);
 }
 
-struct DatagramEnds {
+// Of a datagram and what its IP header says besides.
+struct SocketEnds {
     bool ipv6 = false;
     SocketAddress source;
     SocketAddress destination;
@@ -36,7 +37,7 @@ inline constexpr std::size_t kUdpHeader = 8;
 [[nodiscard]] constexpr std::size_t headers_before_payload(bool ipv6) { return 14 + ip_header(ipv6) + kUdpHeader; }
 
 struct CarriedDatagram {
-    DatagramEnds ends;
+    SocketEnds ends;
     std::size_t ip = 0;       // where the IP header begins in the frame
     std::size_t payload = 0;  // where what UDP carries begins
     std::size_t end = 0;      // where it ends; Ethernet padding may follow
@@ -48,6 +49,6 @@ struct CarriedDatagram {
 // Writes Ethernet, IP and UDP header over the first headers_before_payload() bytes of a frame whose payload stands behind them.
 // IPv4: "don't fragment", identification 0, the header checksum 0: seal_ipv4_header() sets it. The UDP checksum is 0, "none" of IPv4,
 // and of IPv6 what a tunnel may send (RFC 6935).
-void write_headers(const DatagramEnds& ends, dissect::MutableBytes frame);
+void write_headers(const SocketEnds& ends, dissect::MutableBytes frame);
 
 }  // namespace qps::transport::live

@@ -78,7 +78,7 @@ SocketAddress address_in(const sockaddr_storage& storage) {
 }
 
 // Traffic class and hops of a datagram, whichever the kernel told.
-void read_control(msghdr& message, DatagramEnds& ends) {
+void read_control(msghdr& message, SocketEnds& ends) {
     for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr; item = CMSG_NXTHDR(&message, item)) {
         int value = 0;
         if (item->cmsg_len == CMSG_LEN(1)) value = *reinterpret_cast<const std::uint8_t*>(CMSG_DATA(item));  // IP_TOS is one byte
@@ -170,7 +170,7 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
 // Headers before a datagram whose payload is in its place; false where the frame would be too long.
 bool UdpDevice::State::put_on(msghdr& message, MutableBytes frame) {
     if ((message.msg_flags & MSG_TRUNC) != 0) return false;
-    DatagramEnds ends{.ipv6 = ipv6, .source = {}, .destination = local};
+    SocketEnds ends{.ipv6 = ipv6, .source = {}, .destination = local};
     ends.source = address_in(*static_cast<const sockaddr_storage*>(message.msg_name));
     read_control(message, ends);
     write_headers(ends, frame);
@@ -218,7 +218,7 @@ void UdpDevice::State::correct(MutableBytes frame, const CarriedDatagram& datagr
     const MutableBytes as_sent = frame.subspan(datagram.ip, datagram.end - datagram.ip);
     // Of a frame with VLAN tags this is not its beginning, but what is before the IP header does not go out.
     const MutableBytes whole = frame.subspan(datagram.ip - kEthernetHeader, as_sent.size() + kEthernetHeader);
-    DatagramEnds ends = datagram.ends;
+    SocketEnds ends = datagram.ends;
     ends.source = local;
     const IcrcCoverage coverage = ipv6 ? IcrcCoverage::roce_v2_ipv6 : IcrcCoverage::roce_v2_ipv4;
     const std::uint32_t before = invariant_crc(coverage, as_sent.first(as_sent.size() - kIcrc));

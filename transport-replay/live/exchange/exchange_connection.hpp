@@ -55,6 +55,8 @@ public:
     }
 
     [[nodiscard]] int descriptor() const { return socket_.get(); }
+    // False: nothing more will come, and a poll() for it would return at once.
+    [[nodiscard]] bool wants_to_read() const { return !peer_closed_ && !problem_; }
     [[nodiscard]] bool wants_to_write() const { return !rest_.empty() || connecting_; }
     // The talk is over, or the connection; it is closed then.
     [[nodiscard]] bool finished() const { return finished_; }

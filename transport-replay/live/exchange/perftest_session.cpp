@@ -230,6 +230,7 @@ void PerftestSession::advance() {
         if (!last) {
             const std::size_t wanted = length_of(taken.step);
             if (heard_.size() < wanted) {
+                if (peer_closed_) return fail("the peer closed the connection in the middle of the talk");
                 said_ = role_ == ExchangeRole::client;
                 return;
             }
@@ -254,7 +255,8 @@ void PerftestSession::process(Bytes bytes) {
 }
 
 void PerftestSession::closed() {
-    if (at_ < script_.size()) fail("the peer closed the connection in the middle of the talk");
+    peer_closed_ = true;
+    if (awaits() != Awaits::traffic && awaits() != Awaits::nothing) fail("the peer closed the connection in the middle of the talk");
 }
 
 std::vector<std::byte> PerftestSession::take_output() {

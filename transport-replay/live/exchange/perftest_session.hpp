@@ -87,6 +87,7 @@ public:
     PerftestSession(ExchangeRole role, const PerftestSettings& settings, std::vector<QueuePairEnd> own);
 
     void process(dissect::Bytes bytes);
+    // During traffic it is no failure yet: who has nothing to say afterwards just leaves (ib_write_lat).
     void closed();
     // What is to be sent, one message; empty where there is none. Call until it is empty.
     [[nodiscard]] std::vector<std::byte> take_output();
@@ -97,6 +98,8 @@ public:
 
     // Of Awaits::connect: queue pairs to remote(). Of Awaits::receives: receives for size(). Of Awaits::traffic: of size().
     [[nodiscard]] Awaits awaits() const;
+    // At a stop: the peer has said what comes behind it, or has left, so it is through with the traffic.
+    [[nodiscard]] bool peer_went_on() const { return !heard_.empty() || peer_closed_; }
     [[nodiscard]] std::uint32_t size() const { return sizes_[size_index_]; }
     [[nodiscard]] PathMtu mtu() const { return settings_.mtu; }
     [[nodiscard]] std::uint32_t cycle_buffer() const { return settings_.cycle_buffer; }
@@ -131,6 +134,7 @@ private:
     std::vector<Taken> script_;
     std::size_t at_ = 0;  // in the script
     bool said_ = false;   // our part of the exchange
+    bool peer_closed_ = false;
     std::vector<std::byte> heard_;
     std::vector<std::vector<std::byte>> output_;  // at most one message
     std::string remote_version_;

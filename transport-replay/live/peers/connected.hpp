@@ -10,6 +10,8 @@
 //   close     gives the blocks back; says what there is to say of a connection that was up.
 //   again     client, when all connections are gone: whether to connect once more.
 //   shut      if there is one: nothing comes any more; gives back what the role itself has.
+//   hurried   if there is one: whether it wants to be polled without sleeping.
+//   look      if there is one: whether completions are to be looked at now; a role that waits for notifications says no.
 //
 // Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
 // the endpoint had a turn since the last one went, so that its farewell is on the wire.
@@ -55,6 +57,7 @@ public:
         pd_ = *pd;
         cq_ = *cq;
         if (!request_.target) return start_listening(endpoint, PortSpace::tcp, port_);
+        request_.target = as_spoken(endpoint, *request_.target);
         const Desk desk = at(endpoint, now);
         for (std::uint32_t i = 0; i < request_.connections; ++i)
             if (const auto opened = connect(desk); !opened) return opened;
@@ -82,7 +85,11 @@ public:
             if (over()) role_.shut(desk);
     }
 
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return over() && !settled_ ? std::optional(kAtOnce) : std::nullopt; }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const {
+        if constexpr (requires { role_.hurried(); })
+            if (role_.hurried()) return kAtOnce;
+        return over() && !settled_ ? std::optional(kAtOnce) : std::nullopt;
+    }
 
     void stop(Endpoint& endpoint, dissect::Instant now) {
         if (!request_.target && !stopping_) stop_listening(endpoint, PortSpace::tcp, port_);
@@ -202,6 +209,8 @@ private:
     }
 
     void drain(const Desk& desk) {
+        if constexpr (requires { role_.look(desk, cq_); })
+            if (!role_.look(desk, cq_)) return;
         std::array<verbs::Wc, 64> batch;
         while (const std::size_t count = desk.adapter().poll_cq(cq_, batch))
             for (const verbs::Wc& wc : std::span(batch).first(count)) {
@@ -235,6 +244,7 @@ private:
                 forget(desk, entry);
                 break;
             case ConnectionEventKind::disconnected:
+                rise(desk, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
                 if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.talk))) {
                     ++counts_.failed;
                     desk.say(about(entry.link, entry.link.complaint.value_or("the peer left early")));

@@ -25,6 +25,18 @@ namespace qps::transport::live {
 inline constexpr std::size_t kMaxClients = 1024;         // of one server; more are rejected
 inline constexpr std::uint32_t kMaxTransfer = 1U << 30;  // bytes of one message or region that a user may ask for
 
+// What is told to programs that exchange their queue pairs over TCP (ibv_*_pingpong, ib_*); the peer must be told the same.
+struct ExchangeOptions {
+    std::string tcp{};                            // whom to call, or where to listen; empty: the target's own address, all of ours
+    std::optional<PathMtu> mtu{};                 // none: the program's own
+    std::optional<dissect::Service> service{};    // of perftest's; none: RC
+    std::optional<std::uint32_t> queue_pairs{};   // none: the program's own
+    bool both_ways = false;                       // bandwidth, in both directions at a time
+    bool all_sizes = false;                       // one after another
+    std::optional<dissect::Duration> duration{};  // instead of a number of messages
+    bool compare_swap = false;                    // atomics: COMPARE SWAP instead of FETCH ADD
+};
+
 // What the user asked for.
 struct ProgramRequest {
     std::optional<Address> target{};         // whom to connect to; none: serve
@@ -36,7 +48,15 @@ struct ProgramRequest {
     std::optional<std::uint64_t> clients{};  // of a server: it is done once so many have come and gone; none: it serves until stopped
     bool verify = true;                      // look at every byte that arrives
     ConnectOptions connect{};
+    ExchangeOptions exchange{};
     std::uint64_t seed = 1;
+};
+
+// A descriptor that a program waits for, besides the device's.
+struct Watched {
+    int descriptor = -1;
+    bool to_read = true;
+    bool to_write = false;
 };
 
 // What a program has done; only upwards.
@@ -48,6 +68,7 @@ struct ProgramCounts {
     std::uint64_t wrong = 0;        // messages whose content was not what it had to be
 };
 
+// A program that has descriptors says so by watched(), which may be left out.
 template <class T>
 concept ProgramLike =
     std::is_nothrow_move_constructible_v<T> && requires(T program, const T& constant, Endpoint& endpoint, dissect::Instant now) {
@@ -65,8 +86,9 @@ concept ProgramLike =
 
 class Program {
 public:
-    template <ProgramLike T>
-        requires(!std::same_as<T, Program>)
+    // In this order: the question whether a Program is like a program would be about itself.
+    template <class T>
+        requires(!std::same_as<T, Program>) && ProgramLike<T>
     Program(T program) : held_(new T(std::move(program)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
@@ -78,6 +100,7 @@ public:
     [[nodiscard]] bool done() const { return table_->done(held_.get()); }
     [[nodiscard]] std::vector<std::string> take_lines() { return table_->take_lines(held_.get()); }
     [[nodiscard]] ProgramCounts counts() const { return table_->counts(held_.get()); }
+    [[nodiscard]] std::vector<Watched> watched() const { return table_->watched(held_.get()); }
 
 private:
     struct Table {
@@ -88,6 +111,7 @@ private:
         bool (*done)(const void*);
         std::vector<std::string> (*take_lines)(void*);
         ProgramCounts (*counts)(const void*);
+        std::vector<Watched> (*watched)(const void*);
     };
     template <class T>
     static void destroy(void* held) {
@@ -102,6 +126,10 @@ private:
         [](const void* held) { return static_cast<const T*>(held)->done(); },
         [](void* held) { return static_cast<T*>(held)->take_lines(); },
         [](const void* held) { return static_cast<const T*>(held)->counts(); },
+        [](const void* held) -> std::vector<Watched> {
+            if constexpr (requires(const T& program) { program.watched(); }) return static_cast<const T*>(held)->watched();
+            return {};
+        },
     };
 
     std::unique_ptr<void, void (*)(void*)> held_;

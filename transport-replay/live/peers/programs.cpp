@@ -12,6 +12,13 @@ namespace {
 
 using namespace peers;
 
+constexpr IpPort kTcpPort{kExchangePort};
+
+template <PerftestTest test>
+constexpr ProgramRow perftest_row(std::string_view summary) {
+    return {kPerftestPrograms[std::to_underlying(test)], summary, kTcpPort, true, true, make_perftest_of<test>};
+}
+
 constexpr std::array kPrograms{
     ProgramRow{"rping", "ping with READ and WRITE, as rping of librdmacm", kRpingPort, true, true, make_rping},
     ProgramRow{"echo", "sends every message back; as a client, sends and compares", kRdmaCmPort, true, true, make_echo},
@@ -30,6 +37,18 @@ constexpr std::array kPrograms{
     ProgramRow{"source-imm", "sends messages to a sink, by WRITE with immediate", kSinkPort, false, true, make_source_imm},
     ProgramRow{"memory", "memory to READ, WRITE and do atomics on; as a client, does all of it and compares", kMemoryPort, true, true,
                make_memory},
+    ProgramRow{"ibv_rc_pingpong", "a message there and back over RC, as that of rdma-core", kTcpPort, true, true, make_rc_pingpong},
+    ProgramRow{"ibv_uc_pingpong", "likewise over UC", kTcpPort, true, true, make_uc_pingpong},
+    ProgramRow{"ibv_ud_pingpong", "likewise over UD", kTcpPort, true, true, make_ud_pingpong},
+    ProgramRow{"ibv_srq_pingpong", "likewise over several queue pairs of RC", kTcpPort, true, true, make_srq_pingpong},
+    perftest_row<PerftestTest::send_bw>("SENDs as many as go, as that of perftest"),
+    perftest_row<PerftestTest::send_lat>("SENDs in turns"),
+    perftest_row<PerftestTest::write_bw>("WRITEs as many as go"),
+    perftest_row<PerftestTest::write_lat>("WRITEs in turns"),
+    perftest_row<PerftestTest::read_bw>("READs as many as go"),
+    perftest_row<PerftestTest::read_lat>("READs, one at a time"),
+    perftest_row<PerftestTest::atomic_bw>("FETCH ADDs as many as go"),
+    perftest_row<PerftestTest::atomic_lat>("FETCH ADDs, one at a time"),
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What the table of programs makes; each in the file of its name.
 #pragma once
 
+#include <transport-replay/live/exchange/perftest_session.hpp>
 #include <transport-replay/live/peers/program.hpp>
 
 namespace qps::transport::live::peers {
@@ -21,6 +22,15 @@ using Made = std::expected<Program, std::string>;
 [[nodiscard]] Made make_udaddy(const ProgramRequest& request);
 [[nodiscard]] Made make_mckey(const ProgramRequest& request);  // receives
 [[nodiscard]] Made make_mckey_sender(const ProgramRequest& request);
+[[nodiscard]] Made make_rc_pingpong(const ProgramRequest& request);  // pingpong.cpp, all four
+[[nodiscard]] Made make_uc_pingpong(const ProgramRequest& request);
+[[nodiscard]] Made make_ud_pingpong(const ProgramRequest& request);
+[[nodiscard]] Made make_srq_pingpong(const ProgramRequest& request);
+[[nodiscard]] Made make_perftest(PerftestTest test, const ProgramRequest& request);
+template <PerftestTest test>
+[[nodiscard]] Made make_perftest_of(const ProgramRequest& request) {
+    return make_perftest(test, request);
+}
 
 inline constexpr IpPort kRpingPort{7174};   // librdmacm: rping, udaddy
 inline constexpr IpPort kRdmaCmPort{7471};  // librdmacm: ucmatose, rdma_client, rdma_server, rstream

@@ -116,7 +116,7 @@ private:
     }
     bool send(const Desk& desk, Link& link, Talk& talk) const {
         const std::size_t slot = talk.sent % request_.depth * size_;
-        fill(talk.out.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), talk.sent);
+        if (request_.verify) fill(talk.out.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), talk.sent);
         const verbs::Sge piece = talk.out.piece(slot, size_);
         verbs::SendWr wr{};
         if (size_ != 0) wr.sg_list = {&piece, 1};

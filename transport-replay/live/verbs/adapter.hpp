@@ -65,7 +65,7 @@ struct AdapterSettings {
     bool ecn_capable = true;                       // data goes out as ECT(0)
     bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
     std::uint32_t window = 128;                    // PSNs a queue pair has outstanding
-    std::uint32_t ack_every = 1;                   // packets an unasked ACK covers; 0: only on request
+    std::uint32_t ack_every = 16;                  // packets an unasked ACK covers (one costs as much as a packet); 0: only on request
 };
 
 // A packet that came, checked for its ICRC and decoded. transport_version is that of the BTH.
@@ -140,6 +140,7 @@ struct AdapterCounts {
     [[nodiscard]] std::uint64_t of(Refusal why) const { return refused[static_cast<std::size_t>(why)]; }
 };
 
+inline constexpr std::size_t kVerbs = static_cast<std::size_t>(dissect::Verb::notify) + 1;
 struct QpCounts {
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_received = 0;
@@ -152,6 +153,8 @@ struct QpCounts {
     std::uint64_t ghosts = 0;  // responses to nothing outstanding
     std::uint64_t cnps_sent = 0;
     std::uint64_t cnps_received = 0;
+    std::array<std::uint64_t, kVerbs> served{};  // messages of the peer that were executed, each once; by Verb
+    [[nodiscard]] std::uint64_t of(dissect::Verb verb) const { return served[static_cast<std::size_t>(verb)]; }
 };
 
 struct QpStatus {

@@ -1,0 +1,100 @@
+// `pingpong` between two processes over UDP on the loopback, without any right; and words that are wrong.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace qps::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+// Addresses of the loopback that other tests, and other runs of this one, do not use.
+std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 64, getpid() % 256, last); }
+
+struct Measured {
+    Ending client;
+    Ending server;
+};
+
+Measured measure(std::vector<std::string> words) {
+    Measured measured;
+    // It ends with its client; the time is for where none comes.
+    std::thread server(
+        [&] { measured.server = qpscope({"pingpong", "--via", "udp", "-a", loopback(1), "--clients", "1", "--for", "60s"}); });
+    words.insert(words.begin(), {"pingpong", "--via", "udp", "-a", loopback(2), loopback(1)});
+    measured.client = qpscope(words);
+    server.join();
+    return measured;
+}
+
+}  // namespace
+
+TEST_CASE("pingpong over UDP: four rows, the best first") {
+    const Measured measured = measure({"-n", "40", "-s", "3000", "--depth", "2", "-f", "json", "--for", "50s"});
+    INFO(measured.client.err << measured.server.err << measured.server.out);
+    CHECK(measured.server.code == kDone);
+    REQUIRE(measured.client.code == kDone);
+    const auto json = nlohmann::json::parse(measured.client.out);
+    CHECK(json["schema"] == 1);
+    CHECK(json["size_bytes"] == 3000);
+    CHECK(json["depth"] == 2);
+    CHECK(json["signaled"] == true);
+    CHECK(json["wrong"] == 0);
+    CHECK(json["failed"] == 0);
+    REQUIRE(json["rows"].size() == 4);
+    std::vector<std::string> names;
+    std::int64_t before = 0;
+    for (const auto& row : json["rows"]) {
+        names.push_back(row["row"]);
+        CHECK(row["round_trips"] == 40);
+        CHECK(row["min_ns"] > 0);
+        CHECK(row["min_ns"] <= row["p50_ns"]);
+        CHECK(row["p50_ns"] <= row["p99_ns"]);
+        CHECK(row["p99_ns"] <= row["max_ns"]);
+        CHECK(row["p50_ns"] >= before);
+        before = row["p50_ns"];
+        for (const char* side : {"here", "there"}) {
+            CHECK(row[side]["processor_ns"] > 0);
+            CHECK(row[side]["lasted_ns"] >= row[side]["processor_ns"]);  // one thread
+        }
+    }
+    std::ranges::sort(names);
+    CHECK(names == std::vector<std::string>{"send-notify", "send-poll", "write-notify", "write-poll"});
+    CHECK_THAT(measured.server.out, Contains("4 rows of pingpong, 112 messages sent back"));
+}
+
+TEST_CASE("pingpong over UDP: one row for people") {
+    const Measured measured = measure({"-n", "20", "--only", "send-notify", "--unsignaled", "--for", "50s"});
+    INFO(measured.client.err << measured.server.err);
+    CHECK(measured.client.code == kDone);
+    CHECK(measured.server.code == kDone);
+    const auto lines = lines_of(measured.client.out);
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0] == "64 bytes, 1 under way, not every SEND signaled");
+    CHECK_THAT(lines[1], Contains("p50") && Contains("CPU"));
+    CHECK_THAT(lines[2], StartsWith("    1  send-notify") && Contains(" 20 "));
+}
+
+TEST_CASE("pingpong with nobody there, and wrong words") {
+    const Ending alone = qpscope({"pingpong", "--via", "udp", "-a", loopback(3), loopback(4), "--for", "300ms"});
+    CHECK(alone.code == kFindings);
+    const auto wrong = [](std::vector<std::string> words) {
+        words.insert(words.begin(), {"pingpong", "--via", "udp"});
+        const Ending ending = qpscope(words);
+        CHECK(ending.code == kUsage);
+        CHECK(ending.out.empty());
+        return ending.err;
+    };
+    CHECK_THAT(wrong({"-a", loopback(3), "--only", "send-quickly", loopback(4)}), Contains("there is no row \"send-quickly\""));
+    CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}), Contains("99999999 round trips are not between 1 and"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}), Contains("a depth of 4096 is more than 1024"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}), Contains("\"many\" is no number of seconds"));
+    CHECK_THAT(wrong({loopback(4)}), Contains("needs one --address"));
+}

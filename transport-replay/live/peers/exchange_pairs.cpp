@@ -1,0 +1,127 @@
+#include <transport-replay/live/peers/exchange_pairs.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::live::peers {
+
+namespace {
+
+// A group or nobody is none of a peer.
+bool is_host(const Address& address) { return !is_unspecified(address) && !is_multicast_group(address); }
+
+}  // namespace
+
+verbs::Result<ExchangePairs> ExchangePairs::open(const Desk& desk, const QueueNeeds& needs, std::uint32_t count, dissect::Qkey qkey,
+                                                 const Address& gid, std::uint64_t seed) {
+    ExchangePairs pairs;
+    pairs.qkey_ = qkey;
+    const auto cq = desk.adapter().create_cq(count * completions_of(needs));
+    if (!cq) return std::unexpected(cq.error());
+    pairs.cq_ = *cq;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        auto queues = Queues::open(desk, *cq, needs, kDefaultPkey);
+        verbs::Result<void> ready{};
+        if (!queues) {
+            ready = std::unexpected(queues.error());
+        } else {
+            const dissect::Qpn qpn = queues->qpn();
+            pairs.all_.push_back(std::move(*queues));
+            pairs.numbers_.emplace(static_cast<std::uint32_t>(qpn), i);
+            const dissect::Psn psn{static_cast<std::uint32_t>(mix(seed ^ mix(static_cast<std::uint32_t>(qpn))))};
+            pairs.ends_.push_back({.qpn = qpn, .psn = psn, .gid = in_space(gid, AddressSpace::roce_v2)});
+            if (needs.type == verbs::QpType::ud) {
+                ready = desk.endpoint.connections().activate_datagrams(qpn, qkey);
+                if (ready) ready = pairs.all_.back().post_all(desk);
+            }
+        }
+        if (!ready) {
+            pairs.close(desk);
+            return std::unexpected(ready.error());
+        }
+    }
+    pairs.targets_.resize(count);
+    return pairs;
+}
+
+void ExchangePairs::close(const Desk& desk) {
+    if (cq_ == verbs::Cq{}) return;
+    for (Queues& each : all_) each.close(desk);
+    all_.clear();
+    numbers_.clear();
+    (void)desk.adapter().destroy_cq(cq_);
+    cq_ = {};
+}
+
+verbs::Result<void> ExchangePairs::raise(const Desk& desk, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
+                                         std::uint16_t reads) {
+    const verbs::AddressHandle to = desk.endpoint.connections().path_to(remote.gid);
+    const verbs::QpType type = at(number).needs().type;
+    if (type == verbs::QpType::ud) {
+        targets_[number] = {.ah = to, .remote_qpn = remote.qpn, .remote_qkey = qkey_};
+        return {};
+    }
+    verbs::QpAttr rtr{.qp_state = verbs::QpState::rtr, .address = to, .path_mtu = mtu, .dest_qp_num = remote.qpn, .rq_psn = remote.psn};
+    verbs::QpAttr rts{.qp_state = verbs::QpState::rts, .sq_psn = ends_[number].psn};
+    if (type == verbs::QpType::rc) {
+        const auto most = static_cast<std::uint8_t>(std::min<std::uint16_t>(reads, verbs::kMaxRdAtomic));
+        rtr.max_dest_rd_atomic = most;
+        rtr.min_rnr_timer = kExchangeRnrTimer;
+        rts.max_rd_atomic = static_cast<std::uint8_t>(std::clamp<std::uint16_t>(remote.out_reads, 1, most));
+        rts.timeout = kExchangeTimeout;
+        rts.retry_cnt = kExchangeRetries;
+        rts.rnr_retry = kExchangeRetries;
+    }
+    const dissect::Qpn qpn = at(number).qpn();
+    if (const auto done = desk.adapter().modify_qp(qpn, rtr); !done) return done;
+    return desk.adapter().modify_qp(qpn, rts);
+}
+
+bool ExchangePairs::connect(const Desk& desk, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads) {
+    for (std::uint32_t i = 0; i < std::min<std::size_t>(size(), remote.size()); ++i) {
+        if (remote[i].qpn == dissect::Qpn{}) continue;  // ibv_srq_pingpong tells of more than there are
+        if (family_of(remote[i].gid) != family_of(ends_[i].gid)) {
+            complain("its GID is of the other kind than ours, IPv4 or IPv6 (its option -g chooses)");
+        } else if (!is_host(remote[i].gid)) {
+            complain(fmt::format("{} is no address of a peer", text(remote[i].gid)));
+        } else if (const auto up = raise(desk, i, remote[i], mtu, reads); !up) {
+            complain(fmt::format("queue pair {} cannot be connected to what it tells: {}", i + 1, name(up.error())));
+        }
+    }
+    return !complaint_;
+}
+
+std::uint32_t ExchangePairs::outstanding() const {
+    std::uint32_t all = 0;
+    for (const Queues& each : all_) all += each.outstanding();
+    return all;
+}
+
+bool ExchangePairs::note(std::uint32_t number, const Done& done) {
+    at(number).note(done);
+    if (complaint_) return false;
+    if (done.wc.status == verbs::WcStatus::success) return true;
+    if (done.wc.status == verbs::WcStatus::wr_flush_err) {
+        complain("the queue pair failed");
+    } else {
+        complain(fmt::format("a {} failed: {}", done.receive ? "receive" : "request", verbs::name(done.wc.status)));
+    }
+    return false;
+}
+
+bool ExchangePairs::post(const Desk& desk, std::uint32_t number, verbs::SendWr wr, std::uint32_t tag) {
+    if (complaint_) return false;
+    if (at(number).needs().type == verbs::QpType::ud) wr.ud = targets_[number];
+    const auto posted = at(number).post(desk, wr, tag);
+    if (!posted) complain(fmt::format("work could not be posted: {}", name(posted.error())));
+    return posted.has_value();
+}
+
+bool ExchangePairs::post_receive(const Desk& desk, std::uint32_t number, std::uint32_t slot) {
+    const auto posted = at(number).post_receive(desk, slot);
+    if (!posted) complain(fmt::format("a receive could not be posted: {}", name(posted.error())));
+    return posted.has_value();
+}
+
+}  // namespace qps::transport::live::peers
