@@ -6,10 +6,7 @@
 #include <transport-replay/findings.hpp>
 #include <transport-replay/live/device/packet_facts.hpp>
 
-#include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
+#include <set>
 
 using namespace qps;
 using namespace qps::transport;
@@ -93,16 +90,16 @@ std::vector<ExactFault> faults_of(std::uint64_t seed, const std::vector<Captured
 
 TEST_CASE("endpoint property: on a calm wire", "[endpoint]") { for_seeds(100'000, 200, {}); }
 
-TEST_CASE("endpoint property: loss", "[endpoint]") { for_seeds(110'000, 250, {.worst = {.loss = 0.1}}); }
+TEST_CASE("endpoint property: loss", "[endpoint]") { for_seeds(110'000, 400, {.worst = {.loss = 0.1}}); }
 
-TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, first part", "[endpoint]") { for_seeds(120'000, 250, kAll); }
-TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, second part", "[endpoint]") { for_seeds(130'000, 250, kAll); }
+TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, first part", "[endpoint]") { for_seeds(120'000, 400, kAll); }
+TEST_CASE("endpoint property: loss, doubling, overtaking and damage together, second part", "[endpoint]") { for_seeds(130'000, 400, kAll); }
 TEST_CASE("endpoint property: doubling and overtaking alone", "[endpoint]") {
-    for_seeds(140'000, 150, {.worst = {.duplication = 0.1, .reordering = 0.1}});
+    for_seeds(140'000, 250, {.worst = {.duplication = 0.1, .reordering = 0.1}});
 }
 
 TEST_CASE("endpoint property: this packet of this queue pair in this round", "[endpoint]") {
-    for (std::uint64_t seed = 150'000; seed < 150'000 + 250 / kShare; ++seed) {
+    for (std::uint64_t seed = 150'000; seed < 150'000 + 350 / kShare; ++seed) {
         INFO("seed " << seed);
         std::vector<CapturedFrame> recording;
         CHECK(run(seed, {}, recording).empty());
@@ -122,7 +119,7 @@ TEST_CASE("endpoint property: the same seed does the same, byte for byte", "[end
 }
 
 TEST_CASE("endpoint property: our own analysis finds nothing in what goes over a calm wire", "[endpoint]") {
-    for (std::uint64_t seed = 160'000; seed < 160'000 + 150 / kShare; ++seed) {
+    for (std::uint64_t seed = 160'000; seed < 160'000 + 300 / kShare; ++seed) {
         INFO("seed " << seed);
         std::vector<CapturedFrame> recording;
         REQUIRE(run(seed, {.plenty = true}, recording).empty());
@@ -134,20 +131,42 @@ TEST_CASE("endpoint property: our own analysis finds nothing in what goes over a
 }
 
 TEST_CASE("endpoint property: what the network did is blamed on nobody else", "[endpoint]") {
-    std::map<std::string, int> tally;
-    for (std::uint64_t seed = 170'000; seed < 170'000 + 150 / kShare; ++seed) {
+    for (std::uint64_t seed = 170'000; seed < 170'000 + 300 / kShare; ++seed) {
         INFO("seed " << seed);
         std::vector<CapturedFrame> recording;
         WorldWish wish = kAll;
         wish.plenty = true;
         REQUIRE(run(seed, wish, recording).empty());
         for (const Finding& finding : analysed(recording).findings) {
-            ++tally[fmt::format("{} {} {}", finding.id, kPartyNames[std::to_underlying(finding.party)],
-                                kSeverityNames[std::to_underlying(finding.severity)])];
             INFO(finding.id << ": " << finding.summary);
-            CHECK(finding.party != Party::requester);
+            // An answer that the network doubled cannot be told from two answers to what was sent twice.
+            CHECK((finding.party != Party::requester || finding.id == "spurious-retransmission"));
             CHECK(finding.party != Party::responder);
         }
     }
-    for (const auto& [what, count] : tally) WARN(what << " " << count);
+}
+
+TEST_CASE("endpoint property: every operation is among what was played", "[endpoint]") {
+    std::set<std::uint8_t> played;
+    for (std::uint64_t seed = 160'000; seed < 160'060; ++seed) {
+        std::vector<CapturedFrame> recording;
+        REQUIRE(run(seed, {}, recording).empty());
+        for (const CapturedFrame& captured : recording) {
+            dissect::Frame frame;
+            frame.bytes = captured.bytes;
+            frame.wire_length = captured.wire_length;
+            dissect::Packet packet;
+            decode(frame, packet);
+            if (packet.has_transport()) played.insert(static_cast<std::uint8_t>(packet.opcode));
+        }
+    }
+    using dissect::Service;
+    for (unsigned code = 0; code < 0x80; ++code) {
+        const dissect::OpcodeRow& row = info(dissect::Opcode{static_cast<std::uint8_t>(code)});
+        const bool ours = row.service == Service::rc || row.service == Service::uc || row.service == Service::ud;
+        if (!row.defined || !ours || code == 0x15) continue;  // RESYNC is of RD
+        INFO("opcode " << code);
+        const bool plain = code == 0x22 || code == 0x24;  // SENDs of UC bear their number here, as an immediate
+        CHECK(played.contains(static_cast<std::uint8_t>(code)) != plain);
+    }
 }

@@ -26,10 +26,10 @@ struct Waiting {
 // Those that are still being probed too: connections are made once they are ready.
 std::vector<Address> addresses_of(const Host& host, bool roce_v1) {
     std::vector<Address> addresses;
-    for (const OwnAddress& own : host.addresses())
-        addresses.push_back(roce_v1 ? in_space(own.address, AddressSpace::roce_v1) : own.address);
-    // The link-local one, made of the MAC address, is the last choice as a source.
-    std::ranges::stable_partition(addresses, [](const Address& address) { return !is_link_local(address); });
+    for (const bool link_local : {false, true})  // that made of the MAC address is the last choice as a source
+        for (const OwnAddress& own : host.addresses())
+            if (is_link_local(own.address) == link_local)
+                addresses.push_back(roce_v1 ? in_space(own.address, AddressSpace::roce_v1) : own.address);
     return addresses;
 }
 
