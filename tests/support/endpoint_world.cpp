@@ -25,6 +25,7 @@ World::World(std::uint64_t seed, const WorldWish& wish) : seed_(seed), draws_(se
     ipv4_ = draws_.chance(0.5);
     interface_mtu_ = kInterfaceMtus[draws_.below(kInterfaceMtus.size())];
     mtu_ = static_cast<PathMtu>(1 + draws_.below(5));
+    batched_ = draws_.chance(0.5);
     dscp_ = static_cast<std::uint8_t>(draws_.below(64));
     if (draws_.chance(0.2)) vlan_ = std::uint16_t{100};
     const auto faults = [&] {
@@ -115,13 +116,16 @@ void World::plan(const WorldWish& wish) {
 void World::turn() {
     ++turns_;
     for (const std::size_t side : {0U, 1U}) {
-        endpoints_[side].poll(now_);
+        endpoints_[side].arrive(now_);
+        if (!batched_) endpoints_[side].depart(now_);
         for (const ConnectionEvent& event : endpoints_[side].connections().take_events())
             for (const auto& talk : talks_)
                 if (talk->take(side, event, now_)) break;
         if (!endpoints_[side].manager().take_events().empty()) kept_back_ = true;
     }
     for (const auto& talk : talks_) talk->step(now_);
+    for (Endpoint& endpoint : endpoints_)
+        if (batched_) endpoint.depart(now_);
 }
 
 std::optional<Instant> World::due() {

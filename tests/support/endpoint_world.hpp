@@ -47,6 +47,7 @@ private:
     transport::PathMtu mtu_{};
     std::optional<std::uint16_t> vlan_{};
     std::uint8_t dscp_ = 0;
+    bool batched_ = false;  // what is posted goes out in the same turn as answers
     TalkFaults faults_{};
     std::shared_ptr<transport::live::SimWire> wire_;
     std::vector<transport::live::Endpoint> endpoints_;

@@ -2,11 +2,15 @@
 // what it carries. Every byte is right, everything happens once and in order, nothing is left, and the same seed does the same.
 #include <tests/support/catch.hpp>
 #include <tests/support/endpoint_world.hpp>
+#include <tests/support/sanitized.hpp>
 #include <transport-replay/analysis.hpp>
 #include <transport-replay/findings.hpp>
 #include <transport-replay/live/device/packet_facts.hpp>
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 using namespace qps;
 using namespace qps::transport;
@@ -15,17 +19,7 @@ using qps::tests::WorldWish;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kShare = 10;  // the sanitizers make everything many times slower
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr std::uint64_t kShare = 10;
-#else
-constexpr std::uint64_t kShare = 1;
-#endif
-#else
-constexpr std::uint64_t kShare = 1;
-#endif
+constexpr std::uint64_t kShare = qps::tests::kSanitized ? 10 : 1;  // of the seeds
 
 constexpr WorldWish kAll{.worst = {.loss = 0.05, .duplication = 0.05, .reordering = 0.1, .corruption = 0.05, .marking = 0.1}};
 
@@ -130,6 +124,13 @@ TEST_CASE("endpoint property: our own analysis finds nothing in what goes over a
     }
 }
 
+// Findings that name an end although the network did it, because a capture looks the same either way.
+constexpr std::array<std::string_view, 3> kUndecidable{
+    "spurious-retransmission",  // an answer that the network doubled, and two answers to what was sent twice
+    "cm-refused-message",       // a REP that was said again because the RTU was lost, after the DREQ
+    "ecn-not-answered",         // marks so soon after a CNP that they bring no other, or whose CNP was lost
+};
+
 TEST_CASE("endpoint property: what the network did is blamed on nobody else", "[endpoint]") {
     for (std::uint64_t seed = 170'000; seed < 170'000 + 300 / kShare; ++seed) {
         INFO("seed " << seed);
@@ -139,9 +140,8 @@ TEST_CASE("endpoint property: what the network did is blamed on nobody else", "[
         REQUIRE(run(seed, wish, recording).empty());
         for (const Finding& finding : analysed(recording).findings) {
             INFO(finding.id << ": " << finding.summary);
-            // An answer that the network doubled cannot be told from two answers to what was sent twice.
-            CHECK((finding.party != Party::requester || finding.id == "spurious-retransmission"));
-            CHECK(finding.party != Party::responder);
+            const bool blames = finding.party == Party::requester || finding.party == Party::responder;
+            CHECK((!blames || std::ranges::find(kUndecidable, finding.id) != kUndecidable.end()));
         }
     }
 }
