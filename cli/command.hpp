@@ -19,6 +19,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
 [[nodiscard]] ExitCode run_replay(const Options& options);
+[[nodiscard]] ExitCode run_replay_conversation(const Options& options);  // replay --as
 [[nodiscard]] ExitCode run_fields(const Options& options);
 [[nodiscard]] ExitCode run_peer(const Options& options);
 [[nodiscard]] ExitCode run_pingpong(const Options& options);

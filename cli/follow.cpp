@@ -2,6 +2,7 @@
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/payload_store.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>
@@ -13,7 +14,6 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "payload_store.hpp"
 #include "report.hpp"
 #include <fmt/format.h>
 

@@ -118,9 +118,7 @@ std::optional<Address> read_address(const std::string& text) {
     return live::ipv6_address(half(0), half(8));
 }
 
-void add_live_options(CLI::App& app, LiveOptions& options) {
-    app.add_option("-i,--interface", options.interface, "The interface to sit on (needs root or CAP_NET_RAW; not with --via udp)")
-        ->type_name("NAME");
+void add_live_settings(CLI::App& app, LiveOptions& options) {
     add_list(app, "-a,--address", "ADDRESS[/LENGTH]",
              "An address of our own on that wire, with a MAC address of our own; several are possible (default: those of the interface, "
              "shared with the system)",
@@ -147,7 +145,6 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
         ->type_name("FAULT")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("-w,--write", options.capture, "Write every frame sent and received to this capture")->type_name("FILE");
     app.add_flag("--trace", options.trace, "Print a line for every frame sent and received");
     app.add_flag("--busy", options.busy, "Poll without sleeping: the least delay for all of a processor");
     add_read(app, "--for", "TIME", "End after this time: 10s, 500ms, ...", [&options](const std::string& text) {
@@ -157,6 +154,13 @@ void add_live_options(CLI::App& app, LiveOptions& options) {
     });
     add_read(app, "--seed", "NUMBER", "Of everything that is drawn: identifiers, first PSNs, data",
              [&options](const std::string& text) { options.seed = read_number<std::uint64_t>(text, 0, ~std::uint64_t{0}, "seed"); });
+}
+
+void add_live_options(CLI::App& app, LiveOptions& options) {
+    app.add_option("-i,--interface", options.interface, "The interface to sit on (needs root or CAP_NET_RAW; not with --via udp)")
+        ->type_name("NAME");
+    app.add_option("-w,--write", options.capture, "Write every frame sent and received to this capture")->type_name("FILE");
+    add_live_settings(app, options);
 }
 
 namespace {
@@ -173,6 +177,8 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
     add_read(app, "--depth", "NUMBER", "Messages under way at a time",
              [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
+    add_read(app, "--clients", "NUMBER", "A server ends when so many have come and gone (default: it serves until it is stopped)",
+             [&options](const std::string& text) { options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "clients"); });
     app.add_flag("!--no-verify", options.verify, "Do not look at the bytes that arrive; a source does not fill its messages");
 }
 
@@ -202,9 +208,6 @@ void add_pingpong_options(CLI::App& app, LiveOptions& options) {
                  options.row_lasts = *time;
              });
     app.add_flag("!--unsignaled", options.signaled, "SENDs and WRITEs have no completion of their own, but a few");
-    add_read(app, "--clients", "NUMBER", "Of the server: leave after so many", [&options](const std::string& text) {
-        options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count of clients");
-    });
 }
 
 }  // namespace qps::cli

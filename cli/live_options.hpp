@@ -55,16 +55,18 @@ struct LiveOptions {
     std::optional<std::uint32_t> size;   // bytes of a message
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
+    std::optional<std::uint64_t> clients;
     bool verify = true;
 
     // Of `pingpong`, besides.
     std::vector<std::string> only;               // rows, by their names; none: all
     std::optional<dissect::Duration> row_lasts;  // --seconds
     bool signaled = true;
-    std::optional<std::uint64_t> clients;  // of the server
 };
 
 void add_live_options(CLI::App& app, LiveOptions& options);
+// All of these but -i and -w, for a command that has them of its own.
+void add_live_settings(CLI::App& app, LiveOptions& options);
 void add_program_options(CLI::App& app, LiveOptions& options);
 void add_pingpong_options(CLI::App& app, LiveOptions& options);
 

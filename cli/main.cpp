@@ -121,11 +121,15 @@ constexpr std::array kCommands{
         {.captures = true, .frames = true},
         run_show},
     Command{"replay",
-            "a capture back onto a wire, as recorded or rewritten",
+            "a capture back onto a wire: its frames, as recorded or rewritten; or one end of a connection, against a live peer",
             "  qpscope replay -i eth1 trace.pcap                          # as it was recorded, frame by frame\n"
             "  qpscope replay -i eth1 --fast --loop 10 -Y 'infiniband.bth' trace.pcap\n"
             "  qpscope replay -i eth1 --speed 0.5 --rewrite 'ip 10.0.0.1=10.77.0.11' --rewrite 'dst-mac *=02:00:00:00:00:0b' trace.pcap\n"
-            "  qpscope replay --rewrite 'qpn 0x11=0x42 at 10.0.0.2' --rewrite 'psn 0x11+1000' -w other.pcapng trace.pcap\n\n"
+            "  qpscope replay --rewrite 'qpn 0x11=0x42 at 10.0.0.2' --rewrite 'psn 0x11+1000' -w other.pcapng trace.pcap\n"
+            "  qpscope replay --as requester -C 3 -i eth1 --address 10.77.0.9/24 --connect 10.77.0.12:4420 trace.pcap\n"
+            "  qpscope replay --as responder -C 1 -i eth1 --address 10.77.0.9/24 --fast -f json trace.pcap\n\n"
+            "With --as, messages of that end are sent again, each after what came before it, with keys and addresses of the live peer\n"
+            "where the recorded ones stood; its answers are compared, and differences make the exit code 1.\n\n"
             "Rules of rewriting, OLD=NEW; of OLD, * is any:\n"
             "  mac, src-mac, dst-mac      02:00:00:00:00:01=02:00:00:00:00:0b\n"
             "  ip, src-ip, dst-ip         10.0.0.1=10.77.0.11, 10.0.0.0/24=10.77.0.0/24; GIDs, ARP and set-up messages too\n"
@@ -322,6 +326,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.followed) add_followed_options(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
     if (command.takes.replayed) add_replay_options(*sub, options);
+    if (command.takes.replayed) {
+        add_conversation_options(*sub->add_option_group("One end of a recorded connection"), options.conversation);
+        add_live_settings(*sub->add_option_group("Who it is on the wire"), options.live);
+    }
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
     if (command.takes.columns)
         sub->add_option("-e,--column", options.columns, "A column: a field name (`qpscope fields`), or source, destination, protocol, line")

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "conversation_options.hpp"
 #include "live_options.hpp"
 
 namespace qps::cli {
@@ -57,6 +58,7 @@ struct Options {
     bool fast = false;                  // as fast as it goes
     std::uint64_t loops = 1;            // 0: until interrupted
     std::vector<std::string> rewrites;  // rules
+    ConversationOptions conversation;   // --as
 };
 
 }  // namespace qps::cli

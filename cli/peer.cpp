@@ -151,6 +151,7 @@ ProgramRequest request_of(const LiveOptions& options) {
     ProgramRequest request{.target = options.target, .port = options.port, .count = options.count, .size = options.size};
     request.depth = options.depth.value_or(request.depth);
     request.connections = options.connections.value_or(request.connections);
+    request.clients = options.clients;
     request.verify = options.verify;
     request.seed = options.seed.value_or(request.seed);
     return request;

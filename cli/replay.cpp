@@ -220,6 +220,7 @@ ExitCode fail(const std::string& name, const std::string& sentence, ExitCode cod
 
 // What is wrong with the options together; empty where nothing is.
 std::string_view contradiction(const Options& options) {
+    if (options.conversation.any()) return "a recorded connection is played by one of its ends: --as requester or --as responder";
     if (options.files.empty()) return "name a capture file, or - for standard input";
     if (options.send_by.empty() && options.capture.empty()) return "say where the frames go: -i INTERFACE, or -w FILE";
     const bool stream = std::ranges::find(options.files, "-") != options.files.end();
@@ -233,6 +234,7 @@ std::string_view contradiction(const Options& options) {
 }  // namespace
 
 ExitCode run_replay(const Options& options) {
+    if (options.conversation.part) return run_replay_conversation(options);
     if (const std::string_view wrong = contradiction(options); !wrong.empty()) {
         fmt::print(stderr, "qpscope: {}\nTry `qpscope replay --help`.\n", wrong);
         return ExitCode::usage;

@@ -23,8 +23,8 @@ grep -q '^ *-> ' note.txt
 "$QPSCOPE" analyze -C "$uid" -f json "$other" "$capture" >report.json
 grep -q '"dscps": \[{"value": 0,' report.json
 grep -q '"udp_source_ports": \[{"value": ' report.json
-frame=$(sed -n 's/^ *frames \([0-9]*\),.*/\1/p' note.txt | head -n 1)
+frame=$(sed -n 's/^ *frames \([0-9]*\),.*/\1/p' note.txt | sed -n 1p)
 "$QPSCOPE" packets -f tsv -e frame.number -e rdma.connection -e rdma.retransmission -e infiniband.bth.psn \
     -Y "rdma.connection == $uid" "$other" "$capture" >packets.tsv
-cut -f 1 packets.tsv | grep -qx "$frame"
+cut -f 1 packets.tsv | grep -x "$frame" >found.txt
 [[ $(cut -f 3 packets.tsv | grep -c .) -gt 200 ]]

@@ -36,10 +36,7 @@ matches() {  # REGEX < list of files
     done
 }
 included() {  # REGEX < list of files: the same for what is included, in either form of the directive
-    local regex=$1 file
-    while IFS= read -r file; do
-        grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$regex" "$file" | sed "s|^|$file:|"
-    done
+    xargs -r grep -nHE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$1" || true
 }
 # Lines of stdin whose file allowed.txt does not excuse from the rule. Its rows: RULE FILE REASON...
 not_allowed() {

@@ -24,6 +24,7 @@ struct PairSettings {
     std::uint64_t seed = 1;
     std::size_t mtu = 1500;
     dissect::Duration delay = transport::microseconds(2);  // one way
+    bool roce_v1 = false;
 };
 
 class ProgramPair {
@@ -93,6 +94,7 @@ private:
                          .addresses = {{address, 24}, {address6, 64}},
                          .mtu = settings.mtu,
                          .detect_duplicates = false},
+                .roce_v1 = settings.roce_v1,
                 .seed = settings.seed * 2 + last};
     }
 };

@@ -173,15 +173,15 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
         which.qpn = Qpn{qp};
         which.starting_psn = Psn(psn);
     };
-    side(attempt.active, 1, 100, 50);
-    side(attempt.passive, 2, 500, 70);
+    side(attempt.active, 1, 100, 70);
+    side(attempt.passive, 2, 500, 50);  // where the active side is to begin
     attempt.service = CmService::rc;
     tracker.connect(attempt);
     CHECK(packet(1, 2, 500, kSendOnly, 50).connection == ConnectionId{1});
     CHECK(packet(2, 1, 100, kAcknowledge, 50).connection == ConnectionId{1});
     packet(1, 2, 500, kSendOnly, 51);  // never answered: the connection goes down with it
     attempt.uid = 1;
-    attempt.active.starting_psn = Psn(40);  // close to the old one: only CM tells them apart
+    attempt.passive.starting_psn = Psn(40);  // close to the old one: only CM tells them apart
     tracker.connect(attempt);
     CHECK(packet(1, 2, 500, kSendOnly, 42).missing == 2);  // 40 and 41 were due
     CHECK(packet(2, 1, 100, kAcknowledge, 42).connection == ConnectionId{2});

@@ -114,6 +114,14 @@ TEST_CASE("programs serve IPv6 as well") {
         if (row.connects.connections == 1 && row.bytes < 100'000) all_is_right(row, play(row, {}, kServerAddress6));
 }
 
+TEST_CASE("programs speak RoCEv1 and with every MTU") {
+    for (const PairRow& row : pairs()) {
+        if (row.connects.connections != 1 || row.bytes > 300'000) continue;
+        all_is_right(row, play(row, {.roce_v1 = true}));
+        for (const std::size_t mtu : {600U, 2200U, 9000U}) all_is_right(row, play(row, {.faults = kPoor, .mtu = mtu}));
+    }
+}
+
 TEST_CASE("a poor link changes nothing of what programs say to each other") {
     for (const PairRow& row : pairs())
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -122,11 +130,30 @@ TEST_CASE("a poor link changes nothing of what programs say to each other") {
         }
 }
 
+TEST_CASE("a connection whose RTU was lost was one, though its server never had anything to do") {
+    for (const std::uint64_t seed : {57U, 69U, 103U}) {
+        const PairRow row{"memory", "memory", {}, {.count = 4}, 4, std::uint64_t{4} * (3 * 4096 + 16)};
+        all_is_right(row, play(row, {.faults = kPoor, .seed = seed}));
+    }
+}
+
 TEST_CASE("the same seed gives the same run of programs") {
     for (const PairRow& row : pairs()) {
         if (row.bytes > 1'000'000) continue;
         const qps::tests::PairSettings settings{.faults = kPoor, .seed = 11};
         CHECK(play(row, settings).text() == play(row, settings).text());
+    }
+}
+
+TEST_CASE("memory says what was done to it, each operation once however often it was sent") {
+    const PairRow row{"memory", "memory", {}, {.count = 4}};
+    for (const LinkFaults& faults : {LinkFaults{}, kPoor}) {
+        const Outcome outcome = play(row, {.faults = faults, .seed = 3});
+        INFO(outcome.text());
+        // A ticket, and four rounds of WRITE, READ, COMPARE SWAP, FETCH ADD, READ.
+        CHECK(outcome.server.messages == 1 + 4 * 5);
+        REQUIRE_FALSE(outcome.lines.empty());
+        CHECK(outcome.lines[0].starts_with("server: 192.0.2.2: 8 READ, 4 WRITE, 4 COMPARE SWAP, 5 FETCH ADD; "));
     }
 }
 
@@ -139,6 +166,7 @@ TEST_CASE("datagrams go there and back, and those that are lost are said to be")
     CHECK(whole.client.wrong == 0);
     CHECK(whole.client.messages == 1000);  // sent and back
     CHECK(whole.left_at_client + whole.left_at_server == 0);
+    CHECK(play(row, {.roce_v1 = true}).client.failed == 0);
     const Outcome poor = play(row, {.faults = kPoor, .seed = 5});
     INFO(poor.text());
     CHECK(poor.through);
@@ -149,14 +177,27 @@ TEST_CASE("datagrams go there and back, and those that are lost are said to be")
     CHECK(poor.client.messages < 1000);
 }
 
-TEST_CASE("who sends to a multicast group reaches who receives there, over IPv4 and IPv6") {
-    for (const Address& group : {ipv4_address(0xef01'0203), ipv6_address(0xff0e'0000'0000'0000, 0x1234)}) {
-        ProgramPair pair({});
+TEST_CASE("who sends to a multicast group reaches who receives there, over IPv4, IPv6 and RoCEv1") {
+    struct Group {
+        Address address;
+        bool roce_v1;
+    };
+    const Address ipv6 = ipv6_address(0xff0e'0000'0000'0000, 0x1234);
+    for (const Group& row :
+         {Group{ipv4_address(0xef01'0203), false}, Group{ipv6, false}, Group{ipv4_address(0xef01'0203), true}, Group{ipv6, true}}) {
+        const Address& group = row.address;
+        ProgramPair pair({.roce_v1 = row.roce_v1});
         auto receiver = find_program("mckey")->make({.target = group, .count = 30});
         auto sender = find_program("mckey-sender")->make({.target = group, .count = 30, .size = 900});
         REQUIRE(receiver);
         REQUIRE(sender);
         REQUIRE(receiver->begin(pair.server, pair.now));
+        REQUIRE(pair.server.adapter().groups().size() == 1);
+        // As rdma_cm maps groups to GIDs.
+        const Address gid = pair.server.adapter().groups().front();
+        CHECK(gid.space == (row.roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2));
+        CHECK(gid.bits[1] == group.bits[1]);
+        CHECK(gid.bits[0] == (row.roce_v1 || family_of(group) == Family::ipv6 ? 0xff0e'0000'0000'0000 : 0));
         REQUIRE(sender->begin(pair.client, pair.now));
         for (int i = 0; i < 10'000 && !(receiver->done() && sender->done()); ++i) (void)pair.turn(&*receiver, &*sender);
         CHECK(receiver->done());

@@ -236,5 +236,6 @@ ConnectionManager& Endpoint::manager() { return state_->manager; }
 Host& Endpoint::host() { return state_->host; }
 Device& Endpoint::device() { return state_->device; }
 const EndpointCounts& Endpoint::counts() const { return state_->counts; }
+std::size_t Endpoint::waiting() const { return state_->waiting.size(); }
 
 }  // namespace qps::transport::live

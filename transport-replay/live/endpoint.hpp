@@ -66,6 +66,7 @@ public:
     [[nodiscard]] Host& host();
     [[nodiscard]] Device& device();
     [[nodiscard]] const EndpointCounts& counts() const;
+    [[nodiscard]] std::size_t waiting() const;  // packets, for the MAC address of where they go
 
 private:
     struct State;

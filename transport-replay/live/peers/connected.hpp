@@ -57,6 +57,7 @@ public:
         pd_ = *pd;
         cq_ = *cq;
         if (!request_.target) return start_listening(endpoint, PortSpace::tcp, port_);
+        request_.target = as_spoken(endpoint, *request_.target);
         const Desk desk = at(endpoint, now);
         for (std::uint32_t i = 0; i < request_.connections; ++i)
             if (const auto opened = connect(desk); !opened) return opened;
@@ -243,6 +244,7 @@ private:
                 forget(desk, entry);
                 break;
             case ConnectionEventKind::disconnected:
+                rise(desk, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
                 if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.talk))) {
                     ++counts_.failed;
                     desk.say(about(entry.link, entry.link.complaint.value_or("the peer left early")));

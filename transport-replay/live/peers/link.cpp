@@ -18,6 +18,11 @@ std::string why_it_failed(const ConnectionEvent& event) {
 
 std::string about(const Link& link, std::string_view what) { return fmt::format("{}: {}", text(link.remote), what); }
 
+Address as_spoken(Endpoint& endpoint, const Address& address) {
+    const std::vector<Address>& ours = endpoint.adapter().settings().addresses;
+    return ours.empty() ? address : in_space(address, ours.front().space);
+}
+
 std::expected<void, std::string> start_listening(Endpoint& endpoint, PortSpace space, IpPort port) {
     const CmResult listening = endpoint.connections().listen(space, port);
     if (listening) return {};

@@ -43,6 +43,8 @@ private:
 // "10.0.0.2: what".
 [[nodiscard]] std::string about(const Link& link, std::string_view what);
 
+// The address as the endpoint speaks: of RoCEv1 or RoCEv2.
+[[nodiscard]] Address as_spoken(Endpoint& endpoint, const Address& address);
 // Listens at the port; a sentence where that is not possible.
 [[nodiscard]] std::expected<void, std::string> start_listening(Endpoint& endpoint, PortSpace space, IpPort port);
 void stop_listening(Endpoint& endpoint, PortSpace space, IpPort port);

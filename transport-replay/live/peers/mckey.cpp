@@ -1,7 +1,7 @@
 // mckey: sends to a multicast group, or receives what is sent there. As mckey of librdmacm speaks: SENDs with the sender's queue
 // pair as immediate data, to queue pair 0xffffff, with the Q_Key of rdma_cm.
 //
-// An IPv4 group is the GID ::ffff:a.b.c.d on RoCEv2 (and would be ff0e::ffff:a.b.c.d on RoCEv1), an IPv6 group is its own GID,
+// An IPv4 group is the GID ::ffff:a.b.c.d on RoCEv2 and ff0e::ffff:a.b.c.d on RoCEv1, an IPv6 group is its own GID,
 // as rdma_cm maps them. That routers and switches hear of the group is the host's work.
 //
 // Anybody can send to a group: content is judged by what it says of itself, and all that comes counts.
@@ -18,6 +18,13 @@ namespace {
 
 constexpr dissect::Qpn kMulticastQpn{0xff'ffff};
 
+// The GID of a group, as the endpoint speaks.
+Address gid_of(Endpoint& endpoint, const Address& group) {
+    Address gid = as_spoken(endpoint, group);
+    if (gid.space == AddressSpace::roce_v1 && family_of(group) == Family::ipv4) gid.bits[0] = 0xff0e'0000'0000'0000;
+    return gid;
+}
+
 class Mckey {
 public:
     Mckey(const ProgramRequest& request, bool sends)
@@ -32,8 +39,9 @@ public:
         auto out = Block::open(datagrams_.desk(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
         if (!out) return std::unexpected("no memory for the message");
         out_ = std::move(*out);
+        group_ = gid_of(endpoint, *request_.target);
         if (!sends_)
-            if (const auto attached = endpoint.adapter().attach_mcast(datagrams_.queues.qpn(), *request_.target); !attached)
+            if (const auto attached = endpoint.adapter().attach_mcast(datagrams_.queues.qpn(), group_); !attached)
                 return std::unexpected("cannot join the group: " + std::string(name(attached.error())));
         return {};
     }
@@ -60,7 +68,7 @@ public:
 
 private:
     void send(const Desk& desk) {
-        const verbs::UdTarget to{.ah = verbs::handle_to(*request_.target), .remote_qpn = kMulticastQpn, .remote_qkey = kRdmaCmQkey};
+        const verbs::UdTarget to{.ah = verbs::handle_to(group_), .remote_qpn = kMulticastQpn, .remote_qkey = kRdmaCmQkey};
         while (sent_ < count_ && datagrams_.queues.outstanding() < request_.depth) {
             const std::size_t slot = sent_ % request_.depth * size_;
             fill(out_.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), sent_);
@@ -79,7 +87,7 @@ private:
         const Desk desk = datagrams_.desk(endpoint, now);
         desk.say(fmt::format("{} {}", counted(sends_ ? sent_ : received_, "datagram"), sends_ ? "sent" : "received"));
         out_.close(desk);
-        if (!sends_) (void)endpoint.adapter().detach_mcast(datagrams_.queues.qpn(), *request_.target);
+        if (!sends_) (void)endpoint.adapter().detach_mcast(datagrams_.queues.qpn(), group_);
         datagrams_.close(endpoint, now);
         over_ = true;
     }
@@ -88,6 +96,7 @@ private:
     std::uint32_t size_;
     std::uint64_t count_;
     bool sends_;
+    Address group_{};  // its GID
     Datagrams datagrams_;
     Block out_;
     std::uint64_t sent_ = 0;
@@ -98,7 +107,7 @@ private:
 
 Made make(const ProgramRequest& request, bool sends) {
     if (const auto fits = sound_datagrams(request); !fits) return std::unexpected(fits.error());
-    if (!request.target || !verbs::is_multicast(*request.target)) return std::unexpected("the target is no multicast group");
+    if (!request.target || !is_multicast_group(*request.target)) return std::unexpected("the target is no multicast group");
     return Mckey(request, sends);
 }
 

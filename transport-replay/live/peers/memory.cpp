@@ -1,8 +1,8 @@
 // memory: a region that anybody who connects may READ, WRITE and do atomics on; and the client that does all of that.
 //
 // The region is one for all connections. Where it is, is said in the private data of the reply (offer.hpp), and again, as a
-// SEND of the same 32 bytes, to whoever SENDs anything of up to 64 bytes. What was done to it the server learns from its queue
-// pair's counts alone.
+// SEND of the same 32 bytes, to whoever SENDs anything of up to 64 bytes. What was done to it the queue pair's counts say when
+// its connection ends.
 //
 // Our client takes a ticket (FETCH ADD of 1 to the first 8 bytes of the region), which gives it a stripe of its own; a round is
 // WRITE, READ of the same, COMPARE SWAP and FETCH ADD on the stripe's first 8 bytes, and another READ to see what they did. Atomics count
@@ -73,19 +73,33 @@ public:
     static bool complete(const Talk& /*talk*/) { return true; }
     static void close(const Desk& desk, const Link& link, Talk& talk) {
         const auto status = desk.adapter().query_qp(link.queues.qpn());
-        if (talk.up && status) {
-            const verbs::QpCounts& counts = status->counts;
-            desk.counts.bytes += counts.bytes_received + counts.bytes_sent;
-            desk.say(about(link, fmt::format("{} came in {}, {} went out in {}", bytes_text(counts.bytes_received),
-                                             counted(counts.packets_received, "packet"), bytes_text(counts.bytes_sent),
-                                             counted(counts.packets_sent, "packet"))));
-        }
+        if (talk.up && status) report(desk, link, status->counts);
         talk.answer.close(desk);
     }
     static bool again() { return false; }
     void shut(const Desk& desk) { region_.close(desk); }
 
 private:
+    static void report(const Desk& desk, const Link& link, const verbs::QpCounts& counts) {
+        struct Row {
+            dissect::Verb verb;
+            std::string_view name;
+        };
+        using dissect::Verb;
+        constexpr std::array kRows{Row{Verb::read_request, "READ"},         Row{Verb::write, "WRITE"},
+                                   Row{Verb::compare_swap, "COMPARE SWAP"}, Row{Verb::fetch_add, "FETCH ADD"},
+                                   Row{Verb::atomic_write, "ATOMIC WRITE"}, Row{Verb::flush, "FLUSH"}};
+        std::string line;
+        for (const Row& row : kRows) {
+            if (counts.of(row.verb) == 0) continue;
+            desk.counts.messages += counts.of(row.verb);
+            line += fmt::format("{}{} {}", line.empty() ? "" : ", ", grouped(counts.of(row.verb)), row.name);
+        }
+        desk.counts.bytes += counts.bytes_received + counts.bytes_sent;
+        desk.say(about(link, fmt::format("{}; {} came, {} went out", line.empty() ? "nothing was done" : line,
+                                         bytes_text(counts.bytes_received), bytes_text(counts.bytes_sent))));
+    }
+
     std::uint32_t size_;
     Block region_;
 };

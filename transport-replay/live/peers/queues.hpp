@@ -17,7 +17,7 @@
 namespace qps::transport::live::peers {
 
 inline constexpr std::size_t kMostMemory = std::size_t{2} << 30;  // bytes of all blocks of a program: two of the largest regions
-inline constexpr std::size_t kMaxLines = 1000;                 // sentences nobody has taken; more are dropped
+inline constexpr std::size_t kMaxLines = 1000;                    // sentences nobody has taken; more are dropped
 
 // What a program works with during one call.
 struct Desk {

@@ -87,6 +87,7 @@ public:
         auto out = Block::open(datagrams_.desk(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
         if (!out) return std::unexpected("no memory for the message");
         out_ = std::move(*out);
+        request_.target = as_spoken(endpoint, *request_.target);
         const Target target{.address = *request_.target, .port = request_.port.value_or(kRpingPort), .space = PortSpace::udp};
         const auto id = endpoint.connections().resolve(target, {}, now);
         if (!id) return std::unexpected("cannot ask: " + std::string(live::name(id.error())));

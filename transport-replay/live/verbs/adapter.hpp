@@ -137,6 +137,7 @@ struct AdapterCounts {
     [[nodiscard]] std::uint64_t of(Refusal why) const { return refused[static_cast<std::size_t>(why)]; }
 };
 
+inline constexpr std::size_t kVerbs = static_cast<std::size_t>(dissect::Verb::notify) + 1;
 struct QpCounts {
     std::uint64_t packets_sent = 0;
     std::uint64_t packets_received = 0;
@@ -149,6 +150,8 @@ struct QpCounts {
     std::uint64_t ghosts = 0;  // responses to nothing outstanding
     std::uint64_t cnps_sent = 0;
     std::uint64_t cnps_received = 0;
+    std::array<std::uint64_t, kVerbs> served{};  // messages of the peer that were executed, each once; by Verb
+    [[nodiscard]] std::uint64_t of(dissect::Verb verb) const { return served[static_cast<std::size_t>(verb)]; }
 };
 
 struct QpStatus {

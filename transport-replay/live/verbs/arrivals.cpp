@@ -103,6 +103,9 @@ void process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arriva
     if (qp.state == QpState::rtr && qp.connected() && !std::exchange(qp.communicated, true))
         raise(adapter, {.type = AsyncEventType::comm_est, .qp = qp.number});
     const ResponderActions actions = qp.responder->process(arrival.packet, qp.pd->memory, qp.receives().queue());
+    const OpcodeRow& asked = info(arrival.packet.opcode);
+    if (actions.verdict == ResponderVerdict::accept && (asked.place == Place::last || asked.place == Place::only))
+        ++qp.counts.served[std::to_underlying(asked.verb)];
     if (actions.received) deliver_message(adapter, qp, *actions.received, arrival);
     if (actions.verdict == ResponderVerdict::dropped && qp.init.qp_type != QpType::rc) refuse(adapter, reason(qp, arrival.packet));
     const auto failure = std::ranges::find(kFailures, actions.verdict, &Failure::verdict);

@@ -1,8 +1,7 @@
 // What is kept of payload, and what goes where too much of it waits.
-#include <cli/payload_store.hpp>
+#include <transport-replay/payload_store.hpp>
 #include <tests/support/catch.hpp>
 
-using namespace qps::cli;
 using namespace qps::dissect;
 using namespace qps::transport;
 
@@ -61,6 +60,10 @@ TEST_CASE("payload of an older round, of the other end, corrupt or a copy is not
     keep(store, 5, 11, bytes(4, 5));
     const MessagePayload payload = store.take(End::a, send(5, 7, 11));
     CHECK((payload.bytes == bytes(4, 5)));
+    REQUIRE(payload.pieces.size() == 1);
+    CHECK(payload.pieces[0].packet == 4);
+    CHECK(payload.pieces[0].begin == 0);
+    CHECK(payload.pieces[0].length == 4);
     CHECK(payload.missing_packets == 4);
     CHECK(payload.first_missing == Psn(7));
 }

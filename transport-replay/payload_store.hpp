@@ -15,11 +15,20 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-namespace qps::cli {
+namespace qps::transport {
+
+// The payload of one packet in that of its message.
+struct PayloadPiece {
+    std::uint32_t packet = 0;       // its place in the message, from 0
+    std::uint32_t wire_length = 0;  // of which the capture may have cut off the end
+    std::size_t begin = 0;          // in MessagePayload::bytes
+    std::size_t length = 0;
+};
 
 // The payload of a message, in order.
 struct MessagePayload {
     std::vector<std::byte> bytes;
+    std::vector<PayloadPiece> pieces;   // of the packets that were captured
     std::uint32_t missing_packets = 0;  // PSNs of which no packet with payload was captured
     std::uint64_t missing_bytes = 0;    // where the length of the message tells
     dissect::Psn first_missing;         // of missing_packets
@@ -31,9 +40,9 @@ public:
     static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
     static constexpr std::size_t kChunkCost = 96;               // of a packet, beside its payload
 
-    void keep(const transport::Observation& observation, const transport::PacketStory& story);
+    void keep(const Observation& observation, const PacketStory& story);
     // Hands out what was kept of a message, and forgets it.
-    [[nodiscard]] MessagePayload take(transport::End requester, const transport::Message& message);
+    [[nodiscard]] MessagePayload take(End requester, const Message& message);
     // Bytes that were let go because too many waited.
     [[nodiscard]] std::uint64_t let_go() const { return let_go_; }
 
@@ -45,7 +54,7 @@ private:
     };
     using Chunks = boost::unordered_flat_map<std::uint32_t, Chunk>;  // by PSN
 
-    [[nodiscard]] std::vector<std::uint32_t> kept_of(transport::End requester, const transport::Message& message,
+    [[nodiscard]] std::vector<std::uint32_t> kept_of(End requester, const Message& message,
                                                      std::uint32_t count) const;
     void forget_older_half();
 
@@ -54,4 +63,4 @@ private:
     std::uint64_t let_go_ = 0;
 };
 
-}  // namespace qps::cli
+}  // namespace qps::transport

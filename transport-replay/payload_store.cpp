@@ -1,13 +1,12 @@
 // PayloadStore: the payload of one connection's packets, kept until their message is complete.
-#include "payload_store.hpp"
+#include <transport-replay/payload_store.hpp>
 
 #include <algorithm>
 #include <optional>
 
-namespace qps::cli {
+namespace qps::transport {
 
 using namespace dissect;
-using namespace transport;
 
 namespace {
 
@@ -83,6 +82,7 @@ MessagePayload PayloadStore::take(End requester, const Message& message) {
     for (const std::uint32_t offset : present) {
         const auto found = chunks.find((message.first + offset).value());
         const Chunk& chunk = found->second;
+        payload.pieces.push_back({offset, chunk.wire_length, payload.bytes.size(), chunk.bytes.size()});
         payload.bytes.insert(payload.bytes.end(), chunk.bytes.begin(), chunk.bytes.end());
         payload.cut_bytes += chunk.wire_length - std::min<std::uint64_t>(chunk.wire_length, chunk.bytes.size());
         length += chunk.wire_length;
@@ -102,4 +102,4 @@ MessagePayload PayloadStore::take(End requester, const Message& message) {
     return payload;
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

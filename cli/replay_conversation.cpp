@@ -1,0 +1,161 @@
+// `replay --as`: one end's part of a recorded connection, played against a live peer, whose answers are compared with the recorded ones.
+#include <transport-replay/live/replay/comparison_report.hpp>
+#include <transport-replay/live/replay/conversation_collector.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "driving.hpp"
+#include "sheet.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport;
+using namespace transport::live;
+using dissect::Instant;
+
+namespace {
+
+// The player as a program, which the loop wants to own.
+class Played {
+public:
+    explicit Played(ConversationPlayer& player) : player_(&player) {}
+    [[nodiscard]] std::expected<void, std::string> begin(live::Endpoint& endpoint, Instant now) { return player_->begin(endpoint, now); }
+    void poll(live::Endpoint& endpoint, Instant now) { player_->poll(endpoint, now); }
+    [[nodiscard]] std::optional<Instant> poll_at() const { return player_->poll_at(); }
+    void stop(live::Endpoint& endpoint, Instant now) { player_->stop(endpoint, now); }
+    [[nodiscard]] bool done() const { return player_->done(); }
+    [[nodiscard]] std::vector<std::string> take_lines() { return player_->take_lines(); }
+    [[nodiscard]] ProgramCounts counts() const { return player_->counts(); }
+
+private:
+    ConversationPlayer* player_;
+};
+
+ExitCode fail(ExitCode code, std::string_view sentence) {
+    fmt::print(stderr, "qpscope: {}\n", sentence);
+    return code;
+}
+
+// What is wrong with the options together; empty where nothing is.
+std::string_view contradiction(const Options& options) {
+    const ConversationOptions& asked = options.conversation;
+    if (options.files.empty()) return "name a capture file";
+    if (std::ranges::find(options.files, "-") != options.files.end()) return "standard input can be read only once: name a file";
+    if (!asked.connection) return "say which connection: -C NUMBER (`qpscope connections` has them)";
+    if (*asked.part == Part::requester && !asked.peer) return "the requester connects: --connect ADDRESS[:PORT]";
+    if (*asked.part == Part::responder && asked.peer) return "the responder is connected to: leave out --connect";
+    if (options.loops != 1 || !options.rewrites.empty()) return "--loop and --rewrite are for frames, not for --as";
+    return {};
+}
+
+struct Recording {
+    ExitCode code = ExitCode::done;
+    std::expected<RecordedConversation, std::string> conversation;
+};
+
+// Twice through the inputs: which connections there are, then what that one carried.
+Recording read_recording(const Options& options, const dissect::Filter& filter, const Output& output) {
+    const ConnectionId uid = *options.conversation.connection;
+    const Analyzed first = analyze(options, filter, output, {});
+    if (!first.any || first.code == ExitCode::unreadable) return {worse(first.code, ExitCode::unreadable), std::unexpected(std::string())};
+    ConversationCollector collector(first.timeline, uid);
+    Listening listening;
+    listening.packet = [&](const Observation& observation, const PacketStory& story) { collector.packet(observation, story); };
+    listening.message = [&](ConnectionId connection, End requester, const Message& message) {
+        collector.message(connection, requester, message);
+    };
+    const Analyzed second = analyze(options, filter, output, listening);
+    return {second.code, collector.finish()};
+}
+
+PlayerSettings settings_of(const Options& options, const RecordedConversation& conversation) {
+    const ConversationOptions& asked = options.conversation;
+    PlayerSettings settings{.speed = options.speed, .fast = options.fast, .keys = asked.keys, .addresses = asked.addresses};
+    if (asked.port) settings.port = *asked.port;
+    else if (conversation.port) settings.port = IpPort{*conversation.port};
+    if (asked.peer) settings.connect = Target{.address = *asked.peer, .port = settings.port};
+    if (asked.patience) settings.patience = *asked.patience;
+    return settings;
+}
+
+void report(const Options& options, Output& output, const RecordedConversation& conversation, const ReplayComparison& comparison,
+            End ours) {
+    if (options.format == OutputFormat::json) {
+        std::string text;
+        Document document(options.format, text);
+        add_comparison(document, conversation, comparison, ours);
+        output.write(text + "\n");
+        return;
+    }
+    Sheet sheet(options, output, "messages", compared_columns());
+    for (std::size_t i = 0; i < comparison.messages.size(); ++i) {
+        const ComparedRow row{conversation, comparison, ours, i};
+        sheet.add(compared_columns(), row, tone_of(row));
+    }
+    sheet.end();
+    const std::string summary = summary_text(conversation, comparison, ours);
+    if (options.format == OutputFormat::table) output.write(summary);
+    else if (!options.quiet) fmt::print(stderr, "{}", summary);
+}
+
+void show_lines(const Options& options, live::Program& program) {
+    for (const std::string& line : program.take_lines())
+        if (!options.quiet) fmt::print(stderr, "qpscope: {}\n", line);
+}
+
+ExitCode play(const Options& options, Output& output, const RecordedConversation& conversation) {
+    const End ours = *options.conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
+    const PlayerSettings settings = settings_of(options, conversation);
+    if (settings.port == IpPort{}) return fail(ExitCode::usage, "the recording does not tell the port: give one with --port");
+    auto part = part_of(conversation, ours);
+    if (!part) return fail(ExitCode::usage, part.error());
+    ConversationPlayer player(conversation, std::move(*part), settings);
+    Program program = Played(player);
+    LiveOptions live = options.live;
+    live.interface = options.send_by;
+    live.capture = options.capture;
+    const SteadyTime clock;
+    auto opened = open_endpoint(live, clock.now());
+    if (!opened) return fail(opened.error().code, opened.error().sentence);
+    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail(ExitCode::unreadable, begun.error());
+    if (!settings.connect && !options.quiet)
+        fmt::print(stderr, "qpscope: waits for a peer at port {}\n", static_cast<unsigned>(settings.port));
+    const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant) { show_lines(options, program); });
+    report(options, output, conversation, player.comparison(), ours);
+    if (const auto problem = opened->endpoint.device().problem())
+        fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (opened->capture)
+        if (auto saved = opened->capture->commit(); !saved)
+            return fail(ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence));
+    if (ending == Ending::device_gone) return ExitCode::unreadable;
+    if (ending == Ending::interrupted) return ExitCode::interrupted;
+    const bool as_recorded = player.comparison().differences() == 0 && player.comparison().end == ReplayEnd::complete;
+    return as_recorded ? ExitCode::done : ExitCode::findings;
+}
+
+}  // namespace
+
+ExitCode run_replay_conversation(const Options& options) {
+    if (const std::string_view wrong = contradiction(options); !wrong.empty()) {
+        fmt::print(stderr, "qpscope: {}\nTry `qpscope replay --help`.\n", wrong);
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    const Recording recording = read_recording(options, *filter, output);
+    if (!recording.conversation) {
+        if (recording.code == ExitCode::unreadable) return recording.code;
+        return fail(ExitCode::usage, recording.conversation.error());
+    }
+    return worse(play(options, output, *recording.conversation), worse(recording.code, finish(output)));
+}
+
+}  // namespace qps::cli

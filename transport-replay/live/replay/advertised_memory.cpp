@@ -1,0 +1,122 @@
+#include <transport-replay/live/replay/advertised_memory.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+namespace {
+
+template <class T>
+T read_as(Bytes bytes, std::size_t offset, bool big_endian) {
+    return big_endian ? read_be<T>(bytes, offset) : read_le<T>(bytes, offset);
+}
+
+template <class T>
+void write_as(MutableBytes bytes, std::size_t offset, bool big_endian, T value) {
+    if (bytes.size() < sizeof(T) || offset > bytes.size() - sizeof(T)) return;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+        const std::size_t shift = 8 * (big_endian ? sizeof(T) - 1 - i : i);
+        bytes[offset + i] = static_cast<std::byte>(value >> shift & 0xff);
+    }
+}
+
+bool fits(Bytes bytes, std::size_t offset, std::size_t size) { return bytes.size() >= size && offset <= bytes.size() - size; }
+
+// Whether an address that was told is about that one.
+bool reaches(std::uint64_t told, std::uint64_t asked) {
+    if (told < kSmallAddress) return told == asked;
+    return told <= asked && asked - told < kReachOfAddress;
+}
+
+}  // namespace
+
+AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End teller) : conversation_(&conversation), teller_(teller) {
+    for (const RecordedMessage& each : conversation.messages) {
+        if (each.from == teller) continue;
+        if (each.message.access) places_.try_emplace(std::to_underlying(each.message.access->key));
+        if (each.message.invalidate) places_.try_emplace(std::to_underlying(*each.message.invalidate));
+    }
+    if (places_.empty()) return;
+    search(bytes_of(kInPrivateData), kInPrivateData);
+    for (std::size_t i = 0; i < conversation.messages.size(); ++i)
+        if (conversation.messages[i].from == teller && conversation.messages[i].message.verb == Verb::send)
+            search(bytes_of(static_cast<std::uint32_t>(i)), static_cast<std::uint32_t>(i));
+}
+
+Bytes AdvertisedMemory::bytes_of(std::uint32_t message) const {
+    if (message == kInPrivateData) return conversation_->end(teller_).private_data.bytes();
+    return slice(conversation_->messages[message].payload.bytes, 0, kSearched);
+}
+
+void AdvertisedMemory::search(Bytes bytes, std::uint32_t message) {
+    for (std::size_t at = 0; fits(bytes, at, sizeof(std::uint32_t)); ++at)
+        for (const bool big_endian : {true, false}) {
+            const auto found = places_.find(read_as<std::uint32_t>(bytes, at, big_endian));
+            if (found == places_.end() || kept_ == kMaxPlaces) continue;
+            found->second.push_back({message, static_cast<std::uint32_t>(at), big_endian});
+            ++kept_;
+        }
+}
+
+bool AdvertisedMemory::precedes(const Place& place, FrameIndex frame) const {
+    return place.message == kInPrivateData || conversation_->messages[place.message].message.last_frame < frame;
+}
+
+// The address nearest to the key, behind or before it.
+std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place, Rkey key, std::uint64_t address) const {
+    const Bytes bytes = bytes_of(place.message);
+    const std::size_t first = place.offset < kNearKey ? 0 : place.offset - kNearKey;
+    std::optional<std::size_t> best;
+    const auto distance = [&](std::size_t at) { return at < place.offset ? place.offset - at : at - place.offset; };
+    for (std::size_t at = first; at <= place.offset + kNearKey && fits(bytes, at, sizeof(std::uint64_t)); ++at) {
+        if (at + sizeof(std::uint64_t) > place.offset && at < place.offset + sizeof(std::uint32_t)) continue;  // the key itself
+        if (!reaches(read_as<std::uint64_t>(bytes, at, place.big_endian), address)) continue;
+        if (!best || distance(at) < distance(*best)) best = at;
+    }
+    if (!best) return std::nullopt;
+    return Advertisement{place.message,    place.offset, static_cast<std::uint32_t>(*best),
+                         place.big_endian, key,          read_as<std::uint64_t>(bytes, *best, place.big_endian)};
+}
+
+std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std::uint64_t> address, FrameIndex before) const {
+    const auto found = places_.find(std::to_underlying(key));
+    if (found == places_.end()) return std::nullopt;
+    const std::vector<Place>& places = found->second;
+    std::optional<Place> alone;
+    std::size_t tried = 0;
+    for (std::size_t i = places.size(); i-- > 0 && tried < kPlacesTried;) {
+        if (!precedes(places[i], before)) continue;
+        ++tried;
+        if (!alone) alone = places[i];
+        if (!address) break;
+        if (auto both = beside_address(places[i], key, *address)) return both;
+    }
+    if (!alone || std::to_underlying(key) < kSmallKey) return std::nullopt;
+    return Advertisement{alone->message, alone->offset, std::nullopt, alone->big_endian, key, 0};
+}
+
+std::optional<LiveMemory> read_place(Bytes bytes, const Advertisement& place) {
+    if (!fits(bytes, place.key_offset, sizeof(std::uint32_t))) return std::nullopt;
+    LiveMemory memory;
+    memory.key = Rkey{read_as<std::uint32_t>(bytes, place.key_offset, place.big_endian)};
+    if (place.address_offset) {
+        if (!fits(bytes, *place.address_offset, sizeof(std::uint64_t))) return std::nullopt;
+        memory.address = read_as<std::uint64_t>(bytes, *place.address_offset, place.big_endian);
+    }
+    return memory;
+}
+
+void write_place(MutableBytes bytes, const Advertisement& place, const LiveMemory& memory) {
+    write_as(bytes, place.key_offset, place.big_endian, std::to_underlying(memory.key));
+    if (place.address_offset && memory.address) write_as(bytes, *place.address_offset, place.big_endian, *memory.address);
+}
+
+void add_ranges(std::vector<ByteRange>& ranges, const Advertisement& place) {
+    ranges.push_back({place.key_offset, sizeof(std::uint32_t)});
+    if (place.address_offset) ranges.push_back({*place.address_offset, sizeof(std::uint64_t)});
+}
+
+}  // namespace qps::transport::live

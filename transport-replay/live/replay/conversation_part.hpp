@@ -1,0 +1,65 @@
+// ConversationPart: one end of a recorded connection as a list of things to do: work requests to post and what each waits for,
+// receives, memory, and where keys and addresses of the recording become those of the live peers.
+//
+// Whatever is done waits for as many completions of its own, and messages of the peer, as were recorded before it, then for as long
+// as was recorded from the last of these. The order at the place where the capture was made is one in which everything could
+// happen, so two parts that wait for each other never wait in a circle.
+//
+// What an attacker could feed: a conversation, bounded by whoever collected it; a part is not larger.
+#pragma once
+
+#include <transport-replay/live/replay/advertised_memory.hpp>
+#include <transport-replay/live/replay/recorded_memory.hpp>
+
+namespace qps::transport::live {
+
+inline constexpr std::uint32_t kLeastReceive = 4096;  // bytes of a receive: a peer that says more than was recorded is heard
+
+struct Due {
+    std::uint32_t after_own = 0;   // of our messages: so many are complete
+    std::uint32_t after_peer = 0;  // of the peer's: so many have come, as far as one can tell
+    dissect::Duration delay{};     // since the last of these, or since the message of ours before it
+    [[nodiscard]] bool operator==(const Due&) const = default;
+};
+
+// A message of ours.
+struct PlannedPost {
+    std::uint32_t message = 0;  // in RecordedConversation::messages
+    Due due;
+    bool playable = true;
+    std::optional<std::uint32_t> target{};  // in `learned`: what it asks for was told there
+    std::vector<std::uint32_t> tells;       // in `told`: what it tells of our memory
+    std::vector<std::uint32_t> fills;       // in the memory's: done before it is posted
+    std::vector<std::uint32_t> touches;     // in the memory's: to be looked at before it is posted
+};
+
+// What a message of the peer takes.
+struct PlannedReceive {
+    std::uint32_t message = 0;  // in RecordedConversation::messages
+    std::uint32_t room = 0;
+    std::optional<Due> held{};  // posted only then: the peer was told that we are not ready
+    bool never = false;         // likewise, until it gave up
+};
+
+struct TimedFill {
+    std::uint32_t fill = 0;
+    Due due;
+};
+
+struct ConversationPart {
+    End ours{};
+    std::vector<std::uint32_t> peers;  // messages of the peer, in RecordedConversation::messages, in order
+    std::vector<PlannedPost> posts;
+    std::vector<PlannedReceive> receives;
+    std::vector<TimedFill> fills;              // that no message of ours comes before
+    std::vector<std::uint32_t> last_touches;   // looked at in the end
+    std::vector<std::uint32_t> private_tells;  // in `told`: what our REQ or REP tells of our memory
+    std::vector<Advertisement> learned;        // of the peer's memory
+    std::vector<dissect::Rkey> told_keys;      // sorted: of ours, that messages tell of
+    std::vector<Advertisement> told;           // of ours
+    RecordedMemory memory;
+};
+
+[[nodiscard]] std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours);
+
+}  // namespace qps::transport::live

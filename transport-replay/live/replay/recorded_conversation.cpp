@@ -1,0 +1,26 @@
+#include <transport-replay/live/replay/recorded_conversation.hpp>
+
+namespace qps::transport::live {
+
+using namespace dissect;
+
+std::uint64_t RecordedPayload::missing() const {
+    std::uint64_t sum = 0;
+    for (const ByteRange& hole : holes) sum += hole.length;
+    return sum;
+}
+
+bool RecordedMessage::is_playable() const {
+    switch (message.verb) {
+        case Verb::send: return message.starts;
+        case Verb::write:
+        case Verb::read_request:
+        case Verb::flush:
+        case Verb::atomic_write: return message.access.has_value();
+        case Verb::compare_swap:
+        case Verb::fetch_add: return message.access && message.atomic;
+        default: return false;
+    }
+}
+
+}  // namespace qps::transport::live
