@@ -111,6 +111,15 @@ std::string for_programs(OutputFormat format, const PingpongSettings& settings, 
     return text;
 }
 
+PingpongSettings settings_of(const LiveOptions& live) {
+    PingpongSettings settings{.row_lasts = live.row_lasts, .signaled = live.signaled, .processor = processor_time};
+    settings.request = {.target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
+    settings.request.depth = live.depth.value_or(1);
+    settings.request.clients = live.clients;
+    settings.request.verify = live.verify;
+    return settings;
+}
+
 // What the program says as it goes: of a server that is all there is; beside a client's rows it is a remark.
 void tell(Program& program, Output& output, bool serves, bool quiet) {
     for (const std::string& line : program.take_lines()) {
@@ -125,6 +134,7 @@ void tell(Program& program, Output& output, bool serves, bool quiet) {
 
 ExitCode code_of(Ending ending, const ProgramCounts& counts, bool all_there) {
     if (ending == Ending::device_gone) return ExitCode::unreadable;
+    if (ending == Ending::interrupted && !all_there) return ExitCode::interrupted;
     return counts.failed > 0 || counts.wrong > 0 || !all_there ? ExitCode::findings : ExitCode::done;
 }
 
@@ -134,15 +144,8 @@ ExitCode run_pingpong(const Options& options) {
     const LiveOptions& live = options.live;
     const bool serves = !live.target;
     std::vector<PingpongRow> rows;
-    PingpongSettings settings{.request = {.target = live.target, .port = live.port, .count = live.count, .size = live.size, .depth = 1},
-                              .row_lasts = live.row_lasts,
-                              .signaled = live.signaled,
-                              .processor = processor_time,
-                              .told = [&rows](const PingpongRow& row) { rows.push_back(row); }};
-    settings.request.depth = live.depth.value_or(settings.request.depth);
-    settings.request.size = live.size.value_or(kPingpongBytes);
-    settings.request.clients = live.clients;
-    settings.request.verify = live.verify;
+    PingpongSettings settings = settings_of(live);
+    settings.told = [&rows](const PingpongRow& row) { rows.push_back(row); };
     const auto modes = modes_of(live.only);
     if (!modes) return fail({ExitCode::usage, modes.error()});
     settings.modes = *modes;

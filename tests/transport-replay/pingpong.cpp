@@ -25,8 +25,8 @@ struct Played {
     std::size_t left = 0;
 };
 
-// Virtual time passes where everybody sleeps; where somebody polls, kTurn in each turn. A turn costs a processor kTurn.
-Played play(PingpongSettings settings, const qps::tests::PairSettings& link = {}) {
+// Virtual time passes where everybody sleeps; where somebody polls, by `turn` in each turn, which costs a processor as much.
+Played play(PingpongSettings settings, const qps::tests::PairSettings& link = {}, Duration turn = kTurn) {
     ProgramPair pair(link);
     Played played;
     std::int64_t worked = 0;
@@ -45,8 +45,8 @@ Played play(PingpongSettings settings, const qps::tests::PairSettings& link = {}
     while (played.turns < kMostTurns && !(server->done() && client->done())) {
         const auto before = pair.now;
         if (!pair.turn(&*server, &*client)) break;
-        if (pair.now == before) pair.now = later(pair.now, kTurn);
-        worked += std::to_underlying(kTurn);
+        if (pair.now == before) pair.now = later(pair.now, turn);
+        worked += std::to_underlying(turn);
         ++played.turns;
     }
     played.through = server->done() && client->done();
@@ -115,7 +115,8 @@ TEST_CASE("pingpong: packets are lost, nothing else is") {
     qps::tests::PairSettings link;
     link.faults.loss = 0.03;
     link.seed = GENERATE(1U, 2U, 3U);
-    const Played played = play(of(60, 3000, 4, GENERATE(true, false)), link);
+    // Timeouts are long; a loop that looks rarely gets through them in few turns.
+    const Played played = play(of(60, 3000, 4, GENERATE(true, false)), link, microseconds(500));
     CHECK(played.through);
     CHECK(played.client.wrong + played.client.failed + played.server.failed == 0);
     CHECK(played.rows.size() == 4);

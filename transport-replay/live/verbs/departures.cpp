@@ -1,7 +1,7 @@
 // Packets that go: whose turn it is, and what its queue pair has to say.
 //
-// Responses and CNPs go before requests, but not for ever (kResponsesInARow). In each lane queue pairs take turns by packets. A
-// queue pair that DCQCN limits stands in no lane while it must wait; its time brings it back.
+// Responses and CNPs go before requests, but not for ever (kResponsesInARow), and not before the first after a rest. In each lane queue
+// pairs take turns by packets. A queue pair that DCQCN limits stands in no lane while it must wait; its time brings it back.
 #include <transport-replay/live/verbs/adapter_state.hpp>
 
 #include <algorithm>
@@ -165,7 +165,11 @@ std::optional<Departure> poll(AdapterState& adapter, Instant now) {
     for (;;) {
         const Lane lane = next_lane(adapter);
         const auto slot = adapter.schedule.take(lane);
-        if (!slot) return std::nullopt;
+        if (!slot) {
+            // After a rest a request goes first: who answers a message at once has the answer out before the acknowledgment.
+            adapter.responses_in_a_row = kResponsesInARow;
+            return std::nullopt;
+        }
         if (*slot == kGsiSlot) {
             if (auto out = manage(adapter)) return out;
             continue;
