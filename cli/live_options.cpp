@@ -194,6 +194,12 @@ void add_exchange_options(CLI::App& app, LiveOptions& options) {
                  if (!time) refuse(time.error());
                  options.duration = *time;
              });
+    add_read(app, "--gap", "TIME", "Time between messages, of ib_*: 1ms, ...; over UC and UD nothing else slows the sender down",
+             [&options](const std::string& text) {
+                 const auto time = read_time(text);
+                 if (!time) refuse(time.error());
+                 options.gap = *time;
+             });
     app.add_flag("--compare-swap", options.compare_swap, "COMPARE SWAP instead of FETCH ADD, of ib_atomic_*");
 }
 

@@ -65,6 +65,7 @@ struct LiveOptions {
     bool both_ways = false;
     bool all_sizes = false;
     std::optional<dissect::Duration> duration;
+    dissect::Duration gap{};  // between messages
     bool compare_swap = false;
 
     // Of `pingpong`, besides.

@@ -161,6 +161,7 @@ ProgramRequest request_of(const LiveOptions& options) {
                         .both_ways = options.both_ways,
                         .all_sizes = options.all_sizes,
                         .duration = options.duration,
+                        .gap = options.gap,
                         .compare_swap = options.compare_swap};
     request.seed = options.seed.value_or(request.seed);
     return request;

@@ -118,6 +118,7 @@ std::vector<Row> perftests() {
         {"ib_send_lat", {.count = 50, .size = 65'536}, {.count = 50, .size = 65'536}, 100, 100, 65'536},
         {"ib_send_lat", with(uc), with(uc, {.count = 50}), 100, 100, 2},
         {"ib_send_lat", with(ud, {.size = 64}), with(ud, {.count = 50, .size = 64}), 100, 100, 64},
+        {"ib_send_bw", with(uc), with({.service = Service::uc, .gap = microseconds(700)}, {.count = 20}), 20, 20, 65'536},
         {"ib_write_bw", {}, {.count = 40}, 40, 40, 65'536},
         {"ib_write_bw", with(uc, {.size = 333}), with(uc, {.count = 40, .size = 333}), 40, 40, 333},
         {"ib_write_bw", with(both, {.count = 20, .size = 5000}), with(both, {.count = 20, .size = 5000}), 60, 60, 5000},
@@ -228,4 +229,50 @@ TEST_CASE("what exchanged programs cannot be asked for is refused") {
     CHECK(refused("ibv_rc_pingpong", with({.both_ways = true})) == "a pingpong has one service, one size and a number of messages");
     CHECK(refused("ibv_rc_pingpong", with({.queue_pairs = 2})) == "it has 1 queue pair at most");
     CHECK(refused("ib_read_lat", {.size = 0}).find("a size of 0 bytes") == 0);
+}
+
+TEST_CASE("strangers on TCP end their own talk and nobody else's") {
+    ProgramPair pair({});
+    ProgramRequest serves{.port = free_port(), .clients = 3};
+    serves.exchange.tcp = "127.0.0.1";
+    auto server = find_program("ibv_rc_pingpong")->make(serves);
+    REQUIRE(server);
+    REQUIRE(server->begin(pair.server, pair.now));
+    const auto connect = [&] { return ExchangeConnection::connect("127.0.0.1", std::to_underlying(*serves.port)); };
+    auto silent = connect();
+    auto rude = connect();
+    auto liar = connect();  // its address is no host's
+    REQUIRE((silent && rude && liar));
+    struct Says {  // a session that says one thing
+        std::string text;
+        void process(dissect::Bytes /*heard*/) {}
+        void closed() {}
+        std::vector<std::byte> take_output() {
+            const dissect::Bytes bytes = std::as_bytes(std::span(text));
+            std::vector<std::byte> message(bytes.begin(), bytes.end());
+            text.clear();
+            return message;
+        }
+        [[nodiscard]] static Awaits awaits() { return Awaits::bytes; }
+    };
+    Says nonsense{"GET / HTTP/1.1 and so on and so on and so on until 52"};
+    Says group{std::string("0000:000012:1a5136:00000000000000000000ffffe0000001") + '\0'};
+    std::vector<std::string> lines;
+    for (int i = 0; i < 400 && !server->done(); ++i) {
+        rude->drive(nonsense);
+        liar->drive(group);
+        pair.turn(&*server, nullptr);
+        for (std::string& line : server->take_lines()) lines.push_back(std::move(line));
+    }
+    INFO(fmt::format("{}", fmt::join(lines, "\n")));
+    CHECK(server->done());
+    CHECK(server->counts().failed == 3);
+    CHECK(server->counts().connections == 0);
+    const auto said = [&](std::string_view what) {
+        return std::ranges::any_of(lines, [&](const std::string& line) { return line.find(what) != std::string::npos; });
+    };
+    CHECK(said("is not in the form of ibv_*_pingpong"));
+    CHECK(said("224.0.0.1 is no address of a peer"));
+    CHECK(said("it tells nothing of its queue pairs"));
+    CHECK(ProgramPair::queue_pairs(pair.server) == 0);
 }

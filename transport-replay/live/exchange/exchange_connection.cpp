@@ -36,7 +36,9 @@ std::expected<Found, Problem> look_up(const std::string& host, std::uint16_t por
 std::string name_of(const sockaddr* address, socklen_t length) {
     std::array<char, NI_MAXHOST> host{};
     if (getnameinfo(address, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) return "?";
-    return host.data();
+    const std::string_view name = host.data();
+    const bool mapped = name.starts_with("::ffff:") && name.contains('.');  // IPv4 at a listener of both kinds
+    return std::string(mapped ? name.substr(name.rfind(':') + 1) : name);
 }
 
 void set(int socket, int level, int option) {

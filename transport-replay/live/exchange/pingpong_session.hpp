@@ -24,8 +24,8 @@ inline constexpr std::uint16_t kExchangePort = 18'515;  // of pingpongs and of p
 inline constexpr std::size_t kSrqPingPongEnds = 256;    // the most queue pairs that ibv_srq_pingpong has
 
 // What ibv_*_pingpong take where no option says otherwise, and must therefore be ours too.
-inline constexpr std::uint32_t kPingPongSize = 4096;  // bytes of a message; ibv_ud_pingpong: 2048
-inline constexpr std::uint32_t kUdPingPongSize = 2048;
+inline constexpr std::uint32_t kPingPongSize = 4096;    // bytes of a message
+inline constexpr std::uint32_t kUdPingPongSize = 1024;  // although its help says 2048
 inline constexpr std::uint32_t kPingPongIterations = 1000;
 inline constexpr PathMtu kPingPongMtu = PathMtu::bytes_1024;
 inline constexpr std::uint32_t kSrqPingPongQueuePairs = 16;

@@ -32,10 +32,11 @@ constexpr std::uint32_t kBandwidthSize = 65'536;  // where no option says otherw
 constexpr std::uint32_t kLatencySize = 2;
 constexpr std::uint32_t kAtomicSize = 8;
 constexpr std::uint64_t kIterations = 1000;
-constexpr std::uint64_t kWriteIterations = 5000;    // ib_write_bw
-constexpr std::uint16_t kPerftestReads = 16;        // READs and ATOMICs at a time, each way
-constexpr std::uint32_t kLeastRegion = 1U << 16;    // what is shown of a queue pair's memory: the largest page of a peer
-constexpr std::uint32_t kReceiveMemory = 1U << 24;  // of all receives together, where a few would not need more
+constexpr std::uint64_t kWriteIterations = 5000;                // ib_write_bw
+constexpr std::uint16_t kPerftestReads = 16;                    // READs and ATOMICs at a time, each way
+constexpr std::uint32_t kLeastRegion = 1U << 16;                // what is shown of a queue pair's memory: the largest page of a peer
+constexpr std::uint32_t kReceiveMemory = 1U << 24;              // of all receives together, where a few would not need more
+constexpr dissect::Duration kOvertaken = microseconds(20'000);  // for what TCP overtook
 constexpr std::uint32_t kFewReceives = 4;
 constexpr std::uint32_t kManyReceives = 512;  // as the originals
 
@@ -56,6 +57,7 @@ struct PerftestTalk {
     PerftestTraffic traffic;
     std::vector<std::optional<std::uint64_t>> counted;  // the last value that FETCH ADD found, of each queue pair
     dissect::Instant turn{};
+    std::optional<dissect::Instant> heard{};  // when the peer was heard to go on
     bool went_on = false;
     bool given_up = false;  // some was lost
 };
@@ -101,6 +103,7 @@ public:
     void begin(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
         talk.size = session.size();
         talk.went_on = talk.given_up = false;
+        talk.heard.reset();
         talk.counted.assign(turn.pairs.size(), std::nullopt);
         talk.traffic.begin(part(), turn.pairs.size(), turn.desk.now);
     }
@@ -132,7 +135,9 @@ public:
             for (std::uint32_t i = 0; i < turn.pairs.size(); ++i)
                 if (traffic.may_send(i, turn.desk.now) && send(turn, talk, session, i)) again = true;
         }
-        talk.went_on = talk.given_up || session.peer_went_on();
+        if (session.peer_went_on() && !talk.heard) talk.heard = turn.desk.now;
+        const bool settled = !overtaken(talk) || (turn.silence >= kOvertaken && elapsed(*talk.heard, turn.desk.now) >= kOvertaken);
+        talk.went_on = talk.given_up || (talk.heard && settled);
     }
     static bool through(const Talk& talk) { return talk.traffic.through(talk.turn, talk.went_on) || talk.given_up; }
     std::string finish(const ExchangeTurn& turn, Talk& talk, Session& session) const {
@@ -149,7 +154,11 @@ public:
         return line;
     }
     std::optional<dissect::Instant> due(const Talk& talk, dissect::Instant last) const {
-        const auto deadline = talk.traffic.due(talk.turn);
+        auto deadline = talk.traffic.due(talk.turn);
+        if (overtaken(talk)) {
+            const dissect::Instant settled = later(std::max(last, *talk.heard), kOvertaken);
+            deadline = deadline ? std::min(*deadline, settled) : settled;
+        }
         if (!waits(talk) || talk.given_up) return deadline;
         const dissect::Instant silence = later(last, kExchangeSilence);
         return deadline ? std::min(*deadline, silence) : silence;
@@ -212,6 +221,7 @@ private:
         part.receives = turns || (settings_.test == send_bw && (!client || settings_.bidirectional));
         part.begins = client == (settings_.test != write_lat);
         part.duration = request_.exchange.duration;
+        part.gap = request_.exchange.gap;
         const bool told = request_.count || client || settings_.bidirectional || (settings_.all_sizes && settings_.test == write_lat);
         part.iterations = told ? request_.count.value_or(settings_.test == write_bw ? kWriteIterations : kIterations) : kNoLimit;
         return part;
@@ -222,13 +232,18 @@ private:
         return settings_.service != dissect::Service::rc && part.sends && part.receives;
     }
 
+    // Whether messages may be on the wire still although the peer has gone on: nobody acknowledged them.
+    [[nodiscard]] bool overtaken(const Talk& talk) const {
+        return talk.heard && settings_.service != dissect::Service::rc && talk.traffic.part().receives;
+    }
+
     static void count(const ExchangeTurn& turn, std::uint64_t bytes) {
         ++turn.desk.counts.messages;
         turn.desk.counts.bytes += bytes;
     }
     bool send(const ExchangeTurn& turn, Talk& talk, const Session& session, std::uint32_t number) const {
         const QueuePairEnd& remote = session.remote()[number];
-        const auto slot = static_cast<std::uint32_t>(talk.traffic.sent() % request_.depth);
+        const auto slot = static_cast<std::uint32_t>(talk.traffic.sent_on(number) % request_.depth);
         const std::size_t place = is_atomic(settings_.test) ? (std::size_t{number} * request_.depth + slot) * kAtomicSize : 0;
         if (settings_.test == write_lat) talk.out.bytes()[talk.size - 1] = static_cast<std::byte>(talk.traffic.sent() + 1);
         const verbs::Sge piece = talk.out.piece(place, talk.size);

@@ -49,6 +49,7 @@ bool PerftestTraffic::may_send(std::uint32_t queue_pair, Instant now) const {
     const Pair& pair = pairs_[queue_pair];
     if (timed() ? now >= deadline() : !part_.duration && pair.sent >= part_.iterations) return false;
     if (pair.sent - pair.completed >= part_.depth) return false;
+    if (last_sent_ && elapsed(*last_sent_, now) < part_.gap) return false;
     if (!part_.turns) return true;
     return part_.begins ? sent_ == received_ : sent_ < received_;
 }
@@ -91,8 +92,11 @@ bool PerftestTraffic::through(Instant now, bool peer_went_on) const {
 }
 
 std::optional<Instant> PerftestTraffic::due(Instant now) const {
-    if (!timed()) return std::nullopt;
-    return now < deadline() ? deadline() : later(deadline(), kDraining);
+    std::optional<Instant> due;
+    if (timed()) due = now < deadline() ? deadline() : later(deadline(), kDraining);
+    if (!last_sent_ || elapsed(*last_sent_, now) >= part_.gap) return due;
+    const Instant next = later(*last_sent_, part_.gap);
+    return due ? std::min(*due, next) : next;
 }
 
 }  // namespace qps::transport::live::peers

@@ -28,6 +28,7 @@ struct PerftestPart {
     std::uint64_t iterations = 0;  // of a queue pair; kNoLimit: until the peer goes on
     std::optional<dissect::Duration> duration{};
     std::uint32_t depth = 1;
+    dissect::Duration gap{};  // between what is sent, on whatever queue pair
 };
 
 struct Latencies {
@@ -52,6 +53,7 @@ public:
 
     [[nodiscard]] const PerftestPart& part() const { return part_; }
     [[nodiscard]] std::uint64_t sent() const { return sent_; }
+    [[nodiscard]] std::uint64_t sent_on(std::uint32_t queue_pair) const { return pairs_[queue_pair].sent; }
     [[nodiscard]] std::uint64_t received() const { return received_; }
     [[nodiscard]] std::uint64_t outstanding() const { return sent_ - completed_; }
     [[nodiscard]] const Latencies& latencies() const { return latencies_; }

@@ -34,6 +34,7 @@ struct ExchangeOptions {
     bool both_ways = false;                       // bandwidth, in both directions at a time
     bool all_sizes = false;                       // one after another
     std::optional<dissect::Duration> duration{};  // instead of a number of messages
+    dissect::Duration gap{};                      // between messages: who sends unreliably may be too fast for the peer
     bool compare_swap = false;                    // atomics: COMPARE SWAP instead of FETCH ADD
 };
 
