@@ -1,4 +1,4 @@
-// Endpoint to endpoint over one wire:  bench_endpoint A B NETWORK-NAMESPACE-OF-B [SECONDS]
+// Endpoint to endpoint over one wire:  bench_endpoint A B NETWORK-NAMESPACE-OF-B [MESSAGES [WINDOW ACK_EVERY]]
 //
 // A and B are the ends of a veth, B in the namespace of that path (/proc/PID/ns/net); each is driven by a thread on a processor
 // of its own. Prints WRITEs of 64 KiB at path MTU 4096 and 1024: rates, and the processor time that a packet costs either side,
@@ -66,6 +66,9 @@ void enter(const Side& side) {
     close(descriptor);
 }
 
+// Of both sides; what a user has unless told otherwise.
+verbs::AdapterSettings settings;
+
 Endpoint open_endpoint(const Side& side, PathMtu mtu) {
     auto ring = PacketRing::open({.interface = side.interface});
     if (!ring) give_up(ring.error().sentence);
@@ -73,7 +76,9 @@ Endpoint open_endpoint(const Side& side, PathMtu mtu) {
                       .addresses = {{side.address, 24}},
                       .mtu = ring->limits().frame_bytes - kEthernetHeader - 8,
                       .detect_duplicates = false};
-    return Endpoint(Device(std::move(*ring)), {.host = host, .adapter = {.mtu = mtu}, .seed = side.address.bits[1]}, now());
+    verbs::AdapterSettings adapter = settings;
+    adapter.mtu = mtu;
+    return Endpoint(Device(std::move(*ring)), {.host = host, .adapter = adapter, .seed = side.address.bits[1]}, now());
 }
 
 // What a side used while the traffic lasted.
@@ -186,9 +191,13 @@ double measure_raw(const Side& here, const Side& there) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4 && argc != 5) {
-        fmt::print(stderr, "usage: bench_endpoint A B NETWORK-NAMESPACE-OF-B [MESSAGES]\n");
+    if (argc != 4 && argc != 5 && argc != 7) {
+        fmt::print(stderr, "usage: bench_endpoint A B NETWORK-NAMESPACE-OF-B [MESSAGES [WINDOW ACK_EVERY]]\n");
         return 2;
+    }
+    if (argc == 7) {
+        settings.window = static_cast<std::uint32_t>(std::strtoul(argv[5], nullptr, 10));
+        settings.ack_every = static_cast<std::uint32_t>(std::strtoul(argv[6], nullptr, 10));
     }
     const Side here{.interface = argv[1], .address = kHere, .processor = 0};
     const Side there{.interface = argv[2], .name_space = argv[3], .address = kThere, .processor = 1};
