@@ -58,10 +58,8 @@ verbs::Result<void> ExchangePairs::raise(const Desk& desk, std::uint32_t number,
                                          std::uint16_t reads) {
     const verbs::AddressHandle to = desk.endpoint.connections().path_to(remote.gid);
     const verbs::QpType type = at(number).needs().type;
-    if (type == verbs::QpType::ud) {
-        targets_[number] = {.ah = to, .remote_qpn = remote.qpn, .remote_qkey = qkey_};
-        return {};
-    }
+    targets_[number] = {.ah = to, .remote_qpn = remote.qpn, .remote_qkey = qkey_};
+    if (type == verbs::QpType::ud) return {};
     verbs::QpAttr rtr{.qp_state = verbs::QpState::rtr, .address = to, .path_mtu = mtu, .dest_qp_num = remote.qpn, .rq_psn = remote.psn};
     verbs::QpAttr rts{.qp_state = verbs::QpState::rts, .sq_psn = ends_[number].psn};
     if (type == verbs::QpType::rc) {
@@ -88,6 +86,21 @@ bool ExchangePairs::connect(const Desk& desk, std::span<const QueuePairEnd> remo
         } else if (const auto up = raise(desk, i, remote[i], mtu, reads); !up) {
             complain(fmt::format("queue pair {} cannot be connected to what it tells: {}", i + 1, name(up.error())));
         }
+    }
+    return !complaint_;
+}
+
+bool ExchangePairs::reachable(const Desk& desk) {
+    for (const verbs::UdTarget& each : targets_) {
+        if (each.remote_qpn == dissect::Qpn{}) continue;
+        Route route{};
+        route.network = each.ah.network;
+        route.source = each.ah.source;
+        route.destination = each.ah.destination;
+        const Reach reach = desk.endpoint.host().complete(route, 0, desk.now);
+        if (reach == Reach::ready) continue;
+        if (reach != Reach::resolving) complain(fmt::format("nobody answers for {}", text(each.ah.destination)));
+        return false;
     }
     return !complaint_;
 }

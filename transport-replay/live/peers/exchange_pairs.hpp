@@ -35,6 +35,10 @@ public:
     // To the peer's: those beyond it stay unconnected. Its reads at a time and ours are `reads` at most. False: a complaint.
     bool connect(const Desk& desk, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads);
 
+    // Whether the way to all of them is known, which is asked for where it is not: who sends a lot at once, unreliably, must not
+    // begin before. Where nobody answers: a complaint.
+    bool reachable(const Desk& desk);
+
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
     [[nodiscard]] Queues& at(std::uint32_t number) { return all_[number]; }
     [[nodiscard]] const Queues& at(std::uint32_t number) const { return all_[number]; }

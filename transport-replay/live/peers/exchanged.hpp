@@ -204,9 +204,8 @@ private:
         if (party.pairs.complaint()) return false;
         switch (session.awaits()) {
             case Awaits::connect:
-                role_.connect(turn, party.talk, session);
-                if (party.pairs.complaint()) return false;
-                party.connected = true;
+                if (!std::exchange(party.connected, true)) role_.connect(turn, party.talk, session);
+                if (party.pairs.complaint() || !party.pairs.reachable(desk)) return false;
                 ++counts_.connections;
                 break;
             case Awaits::receives: break;  // they are posted from the beginning
