@@ -64,7 +64,7 @@ struct AdapterSettings {
     std::optional<DcqcnSettings> dcqcn{};          // paces all queue pairs; each may say otherwise (QpAttr::rate_control)
     bool ecn_capable = true;                       // data goes out as ECT(0)
     bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
-    std::uint32_t window = 128;                    // PSNs a queue pair has outstanding
+    std::uint32_t window = 512;                    // PSNs a queue pair has outstanding: a peer that sleeps wakes for many
     std::uint32_t ack_every = 16;                  // packets an unasked ACK covers (one costs as much as a packet); 0: only on request
 };
 
