@@ -109,7 +109,8 @@ Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr)
     }
     if (*to == QpState::err) {
         if (from == QpState::reset) qp.state = QpState::err;  // nothing there to be flushed
-        fail(adapter, qp, std::nullopt, LastWords::no);
+        // What was executed before is still acknowledged: the peer would wait for it in vain, and its completion was told already.
+        fail(adapter, qp, std::nullopt, LastWords::yes);
         return {};
     }
     take_over(qp, attr, adapter.settings);
