@@ -3,6 +3,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -54,11 +55,19 @@ public:
         for (const std::string& line : program.take_lines()) tell(line, now);
     }
 
-    void tell_serving(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
+    void tell_beginning(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
         std::string where;
-        for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
-        const auto port = static_cast<unsigned>(request.port.value_or(row_.port));
-        tell(fmt::format("serves {} at {}{}", row_.name, where, port != 0 ? fmt::format(", port {}", port) : ""), now);
+        if (request.target) where = text(*request.target);
+        else
+            for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
+        tell(fmt::format("{} {} at {}{}", request.target ? "calls" : "serves", row_.name, where, port_text(request)), now);
+    }
+
+    // A client that met nobody: what its user would look for next.
+    void tell_nobody(const ProgramRequest& request, Instant now) {
+        tell(fmt::format("nobody answered: is {} on this wire, and does {} serve there{}?", text(*request.target), row_.name,
+                         port_text(request)),
+             now);
     }
 
     void summarize(Endpoint& endpoint, const Program& program, Instant now) {
@@ -68,6 +77,11 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string port_text(const ProgramRequest& request) const {
+        const auto port = static_cast<unsigned>(request.port.value_or(row_.port));
+        return port == 0 ? "" : fmt::format(", port {}", port);
+    }
+
     void tell(const std::string& line, Instant now) {
         const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(elapsed(clock_.start(), now)), line);
         if (options_.format == OutputFormat::table) {
@@ -167,9 +181,14 @@ ProgramRequest request_of(const LiveOptions& options) {
     return request;
 }
 
-ExitCode code_of(Ending ending, const ProgramCounts& counts) {
+// A client that came to nothing, for which no program has words: it was ended while it waited.
+bool met_nobody(const ProgramRequest& request, const ProgramCounts& counts) {
+    return request.target && counts.connections == 0 && counts.messages == 0 && counts.failed == 0;
+}
+
+ExitCode code_of(Ending ending, const ProgramRequest& request, const ProgramCounts& counts) {
     if (ending == Ending::device_gone) return ExitCode::unreadable;
-    if (counts.failed > 0 || counts.wrong > 0) return ExitCode::findings;
+    if (counts.failed > 0 || counts.wrong > 0 || met_nobody(request, counts)) return ExitCode::findings;
     return ExitCode::done;  // a server is ended by the user, and that is no failure
 }
 
@@ -177,11 +196,12 @@ ExitCode code_of(Ending ending, const ProgramCounts& counts) {
 
 std::string program_list() {
     std::string text = "Programs:\n";
+    const std::size_t width = std::ranges::max(programs(), {}, [](const ProgramRow& row) { return row.name.size(); }).name.size() + 2;
     for (const ProgramRow& row : programs())
-        text += fmt::format("  {:<14}{} {}\n", row.name, row.summary,
+        text += fmt::format("  {:<{}}{}{}\n", row.name, width, row.summary,
                             row.serves && row.connects ? ""
-                            : row.serves               ? "(serves)"
-                                                       : "(connects)");
+                            : row.serves               ? " (serves)"
+                                                       : " (connects)");
     return text;
 }
 
@@ -201,15 +221,16 @@ ExitCode run_peer(const Options& options) {
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     Reporting reporting(options, *row, output, clock);
-    if (!request.target) reporting.tell_serving(opened->addresses, request, clock.now());
+    reporting.tell_beginning(opened->addresses, request, clock.now());
     const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
+    if (met_nobody(request, program->counts())) reporting.tell_nobody(request, clock.now());
     reporting.summarize(endpoint, *program, clock.now());
     if (const auto problem = endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
-    return code_of(ending, program->counts());
+    return code_of(ending, request, program->counts());
 }
 
 }  // namespace qps::cli
