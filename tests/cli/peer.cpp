@@ -1,0 +1,118 @@
+// `peer` between two processes over UDP on the loopback, without any right: every program against its counterpart, with what
+// both say at the end; damage to order; captures of both ends; and words that are wrong.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace qps::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// Addresses of the loopback that other tests, and other runs of this one, do not use.
+std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 128 + getpid() / 256 % 64, getpid() % 256, last); }
+
+struct Met {
+    Ending client;
+    Ending server;
+};
+
+// The server ends with its client; the time is for where none comes.
+Met meet(const std::string& serves, const std::string& calls, const std::vector<std::string>& both, std::vector<std::string> of_client = {},
+         std::vector<std::string> of_server = {}) {
+    const auto words = [&](const std::string& own, const std::string& program, const std::vector<std::string>& more) {
+        std::vector<std::string> all{"peer", "--via", "udp", "-a", own, "-f", "json", "--for", "50s", program};
+        all.insert(all.end(), both.begin(), both.end());
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    };
+    Met met;
+    of_server.insert(of_server.end(), {"--clients", "1"});
+    std::thread server([&] { met.server = qpscope(words(loopback(1), serves, of_server)); });
+    of_client.insert(of_client.begin(), loopback(1));
+    met.client = qpscope(words(loopback(2), calls, of_client));
+    server.join();
+    return met;
+}
+
+struct Pair {
+    const char* serves;
+    const char* calls;
+    std::vector<std::string> words;
+};
+
+}  // namespace
+
+TEST_CASE("peer over UDP: every program and its counterpart") {
+    const std::string tcp = loopback(1);
+    const std::vector<Pair> pairs{
+        {"rping", "rping", {"-n", "5", "-s", "3000"}},
+        {"echo", "echo", {"-n", "20", "-s", "5001"}},
+        {"rdma_server", "rdma_client", {}},
+        {"ucmatose", "ucmatose", {"-n", "5", "-s", "2000"}},
+        {"rstream", "rstream", {"-n", "5", "-s", "2000"}},
+        {"sink", "source", {"-n", "20", "-s", "4000"}},
+        {"sink", "source-write", {"-n", "20", "-s", "4000"}},
+        {"sink", "source-imm", {"-n", "20", "-s", "4000"}},
+        {"memory", "memory", {}},
+        {"ibv_rc_pingpong", "ibv_rc_pingpong", {"-n", "20", "--tcp", tcp}},
+        {"ib_write_bw", "ib_write_bw", {"-n", "20", "-s", "4000", "--tcp", tcp}},
+    };
+    for (const Pair& pair : pairs) {
+        const Met met = meet(pair.serves, pair.calls, pair.words);
+        INFO(pair.calls << " calls " << pair.serves << '\n' << met.client.err << met.server.err << met.client.out << met.server.out);
+        REQUIRE(met.client.code == kDone);
+        REQUIRE(met.server.code == kDone);
+        for (const Ending* ending : {&met.client, &met.server}) {
+            const auto json = nlohmann::json::parse(ending->out);
+            CHECK(json["schema"] == 1);
+            CHECK(json["connections"] == 1);
+            CHECK(json["failed"] == 0);
+            CHECK(json["wrong"] == 0);
+        }
+        CHECK(nlohmann::json::parse(met.client.out)["messages"] > 0);
+    }
+}
+
+TEST_CASE("peer over UDP: what is lost is sent again, and both captures tell it") {
+    const TemporaryFolder folder;
+    const std::string here = folder.file("here.pcapng");
+    const Met met = meet("echo", "echo", {"-n", "60", "-s", "6000"}, {"--fault", "out:loss=4%,in:duplicate=3%,seed=11", "-w", here});
+    INFO(met.client.err << met.server.err);
+    REQUIRE(met.client.code == kDone);
+    CHECK(nlohmann::json::parse(met.client.out)["messages"] == 60);
+    const Ending analyzed = qpscope({"analyze", "-q", "-f", "json", here});
+    const auto json = nlohmann::json::parse(analyzed.out);
+    CHECK(json["totals"]["retransmitted_packets"] > 0);
+    CHECK_THAT(qpscope({"packets", "-q", "-Y", "rdma.icrc.status == bad", here}).out, !Contains("RC_SEND"));
+}
+
+TEST_CASE("peer with nobody there says so and fails") {
+    const Ending alone = qpscope({"peer", "--via", "udp", "-a", loopback(3), "rping", loopback(4), "--for", "300ms"});
+    CHECK(alone.code == kFindings);
+    CHECK_THAT(alone.out,
+               Contains(fmt::format("nobody answered: is {} on this wire, and does rping serve there, port 7174?", loopback(4))));
+}
+
+TEST_CASE("peer with wrong words names them") {
+    const auto wrong = [](std::vector<std::string> words) {
+        words.insert(words.begin(), {"peer", "--via", "udp"});
+        const Ending ending = qpscope(words);
+        CHECK(ending.code == kUsage);
+        CHECK(ending.out.empty());
+        return ending.err;
+    };
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "rpnig"}), Contains("there is no program \"rpnig\""));
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "sink", "127.0.0.2"}), Contains("sink only serves"));
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "source"}), Contains("source connects: name the address of a peer"));
+    CHECK_THAT(wrong({"-a", "127.0.0.1/40", "echo"}), Contains("prefix length"));
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "--fault", "los=3%", "echo"}), Contains("los"));
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "--mtu", "1500", "echo"}), Contains("256, 512, 1024, 2048 or 4096"));
+    CHECK_THAT(wrong({"echo"}), Contains("--address"));
+}
