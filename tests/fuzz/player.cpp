@@ -33,6 +33,7 @@ constexpr std::uint64_t kMostBytes = 1U << 20;        // of a conversation and i
 constexpr int kMostTurns = 20'000;                    // of both ends
 constexpr Duration kMostTime{600'000'000'000};        // of the clock of the test; then they are told to stop
 constexpr Duration kMostStopping{60'000'000'000};     // CM gives up by then
+constexpr Duration kPatience{500'000'000};            // who is not ready is asked every 320 us, and for ever
 constexpr Instant kStart{1'800'000'000'000'000'000};  // any
 
 struct Input {
@@ -148,7 +149,7 @@ bool is_small(const ConversationPart& part) {
 class Wire {
 public:
     explicit Wire(std::span<const std::uint8_t> faults) : faults_(faults), endpoints_{endpoint(kAsks, 1), endpoint(kAnswers, 2)}, known_{} {
-        hub_->watch = [this](std::size_t, Bytes frame) { hear(frame); };
+        hub_->watch = [](std::size_t, Bytes frame) { hear(frame); };
     }
     [[nodiscard]] live::Endpoint& operator[](std::size_t side) { return endpoints_[side]; }
     void poll(std::size_t side, Instant now) {
@@ -230,14 +231,16 @@ public:
         if (tells_keys) players_[0].map_keys(players_[1].untold_keys());
         if (!go_on(later(kStart, kMostTime))) {
             for (std::size_t i = 0; i < 2; ++i) players_[i].stop(wire_[side(i)], now_);
-            demand(go_on(later(now_, kMostStopping)) || turns_ >= kMostTurns);
+            turns_ = 0;
+            demand(go_on(later(now_, kMostStopping)));
         }
         for (ConversationPlayer& each : players_) check(each);
     }
 
 private:
     static PlayerSettings settings_of(const Input& input, bool connects) {
-        PlayerSettings settings{.port = kPort, .speed = (input.settings & 1) != 0 ? 1.0 : 1000.0, .fast = (input.settings & 2) != 0};
+        PlayerSettings settings{
+            .port = kPort, .speed = (input.settings & 1) != 0 ? 1.0 : 1000.0, .fast = (input.settings & 2) != 0, .patience = kPatience};
         if (connects) settings.connect = Target{.address = kAnswers, .port = kPort};
         return settings;
     }
