@@ -52,9 +52,12 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
     const std::uint64_t missed = missed_by_tap(timeline);
     say(missed, fmt::format("{} acknowledged that the capture does not have", counted(missed, "packet")));
     const std::uint64_t silent = reliable_one_way(timeline);
-    say(silent, fmt::format("{} with one direction only", counted(silent, "pair of hosts")));
     say(quality.backwards, fmt::format("time goes back {}", quality.backwards == 1 ? "once" : counted(quality.backwards, "time")));
     say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "more than the bounds of the analysis");
+    if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
+        whole.doubts.count = silent;
+        whole.words = fmt::format("{} of which one host is not heard", counted(silent, "pair"));
+    }
     if (quality.largest_step_frame != FrameIndex{}) whole.failures.first[whole.failures.kept++] = quality.largest_step_frame;
 
     Tally& cut = tallies[Passive::trc_02];
