@@ -101,6 +101,17 @@ void check_timer(const Recovery& recovery, const CmAttempt* attempt, Tallies& ta
     else tallies.doubt(Passive::cm_24, recovery.resumed, attempt->first_frame);
 }
 
+// A READ that is asked for again from its middle lost responses; where later ones came, nobody has to wait for the timer.
+void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<Told> told, Tallies& tallies) {
+    const bool in_part = recovery.kind == RecoveryKind::read_retry || (recovery.kind == RecoveryKind::timeout && recovery.partial_read);
+    if (!in_part || recovery.resumed == FrameIndex{} || !told) return;
+    tallies.look(Passive::req_13);
+    if (recovery.longest_wait < timeout_of(told->least)) return;
+    const bool later_came = connection.way(other(recovery.requester)).response_gaps.skipped != 0;
+    if (later_came) tallies.fail(Passive::req_13, recovery.resumed, recovery.original);
+    else tallies.doubt(Passive::req_13, recovery.resumed, recovery.original);
+}
+
 void check_recoveries(const Timeline& timeline, Tallies& tallies) {
     boost::unordered_flat_map<std::uint64_t, Waits> ends;  // bounded by the recoveries, which are
     for (const Recovery& recovery : timeline.recoveries) {
@@ -108,10 +119,7 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
         if (connection == nullptr || recovery.inferred) continue;
         const CmAttempt* attempt = attempt_of(timeline, *connection);
         const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
-        if (recovery.kind == RecoveryKind::read_retry && told && recovery.resumed != FrameIndex{}) {
-            tallies.look(Passive::req_13);
-            if (recovery.longest_wait >= timeout_of(told->least)) tallies.fail(Passive::req_13, recovery.resumed, recovery.trigger);
-        }
+        check_read_retry(recovery, *connection, told, tallies);
         if (recovery.kind != RecoveryKind::timeout || !recovery.interval) continue;
         tallies.look(Passive::req_21);
         check_timer(recovery, attempt, tallies);

@@ -96,7 +96,7 @@ inline constexpr std::array kPassiveRows{
     PassiveRow{"REQ-03", "WRITEs", "have a DMA length that is not their payload, or another address or R_Key when sent again", ""},
     PassiveRow{"REQ-04", "connections", "begin with another PSN than CM told", "lack their beginning", kNeedsWhole},
     PassiveRow{"REQ-05", "ends", "had more READs and ATOMICs outstanding than CM agreed on", "", kNeedsWhole},
-    PassiveRow{"REQ-13", "lost READ responses", "were asked for again only after the ACK timeout", ""},
+    PassiveRow{"REQ-13", "READs asked for in part", "were asked for again only after the ACK timeout, though later ones had come", "were asked for again only after the ACK timeout; whether later ones had come is not seen"},
     PassiveRow{"REQ-21", "timeouts", "do not fit their repetitions: the longest is more than four times the shortest", "do not fit others of that end, but some may answer NAKs that the capture lacks"},
     PassiveRow{"REQ-29", "packets sent again", "have other bytes than the first time", ""},
     PassiveRow{"REQ-30", "ends", "wait for answers that they did not ask for", "sent too little to tell whether they ask for answers", kNeedsWhole},
