@@ -1,10 +1,12 @@
 // agent_walk A B: goes the walk of tests/conformance/agent.walk with two agents that serve at [ADDRESS@]HOST[:PORT]; ADDRESS is
 // that of the device, where it is not the host's.
 // Prints what they answer otherwise than the walk says, and how many requests there were; exit code 1 where there was something.
+// With AGENT_WALK_TALK set: also everything that is said, on standard error.
 #include <tests/support/agent_walk.hpp>
 #include <transport-replay/conformance/agent/agent_connection.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,7 +21,12 @@ std::expected<ParsedAnswer, std::string> ask(AgentConnection& agent, const Reque
     const std::uint32_t sequence = agent.client().ask(request);
     for (;;) {
         agent.drive();
-        if (auto answer = agent.client().take_answer(sequence)) return *answer;
+        if (auto answer = agent.client().take_answer(sequence)) {
+            if (std::getenv("AGENT_WALK_TALK") != nullptr)
+                fmt::print(stderr, "{}    {}", write_request(sequence, request),
+                           answer->ok ? write_answer(sequence, answer->fields) : write_refusal(sequence, answer->error, answer->text));
+            return *answer;
+        }
         if (agent.finished()) return std::unexpected(agent.problem());
         pollfd waited{agent.descriptor(), static_cast<short>(agent.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
         if (poll(&waited, 1, kPatienceMs) == 0) return std::unexpected("there is no answer");
