@@ -145,24 +145,8 @@ TEST_CASE("whatever a client says in whatever order, the agent answers a line fo
         std::size_t said = 0;
         std::size_t answered = 0;
         for (int i = 0; i < 120; ++i) {
-            const VerbRow& row = row_of(static_cast<Verb>(draw() % kVerbCount));
-            if (row.verb == Verb::quit) continue;
-            std::string line = fmt::format("{} {}", i + 1, row.name);
-            for (const Use& use : row.asks) {
-                if (use.need == Need::optional && draw() % 3 != 0) continue;
-                const KeyRow& key = row_of(use.key);
-                Field field{.key = use.key};
-                if (use.key == Key::wait) continue;
-                if (key.type == KeyType::text) field.text = draw() % 4 == 0 ? "x" : "192.0.2.2";
-                else if (key.type == KeyType::hex) field.text = "abcd";
-                else if (key.type == KeyType::word) field.number = draw() % key.words.size();
-                else if (key.type == KeyType::words) field.number = draw() % (std::size_t{1} << key.words.size());
-                else
-                    field.number = std::clamp<std::uint64_t>(draw() % 5 == 0 ? use.most - draw() % 3 : draw() % 4, use.least,
-                                                             std::min<std::uint64_t>(use.most, 1U << 20));
-                text_of::append_field(line, field);
-            }
-            world.a.agent.hear(line, world.pair.server, world.pair.now);
+            const Request request = qps::tests::drawn_request(draw, "192.0.2.2");
+            world.a.agent.hear(write_request(static_cast<std::uint32_t>(i + 1), request), world.pair.server, world.pair.now);
             ++said;
             for (int turns = 0; turns < 3; ++turns) {
                 world.pair.server.poll(world.pair.now);
