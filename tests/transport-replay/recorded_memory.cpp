@@ -83,6 +83,24 @@ TEST_CASE("an address too far from its key, or in another byte order, is not tak
     CHECK_FALSE(alone->address_offset.has_value());
 }
 
+TEST_CASE("a WRITE tells of memory where it has immediate data, is short, and the address is beside the key") {
+    const auto found = [](RecordedConversation c) {
+        RecordedMessage& teller = c.messages[0];
+        teller.message.verb = Verb::write;
+        teller.message.access = RemoteAccess{0x1000, Rkey{9}, static_cast<std::uint32_t>(teller.payload.bytes.size())};
+        return AdvertisedMemory(c, End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10}).has_value();
+    };
+    RecordedConversation c = telling(true, 50, 38);
+    CHECK_FALSE(found(c));
+    c.messages[0].message.immediate = 5;
+    CHECK(found(c));
+    c.messages[0].payload.bytes.resize(kTellingWrite + 1);
+    CHECK_FALSE(found(c));
+    c = telling(true, 90, 2);  // too far: the key alone
+    c.messages[0].message.immediate = 5;
+    CHECK_FALSE(found(c));
+}
+
 TEST_CASE("memory: what was read was there, what was written is there afterwards, what changed in between was changed") {
     RecordedConversation c;
     c.messages.push_back(access(Verb::read_request, 1, kTheAddress, 8, 8));

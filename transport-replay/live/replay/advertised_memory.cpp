@@ -23,6 +23,12 @@ void write_as(MutableBytes bytes, std::size_t offset, bool big_endian, T value) 
     }
 }
 
+// Only what the other end's application gets to know of.
+bool may_tell(const RecordedMessage& each) {
+    if (!each.is_visible()) return false;
+    return each.message.verb == Verb::send || each.payload.bytes.size() <= kTellingWrite;
+}
+
 bool fits(Bytes bytes, std::size_t offset, std::size_t size) { return bytes.size() >= size && offset <= bytes.size() - size; }
 
 // Whether an address that was told is about that one.
@@ -42,7 +48,7 @@ AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End
     if (places_.empty()) return;
     search(bytes_of(kInPrivateData), kInPrivateData);
     for (std::size_t i = 0; i < conversation.messages.size(); ++i)
-        if (conversation.messages[i].from == teller && conversation.messages[i].message.verb == Verb::send)
+        if (conversation.messages[i].from == teller && may_tell(conversation.messages[i]))
             search(bytes_of(static_cast<std::uint32_t>(i)), static_cast<std::uint32_t>(i));
 }
 
@@ -63,6 +69,10 @@ void AdvertisedMemory::search(Bytes bytes, std::uint32_t message) {
 
 bool AdvertisedMemory::precedes(const Place& place, FrameIndex frame) const {
     return place.message == kInPrivateData || conversation_->messages[place.message].message.last_frame < frame;
+}
+
+bool AdvertisedMemory::may_stand_alone(const Place& place) const {
+    return place.message == kInPrivateData || conversation_->messages[place.message].message.verb == Verb::send;
 }
 
 // The address nearest to the key, behind or before it.
@@ -90,8 +100,9 @@ std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std:
     for (std::size_t i = places.size(); i-- > 0 && tried < kPlacesTried;) {
         if (!precedes(places[i], before)) continue;
         ++tried;
-        if (!alone) alone = places[i];
-        if (!address) break;
+        if (!alone && may_stand_alone(places[i])) alone = places[i];
+        if (!address && alone) break;
+        if (!address) continue;
         if (auto both = beside_address(places[i], key, *address)) return both;
     }
     if (!alone || std::to_underlying(key) < kSmallKey) return std::nullopt;

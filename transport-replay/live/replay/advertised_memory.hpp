@@ -1,5 +1,6 @@
 // Where one end of a recorded connection told the other of its memory: the places in SENDs and private data that hold the R_Key,
-// and near it the address, that the other end used afterwards (rping does so, and storage protocols).
+// and near it the address, that the other end used afterwards (rping does so, and storage protocols). Short WRITEs with immediate
+// tell too (rsockets); there a key counts only with its address, for what they carry may be anything.
 //
 // A live peer has other keys and addresses in the same places: read there, they are what to use; and where we told of ours, our
 // live ones go there. A key is looked for in both byte orders at every offset; one that has its address within kNearKey bytes,
@@ -15,6 +16,7 @@
 namespace qps::transport::live {
 
 inline constexpr std::size_t kSearched = 8192;                            // of a SEND: messages that tell of memory are short
+inline constexpr std::size_t kTellingWrite = 256;                         // bytes of a WRITE: more is data, not a descriptor
 inline constexpr std::size_t kMaxPlaces = 1U << 20;                       // 24 MiB
 inline constexpr std::size_t kNearKey = 64;                               // descriptors of upper protocols have 16 to 32 bytes
 inline constexpr std::size_t kPlacesTried = 64;                           // of one key, latest first
@@ -50,6 +52,7 @@ private:
     void search(dissect::Bytes bytes, std::uint32_t message);
     [[nodiscard]] dissect::Bytes bytes_of(std::uint32_t message) const;
     [[nodiscard]] bool precedes(const Place& place, dissect::FrameIndex frame) const;
+    [[nodiscard]] bool may_stand_alone(const Place& place) const;
     [[nodiscard]] std::optional<Advertisement> beside_address(const Place& place, dissect::Rkey key, std::uint64_t address) const;
 
     const RecordedConversation* conversation_;

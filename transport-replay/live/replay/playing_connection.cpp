@@ -156,6 +156,12 @@ void Playing::learn(std::uint32_t message, Bytes bytes) {
     for (const std::uint32_t i : here) learned[i] = read_place(bytes, part.learned[i]);
 }
 
+// What of a message of the peer is about its memory, and so other than it was recorded.
+void Playing::add_learned(std::vector<ByteRange>& ranges, std::uint32_t message) const {
+    const auto here = std::ranges::equal_range(learned_by_message, message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
+    for (const std::uint32_t i : here) add_ranges(ranges, part.learned[i]);
+}
+
 // Ending.
 
 void Playing::leave(Endpoint& endpoint, Instant now) {
