@@ -47,8 +47,8 @@ struct Waits {
     std::size_t part = 0;  // of a line with several steps
     std::optional<dissect::Instant> at{};
     std::optional<dissect::Instant> until{};
-    dissect::Psn psn;
-    std::vector<std::byte> bytes{};
+    dissect::Psn psn{};
+
 };
 
 // A question to an agent in the making; keys are those of the protocol's table.
@@ -94,7 +94,6 @@ private:
     void take_answers();
     Step play_line(const script::Statement& line);
     [[nodiscard]] const script::Statement* current();
-    void pass_line();
     void enter(const script::Block& block, const script::Repeat* repeat, const script::ForEach* each, std::uint64_t rounds);
     void end(Verdict verdict, std::string reason, std::string detail = {});
     Step cannot(std::string_view why);  // the tester, not the device
