@@ -14,6 +14,8 @@ build  nlohmann-json3-dev  small JSON documents
 build  libisal-dev         CRC-32 at the speed of memory
 build  libpcap-dev         live capture and BPF filters
 build  libre2-dev          regular expressions in filters
+build  libibverbs-dev      the agent beside a device under test
+build  librdmacm-dev       connections of that device
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 build  qt6-base-dev        the window

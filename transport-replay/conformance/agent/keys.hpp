@@ -88,7 +88,6 @@ enum class Key : std::uint8_t {
     traffic_class,
     flow,
     sl,
-    sport,
     // work
     op,
     flags,
@@ -195,7 +194,6 @@ inline constexpr std::array kKeys{
     KeyRow{Key::traffic_class, "tclass", KeyType::number, "traffic class: DSCP and ECN"},
     KeyRow{Key::flow, "flow", KeyType::number, "flow label"},
     KeyRow{Key::sl, "sl", KeyType::number, "service level"},
-    KeyRow{Key::sport, "sport", KeyType::number, "UDP source port, where the device tells"},
     KeyRow{Key::op, "op", KeyType::word, "what to do", kOperationWords},
     KeyRow{Key::flags, "flags", KeyType::words, "of a work request", kPostFlagWords},
     KeyRow{Key::imm, "imm", KeyType::key, "immediate data, as a number whose first byte on the wire is the most significant"},

@@ -1,6 +1,7 @@
 #include <transport-replay/live/replay/advertised_memory.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace qps::transport::live {
@@ -31,10 +32,17 @@ bool may_tell(const RecordedMessage& each) {
 
 bool fits(Bytes bytes, std::size_t offset, std::size_t size) { return bytes.size() >= size && offset <= bytes.size() - size; }
 
+// Descriptors are made of words: of two ways to read the same bytes, that is the right one (a round address reads alike in both
+// byte orders, a byte apart).
+bool in_words(std::size_t key_offset, std::size_t address_offset) { return (key_offset - address_offset) % sizeof(std::uint32_t) == 0; }
+
 // Whether an address that was told is about that one.
 bool reaches(std::uint64_t told, std::uint64_t asked) {
     if (told < kSmallAddress) return told == asked;
     return told <= asked && asked - told < kReachOfAddress;
+}
+bool is_near(std::uint64_t told, std::uint64_t asked) {
+    return reaches(told, asked) || (told >= kSmallAddress && asked < told && told - asked < kReachOfAddress);
 }
 
 }  // namespace
@@ -42,7 +50,8 @@ bool reaches(std::uint64_t told, std::uint64_t asked) {
 AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End teller) : conversation_(&conversation), teller_(teller) {
     for (const RecordedMessage& each : conversation.messages) {
         if (each.from == teller) continue;
-        if (each.message.access) places_.try_emplace(std::to_underlying(each.message.access->key));
+        if (each.message.access)
+            places_.try_emplace(std::to_underlying(each.message.access->key)).first->second.asked = each.message.access->address;
         if (each.message.invalidate) places_.try_emplace(std::to_underlying(*each.message.invalidate));
     }
     if (places_.empty()) return;
@@ -62,7 +71,7 @@ void AdvertisedMemory::search(Bytes bytes, std::uint32_t message) {
         for (const bool big_endian : {true, false}) {
             const auto found = places_.find(read_as<std::uint32_t>(bytes, at, big_endian));
             if (found == places_.end() || kept_ == kMaxPlaces) continue;
-            found->second.push_back({message, static_cast<std::uint32_t>(at), big_endian});
+            found->second.all.push_back({message, static_cast<std::uint32_t>(at), big_endian});
             ++kept_;
         }
 }
@@ -75,16 +84,18 @@ bool AdvertisedMemory::may_stand_alone(const Place& place) const {
     return place.message == kInPrivateData || conversation_->messages[place.message].message.verb == Verb::send;
 }
 
-// The address nearest to the key, behind or before it.
-std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place, Rkey key, std::uint64_t address) const {
+// The address nearest to the key, behind or before it, whole words away where there is one.
+std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place, Rkey key, std::uint64_t address, Reach reach) const {
     const Bytes bytes = bytes_of(place.message);
     const std::size_t first = place.offset < kNearKey ? 0 : place.offset - kNearKey;
     std::optional<std::size_t> best;
     const auto distance = [&](std::size_t at) { return at < place.offset ? place.offset - at : at - place.offset; };
     for (std::size_t at = first; at <= place.offset + kNearKey && fits(bytes, at, sizeof(std::uint64_t)); ++at) {
         if (at + sizeof(std::uint64_t) > place.offset && at < place.offset + sizeof(std::uint32_t)) continue;  // the key itself
-        if (!reaches(read_as<std::uint64_t>(bytes, at, place.big_endian), address)) continue;
-        if (!best || distance(at) < distance(*best)) best = at;
+        const auto told = read_as<std::uint64_t>(bytes, at, place.big_endian);
+        if (reach == Reach::behind ? !reaches(told, address) : !is_near(told, address)) continue;
+        const auto rank = [&](std::size_t each) { return std::pair(!in_words(place.offset, each), distance(each)); };
+        if (!best || rank(at) < rank(*best)) best = at;
     }
     if (!best) return std::nullopt;
     return Advertisement{place.message,    place.offset, static_cast<std::uint32_t>(*best),
@@ -94,8 +105,9 @@ std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place
 std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std::uint64_t> address, FrameIndex before) const {
     const auto found = places_.find(std::to_underlying(key));
     if (found == places_.end()) return std::nullopt;
-    const std::vector<Place>& places = found->second;
+    const std::vector<Place>& places = found->second.all;
     std::optional<Place> alone;
+    std::optional<Advertisement> odd;  // not whole words apart
     std::size_t tried = 0;
     for (std::size_t i = places.size(); i-- > 0 && tried < kPlacesTried;) {
         if (!precedes(places[i], before)) continue;
@@ -103,10 +115,27 @@ std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std:
         if (!alone && may_stand_alone(places[i])) alone = places[i];
         if (!address && alone) break;
         if (!address) continue;
-        if (auto both = beside_address(places[i], key, *address)) return both;
+        const auto both = beside_address(places[i], key, *address, Reach::behind);
+        if (both && in_words(both->key_offset, *both->address_offset)) return both;
+        if (both && !odd) odd = both;
     }
+    if (odd) return odd;
     if (!alone || std::to_underlying(key) < kSmallKey) return std::nullopt;
     return Advertisement{alone->message, alone->offset, std::nullopt, alone->big_endian, key, 0};
+}
+
+std::vector<Advertisement> AdvertisedMemory::mentions() const {
+    std::vector<Advertisement> all;
+    for (const auto& [key, places] : places_) {
+        if (!places.asked) continue;
+        for (const Place& place : places.all) {
+            if (place.message == kInPrivateData) continue;
+            const auto both = beside_address(place, Rkey{key}, *places.asked, Reach::around);
+            if (both && in_words(both->key_offset, *both->address_offset)) all.push_back(*both);
+        }
+    }
+    std::ranges::sort(all, {}, [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); });
+    return all;
 }
 
 std::optional<LiveMemory> read_place(Bytes bytes, const Advertisement& place) {

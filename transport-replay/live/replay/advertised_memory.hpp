@@ -42,6 +42,9 @@ public:
     // The latest place before that frame which told of that memory; without an address: of the key alone.
     [[nodiscard]] std::optional<Advertisement> find(dissect::Rkey key, std::optional<std::uint64_t> address,
                                                     dissect::FrameIndex before) const;
+    // Every place in a message that tells of memory by a key that was asked for, with its address: also those that nobody used
+    // before the recording ended. By key and message.
+    [[nodiscard]] std::vector<Advertisement> mentions() const;
 
 private:
     struct Place {
@@ -49,15 +52,21 @@ private:
         std::uint32_t offset = 0;
         bool big_endian = false;
     };
+    struct Places {
+        std::optional<std::uint64_t> asked{};  // an address that was asked for by that key
+        std::vector<Place> all;                // in the order of the messages
+    };
+    enum class Reach : std::uint8_t { behind, around };  // what was asked for lies behind the address that is looked for, or on either side
     void search(dissect::Bytes bytes, std::uint32_t message);
     [[nodiscard]] dissect::Bytes bytes_of(std::uint32_t message) const;
     [[nodiscard]] bool precedes(const Place& place, dissect::FrameIndex frame) const;
     [[nodiscard]] bool may_stand_alone(const Place& place) const;
-    [[nodiscard]] std::optional<Advertisement> beside_address(const Place& place, dissect::Rkey key, std::uint64_t address) const;
+    [[nodiscard]] std::optional<Advertisement> beside_address(const Place& place, dissect::Rkey key, std::uint64_t address,
+                                                              Reach reach) const;
 
     const RecordedConversation* conversation_;
     End teller_;
-    boost::unordered_flat_map<std::uint32_t, std::vector<Place>> places_;  // by key, in the order of the messages
+    boost::unordered_flat_map<std::uint32_t, Places> places_;  // by key
     std::size_t kept_ = 0;
 };
 

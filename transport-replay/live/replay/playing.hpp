@@ -84,6 +84,7 @@ struct Playing {
     ConnectOptions options(CmPrivateBytes& private_data);
     void tell_regions();
     void take(Endpoint& endpoint, const ConnectionEvent& event, dissect::Instant now);
+    void give_up(std::string words);
     void establish(Endpoint& endpoint, dissect::Bytes private_data, dissect::Instant now);
     void learn(std::uint32_t message, dissect::Bytes bytes);
     void add_learned(std::vector<ByteRange>& ranges, std::uint32_t message) const;

@@ -126,19 +126,23 @@ void Playing::take(Endpoint& endpoint, const ConnectionEvent& event, Instant now
     switch (event.kind) {
         case ConnectionEventKind::established: establish(endpoint, event.private_data.bytes(), now); break;
         case ConnectionEventKind::rejected:
-        case ConnectionEventKind::unreachable:
-            ++counts.failed;
-            result.end = ReplayEnd::not_connected;
-            result.words = why_not(event);
-            phase = Phase::over;
-            break;
+        case ConnectionEventKind::unreachable: give_up(why_not(event)); break;
         case ConnectionEventKind::disconnected:
             if (connected()) conclude(endpoint, complete(now) ? ReplayEnd::complete : ReplayEnd::peer_left, {}, now);
-            phase = Phase::over;
+            give_up("the peer left before the connection was made");  // its RTU was lost, and all that it sent
             break;
         default:
-            if (event.last) phase = Phase::over;
+            if (event.last) give_up("the connection ended before it was made");
     }
+}
+
+// It is over; where nothing came of it, for this reason.
+void Playing::give_up(std::string words) {
+    phase = Phase::over;
+    if (result.end != ReplayEnd::running) return;
+    ++counts.failed;
+    result.end = ReplayEnd::not_connected;
+    result.words = std::move(words);
 }
 
 void Playing::establish(Endpoint& endpoint, Bytes private_data, Instant now) {
