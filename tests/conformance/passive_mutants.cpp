@@ -2,8 +2,7 @@
 // its rule, on which it fails. A walk over the catalogue demands that none lacks its mutant.
 #include <dissect/build.hpp>
 #include <tests/support/mutation.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/conformance/passive/passive_suite.hpp>
+#include <tests/support/passive_run.hpp>
 
 #include <map>
 
@@ -15,23 +14,6 @@ using namespace qps::tests;
 namespace {
 
 using Results = std::vector<CheckResult>;
-
-Results check(const RecordedCapture& capture) {
-    PassiveSuite suite;
-    Analysis analysis({.message = [&](ConnectionId connection, End requester, const Message& message) {
-        suite.message(connection, requester, message);
-    }});
-    Packet packet;
-    Observation observation;
-    PacketFacts facts;
-    for (std::size_t i = 0; i < capture.frames.size(); ++i) {
-        decode(capture.frames[i].frame(i + 1), packet);
-        observe(packet, observation);
-        look_at(packet, facts);
-        suite.observe(observation, facts, analysis.observe(observation));
-    }
-    return suite.finish(analysis.finish(capture.drops));
-}
 
 const CheckResult& result_of(const Results& results, std::string_view id) {
     const auto found = std::ranges::find(results, find_check(id), &CheckResult::check);
@@ -344,12 +326,12 @@ TEST_CASE("every passive check has a mutant that fails it, and passes where noth
     for (const Mutant& mutant : mutants()) {
         INFO(mutant.id);
         RecordedCapture capture = mutant.healthy();
-        const Results healthy = check(capture);
+        const Results healthy = check_capture(capture);
         const CheckResult& before = result_of(healthy, mutant.id);
         INFO("healthy: " << name(before.verdict) << ": " << before.reason);
         CHECK((before.verdict == Verdict::pass || before.verdict == Verdict::not_applicable));
         mutant.harm(capture);
-        const Results broken = check(capture);
+        const Results broken = check_capture(capture);
         const CheckResult& after = result_of(broken, mutant.id);
         INFO("mutant: " << name(after.verdict) << ": " << after.reason << " (" << after.examined << ")");
         CHECK(after.verdict == (only_leaves_open(mutant.id) ? Verdict::inconclusive : Verdict::fail));
