@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "conform_options.hpp"
 #include "conversation_options.hpp"
 #include "live_options.hpp"
 
@@ -59,6 +60,8 @@ struct Options {
     std::uint64_t loops = 1;            // 0: until interrupted
     std::vector<std::string> rewrites;  // rules
     ConversationOptions conversation;   // --as
+
+    ConformOptions conform;
 };
 
 }  // namespace qps::cli
