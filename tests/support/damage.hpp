@@ -13,8 +13,8 @@ using FrameBytes = std::vector<std::byte>;
 // What becomes of a frame: nothing, itself, several.
 using Alter = std::function<std::vector<FrameBytes>(FrameBytes frame)>;
 struct Damage {
-    Alter out{};  // of what the device sends; none: as it is
-    Alter in{};   // of what it gets
+    Alter in{};   // of what the device gets; none: as it is
+    Alter out{};  // of what it sends
 };
 
 class DamagingDevice {

@@ -15,7 +15,8 @@ struct DirectAgent {
     transport::conformance::agent::AgentOverVerbs agent;
     transport::conformance::agent::AgentClient client;
 
-    void turn(transport::live::Endpoint& endpoint, dissect::Instant now) {
+    // Whether something was said.
+    bool turn(transport::live::Endpoint& endpoint, dissect::Instant now) {
         const std::vector<std::byte> asked = client.take_output();
         heard.append(reinterpret_cast<const char*>(asked.data()), asked.size());
         for (std::size_t end = heard.find('\n'); end != std::string::npos; end = heard.find('\n')) {
@@ -25,6 +26,7 @@ struct DirectAgent {
         agent.poll(endpoint, now);
         const std::string said = agent.take_output();
         client.process(std::as_bytes(std::span(said)));
+        return !asked.empty() || !said.empty();
     }
     [[nodiscard]] transport::conformance::stage::AgentSeam seam() {
         return {.ask = [this](const transport::conformance::agent::Request& request) { return client.ask(request); },
@@ -46,7 +48,7 @@ struct StageWish {
 class StageWorld {
 public:
     explicit StageWorld(StageWish wish = {})
-        : wire(transport::live::make_wire({.seed = wish.seed, .delay = transport::microseconds(2)}, {}, now)),
+        : wire(transport::live::make_wire({.seed = wish.seed, .delay = transport::microseconds(2), .a_to_b = {}, .b_to_a = {}}, {}, now)),
           device(DamagingDevice(transport::live::SimDevice(wire, transport::End::a), std::move(wish.damage)), settings_of(1), now),
           tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
@@ -66,14 +68,15 @@ public:
     }
     void turn() {
         device.poll(now);
-        device_agent->turn(device, now);
+        const bool answered = device_agent->turn(device, now);
         device.depart(now);
         tester.arrive(now);
-        our_agent->turn(tester, now);
+        const bool answered_us = our_agent->turn(tester, now);
         stage.poll(tester, now);
-        device_agent->turn(device, now);
-        our_agent->turn(tester, now);
+        const bool asked = device_agent->turn(device, now);
+        const bool asked_us = our_agent->turn(tester, now);
         tester.depart(now);
+        if (answered || answered_us || asked || asked_us) return;  // an answer takes no time
         std::optional<dissect::Instant> due;
         for (const auto& at : {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), stage.poll_at()})
             if (at && (!due || *at < *due)) due = at;
