@@ -43,6 +43,7 @@ struct Takes {
     bool program = false;
     bool pingpong = false;
     bool replayed = false;
+    bool verdicts = false;
 };
 
 struct Command {
@@ -62,6 +63,16 @@ constexpr std::array kCommands{
             "  qpscope analyze -i eth0                                    # until Ctrl-C",
             {.captures = true, .analysis = true},
             run_analyze},
+    Command{"check",
+            "verdicts on every rule of the protocol that a capture can decide: pass, fail, inconclusive",
+            "  qpscope check trace.pcap\n"
+            "  qpscope check --all --only FMT,RSP-02 trace.pcap\n"
+            "  qpscope check --profile nic.profile --fail-on high trace.pcap || echo broken\n"
+            "  qpscope check -f html -o report.html --evidence packets trace.pcap\n"
+            "  qpscope check -f json -o new.json --compare old.json trace.pcap     # between two firmwares\n\n"
+            "A profile has lines such as: name My NIC; declares ooo; deviation FMT-08 = ticket 4711.",
+            {.captures = true, .verdicts = true},
+            run_check},
     Command{"connections",
             "a row a connection; --match finds those that a log line is about",
             "  qpscope connections trace.pcap\n"
@@ -145,15 +156,16 @@ constexpr std::array kCommands{
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
             {.pattern = true},
             run_fields},
-    Command{"peer",
-            "a live endpoint on a wire: serves or calls rping, perftest and others, and is one itself",
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
-            "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # ib_write_bw -s 4096 -x 1 and an address of this machine\n"
-            "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
-            {.live = true, .program = true},
-            run_peer},
+    Command{
+        "peer",
+        "a live endpoint on a wire: serves or calls rping, perftest and others, and is one itself",
+        "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
+        "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
+        "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
+        "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # ib_write_bw -s 4096 -x 1 and an address of this machine\n"
+        "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
+        {.live = true, .program = true},
+        run_peer},
     Command{"pingpong",
             "round-trip times of a live peer and what they cost: SEND and WRITE/READ, polling and waiting",
             "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serves\n"
@@ -351,7 +363,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.long_report)
         sub->add_flag("-l,--long", options.long_report, "The whole report of each of several captures, not a line");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Only fields whose name or meaning holds this");
-    add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
+    if (command.takes.verdicts) add_check_options(*sub, options.check);
+    else add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
     if (command.takes.tickets)
         sub->add_flag("--markdown", options.markdown,
                       "Each as a ticket in Markdown: what happened, what proves it, how good the capture is")

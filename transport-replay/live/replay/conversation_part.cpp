@@ -107,6 +107,9 @@ private:
             else if (message.invalidate) found = told_by_peer.find(*message.invalidate, std::nullopt, message.first_frame);
             if (found) post.target = place_of(part_.learned, *found);
         }
+        // Also what nobody asked for before the recording ended: so it is not compared.
+        const std::vector<Advertisement> mentions = told_by_peer.mentions();
+        part_.learned.insert(part_.learned.end(), mentions.begin(), mentions.end());
     }
 
     // The peer asked for memory by that key: where we told of it is found by its address, too.

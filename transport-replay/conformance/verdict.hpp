@@ -1,0 +1,50 @@
+// Verdicts of conformance checks: what was asked of a capture or of a device, and what came of it. Values only.
+//
+// A check that had nothing to look at is `not_applicable`, never passed; what a gap in the evidence leaves open is `inconclusive`,
+// never failed. The lists in here are bounded by whoever fills them: kMostEvidence frames a check, a result for a row of the catalogue.
+#pragma once
+
+#include <dissect/types.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace qps::transport::conformance {
+
+struct CheckRow;  // of catalogue.hpp
+
+enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, deviation };
+inline constexpr std::array<std::string_view, 5> kVerdictNames{"pass", "fail", "inconclusive", "not applicable", "declared deviation"};
+[[nodiscard]] constexpr std::string_view name(Verdict verdict) { return kVerdictNames[std::to_underlying(verdict)]; }
+
+inline constexpr std::size_t kMostEvidence = 16;  // frames a check lists; more prove no more
+
+struct CheckResult {
+    const CheckRow* check = nullptr;  // of the catalogue, which outlives everything; never null in a Report
+    Verdict verdict = Verdict::not_applicable;
+    std::string reason;                         // one sentence, with numbers; empty where a pass needs none
+    std::uint64_t examined = 0;                 // packets, messages, connections: what the check looks at
+    std::uint64_t failures = 0;                 // of these
+    std::vector<dissect::FrameIndex> evidence;  // the first of them, in order, at most kMostEvidence
+    std::string detail;                         // several lines: what was expected, what came, the difference; passive checks have none
+    std::optional<dissect::Duration> took;      // of an active check
+};
+
+struct ReportFact {  // of the subject: kernel, firmware, profile
+    std::string name;
+    std::string value;
+};
+
+struct Report {
+    std::string subject;  // file names, or a device
+    std::vector<ReportFact> facts;
+    std::vector<CheckResult> results;  // in the order of the catalogue
+};
+
+}  // namespace qps::transport::conformance
