@@ -42,6 +42,7 @@ struct Takes {
     bool live = false;
     bool program = false;
     bool pingpong = false;
+    bool conform = false;
     bool replayed = false;
     bool verdicts = false;
 };
@@ -174,6 +175,13 @@ constexpr std::array kCommands{
             "  qpscope pingpong --via udp -a 127.0.0.2 127.0.0.1                 # without root",
             {.live = true, .pingpong = true},
             run_pingpong},
+    Command{"conform",
+            "Play scripts with a device under test, and say what it did otherwise",
+            "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
+            "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
+            "  qpscope conform --list --script rsp-05.script",
+            {.live = true, .conform = true},
+            run_conform},
 };
 
 // The command for a line that names files only.
@@ -351,6 +359,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (command.takes.program) add_program_options(*sub, options.live);
     if (command.takes.pingpong) add_pingpong_options(*sub, options.live);
+    if (command.takes.conform) add_conform_options(*sub, options.conform);
     if (command.takes.live) add_live_options(*sub, options.live);
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check_options.hpp"
+#include "conform_options.hpp"
 #include "conversation_options.hpp"
 #include "live_options.hpp"
 
@@ -62,6 +63,8 @@ struct Options {
     std::uint64_t loops = 1;            // 0: until interrupted
     std::vector<std::string> rewrites;  // rules
     ConversationOptions conversation;   // --as
+
+    ConformOptions conform;
 };
 
 }  // namespace qps::cli

@@ -123,6 +123,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     const SteadyTime clock;
     auto opened = open_endpoint(live, clock.now());
     if (!opened) return fail(opened.error().code, opened.error().sentence);
+    if (auto settled = settle(opened->endpoint, clock); !settled) return fail(settled.error().code, settled.error().sentence);
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail(ExitCode::unreadable, begun.error());
     if (!settings.connect && !options.quiet)
         fmt::print(stderr, "qpscope: waits for a peer at port {}\n", static_cast<unsigned>(settings.port));

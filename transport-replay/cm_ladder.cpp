@@ -269,6 +269,10 @@ constexpr std::array<std::string_view, 8> kOutcomeNames{"open",      "establishe
 
 constexpr std::uint32_t bit_of(CmEvent event) { return 1U << std::to_underlying(event); }
 
+std::optional<CmStep> possible(const CmAttempt& attempt, CmEvent event, bool from_active) {
+    return may_come_from(event, from_active) ? step(attempt.state, event) : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view name(CmService service) { return kServiceNames[std::to_underlying(service)]; }
@@ -290,6 +294,7 @@ std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return FlowH
 CmNews CmTracker::observe(const Observation& observation) {
     if (observation.kind != ObservationKind::transport) return {};
     now_ = std::max(now_, observation.time);
+    if (observation.icrc == CrcStatus::bad) return {};  // nobody took it, and its fields may be others
     if (!observation.management) {
         if (!awaiting_data_.empty()) take_data(observation);
         return {};
@@ -319,7 +324,7 @@ std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagr
     const auto found = by_id_.find(IdKey{observation.flow.source, datagram.local_id});
     if (found == by_id_.end()) return {};
     const CmAttempt& attempt = report_.attempts[found->second];
-    const std::uint64_t known = memories_[found->second].request_digest;
+    const std::uint64_t known = memories_[found->second].digests[std::to_underlying(event_of(datagram, true))];
     if (attempt.active.address != observation.flow.source || attempt.active.communication_id != datagram.local_id) return {};
     if (attempt.passive.address != observation.flow.destination || attempt.transaction != datagram.transaction) return {};
     const Duration since = elapsed(attempt.last_time, observation.time);
@@ -382,12 +387,15 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
     }
     std::uint32_t& seen = memory.seen[from_active ? 1 : 0];
     const bool first = (seen & bit_of(event)) == 0;
-    const bool refused = !advance(attempt, event, from_active, observation.frame);
-    if (!refused) {
+    const std::uint64_t said = digest(datagram.body);
+    std::uint64_t& said_before = memory.digests[std::to_underlying(event)];
+    const bool came_late = !first && said == said_before && !possible(attempt, event, from_active);
+    const bool refused = !came_late && !advance(attempt, event, from_active, observation.frame);
+    auto& repeats = attempt.repeats[std::to_underlying(datagram.message)];
+    if (!first && !refused && repeats < UINT16_MAX) ++repeats;
+    if (!refused && !came_late) {
         seen |= bit_of(event);
-        auto& repeats = attempt.repeats[std::to_underlying(datagram.message)];
-        if (!first && repeats < UINT16_MAX) ++repeats;
-        if (is_request(datagram.message) && first) memory.request_digest = digest(datagram.body);
+        if (first) said_before = said;
         learn_ids(index, datagram, from_active);
         take_parameters(datagram, from_active, first, attempt);
         take_times(event, observation.time, attempt);
@@ -407,8 +415,7 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
 }
 
 bool CmTracker::advance(CmAttempt& attempt, CmEvent event, bool from_active, FrameIndex frame) {
-    const auto next = may_come_from(event, from_active) ? step(attempt.state, event) : std::nullopt;
-    if (next) {
+    if (const auto next = possible(attempt, event, from_active)) {
         attempt.state = next->to;
         attempt.incomplete |= next->gap;
         return true;

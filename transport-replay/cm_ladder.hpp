@@ -6,7 +6,8 @@
 // was not captured is nothing, not zero. Copies of a mirror look like repetitions: leave them out before (quality.hpp).
 //
 // What an attacker could feed: any messages at any rate with any ids. Attempts, rungs, joins and refusals are bounded by
-// the constants below; what is past them is counted. An impossible message is a refusal, a value, and changes nothing.
+// the constants below; what is past them is counted. An impossible message is a refusal, a value, and changes nothing. One that
+// was possible before and comes again, byte for byte, is none: ends repeat until they are answered, and networks double and delay.
 #pragma once
 
 #include <transport-replay/cm_machine.hpp>
@@ -198,9 +199,9 @@ private:
 
     // What only the tracker needs of an attempt.
     struct Memory {
-        std::uint64_t request_digest = 0;  // of its REQ, to tell a repetition from a reused id
         std::uint64_t lap_transaction = 0;
-        std::array<std::uint32_t, 2> seen{};  // bits of the events of the passive and the active side
+        std::array<std::uint64_t, kCmEvents> digests{};  // of the first message of each, to tell a repetition; 0: none
+        std::array<std::uint32_t, 2> seen{};             // bits of the events of the passive and the active side
     };
 
     [[nodiscard]] std::optional<Index> find(const CmDatagram& datagram, const Observation& observation) const;

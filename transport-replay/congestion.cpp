@@ -25,11 +25,12 @@ std::int64_t bin_of(Instant time) {
 
 bool is_cnp(Opcode opcode) { return opcode == Opcode::cnp || opcode == Opcode::cnp_native; }
 
-// Whether a mark on it asks for a CNP: implementations leave out ACKs and multicast.
+// Whether a mark on it asks for a CNP: implementations leave out ACKs, multicast and management, and nobody takes a corrupt packet.
 bool wants_cnp(const Observation& observation) {
     const OpcodeRow& row = info(observation.opcode);
     const bool is_ack = row.defined && (row.verb == Verb::acknowledge || row.verb == Verb::atomic_acknowledge);
-    return !is_ack && observation.flow.destination_qp != kMulticastQpn;
+    const bool taken = observation.icrc != CrcStatus::bad && !observation.management;
+    return taken && !is_ack && observation.flow.destination_qp != kMulticastQpn;
 }
 
 // As the frame says: PFC has all eight timers and which of them count, PAUSE has one.
@@ -237,12 +238,17 @@ void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pa
     const bool merges =
         !pair.pending.empty() && (within(pair.pending.back().time, observation.time, kMarkMerging) || pair.pending.size() > kMoments);
     if (merges) ++pair.pending.back().marks;
-    else pair.pending.push_back({observation.time, 1});
+    else pair.pending.push_back({observation.time, 1, pair.last_cnp && within(*pair.last_cnp, observation.time, kCnpPacing)});
 }
 
 void CongestionTracker::expire(Pair& pair, Instant now) {
     const auto still = std::ranges::find_if(pair.pending, [&](const Moment& moment) { return within(moment.time, now, kCnpDeadline); });
-    for (auto moment = pair.pending.begin(); moment != still; ++moment) pair.told.unanswered += moment->marks;
+    for (auto moment = pair.pending.begin(); moment != still; ++moment) {
+        (moment->paced ? pair.told.undecided : pair.told.unanswered) += moment->marks;
+        if (moment->paced || (pair.last_silence && within(*pair.last_silence, moment->time, kCnpDeadline))) continue;
+        ++pair.told.silences;
+        pair.last_silence = moment->time;
+    }
     pair.pending.erase(pair.pending.begin(), still);
 }
 

@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxPausePeriods = 4096;          // listed; more a
 inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // interfaces times priorities and PAUSE
 inline constexpr std::size_t kMaxSamples = 128;                // of a distribution; then every second goes
 inline constexpr dissect::Duration kCnpDeadline{1'000'000};    // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
+inline constexpr dissect::Duration kCnpPacing{100'000};        // that pace, and as much again for the ways to the tap and back
 inline constexpr dissect::Duration kMarkMerging{10'000};       // marks this close count as one moment: 100 moments a deadline
 inline constexpr dissect::Duration kRateBin{1'000'000};        // 1 ms
 inline constexpr std::int64_t kRateBins = 4;                   // before and after a burst of CNPs; also how long it is quiet before
@@ -80,7 +81,8 @@ struct PairCongestion {
     std::uint64_t notifications = 0;  // CNPs the other way
     std::uint64_t answered = 0;       // marks that a CNP followed within kCnpDeadline
     std::uint64_t unanswered = 0;     // marks that none did; says little where other_way_seen is false
-    std::uint64_t undecided = 0;      // marks within kCnpDeadline of the end of the capture
+    std::uint64_t undecided = 0;      // the others: within kCnpDeadline of the end of the capture, or within kCnpPacing of a CNP
+    std::uint64_t silences = 0;       // how many CNPs the unanswered ones could have brought: those kCnpDeadline apart
     bool other_way_seen = false;      // any packet of the destination to the source
 };
 
@@ -195,6 +197,7 @@ private:
     struct Moment {
         dissect::Instant time{};
         std::uint64_t marks = 0;
+        bool paced = false;  // so soon after a CNP that it may bring no other
     };
     // By cache lines: which flow it is, what every packet changes, what few do.
     struct alignas(64) Flow {
@@ -222,6 +225,7 @@ private:
         std::int64_t burst_bin = 0;
         std::optional<dissect::Instant> last_mark;
         std::optional<dissect::Instant> last_cnp;
+        std::optional<dissect::Instant> last_silence;
         std::vector<Moment> pending;  // marks that may still be answered
         PairCongestion told;          // packets: counted by its flows
     };

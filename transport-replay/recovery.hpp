@@ -37,7 +37,8 @@ struct Recovery {
     std::optional<dissect::Duration> interval;          // timeout: the shortest time from a sending of the PSN to the next
     std::optional<std::uint8_t> rnr_timer;              // code of the RNR NAK
     bool inferred = false;                              // only requests were captured: what made it send again is a guess
-    bool spurious = false;                              // nothing was lost: the answer to the first sending came too late
+    bool spurious = false;                              // there was one answer more, or one too soon: likely nothing was lost
+    bool proven = false;                                // the latter: only the first sending can have brought that answer
     bool answered = false;                              // the answer had been on the wire before it was sent again
     bool partial_read = false;                          // a READ was asked for again from its middle
     [[nodiscard]] dissect::Duration lost_time() const;  // began to ended

@@ -18,6 +18,13 @@ Duration rnr_wait(std::uint8_t code) {
     return Duration{kRnrTimer[code & 31] * kUnit};
 }
 
+// Whether an answer came sooner after its request was sent again than any did after a request: the first sending brought it, late.
+// Where answers come in a small part of the timer's time, one that is so late is not late by just as much: it was quicker than others.
+bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
+    constexpr std::int64_t kSmallPart = 16;
+    return timer && since < Duration{std::to_underlying(best) / 2} && std::to_underlying(*timer) / kSmallPart < std::to_underlying(best);
+}
+
 }  // namespace
 
 // Every event is asked for where the machine has an edge for it.
@@ -190,15 +197,17 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     Recovery& story = open.story;
     const bool reached = story.psn.before(stream.answered());
     if (phase_ == RecoveryPhase::settled) {
-        // A second answer to the same: one for the first sending, one for the one after it.
+        // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it, or it answers
+        // what was sent twice again.
         if (again && story.kind == RecoveryKind::timeout && !story.answered) story.spurious = true;
         if (again || open.until.before(stream.answered())) close(RecoveryEnd::recovered, told);
         return;
     }
     if (!reached) return;
     if (phase_ == RecoveryPhase::waiting && again) return;  // of something before the NAK
-    const bool too_fast = std::to_underlying(best) > 0 && elapsed(open.round_time, answer.time) < Duration{std::to_underlying(best) / 2};
-    if (phase_ == RecoveryPhase::resending && story.kind == RecoveryKind::timeout && too_fast && !story.answered) story.spurious = true;
+    if (phase_ == RecoveryPhase::resending && story.kind == RecoveryKind::timeout && !story.answered &&
+        is_too_soon(elapsed(open.round_time, answer.time), best, story.interval))
+        story.spurious = story.proven = true;
     if (phase_ == RecoveryPhase::waiting || !stream.answered().before(open.until)) {
         story.ended = answer.time;
         story.last = answer.frame;

@@ -27,7 +27,7 @@ cat >inside.sh <<'INSIDE'
 ip link set lo up
 "$QPSCOPE" replay --as responder -C 1 --for 60s --via udp -a 127.0.0.2 -f json -o responder.json "$1" 2>responder.err &
 responder=$!
-for attempt in {1..100}; do grep -q 'waits for a peer' responder.err && break; sleep 0.1; done
+for attempt in {1..100}; do grep -qs "waits for a peer" responder.err && break; sleep 0.1; done
 code=0
 "$QPSCOPE" replay --as requester -C 1 --via udp -a 127.0.0.1 --connect 127.0.0.2 -w wire.pcapng "$1" >requester.txt 2>requester.err || code=$?
 cat requester.txt requester.err
@@ -44,9 +44,10 @@ grep -q '"end": "complete"' responder.json
 cat >inside.sh <<'INSIDE'
 ip link set lo up
 play() {
+    rm -f responder.err  # or that of the play before is waited for
     "$QPSCOPE" replay --as responder -C 1 -p 7471 --for 60s --via udp -a 127.0.0.2 --fast "$1" >responder.txt 2>responder.err &
     responder=$!
-    for attempt in {1..100}; do grep -q 'waits for a peer' responder.err && break; sleep 0.1; done
+    for attempt in {1..100}; do grep -qs "waits for a peer" responder.err && break; sleep 0.1; done
     live=$(sed -n 's/.*has key \(0x[0-9a-f]*\) here.*/\1/p' responder.err)
     code=0
     "$QPSCOPE" replay --as requester -C 1 --via udp -a 127.0.0.1 --connect 127.0.0.2:7471 --fast ${2:+--map-key $2=$live} "$1" >requester.txt 2>requester.err || code=$?

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The rules of the house that a compiler does not check:  rules.sh RULE [ROOT]
-#   includes    includes point one way: dissect <- transport-replay <- { cli, gui }; Qt only in gui; nobody includes tests
+#   includes    includes point one way: dissect <- transport-replay <- { cli, gui }; Qt only in gui; nobody includes tests;
+#               the agent includes nothing of ours but the headers of its protocol
 #   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
 #   ascii       sources are ASCII, without tabs or carriage returns
 #   size        no file of more than 550 lines
@@ -24,7 +25,7 @@ files_in() {  # PATTERN FOLDER...: files below the folders that exist
     for folder in "$@"; do [[ -d $folder ]] && folders+=("$folder"); done
     [[ ${#folders[@]} -eq 0 ]] || find "${folders[@]}" -type f -regextype posix-extended -regex "$pattern" | sort
 }
-rooms=(dissect transport-replay cli gui tests bench cmake packaging docs .ci)
+rooms=(dissect transport-replay agent cli gui tests bench cmake packaging docs .ci)
 cpp='.*\.(cpp|hpp)'
 sources='.*(\.(cpp|hpp|cmake|sh)|CMakeLists\.txt|\.ci/run)'
 
@@ -48,11 +49,15 @@ not_allowed() {
 rule_includes() {
     files_in "$cpp" dissect | included '(transport-replay|cli|gui)/'
     files_in "$cpp" transport-replay | included '(cli|gui)/'
+    files_in "$cpp" dissect transport-replay cli gui | included 'agent/'
+    files_in "$cpp" agent | included '(dissect|transport-replay|cli|gui)/' | grep -vE '[<"]transport-replay/conformance/agent/'
+    files_in "$cpp" transport-replay/conformance/agent | grep -E '/(words|keys|protocol|line|pattern)\.hpp$' |
+        included '(dissect|transport-replay)/' | grep -vE '[<"]transport-replay/conformance/agent/(words|keys|protocol|line|pattern)\.hpp'
     files_in "$cpp" cli | included 'gui/'
     files_in "$cpp" gui | included 'cli/'
-    files_in "$cpp" dissect transport-replay cli gui bench | included 'tests/'
-    files_in "$cpp" dissect transport-replay cli gui tests bench | included '\.\.?/'
-    files_in "$cpp" dissect transport-replay cli tests bench | grep -vE '^(tests/gui/|bench/window\.cpp)' | included 'Q(t|[A-Z])'
+    files_in "$cpp" dissect transport-replay agent cli gui bench | included 'tests/'
+    files_in "$cpp" dissect transport-replay agent cli gui tests bench | included '\.\.?/'
+    files_in "$cpp" dissect transport-replay agent cli tests bench | grep -vE '^(tests/gui/|bench/window\.cpp)' | included 'Q(t|[A-Z])'
 }
 rule_quiet() {
     {
@@ -107,6 +112,10 @@ rule_self() {
     plant includes bench/a.cpp '#include <tests/support/catch.hpp>'
     plant includes cli/a.cpp '#include "../dissect/x.hpp"'
     plant includes cli/a.cpp '#include <QString>'
+    plant includes agent/a.cpp '#include <dissect/x.hpp>'
+    plant includes transport-replay/a.cpp '#include <agent/x.hpp>'
+    plant includes transport-replay/conformance/agent/line.hpp '#include <transport-replay/address.hpp>'
+    spare includes agent/a.cpp '#include <agent/x.hpp>\n#include <transport-replay/conformance/agent/line.hpp>'
     spare includes gui/a.cpp '#include <QString>\n#include <dissect/x.hpp>'
     plant quiet dissect/a.cpp '#include <iostream>'
     plant quiet dissect/a.cpp 'void f() { throw 1; }'

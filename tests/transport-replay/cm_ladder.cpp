@@ -306,6 +306,43 @@ TEST_CASE("what cannot be is refused, shown and changes nothing") {
     CHECK(report.attempts[0].outcome == CmOutcome::rejected);
 }
 
+TEST_CASE("what was said before and comes after the DREQ is late, not refused") {
+    Conversation c;
+    c.req();
+    c.rep();
+    c.rtu();  // lost behind the tap
+    c.dreq(true);
+    c.rep();
+    c.rtu();
+    c.drep(false);
+    c.rep();
+    c.req();
+    const CmReport report = c.tracker.finish();
+    CHECK(report.refusals.empty());
+    REQUIRE(report.attempts.size() == 1);
+    CHECK(ladder(report.attempts[0]) == "REQ> REP< RTU> DREQ> REP<' RTU>' DREP< REP<' REQ>'");
+    CHECK(report.attempts[0].repeats_of(CmMessage::rep) == 2);
+    CHECK(report.attempts[0].state == CmState::timewait);
+    CHECK_FALSE(report.attempts[0].incomplete);
+}
+
+TEST_CASE("another REP after the DREQ is refused, and so is the first RTU") {
+    Conversation c;
+    c.req();
+    c.rep();
+    c.data(true);
+    c.dreq(true);
+    c.send(CmMessage::rep, false,
+           {{"infiniband.cm.rep", 0xb2}, {"infiniband.cm.rep.remotecommid", 0xa1}, {"infiniband.cm.rep.localqpn", 0x23}});
+    c.rtu();
+    const CmReport report = c.tracker.finish();
+    CHECK(ladder(report.attempts[0]) == "REQ> REP< DREQ> REP<'! RTU>!");
+    REQUIRE(report.refusals.size() == 2);
+    CHECK(report.refusals[0].event == CmEvent::rep);
+    CHECK(report.refusals[1].event == CmEvent::rtu);
+    CHECK(report.attempts[0].passive.qpn == Qpn{0x22});
+}
+
 TEST_CASE("a datagram service is resolved") {
     Conversation c;
     c.send(CmMessage::sidr_req, true, {{"infiniband.cm.sidr_req.requestid", 5}, {"infiniband.cm.sidr_req.serviceid", 0x1111f90}});

@@ -23,8 +23,9 @@ struct Wire {
     std::uint64_t frame = 0;
     BitsPerSecond speed{};
 
-    void put(const PacketSpec& spec, std::int64_t time) {
-        const std::vector<std::byte> bytes = build(spec);
+    void put(const PacketSpec& spec, std::int64_t time, bool corrupt = false) {
+        std::vector<std::byte> bytes = build(spec);
+        if (corrupt) bytes.back() ^= std::byte{1};  // of the ICRC
         Frame one = frame_of(spec, bytes);
         one.time = Instant{time};
         one.index = FrameIndex{++frame};
@@ -102,6 +103,38 @@ TEST_CASE("marks without CNP, CNPs without mark, and marks at the end of the cap
     CHECK(report.pairs[0].undecided == 1);
     CHECK(report.pairs[0].other_way_seen);
     CHECK(report.notifications[0].without_mark == 1);
+}
+
+TEST_CASE("marks soon after a CNP bring no other, and marks close together one at most") {
+    Wire w;
+    w.data(0, true);
+    w.cnp(5 * kMicrosecond);
+    w.data(90 * kMicrosecond, true);  // within the pace of CNPs
+    w.data(300 * kMicrosecond, true);
+    w.data(400 * kMicrosecond, true);
+    w.data(3 * kMillisecond, true);
+    w.data(10 * kMillisecond);
+    w.cnp(11 * kMillisecond);
+    const CongestionReport report = w.tracker.finish();
+    REQUIRE(report.pairs.size() == 1);
+    CHECK(report.pairs[0].answered == 1);
+    CHECK(report.pairs[0].undecided == 1);
+    CHECK(report.pairs[0].unanswered == 3);
+    CHECK(report.pairs[0].silences == 2);
+}
+
+TEST_CASE("marks that nobody took need no CNP") {
+    Wire w;
+    PacketSpec corrupt = Wire::between(0x04, kSender, kReceiver, 0x22);
+    set(corrupt, "ip.dsfield.ecn", 3);
+    w.data(0);
+    w.put(corrupt, 1, true);
+    w.cnp(5 * kMicrosecond);
+    w.data(5 * kMillisecond);
+    const CongestionReport report = w.tracker.finish();
+    CHECK(report.marked == 1);
+    REQUIRE(report.pairs.size() == 1);
+    CHECK(report.pairs[0].marked == 0);
 }
 
 TEST_CASE("a mark on an ACK needs no CNP, and silence of the other way says nothing") {

@@ -296,7 +296,11 @@ RecordedConversation recorded_programs(const std::string& name, ProgramRequest a
 
 // The player as one end, a program as the other.
 ReplayComparison against(const RecordedConversation& c, End ours, const std::string& name, ProgramRequest other_end) {
+    std::vector<std::byte> in_the_way(10'000);
     qps::tests::PlayWire stage;
+    // Keys and addresses of the program are others than when it was recorded.
+    verbs::Adapter& programs = ours == c.requester ? stage.b.adapter() : stage.a.adapter();
+    REQUIRE(programs.reg_mr(programs.alloc_pd().value(), in_the_way, verbs::kLocalWrite).has_value());
     const IpPort port{*c.port};
     auto part = part_of(c, ours);
     REQUIRE(part.has_value());
@@ -330,6 +334,25 @@ TEST_CASE("a recorded client of rping is played to a live server, a recorded ser
     const ReplayComparison server = against(c, End::b, "rping", {.count = 5, .size = 3000});
     CHECK(told(server) == "");
     CHECK(server.end == ReplayEnd::complete);
+}
+
+// rsockets tell of their buffers in private data, and by WRITE whenever there is room again.
+TEST_CASE("a recorded stream is played by either end: buffers that WRITEs tell of are the live ones") {
+    const RecordedConversation c = recorded_programs("rstream", {.count = 100, .size = 4096});
+    const AdvertisedMemory told_by_a(c, End::a);
+    std::size_t told_by_write = 0;
+    for (const RecordedMessage& each : c.messages) {
+        if (each.from == End::a || !each.message.access) continue;
+        const auto place = told_by_a.find(each.message.access->key, each.message.access->address, each.message.first_frame);
+        if (place && place->message != kInPrivateData) ++told_by_write;
+    }
+    CHECK(told_by_write > 0);
+    for (const End ours : {End::a, End::b}) {
+        const ReplayComparison played = against(c, ours, "rstream", {.count = 100, .size = 4096, .clients = 1});
+        CHECK(told(played) == "");
+        CHECK(played.end == ReplayEnd::complete);
+        CHECK(played.unmapped.empty());
+    }
 }
 
 TEST_CASE("a live client that has other pings, or fewer, is told from the recorded one") {

@@ -241,12 +241,52 @@ TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
 
 TEST_CASE("a timeout for a PSN that the responder had asked for is not spurious") {
     Timeline timeline = healthy();
-    add_recovery(timeline, RecoveryKind::timeout).spurious = true;
+    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
+    story.spurious = story.proven = true;
     CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
     add_recovery(timeline, RecoveryKind::sequence_nak);
     draw_findings(timeline);
     CHECK(std::ranges::count(timeline.findings, "spurious-retransmission", &Finding::id) == 0);
     CHECK(one(timeline, "ack-timeout").count == 1);
+}
+
+TEST_CASE("a second answer blames nobody, unless it was sent again before its time") {
+    Timeline timeline = healthy();
+    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
+    story.spurious = true;
+    CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
+    CHECK(says(one(timeline, "spurious-retransmission").summary, "more than one answer"));
+    timeline.cm.attempts[0].local_ack_timeout = 14;  // 67 ms
+    story.interval = Duration{40 * kMillisecond};
+    CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
+    story.interval = Duration{20 * kMillisecond};
+    CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
+    story.interval = Duration{kMillisecond};  // as after a NAK that was not captured
+    CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
+}
+
+TEST_CASE("marks without a CNP are the responder's where it never sent one") {
+    Timeline timeline = healthy();
+    PairCongestion& pair = timeline.congestion.pairs.emplace_back();
+    pair.source = host(1);
+    pair.destination = host(2);
+    pair.packets = pair.marked = pair.unanswered = pair.silences = 8;
+    pair.other_way_seen = true;
+    CHECK(one(timeline, "ecn-not-answered").party == Party::responder);
+    pair.notifications = 1;  // it notices marks
+    CHECK(one(timeline, "ecn-not-answered").party == Party::undecided);
+    CHECK(says(one(timeline, "ecn-not-answered").summary, "though it sent 1 CNP"));
+    pair.answered = 9;
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "ecn-not-answered", &Finding::id) == 0);
+}
+
+TEST_CASE("a refused CM message is its sender's where the capture has all others") {
+    Timeline timeline = healthy();
+    timeline.cm.refusals = {{0, CmState::timewait, CmEvent::rtu, true, FrameIndex{9}}};
+    CHECK(one(timeline, "cm-refused-message").party == Party::requester);
+    timeline.cm.attempts[0].incomplete = true;
+    CHECK(one(timeline, "cm-refused-message").party == Party::undecided);
 }
 
 TEST_CASE("a peer that never answered is looked for, not the drops on the way to it") {

@@ -40,9 +40,14 @@ PairCongestion& marks(Timeline& timeline, std::uint64_t answered, std::uint64_t 
     pair.packets = 100;
     pair.marked = answered + unanswered;
     pair.answered = answered;
-    pair.unanswered = unanswered;
+    pair.unanswered = pair.silences = unanswered;
     pair.other_way_seen = true;
     return pair;
+}
+Recovery& spurious(Timeline& timeline) {
+    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
+    story.spurious = ++a(timeline).spurious != 0;
+    return story;
 }
 PauseSummary& pause(Timeline& timeline, std::int64_t time) {
     PauseSummary& summary = timeline.congestion.pauses.emplace_back();
@@ -98,9 +103,8 @@ const std::array kProofs{
           [](T t) { add_recovery(t, kRnr, kGaveUp); }},
     Proof{"rnr-wait-too-short", kNote, Party::requester, [](T t) { add_recovery(t, kRnr).rnr_timer = 18; },  // 5.12 ms, waited 1
           [](T t) { add_recovery(t, kRnr).rnr_timer = 13; }},                                                // 0.96 ms
-    Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); },
-          [](T t) { add_recovery(t, kTimeout).spurious = ++a(t).spurious != 0; }},
-    Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { add_recovery(t, kTimeout).spurious = ++a(t).spurious != 0; },
+    Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); }, [](T t) { spurious(t); }},
+    Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t).proven = true; },
           [](T t) { add_recovery(t, kTimeout); }},
     Proof{"read-response-lost", kWarning, Party::fabric, [](T t) { add_recovery(t, RecoveryKind::read_retry); },
           [](T t) { b(t).response_gaps = {.skipped = 1, .tap = 1}; }},
@@ -161,7 +165,7 @@ const std::array kProofs{
     Proof{"pfc-pause", kNote, Party::congestion, [](T t) { pause(t, 10 * kMicrosecond); },
           [](T t) { pause(t, 200 * kMillisecond).storms = 1; }},
     Proof{"ecn-congestion", kNote, Party::congestion, [](T t) { marks(t, 1, 0); }, [](T) {}},
-    Proof{"ecn-not-answered", kWarning, Party::responder, [](T t) { marks(t, 4, 4); }, [](T t) { marks(t, 5, 4); }},
+    Proof{"ecn-not-answered", kWarning, Party::responder, [](T t) { marks(t, 0, 8); }, [](T t) { marks(t, 0, 8).silences = 3; }},
     Proof{"cnp-without-mark", kNote, Party::undecided, [](T t) { cnps(t).without_mark = 1; }, [](T t) { cnps(t); }},
     Proof{"cnp-without-effect", kNote, Party::requester, [](T t) { reaction(t, 960); }, [](T t) { reaction(t, 900); }},
     Proof{"incast", kNote, Party::application,

@@ -132,6 +132,23 @@ struct Wire {
         send(5);
         answer(5, 0x1f);
     }
+    // Answers take a millisecond, the next one more than five: it is sent again, and answered some time after that.
+    void late(std::int64_t nanoseconds) {
+        for (unsigned i = 0; i < 4; ++i) {
+            send(i);
+            wait(kMillisecond);
+            answer(i, 0x1f);
+        }
+        send(4);
+        wait(5 * kMillisecond);
+        send(4);
+        wait(nanoseconds);
+        answer(4, 0x1f);
+        wait(kMillisecond);
+        send(5);
+        wait(kMillisecond);
+        answer(5, 0x1f);
+    }
     void sends(std::initializer_list<unsigned> order) {
         talk(1, 2, 21, 4);
         for (const unsigned i : order) send(i);
@@ -219,7 +236,8 @@ const std::array kProofs{
     Proof{"cm-retries", [](W w) { w.req(), w.wait(2 * kSecond), w.connect(); }, [](W w) { w.connect(); }},
     Proof{"cm-refused-message",
           [](W w) { w.connect(), w.cm(4, false, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}}); },
-          [](W w) { w.connect(), w.rtu(); }},
+          [](W w) { w.connect(), w.rtu(), w.dreq(), w.rep(), w.rtu(); }},
+    Proof{"spurious-retransmission", [](W w) { w.late(10 * kMicrosecond); }, [](W w) { w.late(kMillisecond); }},
     Proof{"read-depth-exceeded", [](W w) { w.connect(), w.reads(3, 1); }, [](W w) { w.connect(), w.reads(2, 1); }},
     Proof{"pkey-mismatch", [](W w) { w.talk(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.talk(1, 2, 21, 8, kLimited); }},
     Proof{"dscp-differs", [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp0); }, [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26); }},
@@ -266,6 +284,31 @@ std::string text(const Timeline& timeline) {
 }
 
 }  // namespace
+
+TEST_CASE("who sent again too early is told by an answer that nobody could give so soon") {
+    const auto party = [](Play play) {
+        const Timeline timeline = played(play);
+        INFO(text(timeline));
+        const auto found = std::ranges::find(timeline.findings, "spurious-retransmission", &Finding::id);
+        REQUIRE(found != timeline.findings.end());
+        return found->party;
+    };
+    CHECK(party([](W w) { w.late(10 * kMicrosecond); }) == Party::requester);
+    CHECK(party([](W w) { w.late(10 * kMicrosecond), w.answer(5, 0x1f); }) == Party::requester);
+    // Answered in time, and once more: late, doubled by the network, or lost at first.
+    const Play twice = [](W w) {
+        w.talk(1, 2, 21, 4);
+        w.send(4);
+        w.wait(5 * kMillisecond);
+        w.send(4);
+        w.wait(kMillisecond);
+        w.answer(4, 0x1f);
+        w.answer(4, 0x1f);
+        w.send(5);
+        w.answer(5, 0x1f);
+    };
+    CHECK(party(twice) == Party::undecided);
+}
 
 TEST_CASE("packets to order have their finding, and those that nearly have it do not") {
     for (const Proof& proof : kProofs) {

@@ -83,6 +83,42 @@ TEST_CASE("an address too far from its key, or in another byte order, is not tak
     CHECK_FALSE(alone->address_offset.has_value());
 }
 
+TEST_CASE("a round address, which reads alike in both byte orders, is taken where it is whole words from its key") {
+    constexpr std::uint64_t kRound = 0x10'0000'0000;
+    RecordedConversation c;
+    c.messages.push_back(message(End::a, Verb::send, 1, 32));
+    put(c.messages[0].payload.bytes, 8, kRound, true);  // little-endian, it begins a byte before
+    put(c.messages[0].payload.bytes, 16, std::uint32_t{0x300}, true);
+    c.messages.push_back(access(Verb::write, 10, kRound, 16, 16, Rkey{0x300}));
+    const auto found = AdvertisedMemory(c, End::a).find(Rkey{0x300}, kRound, FrameIndex{10});
+    REQUIRE(found.has_value());
+    CHECK(*found == Advertisement{0, 16, 8, true, Rkey{0x300}, kRound});
+    // What is told and not used before the recording ends is known by its key, and an address near those that were.
+    c.messages.push_back(message(End::a, Verb::send, 20, 32));
+    put(c.messages[2].payload.bytes, 0, kRound + 0x1'0000, true);
+    put(c.messages[2].payload.bytes, 8, std::uint32_t{0x300}, true);
+    const std::vector<Advertisement> mentions = AdvertisedMemory(c, End::a).mentions();
+    CHECK(std::ranges::count(mentions, Advertisement{2, 8, 0, true, Rkey{0x300}, kRound + 0x1'0000}) == 1);
+}
+
+TEST_CASE("a WRITE tells of memory where it has immediate data, is short, and the address is beside the key") {
+    const auto found = [](RecordedConversation c) {
+        RecordedMessage& teller = c.messages[0];
+        teller.message.verb = Verb::write;
+        teller.message.access = RemoteAccess{0x1000, Rkey{9}, static_cast<std::uint32_t>(teller.payload.bytes.size())};
+        return AdvertisedMemory(c, End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10}).has_value();
+    };
+    RecordedConversation c = telling(true, 50, 38);
+    CHECK_FALSE(found(c));
+    c.messages[0].message.immediate = 5;
+    CHECK(found(c));
+    c.messages[0].payload.bytes.resize(kTellingWrite + 1);
+    CHECK_FALSE(found(c));
+    c = telling(true, 90, 2);  // too far: the key alone
+    c.messages[0].message.immediate = 5;
+    CHECK_FALSE(found(c));
+}
+
 TEST_CASE("memory: what was read was there, what was written is there afterwards, what changed in between was changed") {
     RecordedConversation c;
     c.messages.push_back(access(Verb::read_request, 1, kTheAddress, 8, 8));

@@ -180,7 +180,9 @@ void cm_refused_message(const Timeline& timeline, const Emit& emit) {
     for (const auto& [uid, refusals] : by_attempt) {
         const CmAttempt& attempt = timeline.cm.attempts[uid];
         const CmRefusal& first = *refusals.front();
-        FindingDraft draft{.party = first.from_active ? Party::requester : Party::responder, .count = refusals.size()};
+        // What the capture lacks may have made it possible.
+        const Party sender = first.from_active ? Party::requester : Party::responder;
+        FindingDraft draft{.party = attempt.incomplete ? Party::undecided : sender, .count = refusals.size()};
         for (const CmRefusal* refusal : refusals) add_evidence(draft, refusal->frame);
         draft.summary = fmt::format("{} sent a message of CM that cannot come then, between {} and {}: {} in state {}.",
                                     text((first.from_active ? attempt.active : attempt.passive).address), text(attempt.active.address),

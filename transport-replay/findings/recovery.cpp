@@ -4,6 +4,7 @@
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
 #include <transport-replay/instant.hpp>
+#include <transport-replay/recovery_watch.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -82,6 +83,14 @@ std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
         if (early) fit += ", so it retransmits adaptively";
     }
     return fit.empty() ? out : fmt::format("{} ({})", out, fit);
+}
+
+// Whether it was sent again before the time that CM agreed on. The tap may see packets closer together than they were sent: half of
+// the time leaves room for that. What comes quicker than anybody notices may have been asked for by what the tap did not see.
+bool before_its_time(const Recovery& story, const CmAttempt* attempt) {
+    if (!story.interval || attempt == nullptr || attempt->local_ack_timeout.value_or(0) == 0) return false;
+    return *story.interval > kSlowestReaction &&
+           *story.interval < Duration{std::to_underlying(ack_timeout_of(*attempt->local_ack_timeout)) / 2};
 }
 
 std::optional<Duration> shortest(const std::vector<const Recovery*>& stories) {
@@ -330,16 +339,27 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
         const auto stories = kept(found, [&](const Recovery& story) { return spurious(story, all); });
         if (stories.empty()) continue;
-        emit({.party = Party::requester,
+        const CmAttempt* attempt = attempt_of(timeline, found.connection);
+        const auto early = static_cast<std::uint64_t>(
+            std::ranges::count_if(stories, [&](const Recovery* story) { return story->proven || before_its_time(*story, attempt); }));
+        const std::string from = host(found.from()), again = times(stories.size()), timer = fitted(shortest(stories), attempt);
+        emit({.party = early != 0 ? Party::requester : Party::undecided,
               .connection = found.connection.uid,
               .packets = evidence(stories),
               .count = stories.size(),
-              .summary =
-                  fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", host(found.from()),
-                              times(stories.size()), fitted(shortest(stories), attempt_of(timeline, found.connection)), who(found.to())),
-              .advice = fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive "
-                                    "retransmission off, and see what delays {}.",
-                                    host(found.from()), host(found.to()))});
+              .summary = early != 0
+                             ? fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", from, again,
+                                           timer, who(found.to()))
+                             : fmt::format("{} sent again {} and had more than one answer of {}{}: the first was late, or the network "
+                                           "lost or doubled some.",
+                                           from, again, who(found.to()), timer),
+              .advice = early != 0
+                            ? fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn "
+                                          "adaptive retransmission off, and see what delays {}.",
+                                          from, host(found.to()))
+                            : fmt::format("Look for drops of answers on the way to {} (counters of its port and of the last switch), "
+                                          "then for what delays {}; where neither shows, raise the ACK timeout on {}.",
+                                          from, host(found.to()), from)});
     }
 }
 

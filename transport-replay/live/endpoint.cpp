@@ -66,6 +66,8 @@ struct Endpoint::State {
     [[nodiscard]] bool send_next(Instant now, MutableBytes room);
     void keep(const verbs::Departure& departure, const Route& route);
     void write(const TransportPacket& packet, const Route& route, MutableBytes room, Instant now);
+    [[nodiscard]] bool keep_claimed(const Packet& packet, const ReceivedFrame& frame);
+    void send_raw(Instant now);
 
     Device device;
     Host host;
@@ -75,6 +77,9 @@ struct Endpoint::State {
     EndpointCounts counts;
     std::deque<Waiting> waiting;
     std::vector<Address> joined;
+    std::vector<Qpn> claims;
+    std::vector<ClaimedFrame> claimed;
+    std::deque<std::vector<std::byte>> raw;
     bool full = false;  // the device had no room when we last sent
 };
 
@@ -90,6 +95,7 @@ void Endpoint::State::take(const ReceivedFrame& frame, Instant now) {
     const Arrived arrived = host.process(frame.bytes, now);
     if (arrived.fate != FrameFate::roce) return;
     const Packet& packet = *arrived.packet;
+    if (!claims.empty() && keep_claimed(packet, frame)) return;
     const auto readable = from_packet(packet);
     if (!readable) {
         ++(packet.icrc.status == CrcStatus::bad ? counts.wrong_icrc : counts.malformed);
@@ -106,6 +112,14 @@ void Endpoint::State::take(const ReceivedFrame& frame, Instant now) {
                      .hops = arrived.hops,
                      .transport_version = static_cast<std::uint8_t>(read_bits(bth, kVersion.bit, kVersion.width))},
                     now);
+}
+
+bool Endpoint::State::keep_claimed(const Packet& packet, const ReceivedFrame& frame) {
+    if (!packet.has_transport() || std::ranges::find(claims, packet.dest_qp) == claims.end()) return false;
+    ++counts.claimed;
+    if (claimed.size() < kMaxClaimed) claimed.push_back({{frame.bytes.begin(), frame.bytes.end()}, frame.time});
+    else ++counts.claimed_lost;
+    return true;
 }
 
 void Endpoint::State::manage(Instant now) {
@@ -184,6 +198,19 @@ void Endpoint::State::send_waiting(Instant now) {
     }
 }
 
+void Endpoint::State::send_raw(Instant now) {
+    for (; !raw.empty(); raw.pop_front()) {
+        const MutableBytes room = device.reserve(now);
+        if (room.size() < raw.front().size()) {
+            ++counts.send_later;
+            return;
+        }
+        std::ranges::copy(raw.front(), room.begin());
+        device.commit(raw.front().size(), now);
+        ++counts.raw_sent;
+    }
+}
+
 void Endpoint::State::send(Instant now) {
     for (MutableBytes room = device.reserve(now); !room.empty(); room = device.reserve(now)) {
         const std::size_t length = host.poll(now, room);
@@ -191,7 +218,8 @@ void Endpoint::State::send(Instant now) {
         device.commit(length, now);
     }
     if (!waiting.empty()) send_waiting(now);
-    full = false;
+    send_raw(now);
+    full = !raw.empty();
     for (std::size_t sent = 0; sent < kSendsAtOnce; ++sent) {
         const MutableBytes room = device.reserve(now);
         if (room.empty()) {
@@ -226,6 +254,7 @@ std::optional<Instant> Endpoint::poll_at() const {
     std::optional<Instant> first;
     // What is ready cannot go before the device has room, where it knows when that will be.
     if (state_->full && state_->device.poll_at()) return state_->device.poll_at();
+    if (!state_->raw.empty()) return kAtOnce;
     for (const auto& time : {state_->device.poll_at(), state_->host.poll_at(), state_->adapter.poll_at(), state_->manager.poll_at()})
         if (time && (!first || *time < *first)) first = time;
     return first;
@@ -238,5 +267,20 @@ Host& Endpoint::host() { return state_->host; }
 Device& Endpoint::device() { return state_->device; }
 const EndpointCounts& Endpoint::counts() const { return state_->counts; }
 std::size_t Endpoint::waiting() const { return state_->waiting.size(); }
+
+bool Endpoint::claim(Qpn qp) {
+    if (std::ranges::find(state_->claims, qp) != state_->claims.end()) return true;
+    if (state_->claims.size() >= kMaxClaims) return false;
+    state_->claims.push_back(qp);
+    return true;
+}
+void Endpoint::release(Qpn qp) { std::erase(state_->claims, qp); }
+std::vector<ClaimedFrame> Endpoint::take_claimed() { return std::exchange(state_->claimed, {}); }
+bool Endpoint::send_raw(Bytes frame) {
+    if (state_->raw.size() >= kMaxRaw || frame.size() > state_->device.limits().frame_bytes) return false;
+    state_->raw.emplace_back(frame.begin(), frame.end());
+    return true;
+}
+std::size_t Endpoint::raw_waiting() const { return state_->raw.size(); }
 
 }  // namespace qps::transport::live

@@ -11,9 +11,13 @@
 //
 // No clock, no thread, no waiting in here; with a simulated device the same calls give the same frames.
 //
+// Who wants to be a queue pair himself, packet by packet, claims its number: frames to it are kept for him as they came, wrong ones
+// too, and nobody else sees them; send_raw() sends what he made. Queue pair 1 can be claimed too: then nobody manages connections.
+//
 // Everything that arrives is a stranger's: the host looks at addresses, the decoder at lengths and the ICRC, the adapter and the
 // connection manager at the rest; what is refused is counted by name. What grows: packets that wait for the MAC address of where
-// they go (kMaxWaiting); the rest is bounded by the parts.
+// they go (kMaxWaiting), claimed frames that nobody takes (kMaxClaimed), raw ones that wait (kMaxRaw); the rest is bounded by the
+// parts.
 #pragma once
 
 #include <transport-replay/live/connections.hpp>
@@ -25,7 +29,10 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxWaiting = 256;  // packets; a peer that cannot be found fills no more
+inline constexpr std::size_t kMaxWaiting = 256;       // packets; a peer that cannot be found fills no more
+inline constexpr std::size_t kMaxClaimed = 1U << 13;  // frames that nobody took: the answers to a storm, some megabytes
+inline constexpr std::size_t kMaxRaw = 1U << 12;      // frames to send: far above what a device takes at a time
+inline constexpr std::size_t kMaxClaims = 1U << 10;   // queue pairs: each is looked for in every packet
 
 struct EndpointSettings {
     HostSettings host;
@@ -44,6 +51,15 @@ struct EndpointCounts {
     std::uint64_t malformed = 0;   // RoCE that cannot be read: cut, lengths that lie
     std::uint64_t unroutable = 0;  // to send: nobody answers for the address, or kMaxWaiting
     std::uint64_t send_later = 0;  // times the device had no room
+    std::uint64_t claimed = 0;     // frames for claimed queue pairs, right or wrong; not in packets_received
+    std::uint64_t claimed_lost = 0;  // of these: beyond kMaxClaimed
+    std::uint64_t raw_sent = 0;      // not in packets_sent
+};
+
+// A frame for a queue pair that was claimed.
+struct ClaimedFrame {
+    std::vector<std::byte> bytes;
+    dissect::Instant time{};
 };
 
 class Endpoint {
@@ -67,6 +83,16 @@ public:
     [[nodiscard]] Device& device();
     [[nodiscard]] const EndpointCounts& counts() const;
     [[nodiscard]] std::size_t waiting() const;  // packets, for the MAC address of where they go
+
+    // From now on frames to that queue pair are for take_claimed(). False: kMaxClaims.
+    bool claim(dissect::Qpn qp);
+    void release(dissect::Qpn qp);
+    // In the order of arrival.
+    [[nodiscard]] std::vector<ClaimedFrame> take_claimed();
+    // Whole, from the Ethernet header on; Host::complete() knows the MAC addresses. Goes out with the next depart(). False: kMaxRaw wait,
+    // or it is longer than the device carries.
+    [[nodiscard]] bool send_raw(dissect::Bytes frame);
+    [[nodiscard]] std::size_t raw_waiting() const;
 
 private:
     struct State;

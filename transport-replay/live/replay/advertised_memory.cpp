@@ -1,6 +1,7 @@
 #include <transport-replay/live/replay/advertised_memory.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace qps::transport::live {
@@ -23,12 +24,25 @@ void write_as(MutableBytes bytes, std::size_t offset, bool big_endian, T value) 
     }
 }
 
+// Only what the other end's application gets to know of.
+bool may_tell(const RecordedMessage& each) {
+    if (!each.is_visible()) return false;
+    return each.message.verb == Verb::send || each.payload.bytes.size() <= kTellingWrite;
+}
+
 bool fits(Bytes bytes, std::size_t offset, std::size_t size) { return bytes.size() >= size && offset <= bytes.size() - size; }
+
+// Descriptors are made of words: of two ways to read the same bytes, that is the right one (a round address reads alike in both
+// byte orders, a byte apart).
+bool in_words(std::size_t key_offset, std::size_t address_offset) { return (key_offset - address_offset) % sizeof(std::uint32_t) == 0; }
 
 // Whether an address that was told is about that one.
 bool reaches(std::uint64_t told, std::uint64_t asked) {
     if (told < kSmallAddress) return told == asked;
     return told <= asked && asked - told < kReachOfAddress;
+}
+bool is_near(std::uint64_t told, std::uint64_t asked) {
+    return reaches(told, asked) || (told >= kSmallAddress && asked < told && told - asked < kReachOfAddress);
 }
 
 }  // namespace
@@ -36,13 +50,14 @@ bool reaches(std::uint64_t told, std::uint64_t asked) {
 AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End teller) : conversation_(&conversation), teller_(teller) {
     for (const RecordedMessage& each : conversation.messages) {
         if (each.from == teller) continue;
-        if (each.message.access) places_.try_emplace(std::to_underlying(each.message.access->key));
+        if (each.message.access)
+            places_.try_emplace(std::to_underlying(each.message.access->key)).first->second.asked = each.message.access->address;
         if (each.message.invalidate) places_.try_emplace(std::to_underlying(*each.message.invalidate));
     }
     if (places_.empty()) return;
     search(bytes_of(kInPrivateData), kInPrivateData);
     for (std::size_t i = 0; i < conversation.messages.size(); ++i)
-        if (conversation.messages[i].from == teller && conversation.messages[i].message.verb == Verb::send)
+        if (conversation.messages[i].from == teller && may_tell(conversation.messages[i]))
             search(bytes_of(static_cast<std::uint32_t>(i)), static_cast<std::uint32_t>(i));
 }
 
@@ -56,7 +71,7 @@ void AdvertisedMemory::search(Bytes bytes, std::uint32_t message) {
         for (const bool big_endian : {true, false}) {
             const auto found = places_.find(read_as<std::uint32_t>(bytes, at, big_endian));
             if (found == places_.end() || kept_ == kMaxPlaces) continue;
-            found->second.push_back({message, static_cast<std::uint32_t>(at), big_endian});
+            found->second.all.push_back({message, static_cast<std::uint32_t>(at), big_endian});
             ++kept_;
         }
 }
@@ -65,16 +80,22 @@ bool AdvertisedMemory::precedes(const Place& place, FrameIndex frame) const {
     return place.message == kInPrivateData || conversation_->messages[place.message].message.last_frame < frame;
 }
 
-// The address nearest to the key, behind or before it.
-std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place, Rkey key, std::uint64_t address) const {
+bool AdvertisedMemory::may_stand_alone(const Place& place) const {
+    return place.message == kInPrivateData || conversation_->messages[place.message].message.verb == Verb::send;
+}
+
+// The address nearest to the key, behind or before it, whole words away where there is one.
+std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place, Rkey key, std::uint64_t address, Reach reach) const {
     const Bytes bytes = bytes_of(place.message);
     const std::size_t first = place.offset < kNearKey ? 0 : place.offset - kNearKey;
     std::optional<std::size_t> best;
     const auto distance = [&](std::size_t at) { return at < place.offset ? place.offset - at : at - place.offset; };
     for (std::size_t at = first; at <= place.offset + kNearKey && fits(bytes, at, sizeof(std::uint64_t)); ++at) {
         if (at + sizeof(std::uint64_t) > place.offset && at < place.offset + sizeof(std::uint32_t)) continue;  // the key itself
-        if (!reaches(read_as<std::uint64_t>(bytes, at, place.big_endian), address)) continue;
-        if (!best || distance(at) < distance(*best)) best = at;
+        const auto told = read_as<std::uint64_t>(bytes, at, place.big_endian);
+        if (reach == Reach::behind ? !reaches(told, address) : !is_near(told, address)) continue;
+        const auto rank = [&](std::size_t each) { return std::pair(!in_words(place.offset, each), distance(each)); };
+        if (!best || rank(at) < rank(*best)) best = at;
     }
     if (!best) return std::nullopt;
     return Advertisement{place.message,    place.offset, static_cast<std::uint32_t>(*best),
@@ -84,18 +105,37 @@ std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place
 std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std::uint64_t> address, FrameIndex before) const {
     const auto found = places_.find(std::to_underlying(key));
     if (found == places_.end()) return std::nullopt;
-    const std::vector<Place>& places = found->second;
+    const std::vector<Place>& places = found->second.all;
     std::optional<Place> alone;
+    std::optional<Advertisement> odd;  // not whole words apart
     std::size_t tried = 0;
     for (std::size_t i = places.size(); i-- > 0 && tried < kPlacesTried;) {
         if (!precedes(places[i], before)) continue;
         ++tried;
-        if (!alone) alone = places[i];
-        if (!address) break;
-        if (auto both = beside_address(places[i], key, *address)) return both;
+        if (!alone && may_stand_alone(places[i])) alone = places[i];
+        if (!address && alone) break;
+        if (!address) continue;
+        const auto both = beside_address(places[i], key, *address, Reach::behind);
+        if (both && in_words(both->key_offset, *both->address_offset)) return both;
+        if (both && !odd) odd = both;
     }
+    if (odd) return odd;
     if (!alone || std::to_underlying(key) < kSmallKey) return std::nullopt;
     return Advertisement{alone->message, alone->offset, std::nullopt, alone->big_endian, key, 0};
+}
+
+std::vector<Advertisement> AdvertisedMemory::mentions() const {
+    std::vector<Advertisement> all;
+    for (const auto& [key, places] : places_) {
+        if (!places.asked) continue;
+        for (const Place& place : places.all) {
+            if (place.message == kInPrivateData) continue;
+            const auto both = beside_address(place, Rkey{key}, *places.asked, Reach::around);
+            if (both && in_words(both->key_offset, *both->address_offset)) all.push_back(*both);
+        }
+    }
+    std::ranges::sort(all, {}, [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); });
+    return all;
 }
 
 std::optional<LiveMemory> read_place(Bytes bytes, const Advertisement& place) {

@@ -1,5 +1,6 @@
 // Where one end of a recorded connection told the other of its memory: the places in SENDs and private data that hold the R_Key,
-// and near it the address, that the other end used afterwards (rping does so, and storage protocols).
+// and near it the address, that the other end used afterwards (rping does so, and storage protocols). Short WRITEs with immediate
+// tell too (rsockets); there a key counts only with its address, for what they carry may be anything.
 //
 // A live peer has other keys and addresses in the same places: read there, they are what to use; and where we told of ours, our
 // live ones go there. A key is looked for in both byte orders at every offset; one that has its address within kNearKey bytes,
@@ -15,6 +16,7 @@
 namespace qps::transport::live {
 
 inline constexpr std::size_t kSearched = 8192;                            // of a SEND: messages that tell of memory are short
+inline constexpr std::size_t kTellingWrite = 256;                         // bytes of a WRITE: more is data, not a descriptor
 inline constexpr std::size_t kMaxPlaces = 1U << 20;                       // 24 MiB
 inline constexpr std::size_t kNearKey = 64;                               // descriptors of upper protocols have 16 to 32 bytes
 inline constexpr std::size_t kPlacesTried = 64;                           // of one key, latest first
@@ -40,6 +42,9 @@ public:
     // The latest place before that frame which told of that memory; without an address: of the key alone.
     [[nodiscard]] std::optional<Advertisement> find(dissect::Rkey key, std::optional<std::uint64_t> address,
                                                     dissect::FrameIndex before) const;
+    // Every place in a message that tells of memory by a key that was asked for, with its address: also those that nobody used
+    // before the recording ended. By key and message.
+    [[nodiscard]] std::vector<Advertisement> mentions() const;
 
 private:
     struct Place {
@@ -47,14 +52,21 @@ private:
         std::uint32_t offset = 0;
         bool big_endian = false;
     };
+    struct Places {
+        std::optional<std::uint64_t> asked{};  // an address that was asked for by that key
+        std::vector<Place> all;                // in the order of the messages
+    };
+    enum class Reach : std::uint8_t { behind, around };  // what was asked for lies behind the address that is looked for, or on either side
     void search(dissect::Bytes bytes, std::uint32_t message);
     [[nodiscard]] dissect::Bytes bytes_of(std::uint32_t message) const;
     [[nodiscard]] bool precedes(const Place& place, dissect::FrameIndex frame) const;
-    [[nodiscard]] std::optional<Advertisement> beside_address(const Place& place, dissect::Rkey key, std::uint64_t address) const;
+    [[nodiscard]] bool may_stand_alone(const Place& place) const;
+    [[nodiscard]] std::optional<Advertisement> beside_address(const Place& place, dissect::Rkey key, std::uint64_t address,
+                                                              Reach reach) const;
 
     const RecordedConversation* conversation_;
     End teller_;
-    boost::unordered_flat_map<std::uint32_t, std::vector<Place>> places_;  // by key, in the order of the messages
+    boost::unordered_flat_map<std::uint32_t, Places> places_;  // by key
     std::size_t kept_ = 0;
 };
 

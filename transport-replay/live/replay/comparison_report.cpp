@@ -138,7 +138,8 @@ std::string summary_text(const RecordedConversation& conversation, const ReplayC
                     counted(conversation.messages.size(), "message"), count == 0 ? "no differences" : counted(count, "difference"));
     text += gaps_text(conversation.gaps);
     if (comparison.extra_count != 0)
-        text += fmt::format("    {} of the peer were not recorded\n", counted(comparison.extra_count, "message"));
+        text += fmt::format("    {} of the peer {} not recorded\n", counted(comparison.extra_count, "message"),
+                            comparison.extra_count == 1 ? "was" : "were");
     if (comparison.sequence_naks != 0) text += fmt::format("    {} of the network\n", counted(comparison.sequence_naks, "sequence NAK"));
     for (const Rkey key : comparison.unmapped)
         text += fmt::format("    key {:#x} was asked for as recorded: no message told of it; --map-key {:#x}=LIVE says what it is now\n",

@@ -84,8 +84,10 @@ struct Playing {
     ConnectOptions options(CmPrivateBytes& private_data);
     void tell_regions();
     void take(Endpoint& endpoint, const ConnectionEvent& event, dissect::Instant now);
+    void give_up(std::string words);
     void establish(Endpoint& endpoint, dissect::Bytes private_data, dissect::Instant now);
     void learn(std::uint32_t message, dissect::Bytes bytes);
+    void add_learned(std::vector<ByteRange>& ranges, std::uint32_t message) const;
     void leave(Endpoint& endpoint, dissect::Instant now);
     void conclude(Endpoint& endpoint, ReplayEnd end, std::string words, dissect::Instant now);
     void say_missing();
@@ -97,6 +99,7 @@ struct Playing {
     void take_bind(Endpoint& endpoint, const verbs::Wc& wc, dissect::Instant now);
     [[nodiscard]] std::vector<ByteRange> changed_meanwhile(const Message& read) const;
     void take_answer(Endpoint& endpoint, const verbs::Wc& wc, dissect::Instant now);
+    [[nodiscard]] dissect::Bytes written(std::uint32_t message) const;
     void take_arrival(const verbs::Wc& wc, dissect::Instant now);
     void pass_peers();
 

@@ -126,19 +126,23 @@ void Playing::take(Endpoint& endpoint, const ConnectionEvent& event, Instant now
     switch (event.kind) {
         case ConnectionEventKind::established: establish(endpoint, event.private_data.bytes(), now); break;
         case ConnectionEventKind::rejected:
-        case ConnectionEventKind::unreachable:
-            ++counts.failed;
-            result.end = ReplayEnd::not_connected;
-            result.words = why_not(event);
-            phase = Phase::over;
-            break;
+        case ConnectionEventKind::unreachable: give_up(why_not(event)); break;
         case ConnectionEventKind::disconnected:
             if (connected()) conclude(endpoint, complete(now) ? ReplayEnd::complete : ReplayEnd::peer_left, {}, now);
-            phase = Phase::over;
+            give_up("the peer left before the connection was made");  // its RTU was lost, and all that it sent
             break;
         default:
-            if (event.last) phase = Phase::over;
+            if (event.last) give_up("the connection ended before it was made");
     }
+}
+
+// It is over; where nothing came of it, for this reason.
+void Playing::give_up(std::string words) {
+    phase = Phase::over;
+    if (result.end != ReplayEnd::running) return;
+    ++counts.failed;
+    result.end = ReplayEnd::not_connected;
+    result.words = std::move(words);
 }
 
 void Playing::establish(Endpoint& endpoint, Bytes private_data, Instant now) {
@@ -154,6 +158,12 @@ void Playing::establish(Endpoint& endpoint, Bytes private_data, Instant now) {
 void Playing::learn(std::uint32_t message, Bytes bytes) {
     const auto here = std::ranges::equal_range(learned_by_message, message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
     for (const std::uint32_t i : here) learned[i] = read_place(bytes, part.learned[i]);
+}
+
+// What of a message of the peer is about its memory, and so other than it was recorded.
+void Playing::add_learned(std::vector<ByteRange>& ranges, std::uint32_t message) const {
+    const auto here = std::ranges::equal_range(learned_by_message, message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
+    for (const std::uint32_t i : here) add_ranges(ranges, part.learned[i]);
 }
 
 // Ending.

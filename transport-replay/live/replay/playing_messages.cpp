@@ -122,6 +122,13 @@ void Playing::take_answer(Endpoint& endpoint, const Wc& wc, Instant now) {
     conclude(endpoint, as_recorded ? ReplayEnd::complete : ReplayEnd::failed, fmt::format("a request failed: {}", name(live.ending)), now);
 }
 
+// Where a WRITE of the peer was recorded to go, what is there now.
+Bytes Playing::written(std::uint32_t message) const {
+    const auto& touches = part.memory.touches;
+    const auto touch = std::ranges::lower_bound(touches, message, {}, &MemoryTouch::message);
+    return touch == touches.end() || touch->message != message ? Bytes{} : memory->at(*touch);
+}
+
 void Playing::take_arrival(const Wc& wc, Instant now) {
     if (wc.status != WcStatus::success) {
         memory->release(wc.wr_id);
@@ -138,10 +145,8 @@ void Playing::take_arrival(const Wc& wc, Instant now) {
     if (next_arrival < part.receives.size()) {
         const std::uint32_t message = part.receives[next_arrival++].message;
         std::vector<ByteRange> left_out = recorded(message).payload.holes;
-        const auto here =
-            std::ranges::equal_range(learned_by_message, message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
-        for (const std::uint32_t i : here) add_ranges(left_out, part.learned[i]);
-        learn(message, bytes);
+        add_learned(left_out, message);
+        learn(message, write ? written(message) : bytes);
         ComparedMessage& live = compared(message);
         live.progress = Progress::done;
         live.ending = Ending::completed;
@@ -233,7 +238,9 @@ bool Playing::look_at(std::span<const std::uint32_t> touches, Instant now) {
         if (looked[i]) continue;
         const MemoryTouch& touch = part.memory.touches[i];
         ComparedMessage& live = compared(touch.message);
-        const auto difference = compare_bytes(expected_bytes(conversation, touch), memory->at(touch), holes_of(conversation, touch));
+        std::vector<ByteRange> left_out = holes_of(conversation, touch);
+        add_learned(left_out, touch.message);
+        const auto difference = compare_bytes(expected_bytes(conversation, touch), memory->at(touch), left_out);
         if (difference && !(last_arrived && *last_arrived > touch.message)) {
             if (!looking_since) looking_since = now;
             const Instant until = later(*looking_since, Duration{std::to_underlying(settings.patience) / 2});
@@ -305,7 +312,9 @@ verbs::Result<void> Playing::post(verbs::Adapter& adapter, std::uint32_t index, 
                      .send_flags = {.signaled = true, .solicited = each.solicited},
                      .imm_data = message.immediate.value_or(0)};
     if (message.invalidate) wr.invalidate_rkey = translated(next, *message.invalidate, 0).rkey;
-    if (message.access) wr.remote = translated(next, message.access->key, message.access->address);
+    const bool keyless = message.access && message.access->length == 0 && !each.is_atomic() && message.verb != Verb::flush;
+    if (keyless) wr.remote = {message.access->address, message.access->key};  // no memory is meant: nobody looks at it (C9-88)
+    else if (message.access) wr.remote = translated(next, message.access->key, message.access->address);
     if (message.atomic && message.verb == Verb::fetch_add) wr.atomic = {.compare_add = message.atomic->swap_or_add};
     else if (message.atomic) wr.atomic = {.compare_add = message.atomic->compare, .swap = message.atomic->swap_or_add};
     if (message.verb == Verb::flush) wr.flush = {.length = message.access->length, .global_visibility = true};

@@ -1,0 +1,85 @@
+#include "conform_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <transport-replay/conformance/script/expression.hpp>
+
+#include <charconv>
+
+#include "conversation_options.hpp"
+#include "live_options.hpp"
+#include "quantity.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
+
+std::uint16_t read_port(const std::string& text) {
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (error != std::errc{} || end != text.data() + text.size() || port == 0) refuse(fmt::format("\"{}\" is no port", text));
+    return port;
+}
+
+// HOST, HOST:PORT, [ADDRESS]:PORT, or an address of IPv6.
+void read_agent(const std::string& text, ConformOptions& options) {
+    if (const auto named = read_peer_name(text)) {
+        options.agent_host = transport::text(named->address);
+        if (named->port) options.agent_port = static_cast<std::uint16_t>(*named->port);
+        return;
+    }
+    const std::size_t colon = text.rfind(':');
+    options.agent_host = text.substr(0, colon);
+    if (colon != std::string::npos) options.agent_port = read_port(text.substr(colon + 1));
+    if (options.agent_host.empty()) refuse(fmt::format("\"{}\" is no HOST or HOST:PORT", text));
+}
+
+ConformVariable read_variable(const std::string& text) {
+    using namespace transport::conformance::script;
+    const std::size_t equals = text.find('=');
+    const auto expression = parse_expression(equals == std::string::npos ? std::string_view{} : std::string_view(text).substr(equals + 1));
+    const auto value = expression ? evaluate(*expression, [](std::string_view) { return std::nullopt; }) : std::unexpected(std::string{});
+    if (!value || !is_name(std::string_view(text).substr(0, equals))) refuse(fmt::format("\"{}\" is no NAME=NUMBER", text));
+    return {text.substr(0, equals), *value};
+}
+
+}  // namespace
+
+void add_conform_options(CLI::App& app, ConformOptions& options) {
+    const auto add = [&](const std::string& names, const std::string& type, const std::string& meaning, auto take) {
+        return app.add_option_function<std::string>(names, take, meaning)
+            ->type_name(type)
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    };
+    app.add_option("--script", options.scripts, "A script to play, as docs/scripts.md has them; several: one after another")
+        ->type_name("FILE")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add("--dut", "ADDRESS", "The device under test", [&options](const std::string& text) {
+        options.device = read_address(text);
+        if (!options.device) refuse(fmt::format("\"{}\" is no IP address", text));
+    });
+    add("--agent", "HOST[:PORT]", "The agent beside the device: qpscope-agent, or `qpscope peer agent`",
+        [&options](const std::string& text) { read_agent(text, options); });
+    add("--port", "NUMBER", "Where the device listens for connections of rdma_cm, for scripts that connect so",
+        [&options](const std::string& text) { options.port = read_port(text); });
+    add("--patience", "TIME", "How long a line waits for its packet that says nothing else (default: 500ms)", [&options](const std::string& text) {
+        const auto time = read_time(text, "time");
+        if (!time) refuse(time.error());
+        options.patience = *time;
+    });
+    app.add_option_function<std::vector<std::string>>(
+           "--set",
+           [&options](const std::vector<std::string>& all) {
+               for (const std::string& each : all) options.defined.push_back(read_variable(each));
+           },
+           "A variable of the scripts, before their first line")
+        ->type_name("NAME=NUMBER")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_flag("--list", options.list, "Say of each script what it shows and what it needs; play none");
+}
+
+}  // namespace qps::cli

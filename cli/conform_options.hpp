@@ -1,0 +1,36 @@
+// What a user may ask of `conform`: which scripts, with which device.
+#pragma once
+
+#include <transport-replay/address.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace qps::cli {
+
+struct ConformVariable {
+    std::string name;
+    std::uint64_t value = 0;
+};
+
+struct ConformOptions {
+    std::vector<std::string> scripts;         // files, or names of those that come with the program
+    std::optional<transport::Address> device;  // --dut
+    std::string agent_host;
+    std::optional<std::uint16_t> agent_port;
+    std::optional<std::uint16_t> port;  // where the device listens
+    std::optional<dissect::Duration> patience;
+    std::vector<ConformVariable> defined;
+    bool list = false;
+    std::string script_of;  // a capture
+};
+
+void add_conform_options(CLI::App& app, ConformOptions& options);
+
+}  // namespace qps::cli

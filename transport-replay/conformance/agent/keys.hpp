@@ -1,0 +1,228 @@
+// The keys of the agent's protocol: what each is called, what its value is written as, what it means.
+//
+// A table; nothing comes from outside. Which verb takes which key, and within which bounds, is in protocol.hpp.
+#pragma once
+
+#include <transport-replay/conformance/agent/words.hpp>
+
+#include <span>
+
+namespace qps::transport::conformance::agent {
+
+enum class KeyType : std::uint8_t {
+    number,  // decimal or 0x; written in decimal
+    key,     // likewise, written in hexadecimal: keys, addresses in memory, hashes
+    word,    // one of a list; the number is its place
+    words,   // some of a list with commas between; the number has a bit for each
+    hex,     // bytes, two digits each
+    text,    // %XX for whatever is not a visible character, and for %
+};
+
+enum class Key : std::uint8_t {
+    // objects
+    pd,
+    cq,
+    mr,
+    mw,
+    srq,
+    qp,
+    cm,
+    // hello
+    protocol,
+    agent,
+    kernel,
+    device,
+    driver,
+    firmware,
+    netdev,
+    mac,
+    port,
+    guid,
+    port_state,
+    mtu,
+    gid,
+    pkey,
+    features,
+    max_rd_atomic,
+    max_init_rd_atomic,
+    max_work,
+    max_sge,
+    // memory
+    len,
+    off,
+    of,
+    access,
+    va,
+    rkey,
+    lkey,
+    seed,
+    from,
+    data,
+    hash,
+    wrong,
+    first,
+    mw_type,
+    // queues
+    depth,
+    kind,
+    sends,
+    receives,
+    inline_room,
+    limit,
+    qpn,
+    state,
+    sq_drained,
+    to,
+    rq_psn,
+    sq_psn,
+    timeout,
+    retry,
+    rnr_retry,
+    min_rnr,
+    rd_atomic,
+    dest_rd_atomic,
+    qkey,
+    pkey_index,
+    gid_index,
+    hops,
+    traffic_class,
+    flow,
+    sl,
+    // work
+    op,
+    flags,
+    imm,
+    compare,
+    swap,
+    add,
+    count,
+    step,
+    wr,
+    max,
+    least,
+    wait,
+    wc,
+    group,
+    // what happens
+    event,
+    counter,
+    line,
+    more,
+    // rdma_cm
+    space,
+    at,
+    responder_resources,
+    initiator_depth,
+    flow_control,
+    cm_event,
+    listener,
+    status,
+    remote,
+};
+
+struct KeyRow {
+    Key key;
+    std::string_view name;  // two keys may share one, where no verb has both
+    KeyType type;
+    std::string_view meaning;
+    std::span<const std::string_view> words{};
+};
+
+inline constexpr std::array kKeys{
+    KeyRow{Key::pd, "pd", KeyType::number, "a protection domain"},
+    KeyRow{Key::cq, "cq", KeyType::number, "a completion queue"},
+    KeyRow{Key::mr, "mr", KeyType::number, "a memory region"},
+    KeyRow{Key::mw, "mw", KeyType::number, "a memory window"},
+    KeyRow{Key::srq, "srq", KeyType::number, "a shared receive queue"},
+    KeyRow{Key::qp, "qp", KeyType::number, "a queue pair, by the agent's number"},
+    KeyRow{Key::cm, "cm", KeyType::number, "an id of rdma_cm: a listener, an attempt, a connection"},
+    KeyRow{Key::protocol, "protocol", KeyType::number, "the version of this table"},
+    KeyRow{Key::agent, "agent", KeyType::text, "which program answers"},
+    KeyRow{Key::kernel, "kernel", KeyType::text, "of the device's host"},
+    KeyRow{Key::device, "device", KeyType::text, "its name"},
+    KeyRow{Key::driver, "driver", KeyType::text, "of the device"},
+    KeyRow{Key::firmware, "firmware", KeyType::text, "of the device"},
+    KeyRow{Key::netdev, "netdev", KeyType::text, "the network interface below"},
+    KeyRow{Key::mac, "mac", KeyType::text, "of that interface"},
+    KeyRow{Key::port, "port", KeyType::number, "of the device, from 1; in verbs of rdma_cm: of the service"},
+    KeyRow{Key::guid, "guid", KeyType::key, "of the node"},
+    KeyRow{Key::port_state, "state", KeyType::text, "of the port"},
+    KeyRow{Key::mtu, "mtu", KeyType::word, "bytes of payload in a packet", kMtuWords},
+    KeyRow{Key::gid, "gid", KeyType::text, "INDEX/TYPE/ADDRESS, as in 1/RoCEv2/::ffff:10.0.0.1"},
+    KeyRow{Key::pkey, "pkey", KeyType::key, "of the table of partition keys, in its order"},
+    KeyRow{Key::features, "features", KeyType::words, "what device and agent can do", kFeatureWords},
+    KeyRow{Key::max_rd_atomic, "max_rd_atomic", KeyType::number, "READs and atomics a queue pair answers at a time, at most"},
+    KeyRow{Key::max_init_rd_atomic, "max_init_rd_atomic", KeyType::number, "that it asks at a time, at most"},
+    KeyRow{Key::max_work, "max_work", KeyType::number, "work requests of a queue, at most"},
+    KeyRow{Key::max_sge, "max_sge", KeyType::number, "pieces of a work request, at most"},
+    KeyRow{Key::len, "len", KeyType::number, "bytes"},
+    KeyRow{Key::off, "off", KeyType::number, "from the beginning of the region"},
+    KeyRow{Key::of, "of", KeyType::number, "a region whose memory this one shows too, from `off` on"},
+    KeyRow{Key::access, "access", KeyType::words, "rights", kRightWords},
+    KeyRow{Key::va, "va", KeyType::key, "an address, as on the wire"},
+    KeyRow{Key::rkey, "rkey", KeyType::key, "of a region or window, as on the wire; of send_inv and local_inv: what ends"},
+    KeyRow{Key::lkey, "lkey", KeyType::key, "of a region"},
+    KeyRow{Key::seed, "seed", KeyType::number, "of the pattern"},
+    KeyRow{Key::from, "from", KeyType::number, "where in the pattern to begin"},
+    KeyRow{Key::data, "data", KeyType::hex, "bytes of memory, or private data"},
+    KeyRow{Key::hash, "hash", KeyType::key, "FNV-1a of 64 bits"},
+    KeyRow{Key::wrong, "wrong", KeyType::number, "bytes that are not the pattern's"},
+    KeyRow{Key::first, "first", KeyType::number, "offset in the region of the first of them"},
+    KeyRow{Key::mw_type, "type", KeyType::number, "of a window: 1 or 2"},
+    KeyRow{Key::depth, "depth", KeyType::number, "completions"},
+    KeyRow{Key::kind, "kind", KeyType::word, "of a queue pair", kQpKindWords},
+    KeyRow{Key::sends, "sends", KeyType::number, "room for work requests"},
+    KeyRow{Key::receives, "receives", KeyType::number, "room for receives"},
+    KeyRow{Key::inline_room, "inline", KeyType::number, "bytes a work request may carry itself"},
+    KeyRow{Key::limit, "limit", KeyType::number, "fewer receives than that are an event, once"},
+    KeyRow{Key::qpn, "qpn", KeyType::number, "the number of a queue pair, as on the wire"},
+    KeyRow{Key::state, "state", KeyType::word, "of a queue pair", kQpStateWords},
+    KeyRow{Key::sq_drained, "draining", KeyType::number, "1: in sqd, and something is still outstanding"},
+    KeyRow{Key::to, "to", KeyType::text, "an address: IPv4, IPv6, or a GID written so"},
+    KeyRow{Key::rq_psn, "rq_psn", KeyType::number, "the first PSN that is expected"},
+    KeyRow{Key::sq_psn, "sq_psn", KeyType::number, "the first PSN of requests"},
+    KeyRow{Key::timeout, "timeout", KeyType::number, "code: 4.096 us * 2^n; 0: never"},
+    KeyRow{Key::retry, "retry", KeyType::number, "retries of what nobody answers"},
+    KeyRow{Key::rnr_retry, "rnr_retry", KeyType::number, "retries of what was not ready; 7: for ever"},
+    KeyRow{Key::min_rnr, "min_rnr", KeyType::number, "code of the time in an RNR NAK"},
+    KeyRow{Key::rd_atomic, "rd_atomic", KeyType::number, "READs and atomics to ask at a time"},
+    KeyRow{Key::dest_rd_atomic, "dest_rd_atomic", KeyType::number, "READs and atomics to answer at a time"},
+    KeyRow{Key::qkey, "qkey", KeyType::key, "of datagrams"},
+    KeyRow{Key::pkey_index, "pkey_index", KeyType::number, "in the table of partition keys"},
+    KeyRow{Key::gid_index, "gid_index", KeyType::number, "of the source address"},
+    KeyRow{Key::hops, "hops", KeyType::number, "hop limit"},
+    KeyRow{Key::traffic_class, "tclass", KeyType::number, "traffic class: DSCP and ECN"},
+    KeyRow{Key::flow, "flow", KeyType::number, "flow label"},
+    KeyRow{Key::sl, "sl", KeyType::number, "service level"},
+    KeyRow{Key::op, "op", KeyType::word, "what to do", kOperationWords},
+    KeyRow{Key::flags, "flags", KeyType::words, "of a work request", kPostFlagWords},
+    KeyRow{Key::imm, "imm", KeyType::key, "immediate data, as a number whose first byte on the wire is the most significant"},
+    KeyRow{Key::compare, "compare", KeyType::key, "of cmp_swap"},
+    KeyRow{Key::swap, "swap", KeyType::key, "of cmp_swap"},
+    KeyRow{Key::add, "add", KeyType::key, "of fetch_add"},
+    KeyRow{Key::count, "count", KeyType::number, "so many, one after another"},
+    KeyRow{Key::step, "step", KeyType::number, "so much farther in memory each, here and there"},
+    KeyRow{Key::wr, "wr", KeyType::number, "the number of the first work request, that its completion has; the next have the next"},
+    KeyRow{Key::max, "max", KeyType::number, "completions to take, at most"},
+    KeyRow{Key::least, "least", KeyType::number, "completions to wait for"},
+    KeyRow{Key::wait, "wait", KeyType::number, "ms to wait, at most"},
+    KeyRow{Key::wc, "wc", KeyType::text, "a completion: WR:STATUS:OPCODE:FLAGS:LEN:IMM:QPN:SRCQP, line.hpp"},
+    KeyRow{Key::group, "group", KeyType::text, "an address of many"},
+    KeyRow{Key::event, "event", KeyType::word, "what happened", kAsyncWords},
+    KeyRow{Key::counter, "counter", KeyType::text, "NAME:VALUE, as the device names it"},
+    KeyRow{Key::line, "line", KeyType::text, "of the kernel's log"},
+    KeyRow{Key::more, "more", KeyType::number, "lines that had no room"},
+    KeyRow{Key::space, "space", KeyType::word, "of ports", kSpaceWords},
+    KeyRow{Key::at, "at", KeyType::text, "an own address"},
+    KeyRow{Key::responder_resources, "responder_resources", KeyType::number, "READs and atomics that we answer at a time"},
+    KeyRow{Key::initiator_depth, "initiator_depth", KeyType::number, "READs and atomics that we ask at a time"},
+    KeyRow{Key::flow_control, "flow_control", KeyType::number, "1: credits"},
+    KeyRow{Key::cm_event, "event", KeyType::word, "what rdma_cm said", kCmWords},
+    KeyRow{Key::listener, "listener", KeyType::number, "the listening id that was asked"},
+    KeyRow{Key::status, "status", KeyType::number, "of the event: the reason of a REJ, or an errno"},
+    KeyRow{Key::remote, "remote", KeyType::text, "the address of the other end"},
+};
+
+[[nodiscard]] constexpr const KeyRow& row_of(Key key) { return kKeys[static_cast<std::size_t>(key)]; }
+
+}  // namespace qps::transport::conformance::agent

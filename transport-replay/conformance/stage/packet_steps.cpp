@@ -1,0 +1,379 @@
+// Lines of packets: sent, expected, not expected.
+#include <dissect/mad/cm.hpp>
+#include <dissect/packet.hpp>
+#include <transport-replay/conformance/script/packet_words.hpp>
+#include <transport-replay/conformance/script/source_line.hpp>
+#include <transport-replay/conformance/stage/run.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::conformance::stage {
+
+using namespace dissect;
+
+namespace {
+
+Packet decoded(const live::ClaimedFrame& frame) {
+    Packet packet;
+    Frame whole;
+    whole.bytes = frame.bytes;
+    whole.wire_length = static_cast<std::uint32_t>(frame.bytes.size());
+    decode(whole, packet);
+    return packet;
+}
+
+std::optional<std::uint64_t> number_in(const Packet& packet, LayerKind kind, std::string_view name) {
+    const Layer* layer = find(packet, kind);
+    if (layer == nullptr) return std::nullopt;
+    for (const Field& field : header(kind).fields)
+        if (field.name == name)
+            if (const auto value = dissect::value_of(packet, *layer, field)) return value->number;
+    return std::nullopt;
+}
+
+}  // namespace
+
+Half* Run::half_named(const std::string& name) {
+    const auto half = halves_.find(name);
+    if (half == halves_.end()) {
+        cannot(fmt::format("the queue pair {} is not there", name));
+        return nullptr;
+    }
+    if (half->second.kind == script::HalfKind::verbs) {
+        cannot(fmt::format("{} is a queue pair of our own adapter: its packets are not ours to write", name));
+        return nullptr;
+    }
+    return &half->second;
+}
+
+bool Run::send(const std::vector<std::byte>& bytes) {
+    if (!endpoint_->send_raw(bytes)) return false;
+    record(bytes, now_, Sender::us);
+    event_ = now_;
+    return true;
+}
+
+std::optional<MadePacket> Run::make(const script::PacketLine& packet, Half& half) {
+    static_cast<void>(endpoint_->host().complete(route_, 0, now_));  // the next identification
+    Route route = route_;
+    route.ecn = info(packet.opcode.value_or(Opcode{})).carries_payload ? Ecn::capable_0 : Ecn::not_capable;
+    const verbs::AddressHandle handle{.destination = route.destination, .source = route.source, .network = route.network};
+    route.udp_source_port = verbs::udp_source_port(handle, half.ours, half.theirs);
+    auto made = make_packet(packet, {.route = route, .half = half, .variables = variables_, .management = management_});
+    if (!made) {
+        cannot(made.error());
+        return std::nullopt;
+    }
+    return std::move(*made);
+}
+
+void Run::note_sent(Half& half, const MadePacket& made) {
+    Packet packet = decoded({.bytes = made.bytes, .time = now_});
+    if (half.management) {
+        variables_.set("gsi.comm", management_.our_comm);
+        variables_.set("gsi.tid", management_.our_tid);
+        return;
+    }
+    if (!packet.has_transport()) return;
+    const OpcodeRow& row = info(packet.opcode);
+    if (row.place == dissect::Place::first || row.place == dissect::Place::only)
+        half.streams[0][row.request ? 0 : 1].begin(made.psn, made.pattern_offset);
+    if (!row.request) return;
+    std::uint32_t packets = 1;
+    if (row.verb == Verb::read_request)
+        if (const auto length = number_in(packet, LayerKind::reth, "infiniband.reth.dmalen"))
+            packets = *length == 0 ? 1 : static_cast<std::uint32_t>((*length - 1) / half.mtu + 1);
+    if (const Psn behind = made.psn + packets; half.next_sent.before(behind)) half.next_sent = behind;
+}
+
+// A packet of a half's own making: words as a script has them.
+bool Run::send_line(const std::string& words, Half& half) {
+    const auto split = script::split_line(words);
+    if (!split) return false;
+    const auto packet = script::parse_packet(split->tokens, script::Purpose::inject);
+    if (!packet) return false;
+    const auto made = make(*packet, half);
+    if (!made || !send(made->bytes)) return false;
+    note_sent(half, *made);
+    return true;
+}
+
+Step Run::play(const script::Inject& line) {
+    Half* half = half_named(line.half);
+    if (half == nullptr) return Step::ended;
+    const auto made = make(line.packet, *half);
+    if (!made) return Step::ended;
+    if (!send(made->bytes)) {
+        if (made->bytes.size() > endpoint_->device().limits().frame_bytes) return cannot("the frame is longer than the interface carries");
+        waits_.at = now_;  // the device has no room: behind what waits
+        return Step::wait;
+    }
+    note_sent(*half, *made);
+    return Step::next;
+}
+
+std::optional<Run::Bounds> Run::bounds_of(const script::Window& window) {
+    Bounds bounds;
+    Duration longest = given_.settings.patience;
+    if (window.earliest) {
+        const auto by = time(*window.earliest);
+        if (!by) return std::nullopt;
+        bounds.earliest = later(event_, *by);
+        longest = sum(longest, *by);
+    }
+    if (window.latest) {
+        const auto by = time(*window.latest);
+        if (!by) return std::nullopt;
+        longest = *by;
+    }
+    bounds.latest = later(event_, longest);
+    return bounds;
+}
+
+// The next that came and that nobody allowed to come.
+const live::ClaimedFrame* Run::first_of(Half& half) {
+    while (!half.arrived.empty()) {
+        const Packet packet = decoded(half.arrived.front());
+        const Comparing with{.half = half, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc};
+        const bool allowed = std::ranges::any_of(half.allowed, [&](const script::PacketLine* line) {
+            const auto differences = compare(*line, packet, with);
+            return differences && differences->empty();
+        });
+        if (!allowed) return &half.arrived.front();
+        note_received(half, packet);
+        half.arrived.pop_front();
+    }
+    return nullptr;
+}
+
+std::optional<Run::Met> Run::meet(const script::Expect& line, Half& half) {
+    Met met;
+    const live::ClaimedFrame* came = first_of(half);
+    if (came == nullptr) return met;
+    met.there = true;
+    met.time = came->time;
+    const Packet packet = decoded(*came);
+    auto differences =
+        compare(line.packet, packet, {.half = half, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc});
+    if (!differences) {
+        cannot(differences.error());
+        return std::nullopt;
+    }
+    met.differences = std::move(*differences);
+    met.holds = met.differences.empty();
+    return met;
+}
+
+void Run::note_management(const Packet& packet) {
+    if (const auto tid = number_in(packet, LayerKind::mad, "infiniband.mad.transactionid")) management_.their_tid = *tid;
+    struct Names {
+        LayerKind kind;
+        std::string_view field;
+    };
+    static constexpr std::array kLocal{
+        Names{LayerKind::cm_req, "infiniband.cm.req"},           Names{LayerKind::cm_rep, "infiniband.cm.rep"},
+        Names{LayerKind::cm_mra, "infiniband.cm.mra.localcommid"}, Names{LayerKind::cm_rej, "infiniband.cm.rej.localcommid"},
+        Names{LayerKind::cm_dreq, "infiniband.cm.dreq.localcommid"}, Names{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req.requestid"},
+        Names{LayerKind::cm_lap, "infiniband.cm.lap.localcommid"},
+    };
+    for (const Names& row : kLocal)
+        if (const auto comm = number_in(packet, row.kind, row.field)) management_.their_comm = static_cast<std::uint32_t>(*comm);
+}
+
+// What was taken: it moves what the half knows of the conversation.
+void Run::note_received(Half& half, const Packet& packet) {
+    if (half.management) return note_management(packet);
+    if (!packet.has_transport()) return;
+    const OpcodeRow& row = info(packet.opcode);
+    if (row.request) {
+        half.last_request = packet.psn;
+        if (row.place == dissect::Place::first || row.place == dissect::Place::only) half.streams[1][0].begin(packet.psn, 0);
+        return;
+    }
+    if (row.place == dissect::Place::first || row.place == dissect::Place::only) half.streams[1][1].begin(packet.psn, 0);
+    const auto type = number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode");
+    const Psn behind = type.value_or(0) == 0 ? packet.psn + 1 : packet.psn;
+    if (half.next.before(behind)) half.next = behind;
+}
+
+void Run::accept(const script::Expect& line, Half& half) {
+    const live::ClaimedFrame& frame = half.arrived.front();
+    const Packet packet = decoded(frame);
+    for (const script::Binding& binding : line.packet.bindings)
+        if (const auto value = stage::value_of(packet, binding.kind, *binding.field)) {
+            variables_.set(binding.variable, value->number);
+            if (!value->bytes.empty()) variables_.set_bytes(binding.variable, value->bytes);
+        }
+    note_received(half, packet);
+    // A response that begins in the middle of the pattern goes on from there.
+    const auto from = std::ranges::find(line.packet.words, script::Special::from, &script::PacketWord::special);
+    if (from != line.packet.words.end() && packet.has_transport())
+        if (const auto offset = variables_.value_of(*from->pattern.choices.front().first)) {
+            auto& beginnings = half.streams[1][info(packet.opcode).request ? 0 : 1].beginnings;
+            if (!beginnings.empty() && beginnings.back().psn == packet.psn) beginnings.back().offset = *offset;
+        }
+    event_ = frame.time;
+    ++outcome_.examined;
+    half.arrived.pop_front();
+}
+
+Step Run::play(const script::Expect& line) {
+    Half* half = half_named(line.half);
+    if (half == nullptr) return Step::ended;
+    const auto bounds = bounds_of(line.window);
+    if (!bounds) return Step::ended;
+    auto met = meet(line, *half);
+    if (!met) return Step::ended;
+    if (!met->there) {
+        if (now_ < bounds->latest) {
+            static_cast<void>(wait_until(bounds->latest));
+            return Step::wait;
+        }
+        fail_silent(line.half, line.packet.text, *bounds);
+        return Step::ended;
+    }
+    met->early = met->holds && bounds->earliest && met->time < *bounds->earliest;
+    met->late = met->holds && met->time > bounds->latest;
+    if (!met->holds || met->early || met->late) {
+        fail_packet(line.half, line.packet, *met, first_of(*half), *bounds);
+        return Step::ended;
+    }
+    accept(line, *half);
+    return Step::next;
+}
+
+Step Run::play(const script::Nothing& line) {
+    const auto lasting = time(line.lasting);
+    if (!lasting) return Step::ended;
+    const Instant last = later(event_, *lasting);
+    for (auto& [name, half] : halves_) {
+        if (!line.half.empty() && name != line.half) continue;
+        const live::ClaimedFrame* came = first_of(half);
+        if (came == nullptr || came->time > last) continue;
+        fail_unexpected(half, *came, *lasting);
+        return Step::ended;
+    }
+    if (wait_until(last)) return Step::wait;
+    ++outcome_.examined;
+    event_ = now_;
+    return Step::next;
+}
+
+Step Run::play(const script::Allow& line) {
+    Half* half = half_named(line.half);
+    if (half == nullptr) return Step::ended;
+    if (std::ranges::find(half->allowed, &line.packet) == half->allowed.end()) half->allowed.push_back(&line.packet);
+    return Step::next;
+}
+
+Step Run::play(const script::Either& line) {
+    std::optional<Instant> latest;
+    const script::Expect* first = nullptr;
+    for (const script::Block& branch : line.branches) {
+        if (const auto* nothing = std::get_if<script::Nothing>(&branch.front().body)) {
+            const auto lasting = time(nothing->lasting);
+            if (!lasting) return Step::ended;
+            latest = std::max(latest.value_or(live::kAtOnce), later(event_, *lasting));
+            continue;
+        }
+        const auto& expect = std::get<script::Expect>(branch.front().body);
+        if (first == nullptr) first = &expect;
+        Half* half = half_named(expect.half);
+        const auto bounds = half == nullptr ? std::nullopt : bounds_of(expect.window);
+        if (!bounds) return Step::ended;
+        latest = std::max(latest.value_or(live::kAtOnce), bounds->latest);
+        const auto met = meet(expect, *half);
+        if (!met) return Step::ended;
+        if (!met->holds || (bounds->earliest && met->time < *bounds->earliest) || met->time > bounds->latest) continue;
+        accept(expect, *half);
+        enter(branch, nullptr, nullptr, 1);
+        cursors_.back().next = 1;  // its first line has been played
+        return Step::next;
+    }
+    // Something came that no branch begins with; or nothing did, for as long as the longest waits.
+    for (const script::Block& branch : line.branches) {
+        const auto* expect = std::get_if<script::Expect>(&branch.front().body);
+        if (expect == nullptr) continue;
+        Half& half = halves_[expect->half];
+        const auto met = meet(*expect, half);
+        if (!met) return Step::ended;
+        if (!met->there) continue;
+        fail_packet(expect->half, expect->packet, *met, first_of(half), bounds_of(expect->window));
+        return Step::ended;
+    }
+    for (const script::Block& branch : line.branches) {
+        const auto* nothing = std::get_if<script::Nothing>(&branch.front().body);
+        const auto lasting = nothing == nullptr ? std::nullopt : time(nothing->lasting);
+        if (!lasting || now_ < later(event_, *lasting)) continue;
+        event_ = now_;
+        enter(branch, nullptr, nullptr, 1);
+        cursors_.back().next = 1;
+        return Step::next;
+    }
+    if (latest && wait_until(*latest)) return Step::wait;
+    fail_silent(first == nullptr ? "" : first->half, "one of the alternatives", {.earliest = {}, .latest = now_});
+    return Step::ended;
+}
+
+Step Run::play(const script::Alive& line) {
+    if (line.half.empty()) return alive_device();
+    Half* half = half_named(line.half);
+    if (half == nullptr) return Step::ended;
+    return half->service == Service::rc ? alive_half(*half) : alive_device();
+}
+
+// An empty WRITE needs no key and no receive (C9-88), and its acknowledgment says that the queue pair goes on.
+Step Run::alive_half(Half& half) {
+    if (waits_.part == 0) {
+        half.arrived.clear();
+        waits_.psn = half.next;
+        if (!send_line(fmt::format("RC_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", half.next.value()), half)) return Step::ended;
+        waits_.part = 1;
+        waits_.until = later(now_, given_.settings.patience);
+    }
+    while (const live::ClaimedFrame* came = first_of(half)) {
+        const Packet packet = decoded(*came);
+        const bool answers = packet.opcode == Opcode::rc_acknowledge && packet.psn == waits_.psn &&
+                             number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode").value_or(1) == 0;
+        event_ = came->time;
+        note_received(half, packet);
+        half.arrived.pop_front();
+        if (!answers) continue;
+        ++outcome_.examined;
+        return Step::next;
+    }
+    if (wait_until(*waits_.until)) return Step::wait;
+    fail_silent(half.name, "an ACK of an empty RC_RDMA_WRITE_ONLY", {.earliest = {}, .latest = *waits_.until});
+    return Step::ended;
+}
+
+// The agent, or, where there is none, the manager of connections: it rejects what nobody offers.
+Step Run::alive_device() {
+    if (given_.device.there()) {
+        if (waits_.part == 1) return asked_.empty() ? Step::next : Step::wait;
+        waits_.part = 1;
+        ask(script::Side::device, Question(agent::Verb::ping), [this](const agent::ParsedAnswer&) { ++outcome_.examined; });
+        return Step::wait;
+    }
+    Half& gsi = halves_["gsi"];
+    if (waits_.part == 0) {
+        gsi.arrived.clear();
+        if (!send_line("REQ service=0x0000000001060009", gsi)) return Step::ended;
+        waits_.part = 1;
+        waits_.until = later(now_, sum(given_.settings.patience, given_.settings.patience));
+    }
+    if (!gsi.arrived.empty()) {
+        gsi.arrived.clear();
+        ++outcome_.examined;
+        event_ = now_;
+        return Step::next;
+    }
+    if (wait_until(*waits_.until)) return Step::wait;
+    outcome_.silent = true;
+    fail_silent("gsi", "any answer to a request that nobody serves", {.earliest = {}, .latest = *waits_.until});
+    return Step::ended;
+}
+
+}  // namespace qps::transport::conformance::stage

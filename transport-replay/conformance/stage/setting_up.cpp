@@ -1,0 +1,210 @@
+// Queue pairs of the device and our halves of them: by agents, or by connection management with whoever listens there.
+#include <dissect/packet.hpp>
+#include <transport-replay/conformance/stage/run.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::conformance::stage {
+
+using namespace dissect;
+using script::HalfKind;
+using script::Side;
+
+namespace {
+
+constexpr std::uint32_t kFirstRawQpn = 0x80'0000;  // above any number that the adapter gives out
+constexpr std::uint64_t kRawQpns = 0x40'0000;
+constexpr Duration kRequestAgain{1'000'000'000};
+constexpr std::size_t kMostRequests = 3;
+
+constexpr std::string_view kind_word(Service service) {
+    return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud";
+}
+
+std::string address_text(const Address& address) { return text(live::in_space(address, AddressSpace::roce_v2)); }
+
+}  // namespace
+
+std::optional<std::string> Run::setting(const script::Settings& settings, std::string_view key) {
+    const auto found = std::ranges::find(settings, key, &script::Setting::key);
+    if (found == settings.end()) return std::nullopt;
+    if (found->choices.empty()) return "1";
+    const script::SettingChoice& choice = found->choices.front();
+    if (!choice.value) return choice.text;
+    const auto value = number(*choice.value);
+    return value ? std::optional(std::to_string(*value)) : std::nullopt;
+}
+
+std::optional<std::uint64_t> Run::number_of(const script::Settings& settings, std::string_view key) {
+    const auto found = std::ranges::find(settings, key, &script::Setting::key);
+    if (found == settings.end() || found->choices.empty() || !found->choices.front().value) return std::nullopt;
+    return number(*found->choices.front().value);
+}
+
+void Run::define_half(const Half& half) {
+    const auto name = [&](std::string_view member) { return fmt::format("{}.{}", half.name, member); };
+    variables_.set(name("qpn"), std::to_underlying(half.ours));
+    variables_.set(name("psn"), half.our_first.value());
+    variables_.set(name("dut"), std::to_underlying(half.theirs));
+    variables_.set(name("dut_psn"), half.their_first.value());
+    variables_.set(name("mtu"), half.mtu);
+    variables_.set(name("id"), half.agent_qp.value_or(0));
+}
+
+void Run::free_half(Half& half) {
+    if (half.agent_qp) ask(Side::device, std::move(Question(agent::Verb::qp_free).put("qp", *half.agent_qp)), nullptr);
+    if (half.our_qp) ask(Side::us, std::move(Question(agent::Verb::qp_free).put("qp", *half.our_qp)), nullptr);
+    endpoint_->release(half.ours);
+    regions_.erase("dut " + half.name + ".recv");
+    regions_.erase("dut " + half.name + ".send");
+}
+
+Step Run::play(const script::Release& line) {
+    const auto half = halves_.find(line.name);
+    if (half != halves_.end() && waits_.part == 0) {
+        free_half(half->second);
+        halves_.erase(half);
+        waits_.part = 1;
+    }
+    return asked_.empty() ? Step::next : Step::wait;
+}
+
+Step Run::play(const script::MakeQp& line) {
+    if (waits_.part == 0) {
+        if (line.kind != HalfKind::managed && !given_.device.there()) return cannot("a queue pair of the device takes its agent (--agent), or `cm`");
+        if (line.kind == HalfKind::verbs && !given_.us.there()) return cannot("there is no adapter of ours");
+        if (const auto old = halves_.find(line.name); old != halves_.end()) free_half(old->second);
+        Half& half = halves_[line.name] = Half{};
+        half.name = line.name;
+        half.kind = line.kind;
+        half.service = line.service;
+        half.ours = Qpn{static_cast<std::uint32_t>(kFirstRawQpn + draw() % kRawQpns)};
+        half.our_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "psn").value_or(draw())));
+        half.their_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "dut_psn").value_or(draw())));
+        half.next = half.next_sent = half.our_first;
+        half.mtu = static_cast<std::uint32_t>(number_of(line.settings, "mtu").value_or(1024));
+        half.qkey = Qkey{static_cast<std::uint32_t>(number_of(line.settings, "qkey").value_or(std::to_underlying(half.qkey)))};
+        if (phase_ != Phase::playing) return Step::ended;
+        waits_.part = 1;
+        if (line.kind != HalfKind::verbs && !endpoint_->claim(half.ours)) return cannot("too many queue pairs");
+        if (line.kind != HalfKind::managed) make_at_agents(line, half);
+    }
+    Half& half = halves_[line.name];
+    if (line.kind == HalfKind::managed) return connect_managed(line, half);
+    if (!asked_.empty()) return Step::wait;
+    define_half(half);
+    return Step::next;
+}
+
+// Both ends are made before either is connected: each is told the other's number.
+void Run::make_at_agents(const script::MakeQp& line, Half& half) {
+    const auto question = [&](bool device) {
+        Question made(agent::Verb::qp);
+        made.put("kind", kind_word(line.service));
+        if (const auto sends = setting(line.settings, "sq")) made.put("sends", *sends);
+        if (const auto receives = setting(line.settings, "rq")) made.put("receives", *receives);
+        if (const auto room = setting(line.settings, "inline")) made.put("inline", *room);
+        if (const auto srq = setting(line.settings, "srq"); srq && device) made.put("srq", *srq);
+        return made;
+    };
+    if (line.kind == HalfKind::verbs)
+        ask(Side::us, question(false), [&half](const agent::ParsedAnswer& answer) {
+            half.our_qp = answer.fields.number_or(agent::Key::qp, 0);
+            half.ours = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+        });
+    Question theirs = question(true);
+    const auto domain = number_of(line.settings, "pd");
+    if (domain && *domain != 0) theirs.put("pd", domains_[{Side::device, *domain}]);
+    ask(Side::device, std::move(theirs), [this, &line, &half](const agent::ParsedAnswer& answer) {
+        half.agent_qp = answer.fields.number_or(agent::Key::qp, 0);
+        half.theirs = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+        connect_at(Side::device, line, half);
+        if (line.kind == HalfKind::verbs) connect_at(Side::us, line, half);
+        const auto count = number_of(line.settings, "recv_count");
+        const auto length = number_of(line.settings, "recv_len");
+        if (!count || !length || *count == 0) return;
+        make_region(Side::device, half.name + ".recv", {}, *count * *length, [this, &half, count, length](const Region& region) {
+            Question receive(agent::Verb::recv);
+            receive.put("qp", half.agent_qp.value_or(0)).put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
+            ask(Side::device, std::move(receive), nullptr);
+        });
+    });
+}
+
+// From reset to RTS. What a script says of a queue pair is said of the device's; ours is patient.
+void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
+    const bool device = side == Side::device;
+    Question connect(agent::Verb::connect);
+    connect.put("qp", device ? half.agent_qp.value_or(0) : half.our_qp.value_or(0));
+    if (line.service == Service::ud) {
+        connect.put("qkey", std::to_underlying(half.qkey)).put("sq_psn", device ? half.their_first.value() : half.our_first.value());
+        ask(side, std::move(connect), nullptr);
+        return;
+    }
+    connect.put("to", address_text(device ? route_.source : route_.destination));
+    connect.put("qpn", std::to_underlying(device ? half.ours : half.theirs));
+    connect.put("rq_psn", (device ? half.our_first : half.their_first).value());
+    connect.put("sq_psn", (device ? half.their_first : half.our_first).value());
+    connect.put("mtu", std::uint64_t{half.mtu});
+    struct Named {
+        std::string_view ours, agents;
+    };
+    static constexpr std::array kOfDevice{Named{"timeout", "timeout"},     Named{"retry", "retry"},          Named{"rnr_retry", "rnr_retry"},
+                                          Named{"min_rnr", "min_rnr"},     Named{"depth", "rd_atomic"},      Named{"resources", "dest_rd_atomic"},
+                                          Named{"access", "access"}};
+    if (device)
+        for (const Named& row : kOfDevice)
+            if (const auto value = setting(line.settings, row.ours); value && (line.service == Service::rc || row.ours == "access"))
+                connect.put(row.agents, row.ours == "access" && *value == "none" ? "local" : *value);
+    ask(side, std::move(connect), nullptr);
+}
+
+// Our half calls whoever listens: REQ, REP, RTU, each a packet of queue pair 1.
+Step Run::connect_managed(const script::MakeQp& line, Half& half) {
+    Half& gsi = halves_["gsi"];
+    const auto port = number_of(line.settings, "port").value_or(variables_.number("port").value_or(0));
+    if (port == 0) {
+        end(Verdict::not_applicable, "where the device listens was not said (--port)");
+        return Step::ended;
+    }
+    const std::uint64_t code = half.mtu >= 4096 ? 5 : half.mtu >= 2048 ? 4 : half.mtu >= 1024 ? 3 : half.mtu >= 512 ? 2 : 1;
+    if (!waits_.until || now_ >= *waits_.until) {
+        if (waits_.part > kMostRequests) return cannot("nobody answers the request for a connection");
+        ++waits_.part;
+        waits_.until = later(now_, kRequestAgain);
+        const std::string request = fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(half.ours),
+                                                half.our_first.value(), code, line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");
+        if (!send_line(request, gsi)) return Step::ended;
+        half.our_comm = management_.our_comm;
+    }
+    for (; !gsi.arrived.empty(); gsi.arrived.pop_front()) {
+        Packet packet;
+        Frame whole;
+        whole.bytes = gsi.arrived.front().bytes;
+        whole.wire_length = static_cast<std::uint32_t>(whole.bytes.size());
+        decode(whole, packet);
+        const auto field = [&](LayerKind kind, std::string_view name) -> std::uint64_t {
+            for (const Field& each : header(kind).fields)
+                if (each.name == name)
+                    if (const auto value = stage::value_of(packet, kind, each)) return value->number;
+            return 0;
+        };
+        if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == half.our_comm)
+            return cannot(fmt::format("the connection to port {} is refused, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
+        if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != half.our_comm) continue;
+        note_received(gsi, packet);
+        half.their_comm = management_.their_comm;
+        half.theirs = Qpn{static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.localqpn"))};
+        half.their_first = Psn(static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.startpsn")));
+        gsi.arrived.pop_front();
+        if (!send_line("RTU", gsi)) return Step::ended;
+        define_half(half);
+        return Step::next;
+    }
+    waits_.at = waits_.until;
+    return Step::wait;
+}
+
+}  // namespace qps::transport::conformance::stage
