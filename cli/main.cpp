@@ -146,15 +146,16 @@ constexpr std::array kCommands{
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
             {.pattern = true},
             run_fields},
-    Command{"peer",
-            "a live endpoint on a wire: serves or calls rping, perftest and others, and is one itself",
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
-            "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # ib_write_bw -s 4096 -x 1 and an address of this machine\n"
-            "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
-            {.live = true, .program = true},
-            run_peer},
+    Command{
+        "peer",
+        "a live endpoint on a wire: serves or calls rping, perftest and others, and is one itself",
+        "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # rping -c -a 10.77.0.9 works now\n"
+        "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
+        "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
+        "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # ib_write_bw -s 4096 -x 1 and an address of this machine\n"
+        "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
+        {.live = true, .program = true},
+        run_peer},
     Command{"pingpong",
             "round-trip times of a live peer and what they cost: SEND and WRITE/READ, polling and waiting",
             "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serves\n"
@@ -167,7 +168,8 @@ constexpr std::array kCommands{
             "Play scripts with a device under test, and say what it did otherwise",
             "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
             "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
-            "  qpscope conform --list --script rsp-05.script",
+            "  qpscope conform --list --script rsp-05.script\n"
+            "  qpscope conform --script-of trace.pcapng -Y 'infiniband.bth.destqp in {17, 18}' -o again.script",
             {.live = true, .conform = true},
             run_conform},
 };
@@ -347,7 +349,11 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (command.takes.program) add_program_options(*sub, options.live);
     if (command.takes.pingpong) add_pingpong_options(*sub, options.live);
-    if (command.takes.conform) add_conform_options(*sub, options.conform);
+    if (command.takes.conform) {
+        add_conform_options(*sub, options.conform);
+        sub->add_option("-Y,--filter", options.filter, "With --script-of: take only packets that this display filter matches")
+            ->type_name("FILTER");
+    }
     if (command.takes.live) add_live_options(*sub, options.live);
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")
