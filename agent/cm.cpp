@@ -112,7 +112,9 @@ Answer Agent::program(CmEnd& end, const Fields& wants, ibv_qp_state last) {
         ibv_qp_attr attr{};
         attr.qp_state = state;
         int mask = 0;
-        if (rdma_init_qp_attr(end.id.get(), &attr, &mask) != 0) return refused(errno, "rdma_init_qp_attr");
+        // Of datagrams the kernel knows what INIT takes; the rest takes nothing that it could know.
+        if (pair->kind == QpKind::ud && state != IBV_QPS_INIT) mask = state == IBV_QPS_RTR ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_SQ_PSN;
+        else if (rdma_init_qp_attr(end.id.get(), &attr, &mask) != 0) return refused(errno, "rdma_init_qp_attr");
         if ((mask & IBV_QP_ACCESS_FLAGS) != 0) attr.qp_access_flags = access_of(wants.number_or(Key::access, 0xf));
         if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) attr.min_rnr_timer = static_cast<std::uint8_t>(wants.number_or(Key::min_rnr, 12));
         const auto depth = [&](int which, Key key, std::uint8_t& value, std::uint8_t otherwise) {

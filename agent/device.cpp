@@ -6,6 +6,8 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -116,6 +118,9 @@ std::shared_ptr<Pages> Pages::make(std::size_t size) {
     void* const begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return begin == MAP_FAILED ? nullptr : std::make_shared<Pages>(static_cast<std::byte*>(begin), size);
 }
+Membership::~Membership() {
+    if (socket_ >= 0) close(socket_);
+}
 Pages::~Pages() { munmap(begin_, size_); }
 
 std::optional<ibv_gid> gid_of(std::string_view text) {
@@ -176,6 +181,33 @@ std::uint8_t Device::gid_index_for(const ibv_gid& destination) const {
     return 0;
 }
 
+std::string Device::netdev() const {
+    const std::vector<ibv_gid_entry> gids = gids_of(context_, choice_.port);
+    const std::string folder = sysfs() + "/ports/" + std::to_string(choice_.port) + "/gid_attrs/ndevs/";
+    return gids.empty() ? std::string{} : first_line(folder + std::to_string(gids.front().gid_index));
+}
+
+// RoCEv2 packets to a group are IP's to let in.
+int Device::join(const ibv_gid& group, int& socket) const {
+    const bool narrow = reach_of(group) == Reach::ipv4;
+    group_req request{};
+    request.gr_interface = if_nametoindex(netdev().c_str());
+    if (narrow) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        std::memcpy(&address.sin_addr, group.raw + 12, 4);
+        std::memcpy(&request.gr_group, &address, sizeof address);
+    } else {
+        sockaddr_in6 address{};
+        address.sin6_family = AF_INET6;
+        std::memcpy(&address.sin6_addr, group.raw, 16);
+        std::memcpy(&request.gr_group, &address, sizeof address);
+    }
+    socket = ::socket(narrow ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return errno;
+    return setsockopt(socket, narrow ? IPPROTO_IP : IPPROTO_IPV6, MCAST_JOIN_GROUP, &request, sizeof request) == 0 ? 0 : errno;
+}
+
 Answer Device::hello() const {
     ibv_device_attr_ex attr{};
     ibv_port_attr port{};
@@ -193,9 +225,7 @@ Answer Device::hello() const {
     if (!driver.empty()) fields.add(Key::driver, std::string_view(driver));
     const std::string_view firmware(plain.fw_ver, strnlen(plain.fw_ver, sizeof plain.fw_ver));
     if (!firmware.empty()) fields.add(Key::firmware, firmware);
-    const std::vector<ibv_gid_entry> gids = gids_of(context_, choice_.port);
-    const auto netdev = first_line(sysfs() + "/ports/" + std::to_string(choice_.port) + "/gid_attrs/ndevs/" +
-                                   std::to_string(gids.empty() ? 0 : gids.front().gid_index));
+    const std::string netdev = this->netdev();
     if (!netdev.empty()) {
         fields.add(Key::netdev, std::string_view(netdev));
         fields.add(Key::mac, std::string_view(first_line("/sys/class/net/" + netdev + "/address")));
@@ -203,7 +233,7 @@ Answer Device::hello() const {
     fields.add(Key::port, std::uint64_t{choice_.port}).add(Key::guid, std::uint64_t{be64toh(plain.node_guid)});
     fields.add(Key::port_state, std::string_view(ibv_port_state_str(port.state)));
     fields.add(Key::mtu, static_cast<std::uint64_t>(port.active_mtu - IBV_MTU_256));
-    for (const ibv_gid_entry& each : gids)
+    for (const ibv_gid_entry& each : gids_of(context_, choice_.port))
         fields.add(Key::gid, std::to_string(each.gid_index) + "/" + std::string(name_of(each.gid_type)) + "/" + text_of_gid(each.gid));
     for (int i = 0; i < port.pkey_tbl_len; ++i) {
         __be16 pkey = 0;

@@ -27,6 +27,11 @@ public:
     // Of the source address for that destination: RoCEv2 and of the same kind, unless the user chose one.
     [[nodiscard]] std::uint8_t gid_index_for(const ibv_gid& destination) const;
 
+    // The network interface below, or nothing.
+    [[nodiscard]] std::string netdev() const;
+    // This host becomes a member of the group on that interface; 0, or an errno.
+    [[nodiscard]] int join(const ibv_gid& group, int& socket) const;
+
     [[nodiscard]] Answer hello() const;
     [[nodiscard]] Answer counters() const;
     [[nodiscard]] Answer kernel_log();

@@ -83,12 +83,25 @@ struct Window {
     OwnedMw mw;
     unsigned type = 2;
 };
+// A socket that keeps this host a member of a group, for verbs do not tell the network.
+class Membership {
+public:
+    explicit Membership(int socket = -1) : socket_(socket) {}
+    Membership(Membership&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+    Membership& operator=(Membership&&) = delete;
+    ~Membership();
+
+private:
+    int socket_;
+};
+
 struct QueuePair {
     QpKind kind = QpKind::rc;
     bool own_cq = false;
     std::uint64_t cq = 0;
-    std::uint64_t srq = 0;                     // 0: none
-    std::map<std::string, OwnedAh> handles{};  // of datagrams, by where to; kMostObjects
+    std::uint64_t srq = 0;                       // 0: none
+    std::map<std::string, OwnedAh> handles{};    // of datagrams, by where to; kMostObjects
+    std::map<std::string, Membership> groups{};  // by address
     OwnedQp qp{};
 };
 struct CmEnd {

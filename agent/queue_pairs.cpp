@@ -278,8 +278,12 @@ Answer Agent::attach(const Fields& ask) {
     if (pair == nullptr) return unknown("qp");
     const auto group = gid_of(ask.text(Key::group));
     if (!group) return refused(EINVAL, "group");
-    const int error = ibv_attach_mcast(pair->qp.get(), &*group, 0);
-    return error == 0 ? Answer{} : refused(error, "ibv_attach_mcast");
+    if (pair->groups.size() >= kMostObjects) return refused(ENOSPC, "groups of one queue pair");
+    if (const int error = ibv_attach_mcast(pair->qp.get(), &*group, 0); error != 0) return refused(error, "ibv_attach_mcast");
+    int socket = -1;
+    const int error = device_.join(*group, socket);
+    pair->groups.emplace(ask.text(Key::group), Membership(socket));
+    return error == 0 ? Answer{} : refused(error, "MCAST_JOIN_GROUP");
 }
 
 Answer Agent::detach(const Fields& ask) {
@@ -287,6 +291,7 @@ Answer Agent::detach(const Fields& ask) {
     if (pair == nullptr) return unknown("qp");
     const auto group = gid_of(ask.text(Key::group));
     if (!group) return refused(EINVAL, "group");
+    pair->groups.erase(std::string(ask.text(Key::group)));
     const int error = ibv_detach_mcast(pair->qp.get(), &*group, 0);
     return error == 0 ? Answer{} : refused(error, "ibv_detach_mcast");
 }

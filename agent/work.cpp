@@ -61,6 +61,7 @@ Completion completion_of(const ibv_wc& wc) {
     done.length = wc.byte_len;
     done.source_qp = wc.src_qp;
     if ((wc.wc_flags & IBV_WC_GRH) != 0) done.flags |= bit(DoneFlag::grh);
+    if ((wc.wc_flags & IBV_WC_IP_CSUM_OK) != 0) done.flags |= bit(DoneFlag::csum);
     if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) {
         done.flags |= bit(DoneFlag::imm);
         done.imm = ntohl(wc.imm_data);

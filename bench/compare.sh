@@ -49,11 +49,13 @@ for ((round = 1; round <= rounds; ++round)); do
     clock info-large "$bin/qpscope" info "$large"
     clock info-small "$bin/qpscope" info "$small"
     clock analyze-large "$bin/qpscope" analyze "$large"
+    clock check-large "$bin/qpscope" check --fail-on never "$large"
     "$bin/bench_window" "$large" 2>/dev/null >"$samples/window.$round"
     field all_s <"$samples/window.$round" >>"$samples/window-large"
     take headers "$bin/bench_analyze" "$headers"
     take many "$bin/bench_analyze" "$many"
     clock analyze-many "$bin/qpscope" analyze "$many"
+    clock check-many "$bin/qpscope" check --fail-on never "$many"
     if ((round <= rival_rounds)); then
         clock tshark-large tshark -r "$large" -T fields -e frame.number
         clock expert-large tshark -q -z expert -r "$large"
@@ -91,6 +93,7 @@ times info-large "qpscope info"
 times info-zst "qpscope info, zstd file"
 times tshark-large "tshark -T fields -e frame.number"
 times analyze-large "qpscope analyze"
+times check-large "qpscope check"
 times expert-large "tshark -q -z expert"
 times window-large "the window: opened, all read and analysed"
 echo "$packets packets, 64 bytes of payload"
@@ -113,6 +116,8 @@ target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)
 target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
 target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5
 target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 500
+target "qpscope check / qpscope analyze, 1 KiB" "$(ratio check-large analyze-large)" "" "<=" 1.5
+target "check / analyze, 100,000 queue pairs" "$(ratio check-many analyze-many)" "" "<=" 1.5
 target "the window / qpscope analyze, 1 KiB" "$(ratio window-large analyze-large)" "" "<=" 1.3
 # NAME: the worst of all rounds of the window over the large capture
 window() { cat "$samples"/window.* | field "$1" | sort -g | tail -n 1; }

@@ -36,10 +36,11 @@ public:
 
     [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
 
-    void take(const ObservationBatch& observations) {
+    void take(const ObservationBatch& observations, std::size_t slot) {
         if (full()) return;
-        observations.follow(analysis_, [&](const Observation& observation, const PacketStory& story, std::size_t) {
+        observations.follow(analysis_, [&](const Observation& observation, const PacketStory& story, std::size_t place) {
             ++packets_;
+            if (listening_.placed) listening_.placed(slot, place, observation, story);
             if (listening_.packet) listening_.packet(observation, story);
             hand_on();
             return !full();
@@ -115,10 +116,17 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
         input.wake_when_idle();
         const Jobs jobs = jobs_for(options, input);
         std::vector<ObservationBatch> parts(jobs.slots());
-        const auto begin = [&](std::size_t slot) { parts[slot].clear(); };
-        const auto each = [&](std::size_t slot, const Packet& packet) { parts[slot].add(packet); };
+        if (listening.slots) listening.slots(parts.size());
+        const auto begin = [&](std::size_t slot) {
+            parts[slot].clear();
+            if (listening.begin) listening.begin(slot);
+        };
+        const auto each = [&](std::size_t slot, const Packet& packet) {
+            parts[slot].add(packet);
+            if (listening.each) listening.each(slot, packet);
+        };
         const auto consume = [&](std::size_t slot) {
-            analyst.take(parts[slot]);
+            analyst.take(parts[slot], slot);
             if (input.live()) analyst.pause();
             return !analyst.full() && output.ok();
         };

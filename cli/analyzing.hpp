@@ -20,6 +20,12 @@ struct Listening {
     std::function<void(const transport::Observation&, const transport::PacketStory&)> packet{};
     // Each message when nothing more can happen to it, after the packet that ended it.
     std::function<void(transport::ConnectionId, transport::End requester, const transport::Message&)> message{};
+    // For who needs more of a packet than its observation: in any thread, what each batch is made of, in one of `slots`. Then, with
+    // the others: each packet that was analysed, by its place in the batch.
+    std::function<void(std::size_t slots)> slots{};
+    std::function<void(std::size_t slot)> begin{};
+    std::function<void(std::size_t slot, const dissect::Packet&)> each{};
+    std::function<void(std::size_t slot, std::size_t place, const transport::Observation&, const transport::PacketStory&)> placed{};
     // Where packets arrive as they happen: what is known so far, at most once a second.
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
     // The same for those who only have to show what they hold back.

@@ -9,6 +9,7 @@
 namespace qps::cli {
 
 [[nodiscard]] ExitCode run_analyze(const Options& options);
+[[nodiscard]] ExitCode run_check(const Options& options);
 [[nodiscard]] ExitCode run_connections(const Options& options);
 [[nodiscard]] ExitCode run_messages(const Options& options);
 [[nodiscard]] ExitCode run_findings(const Options& options);

@@ -23,7 +23,7 @@ struct ExitCodeRow {
 
 inline constexpr std::array kExitCodes{
     ExitCodeRow{ExitCode::done, "done"},
-    ExitCodeRow{ExitCode::findings, "findings as severe as --fail-on says, or worse"},
+    ExitCodeRow{ExitCode::findings, "findings or failed checks as severe as --fail-on says, or worse"},
     ExitCodeRow{ExitCode::usage, "wrong use: unknown option, wrong filter, no such connection"},
     ExitCodeRow{ExitCode::unreadable, "the input cannot be read, or is no capture"},
     ExitCodeRow{ExitCode::damaged, "the input is damaged or cut; what was readable is reported"},

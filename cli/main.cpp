@@ -44,6 +44,7 @@ struct Takes {
     bool pingpong = false;
     bool conform = false;
     bool replayed = false;
+    bool verdicts = false;
 };
 
 struct Command {
@@ -63,6 +64,16 @@ constexpr std::array kCommands{
             "  qpscope analyze -i eth0                                    # until Ctrl-C",
             {.captures = true, .analysis = true},
             run_analyze},
+    Command{"check",
+            "verdicts on every rule of the protocol that a capture can decide: pass, fail, inconclusive",
+            "  qpscope check trace.pcap\n"
+            "  qpscope check --all --only FMT,RSP-02 trace.pcap\n"
+            "  qpscope check --profile nic.profile --fail-on high trace.pcap || echo broken\n"
+            "  qpscope check -f html -o report.html --evidence packets trace.pcap\n"
+            "  qpscope check -f json -o new.json --compare old.json trace.pcap     # between two firmwares\n\n"
+            "A profile has lines such as: name My NIC; declares ooo; deviation FMT-08 = ticket 4711.",
+            {.captures = true, .verdicts = true},
+            run_check},
     Command{"connections",
             "a row a connection; --match finds those that a log line is about",
             "  qpscope connections trace.pcap\n"
@@ -366,7 +377,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.long_report)
         sub->add_flag("-l,--long", options.long_report, "The whole report of each of several captures, not a line");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Only fields whose name or meaning holds this");
-    add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
+    if (command.takes.verdicts) add_check_options(*sub, options.check);
+    else add_choice(*sub, "-f,--format", options.format, kFormats, "table, json, ndjson, csv or tsv");
     if (command.takes.tickets)
         sub->add_flag("--markdown", options.markdown,
                       "Each as a ticket in Markdown: what happened, what proves it, how good the capture is")

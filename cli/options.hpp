@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "check_options.hpp"
 #include "conform_options.hpp"
 #include "conversation_options.hpp"
 #include "live_options.hpp"
@@ -52,6 +53,8 @@ struct Options {
     bool markdown = false;                             // findings: each as a ticket
 
     LiveOptions live;  // of the commands that speak on a wire
+
+    CheckOptions check;
 
     // Of replay.
     std::string send_by;                // interface

@@ -14,8 +14,6 @@ build  nlohmann-json3-dev  small JSON documents
 build  libisal-dev         CRC-32 at the speed of memory
 build  libpcap-dev         live capture and BPF filters
 build  libre2-dev          regular expressions in filters
-build  libibverbs-dev      the agent beside a device under test
-build  librdmacm-dev       connections of that device
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 build  qt6-base-dev        the window
@@ -33,6 +31,8 @@ lint   clang-tidy-19       the linter
 fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
 test   tshark              a second opinion on every field; where it is missing that test is skipped
+agent  libibverbs-dev      the agent beside a device under test; without these two it is not built, and nothing else misses them
+agent  librdmacm-dev       connections of that device
 interop  qemu-system-x86  the machines of the interoperability lab
 interop  cpio             packs what they boot from
 interop  kmod             finds the modules they need

@@ -48,6 +48,8 @@ const std::vector<Golden> kGolden{
     {"findings_rnr", {"findings", "err_rnr/capture.pcap"}},
     {"findings_markdown", {"findings", "--markdown", "err_rnr/capture.pcap"}},
     {"findings_markdown_many", {"findings", "--markdown", "corrupt_send/capture.pcap"}},
+    {"check_nvme", {"check", "--fail-on", "never", "nvme_rdma/capture.pcap"}},
+    {"check_all", {"check", "--all", "--fail-on", "never", "loss_write/capture.pcap"}},
     {"cm_connect", {"cm", "rping_v4/capture.pcap"}},
     {"cm_reject", {"cm", "cm_reject_noport/capture.pcap"}},
     {"cm_json", {"cm", "-f", "json", "cm_reject_noport/capture.pcap"}},

@@ -12,8 +12,8 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-constexpr std::array kAllCommands{"analyze", "connections", "messages", "findings", "cm",     "timeline",
-                                  "follow",  "info",        "packets",  "show",     "replay", "fields"};
+constexpr std::array kAllCommands{"analyze", "check", "connections", "messages", "findings", "cm",    "timeline",
+                                  "follow",  "info",  "packets",     "show",     "replay",   "fields"};
 
 // Ends with the exit code of wrong use, says why and prints nothing else.
 Ending wrong(const std::vector<std::string>& words) {

@@ -2,6 +2,7 @@
 #include <tests/support/agent_walk.hpp>
 #include <tests/support/agent_world.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/conformance/agent/agent_connection.hpp>
 #include <transport-replay/live/peers/program.hpp>
 
 #include <random>
@@ -144,24 +145,8 @@ TEST_CASE("whatever a client says in whatever order, the agent answers a line fo
         std::size_t said = 0;
         std::size_t answered = 0;
         for (int i = 0; i < 120; ++i) {
-            const VerbRow& row = row_of(static_cast<Verb>(draw() % kVerbCount));
-            if (row.verb == Verb::quit) continue;
-            std::string line = fmt::format("{} {}", i + 1, row.name);
-            for (const Use& use : row.asks) {
-                if (use.need == Need::optional && draw() % 3 != 0) continue;
-                const KeyRow& key = row_of(use.key);
-                Field field{.key = use.key};
-                if (use.key == Key::wait) continue;
-                if (key.type == KeyType::text) field.text = draw() % 4 == 0 ? "x" : "192.0.2.2";
-                else if (key.type == KeyType::hex) field.text = "abcd";
-                else if (key.type == KeyType::word) field.number = draw() % key.words.size();
-                else if (key.type == KeyType::words) field.number = draw() % (std::size_t{1} << key.words.size());
-                else
-                    field.number = std::clamp<std::uint64_t>(draw() % 5 == 0 ? use.most - draw() % 3 : draw() % 4, use.least,
-                                                             std::min<std::uint64_t>(use.most, 1U << 20));
-                text_of::append_field(line, field);
-            }
-            world.a.agent.hear(line, world.pair.server, world.pair.now);
+            const Request request = qps::tests::drawn_request(draw, "192.0.2.2");
+            world.a.agent.hear(write_request(static_cast<std::uint32_t>(i + 1), request), world.pair.server, world.pair.now);
             ++said;
             for (int turns = 0; turns < 3; ++turns) {
                 world.pair.server.poll(world.pair.now);
@@ -176,4 +161,42 @@ TEST_CASE("whatever a client says in whatever order, the agent answers a line fo
         world.a.agent.reset(world.pair.server, world.pair.now);
         CHECK(qps::tests::ProgramPair::queue_pairs(world.pair.server) == 0);
     }
+}
+
+TEST_CASE("the peer that is an agent serves one client at a time over TCP, and forgets it when it goes") {
+    using namespace qps::transport::live;
+    const std::uint16_t port = ExchangeListener::open("127.0.0.1", 0)->port();  // that nobody has
+    qps::tests::ProgramPair pair({});
+    auto program = find_program("agent")->make({.port = IpPort{port}, .clients = 2, .exchange = {.tcp = "127.0.0.1"}});
+    REQUIRE(program);
+    REQUIRE(program->begin(pair.server, pair.now));
+    const auto ask = [&](AgentConnection& agent, const Request& request) -> std::optional<ParsedAnswer> {
+        const std::uint32_t sequence = agent.client().ask(request);
+        for (int turns = 0; turns < 500; ++turns) {
+            agent.drive();
+            pair.turn(&*program, nullptr);
+            if (auto answer = agent.client().take_answer(sequence)) return answer;
+            if (agent.finished()) break;
+        }
+        return std::nullopt;
+    };
+    for (int round = 0; round < 2; ++round) {
+        auto first = AgentConnection::connect("127.0.0.1", port);
+        REQUIRE(first);
+        const auto hello = ask(*first, {Verb::hello, {}});
+        REQUIRE(hello);
+        CHECK(hello->fields.text(Key::agent) == "qpscope");
+        CHECK(ask(*first, {Verb::qp, {}})->ok);
+        auto second = AgentConnection::connect("127.0.0.1", port);
+        REQUIRE(second);
+        CHECK_FALSE(ask(*second, {Verb::ping, {}}));
+        CHECK(second->finished());
+        CHECK(qps::tests::ProgramPair::queue_pairs(pair.server) == 1);
+        if (round == 0) CHECK(ask(*first, {Verb::quit, {}}));
+        else first = std::unexpected(Problem{});  // it just goes
+        for (int turns = 0; turns < 500 && qps::tests::ProgramPair::queue_pairs(pair.server) > 0; ++turns) pair.turn(&*program, nullptr);
+        CHECK(qps::tests::ProgramPair::queue_pairs(pair.server) == 0);
+    }
+    for (int turns = 0; turns < 500 && !program->done(); ++turns) pair.turn(&*program, nullptr);
+    CHECK(program->done());
 }

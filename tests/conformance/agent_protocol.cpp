@@ -4,7 +4,11 @@
 #include <transport-replay/conformance/agent/pattern.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
+#include <sstream>
+
+#include <fmt/ranges.h>
 
 using namespace qps::transport::conformance::agent;
 
@@ -35,7 +39,40 @@ Fields all_of(std::span<const Use> uses, bool greatest) {
     return fields;
 }
 
+std::string keys_of(std::span<const Use> uses) {
+    std::string all;
+    for (const Use& use : uses) {
+        const std::string name(row_of(use.key).name);
+        all += all.empty() ? "" : " ";
+        all += use.need == Need::required ? name : use.need == Need::optional ? "[" + name + "]" : "[" + name + "...]";
+    }
+    return all;
+}
+
 }  // namespace
+
+TEST_CASE("the manual of the agent has every verb with its keys, and every word") {
+    std::ifstream file(QPSCOPE_SOURCE_DIR "/agent/README.md");
+    std::stringstream manual;
+    manual << file.rdbuf();
+    const std::string text = manual.str();
+    for (const VerbRow& row : kVerbs) {
+        std::string line = fmt::format("| `{}` | {}", row.name, row.meaning);
+        if (!row.asks.empty()) line += fmt::format("{}`{}`", row.meaning.empty() ? "" : ": ", keys_of(row.asks));
+        line += row.answers.empty() ? " |  |\n" : fmt::format(" | `{}` |\n", keys_of(row.answers));
+        INFO(line);
+        CHECK(text.contains(line));
+    }
+    for (const KeyRow& row : kKeys) {
+        if (row.words.empty()) continue;
+        const std::string line = fmt::format("| `{}`, {} | `{}` |\n", row.name, row.meaning, fmt::join(row.words, " "));
+        INFO(line);
+        CHECK(text.contains(line));
+    }
+    CHECK(text.contains(fmt::format("`{}`", fmt::join(kStatusWords, " "))));
+    CHECK(text.contains(fmt::format("`{}`", fmt::join(kDoneWords, " "))));
+    CHECK(text.contains(fmt::format("port {}", kAgentPort)));
+}
 
 TEST_CASE("what is asked and answered by any verb is read as it was written") {
     for (const VerbRow& row : kVerbs)

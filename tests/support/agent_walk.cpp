@@ -1,5 +1,6 @@
 #include <tests/support/agent_walk.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -111,6 +112,23 @@ std::vector<std::string> AgentWalk::go(std::string_view text, const Ask& ask) {
             if (const std::string why = judge(each, *answer, parsed.request->verb); !why.empty()) fail(why);
     }
     return wrong;
+}
+
+Request drawn_request(std::mt19937& draw, std::string_view address) {
+    Request request{.verb = static_cast<Verb>(draw() % kVerbCount)};
+    while (request.verb == Verb::quit) request.verb = static_cast<Verb>(draw() % kVerbCount);
+    for (const Use& use : row_of(request.verb).asks) {
+        if (use.key == Key::wait || (use.need == Need::optional && draw() % 3 != 0)) continue;
+        const KeyRow& key = row_of(use.key);
+        const std::uint64_t most = std::min<std::uint64_t>(use.most, 1U << 20);
+        if (key.type == KeyType::text) request.fields.add(use.key, draw() % 4 == 0 ? "x" : address);
+        else if (key.type == KeyType::hex) request.fields.add(use.key, std::string_view("abcd"));
+        else if (key.type == KeyType::word) request.fields.add(use.key, std::uint64_t{draw() % key.words.size()});
+        else if (key.type == KeyType::words) request.fields.add(use.key, std::uint64_t{draw() % (std::size_t{1} << key.words.size())});
+        else if (draw() % 5 == 0) request.fields.add(use.key, std::max(use.least, most - draw() % 3));
+        else request.fields.add(use.key, std::clamp<std::uint64_t>(draw() % 4, use.least, most));
+    }
+    return request;
 }
 
 std::string agent_walk_text() {

@@ -13,6 +13,7 @@
 #include <expected>
 #include <functional>
 #include <map>
+#include <random>
 #include <string>
 
 namespace qps::tests {
@@ -32,6 +33,9 @@ private:
     [[nodiscard]] std::string judge(std::string_view expectation, const transport::conformance::agent::ParsedAnswer& answer,
                                     transport::conformance::agent::Verb verb);
 };
+
+// Any request but quit, within the bounds of the table and without waits: small numbers mostly, so that some of it can be done.
+[[nodiscard]] transport::conformance::agent::Request drawn_request(std::mt19937& draw, std::string_view address);
 
 // The walk of the repository.
 [[nodiscard]] std::string agent_walk_text();

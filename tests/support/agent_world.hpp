@@ -44,15 +44,18 @@ public:
         return answer && answer->ok ? answer->fields.number_or(key, 0) : 0;
     }
 
-    // One turn of everybody, then time moves on. False: nothing is due ever again.
+    // Time moves on, where nobody has just asked something, and everybody has a turn. False: nothing is due ever again.
     bool turn() {
+        const bool asked = a.client.open() + b.client.open() > open_;
+        if (!asked && !due_) return false;
+        if (!asked) pair.now = std::max(pair.now, *due_);
         tend(a, pair.server);
         tend(b, pair.client);
-        std::optional<dissect::Instant> due;
+        due_.reset();
         for (const auto& at : {pair.server.poll_at(), pair.client.poll_at(), a.agent.poll_at(), b.agent.poll_at()})
-            if (at && (!due || *at < *due)) due = at;
-        if (due) pair.now = std::max(pair.now, *due);
-        return due.has_value();
+            if (at && (!due_ || *at < *due_)) due_ = at;
+        open_ = a.client.open() + b.client.open();
+        return true;
     }
 
     ProgramPair pair;
@@ -60,6 +63,9 @@ public:
     Side b;  // at pair.client
 
 private:
+    std::optional<dissect::Instant> due_;
+    std::size_t open_ = 0;  // requests, after the last turn
+
     void tend(Side& side, transport::live::Endpoint& endpoint) {
         for (const std::byte each : side.client.take_output()) {
             side.heard += static_cast<char>(each);

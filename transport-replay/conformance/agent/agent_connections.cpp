@@ -99,6 +99,7 @@ void State::take_cm_event(const live::ConnectionEvent& event) {
             told.add(Key::qkey, std::uint64_t{std::to_underlying(event.sidr.qkey)});
             add_data(told, event.private_data.bytes());
         } else {
+            if (event.parameters.remote_qpn != dissect::Qpn{}) add_parameters(told, event.parameters);
             add_data(told, event.private_data.bytes());
         }
     }

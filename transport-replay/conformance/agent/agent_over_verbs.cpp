@@ -77,11 +77,15 @@ void AgentOverVerbs::hear(std::string_view line, live::Endpoint& endpoint, Insta
 
 void AgentOverVerbs::poll(live::Endpoint& endpoint, Instant now) {
     const Turn turn{endpoint, now};
+    state_->joins = false;
     state_->take_events(turn);
     state_->work_off(turn);
 }
 
-std::optional<Instant> AgentOverVerbs::poll_at() const { return state_->lines.empty() ? std::nullopt : state_->waits_until; }
+std::optional<Instant> AgentOverVerbs::poll_at() const {
+    if (state_->joins) return live::kAtOnce;
+    return state_->lines.empty() ? std::nullopt : state_->waits_until;
+}
 std::string AgentOverVerbs::take_output() { return std::exchange(state_->output, {}); }
 bool AgentOverVerbs::quitting() const { return state_->quitting; }
 

@@ -1,9 +1,11 @@
 // AgentOverVerbs: an agent whose device is an Endpoint of ours: the same lines as qpscope-agent, without hardware.
 //
 //   AgentOverVerbs agent;
-//   agent.hear("1 qp kind=rc", endpoint, now);                     // a line, with or without its end
-//   endpoint.poll(now); agent.poll(endpoint, now);                  // as often as anything is due
-//   send(agent.take_output());
+//   for (;;) {                                                      // as often as anything is due
+//       endpoint.arrive(now); agent.poll(endpoint, now);
+//       if (heard) agent.hear("1 qp kind=rc", endpoint, now);       // a line, with or without its end
+//       endpoint.depart(now); send(agent.take_output());
+//   }
 //
 // Requests are done in order; one that waits (poll, event, cm_event with `wait`) keeps those behind it waiting, until something came
 // or its time is over. The endpoint is the agent's alone: it takes every event. reset() before the endpoint outlives the agent: its

@@ -63,12 +63,12 @@ public:
     void poll(Endpoint& endpoint, Instant now) {
         greet();
         if (!client_) return;
+        agent_.poll(endpoint, now);
         client_->drive(talk_);
         for (const std::string& line : talk_.take_lines()) {
             agent_.hear(line, endpoint, now);
             ++counts_.messages;
         }
-        agent_.poll(endpoint, now);
         talk_.say(agent_.take_output());
         if (agent_.quitting()) talk_.end();
         client_->drive(talk_);

@@ -287,6 +287,7 @@ State::Later State::attach(const Fields& ask, const Turn& turn) {
     if (pair == nullptr) return unknown("qp");
     const auto group = address_of(ask.text(Key::group));
     if (!group) return refused("EINVAL", "group");
+    joins = true;
     return answer_of(turn.adapter().attach_mcast(pair->qpn, *group), "attach_mcast");
 }
 
@@ -295,6 +296,7 @@ State::Later State::detach(const Fields& ask, const Turn& turn) {
     if (pair == nullptr) return unknown("qp");
     const auto group = address_of(ask.text(Key::group));
     if (!group) return refused("EINVAL", "group");
+    joins = true;
     return answer_of(turn.adapter().detach_mcast(pair->qpn, *group), "detach_mcast");
 }
 

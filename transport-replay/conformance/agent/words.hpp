@@ -72,9 +72,9 @@ enum class DoneWord : std::uint8_t {
 inline constexpr std::array<std::string_view, 12> kDoneWords{"send",      "write", "read",         "cmp_swap", "fetch_add", "bind_mw",
                                                              "local_inv", "flush", "atomic_write", "recv",     "recv_imm",  "other"};
 
-// Of a completion, as bits.
-enum class DoneFlag : std::uint8_t { grh, imm, inv };
-inline constexpr std::array<std::string_view, 3> kDoneFlagWords{"grh", "imm", "inv"};
+// Of a completion, as bits; csum: the device says that the IP checksum is right.
+enum class DoneFlag : std::uint8_t { grh, imm, inv, csum };
+inline constexpr std::array<std::string_view, 4> kDoneFlagWords{"grh", "imm", "inv", "csum"};
 
 // What happened to the device's objects; `none`: nothing did.
 enum class AsyncWord : std::uint8_t {

@@ -26,6 +26,19 @@ std::uint64_t reliable_one_way(const Timeline& timeline) {
 
 std::uint64_t dropped(const Drops& drops) { return drops.dropped_by_system + drops.dropped; }
 
+// A sender that computes an ICRC wrongly does so for all packets of a kind; the wire spoils single ones, of any kind, and now and then
+// makes one of another kind of them.
+bool is_computed_wrongly(const HalfWatch& half) {
+    std::uint32_t never_right = 0;
+    std::uint32_t wrong = 0;
+    for (std::size_t kind = 0; kind < half.bad_kinds.size(); ++kind) {
+        wrong += half.bad_kinds[kind];
+        const bool also_right = (half.good_kinds[kind / 64] >> kind % 64 & 1) != 0;
+        if (!also_right) never_right += half.bad_kinds[kind];
+    }
+    return never_right > 1 && 2 * never_right >= wrong;
+}
+
 }  // namespace
 
 bool lacks_packets(const Timeline& timeline) {
@@ -52,9 +65,12 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
     const std::uint64_t missed = missed_by_tap(timeline);
     say(missed, fmt::format("{} acknowledged that the capture does not have", counted(missed, "packet")));
     const std::uint64_t silent = reliable_one_way(timeline);
-    say(silent, fmt::format("{} with one direction only", counted(silent, "pair of hosts")));
     say(quality.backwards, fmt::format("time goes back {}", quality.backwards == 1 ? "once" : counted(quality.backwards, "time")));
     say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "more than the bounds of the analysis");
+    if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
+        whole.doubts.count = silent;
+        whole.words = fmt::format("{} of which one host is not heard", counted(silent, "pair"));
+    }
     if (quality.largest_step_frame != FrameIndex{}) whole.failures.first[whole.failures.kept++] = quality.largest_step_frame;
 
     Tally& cut = tallies[Passive::trc_02];
@@ -75,11 +91,10 @@ void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& 
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             const HalfWatch& half = watch.half(end);
-            // A sender that computes an ICRC wrongly does so for all packets of a kind; the wire spoils single ones.
-            const std::uint64_t never_right = (half.bad_kinds[0] & ~half.good_kinds[0]) | (half.bad_kinds[1] & ~half.good_kinds[1]);
+            const bool computed_wrongly = is_computed_wrongly(half);
             for (std::uint32_t i = 0; i < half.bad; ++i) {
                 const FrameIndex frame = i < half.bad_frames.size() ? half.bad_frames[i] : FrameIndex{};
-                if (never_right != 0 && half.bad > 1) tallies.fail(Passive::fmt_01, frame);
+                if (computed_wrongly) tallies.fail(Passive::fmt_01, frame);
                 else tallies.doubt(Passive::fmt_01, frame);
             }
             if (attempt != nullptr && attempt->path_mtu && half.mtu != 0 && half.mtu != *attempt->path_mtu)

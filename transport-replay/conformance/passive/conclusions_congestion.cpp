@@ -28,16 +28,25 @@ void check_counts(const CongestionReport& report, Tallies& tallies) {
     }
 }
 
+const PairCongestion* pair_of(const CongestionReport& report, const CnpStream& stream) {
+    const auto found = std::ranges::find_if(report.pairs, [&](const PairCongestion& pair) {
+        return pair.destination == stream.flow.source && pair.source == stream.flow.destination;
+    });
+    return found == report.pairs.end() ? nullptr : &*found;
+}
+
+// CNPs within the deadline after a mark are its answer; the others come late, where the tap sees the marks.
 void check_delays(const CongestionReport& report, Tallies& tallies) {
     for (const CnpStream& stream : report.notifications) {
-        const auto median = stream.delays.median();
-        if (!median) continue;
-        tallies.look(Passive::cnp_10, stream.delays.count());
-        if (*median <= kCnpDeadline) continue;
+        const PairCongestion* pair = pair_of(report, stream);
+        if (pair == nullptr || pair->marked == 0) continue;
+        tallies.look(Passive::cnp_10, stream.count);
+        if (2 * stream.without_mark <= stream.count) continue;
         tallies.fail(Passive::cnp_10, stream.first_frame);
+        const auto median = stream.delays.median();
         tallies[Passive::cnp_10].words =
-            fmt::format("CNPs come {} to {} after the mark, half of them later than {}", duration_text(stream.delays.least()),
-                        duration_text(stream.delays.most()), duration_text(*median));
+            fmt::format("{} of {} come later than {} after the last mark{}", grouped(stream.without_mark), counted(stream.count, "CNP"),
+                        duration_text(kCnpDeadline), median ? fmt::format("; half of the others within {}", duration_text(*median)) : "");
     }
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kTimerSlack = 20;      // one part in so many: clocks of 
 
 void check_first_psn(const Connection& connection, const CmAttempt& attempt, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
-    const auto told = side_of(attempt, end).starting_psn;
+    const auto told = side_of(attempt, other(end)).starting_psn;  // what it wants to hear
     if (!told || way.requests == 0) return;
     tallies.look(Passive::req_04);
     const std::int32_t distance = Psn(way.first_psn) - *told;
@@ -73,14 +73,44 @@ std::optional<Told> timer_told(const CmAttempt& attempt) {
     return Told{static_cast<std::uint8_t>(told - 1), std::max(told, delayed)};
 }
 
-// The timeouts of one end.
+// The timeouts of one end. What is sent again once may answer a NAK that the tap missed; what is sent again and again without any
+// answer is a timer.
 struct Waits {
     std::optional<Duration> shortest;
-    std::optional<Duration> longest;
-    FrameIndex longest_frame{};
+    Duration longest{};
     FrameIndex shortest_frame{};
-    std::uint64_t count = 0;
+    FrameIndex longest_frame{};
 };
+
+[[nodiscard]] bool differ_too_much(Duration shortest, Duration longest) {
+    const std::int64_t least = std::to_underlying(shortest);
+    return std::to_underlying(longest) / 4 > least + least / kTimerSlack;
+}
+
+void check_timer(const Recovery& recovery, const CmAttempt* attempt, Tallies& tallies) {
+    const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
+    const bool timer = recovery.rounds > 1;
+    if (timer && differ_too_much(*recovery.interval, recovery.longest_wait)) tallies.fail(Passive::req_21, recovery.resumed, recovery.last);
+    if (!told) return;
+    tallies.look(Passive::cm_24);
+    const std::int64_t least = std::to_underlying(timeout_of(told->least));
+    const std::int64_t most = 4 * std::to_underlying(timeout_of(told->most));
+    const std::int64_t interval = std::to_underlying(*recovery.interval);
+    if (interval >= least - least / kTimerSlack && interval <= most + most / kTimerSlack) return;
+    if (timer) tallies.fail(Passive::cm_24, recovery.resumed, attempt->first_frame);
+    else tallies.doubt(Passive::cm_24, recovery.resumed, attempt->first_frame);
+}
+
+// A READ that is asked for again from its middle lost responses; where later ones came, nobody has to wait for the timer.
+void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<Told> told, Tallies& tallies) {
+    const bool in_part = recovery.kind == RecoveryKind::read_retry || (recovery.kind == RecoveryKind::timeout && recovery.partial_read);
+    if (!in_part || recovery.resumed == FrameIndex{} || !told) return;
+    tallies.look(Passive::req_13);
+    if (recovery.longest_wait < timeout_of(told->least)) return;
+    const bool later_came = connection.way(other(recovery.requester)).response_gaps.skipped != 0;
+    if (later_came) tallies.fail(Passive::req_13, recovery.resumed, recovery.original);
+    else tallies.doubt(Passive::req_13, recovery.resumed, recovery.original);
+}
 
 void check_recoveries(const Timeline& timeline, Tallies& tallies) {
     boost::unordered_flat_map<std::uint64_t, Waits> ends;  // bounded by the recoveries, which are
@@ -89,38 +119,22 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
         if (connection == nullptr || recovery.inferred) continue;
         const CmAttempt* attempt = attempt_of(timeline, *connection);
         const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
-        if (recovery.kind == RecoveryKind::read_retry && told && recovery.resumed != FrameIndex{}) {
-            tallies.look(Passive::req_13);
-            if (recovery.longest_wait >= timeout_of(told->least)) tallies.fail(Passive::req_13, recovery.resumed, recovery.trigger);
-        }
+        check_read_retry(recovery, *connection, told, tallies);
         if (recovery.kind != RecoveryKind::timeout || !recovery.interval) continue;
         tallies.look(Passive::req_21);
+        check_timer(recovery, attempt, tallies);
         Waits& waits = ends[std::uint64_t{std::to_underlying(recovery.connection)} << 1 | std::to_underlying(recovery.requester)];
-        ++waits.count;
         if (!waits.shortest || *recovery.interval < *waits.shortest) {
             waits.shortest = recovery.interval;
             waits.shortest_frame = recovery.resumed;
         }
-        const Duration longest = std::max(*recovery.interval, recovery.longest_wait);
-        if (!waits.longest || longest > *waits.longest) {
-            waits.longest = longest;
+        if (*recovery.interval > waits.longest) {
+            waits.longest = *recovery.interval;
             waits.longest_frame = recovery.resumed;
         }
     }
-    for (const auto& [key, waits] : ends) {
-        const std::int64_t shortest = std::to_underlying(*waits.shortest);
-        if (std::to_underlying(*waits.longest) / 4 > shortest + shortest / kTimerSlack)
-            tallies.fail(Passive::req_21, waits.shortest_frame, waits.longest_frame);
-        const Connection* connection = timeline.find(static_cast<ConnectionId>(key >> 1));
-        const CmAttempt* attempt = connection != nullptr ? attempt_of(timeline, *connection) : nullptr;
-        const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
-        if (!told) continue;
-        tallies.look(Passive::cm_24);
-        const std::int64_t least = std::to_underlying(timeout_of(told->least));
-        const std::int64_t most = 4 * std::to_underlying(timeout_of(told->most));
-        if (shortest < least - least / kTimerSlack || shortest > most + most / kTimerSlack)
-            tallies.fail(Passive::cm_24, waits.shortest_frame, attempt->first_frame);
-    }
+    for (const auto& [key, waits] : ends)
+        if (differ_too_much(*waits.shortest, waits.longest)) tallies.doubt(Passive::req_21, waits.shortest_frame, waits.longest_frame);
 }
 
 }  // namespace

@@ -74,9 +74,9 @@ struct HalfWatch {
     std::uint16_t answer_port = 0;
 
     std::array<std::uint64_t, 2> good_kinds{};  // a bit an operation and residue of the length: its ICRC was right
-    std::array<std::uint64_t, 2> bad_kinds{};
     std::array<dissect::FrameIndex, 2> bad_frames{};
     std::uint32_t bad = 0;
+    std::vector<std::uint8_t> bad_kinds;  // how often each was wrong, up to 255; empty: never
 
     std::uint64_t plain_acks = 0;
     std::uint64_t unlimited = 0;  // of them: with the code for unlimited credits
@@ -139,7 +139,8 @@ private:
     bool older_ = false;
 };
 
-// Whether packets of that way whose ICRC is wrong were ever right: of which operation and length they are.
+// Operation and residue of the length: of packets alike in these the ICRC is computed alike.
+inline constexpr std::size_t kPacketKinds = 128;
 [[nodiscard]] std::size_t kind_of(dissect::Opcode opcode, std::uint32_t payload_length);
 
 }  // namespace qps::transport::conformance

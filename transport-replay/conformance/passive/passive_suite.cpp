@@ -20,8 +20,8 @@ const PassiveRow* row_of(const CheckRow& check) {
 // "3 of 100 packets have ..."
 std::string sentence(const Tally& tally, const Tally::Frames& frames, const PassiveRow& row, std::string_view words) {
     if (!tally.words.empty()) return tally.words;
-    if (frames.count > tally.examined) return fmt::format("{} {}", counted(frames.count, row.noun), words);
-    return fmt::format("{} of {} {}", grouped(frames.count), counted(tally.examined, row.noun), words);
+    if (frames.count > tally.examined) return fmt::format("{} {} {}", grouped(frames.count), row.noun, words);
+    return fmt::format("{} of {} {} {}", grouped(frames.count), grouped(tally.examined), row.noun, words);
 }
 
 void take_evidence(CheckResult& result, const Tally::Frames& frames) {

@@ -189,7 +189,8 @@ void ConversationWatch::observe(const Observation& packet, const PacketFacts& fa
     const std::size_t kind = kind_of(packet.opcode, packet.payload_length);
     const std::uint64_t kind_bit = std::uint64_t{1} << kind % 64;
     if (packet.icrc == CrcStatus::bad) {
-        half.bad_kinds[kind / 64] |= kind_bit;
+        if (half.bad_kinds.empty()) half.bad_kinds.resize(kPacketKinds);
+        if (half.bad_kinds[kind] != UINT8_MAX) ++half.bad_kinds[kind];
         if (half.bad < half.bad_frames.size()) half.bad_frames[half.bad] = packet.frame;
         ++half.bad;
         half.exact = half.whole = half.run_known = false;

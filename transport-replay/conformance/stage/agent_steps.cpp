@@ -210,7 +210,7 @@ void Run::compare_completion(const AgentLine& line, std::string_view text) {
             const auto value = choice.value ? number(*choice.value) : std::nullopt;
             const std::string one = value ? std::to_string(*value) : choice.text;
             wanted += (wanted.empty() ? "" : "|") + one;
-            holds = holds || one == "*" || one == value_of(each.key);
+            holds = holds || one == "*" || (one.starts_with('!') ? one.substr(1) != value_of(each.key) : one == value_of(each.key));
         }
         expected += fmt::format(" {}={}", each.key, wanted);
         if (!holds) differs += fmt::format("{}{} is {}, not {}", differs.empty() ? "" : ", ", each.key, value_of(each.key), wanted);

@@ -155,12 +155,9 @@ private:
         if (pattern.any) return true;
         bool one = false;
         for (const Choice& choice : pattern.choices) {
-            Bytes wanted = choice.bytes;
-            if (!choice.bytes_of.empty()) {
-                const auto known = with_.variables.bytes(choice.bytes_of);
-                if (!known && !problem_) problem_ = fmt::format("${} are no bytes", choice.bytes_of);
-                wanted = known.value_or(Bytes{});
-            }
+            const auto named = with_.variables.bytes(choice.bytes_of, came.size());
+            if (!choice.bytes_of.empty() && !named && !problem_) problem_ = fmt::format("${} are no bytes", choice.bytes_of);
+            const Bytes wanted = named ? Bytes(*named) : Bytes(choice.bytes);
             const bool begins = came.size() >= wanted.size() && std::ranges::equal(came.first(wanted.size()), wanted);
             one = one || (begins && std::ranges::all_of(came.subspan(wanted.size()), [](std::byte byte) { return byte == std::byte{}; }));
         }

@@ -2,6 +2,7 @@
 #include <transport-replay/live/replay/conversation_part.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace qps::transport::live {
@@ -108,8 +109,11 @@ private:
             if (found) post.target = place_of(part_.learned, *found);
         }
         // Also what nobody asked for before the recording ended: so it is not compared.
-        const std::vector<Advertisement> mentions = told_by_peer.mentions();
-        part_.learned.insert(part_.learned.end(), mentions.begin(), mentions.end());
+        const auto place = [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); };
+        std::vector<Advertisement> known = part_.learned;
+        std::ranges::sort(known, {}, place);
+        for (const Advertisement& each : told_by_peer.mentions())
+            if (!std::ranges::binary_search(known, place(each), {}, place)) part_.learned.push_back(each);
     }
 
     // The peer asked for memory by that key: where we told of it is found by its address, too.

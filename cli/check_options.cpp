@@ -1,0 +1,67 @@
+#include "check_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport::conformance;
+
+namespace {
+
+template <class T>
+struct Word {
+    std::string_view name;
+    T value;
+};
+constexpr std::array kFormats{Word{"table", CheckFormat::table}, Word{"json", CheckFormat::json}, Word{"junit", CheckFormat::junit},
+                              Word{"html", CheckFormat::html}};
+constexpr std::array kLevels{Word{"high", std::optional{CheckSeverity::high}}, Word{"medium", std::optional{CheckSeverity::medium}},
+                             Word{"low", std::optional{CheckSeverity::low}}, Word{"never", std::optional<CheckSeverity>{}}};
+
+template <class T, std::size_t N>
+void add_word(CLI::App& app, const std::string& names, T& target, const std::array<Word<T>, N>& words, const std::string& description) {
+    const auto take = [&target, &words](const std::string& text) {
+        const auto word = std::ranges::find(words, text, &Word<T>::name);
+        if (word == words.end()) {
+            std::string all;
+            for (const Word<T>& each : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+            throw CLI::ValidationError(fmt::format("\"{}\" is none of {}", text, all));
+        }
+        target = word->value;
+    };
+    app.add_option_function<std::string>(names, take, description)->type_name("WORD");
+}
+
+// Empty where there is such a check, or such a family of them.
+std::string check_id(const std::string& text) {
+    const auto is_family = [&](const FamilyRow& family) { return family.prefix == text; };
+    if (find_check(text) != nullptr || std::ranges::any_of(kFamilies, is_family)) return {};
+    return fmt::format("\"{}\" is no check: FMT-01, say, or a family: TRC, FMT, RSP, REQ, CM, CNP, ERR", text);
+}
+
+}  // namespace
+
+void add_check_options(CLI::App& app, CheckOptions& options) {
+    app.add_option("--profile", options.profile, "What the device declares of itself; failures that it explains are declared deviations")
+        ->type_name("FILE");
+    app.add_option("--only", options.only, "Only these checks, or families: RSP-02,FMT")
+        ->delimiter(',')
+        ->check(CLI::Validator(check_id, ""))
+        ->type_name("ID")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_word(app, "--fail-on", options.fail_on, kLevels,
+             "Exit code 1 where a check of this severity or a higher one fails: high, medium (the default), low, never");
+    app.add_option("--evidence", options.evidence, "Write the packets of each failed check to ID.pcapng in this folder")
+        ->type_name("FOLDER");
+    app.add_option("--compare", options.compare, "What changed since this report, which -f json wrote")->type_name("FILE");
+    app.add_flag("--all", options.all, "List checks that passed or do not apply too");
+    add_word(app, "-f,--format", options.format, kFormats, "table, json, junit or html");
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,26 @@
+// The passive suite over a capture in memory.
+#pragma once
+
+#include <tests/support/mutation.hpp>
+#include <transport-replay/analysis.hpp>
+#include <transport-replay/conformance/passive/passive_suite.hpp>
+
+namespace qps::tests {
+
+[[nodiscard]] inline std::vector<transport::conformance::CheckResult> check_capture(const RecordedCapture& capture) {
+    transport::conformance::PassiveSuite suite;
+    transport::Analysis analysis({.message = [&](transport::ConnectionId connection, transport::End requester,
+                                                 const transport::Message& message) { suite.message(connection, requester, message); }});
+    dissect::Packet packet;
+    transport::Observation observation;
+    transport::conformance::PacketFacts facts;
+    for (std::size_t i = 0; i < capture.frames.size(); ++i) {
+        dissect::decode(capture.frames[i].frame(i + 1), packet);
+        transport::observe(packet, observation);
+        transport::conformance::look_at(packet, facts);
+        suite.observe(observation, facts, analysis.observe(observation));
+    }
+    return suite.finish(analysis.finish(capture.drops));
+}
+
+}  // namespace qps::tests
