@@ -166,7 +166,8 @@ private:
     void put_ip_cm() {
         std::vector<std::byte> bytes(kIpCmHeaderLength);
         for (const FieldSetting& setting : ip_cm_->settings) set_value(bytes, *setting.field, {setting.number, setting.bytes});
-        set(spec_, line_.attribute->data == LayerKind::cm_req ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private", Bytes(bytes));
+        set(spec_, line_.attribute->data == LayerKind::cm_req ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private",
+            Bytes(bytes));
     }
 
     Done set_payload() {

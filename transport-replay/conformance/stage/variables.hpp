@@ -3,9 +3,8 @@
 // Names come from the script alone, which sets no more than script::kMaxNames; an agent's answer adds what its line holds.
 #pragma once
 
-#include <transport-replay/conformance/script/expression.hpp>
-
 #include <dissect/bytes.hpp>
+#include <transport-replay/conformance/script/expression.hpp>
 
 #include <string>
 #include <string_view>
