@@ -29,7 +29,8 @@ bool is_nak(const Packet& packet, std::uint64_t type) {
 constexpr std::uint64_t kAck = 0, kRnr = 1, kNak = 3;
 
 // A field of each packet that the device sends (or gets) and that `which` likes.
-Alter change(std::function<bool(const Packet&)> which, LayerKind kind, std::string_view field, std::function<std::uint64_t(std::uint64_t)> value) {
+Alter change(std::function<bool(const Packet&)> which, LayerKind kind, std::string_view field,
+             std::function<std::uint64_t(std::uint64_t)> value) {
     return [=](FrameBytes frame) {
         if (const Packet packet = decoded(frame); packet.has_transport() && which(packet)) rewrite(frame, kind, field, value);
         return one(std::move(frame));
@@ -55,7 +56,10 @@ std::vector<Mutant> mutants() {
     const auto naks = [](const Packet& packet) { return is_nak(packet, kNak); };
     return {
         {"rsp-01", "the ACK is of the PSN before",
-         [=] { return Damage{.out = change(acks, LayerKind::bth, "infiniband.bth.psn", [](std::uint64_t psn) { return (psn - 1) & 0xffffff; })}; }},
+         [=] {
+             return Damage{.out =
+                               change(acks, LayerKind::bth, "infiniband.bth.psn", [](std::uint64_t psn) { return (psn - 1) & 0xffffff; })};
+         }},
         {"rsp-01", "no ACK at all",
          [=] {
              return Damage{.out = [=](FrameBytes frame) {
@@ -65,32 +69,42 @@ std::vector<Mutant> mutants() {
          }},
         {"rsp-05", "two NAKs", [=] { return Damage{.out = twice(naks)}; }},
         {"rsp-05", "the NAK names the PSN that came",
-         [=] { return Damage{.out = change(naks, LayerKind::bth, "infiniband.bth.psn", [](std::uint64_t psn) { return (psn + 1) & 0xffffff; })}; }},
+         [=] {
+             return Damage{.out =
+                               change(naks, LayerKind::bth, "infiniband.bth.psn", [](std::uint64_t psn) { return (psn + 1) & 0xffffff; })};
+         }},
         {"rsp-09", "a duplicate is executed: its PSN looks new",
          [] {
              auto last = std::make_shared<std::optional<std::uint32_t>>();
              auto shift = std::make_shared<std::uint32_t>(0);
-             return Damage{.in = [=](FrameBytes frame) {
-                 const Packet packet = decoded(frame);
-                 if (packet.has_transport() && info(packet.opcode).request && packet.dest_qp != kGsiQpn) {
-                     if (*last == packet.psn.value()) ++*shift;
-                     *last = packet.psn.value();
-                     rewrite(frame, LayerKind::bth, "infiniband.bth.psn", [&](std::uint64_t psn) { return (psn + *shift) & 0xffffff; });
-                 }
-                 return one(std::move(frame));
-             },
-                           .out = [=](FrameBytes frame) {
-                               rewrite(frame, LayerKind::bth, "infiniband.bth.psn", [&](std::uint64_t psn) { return (psn - *shift) & 0xffffff; });
-                               return one(std::move(frame));
-                           }};
+             return Damage{.in =
+                               [=](FrameBytes frame) {
+                                   const Packet packet = decoded(frame);
+                                   if (packet.has_transport() && info(packet.opcode).request && packet.dest_qp != kGsiQpn) {
+                                       if (*last == packet.psn.value()) ++*shift;
+                                       *last = packet.psn.value();
+                                       rewrite(frame, LayerKind::bth, "infiniband.bth.psn",
+                                               [&](std::uint64_t psn) { return (psn + *shift) & 0xffffff; });
+                                   }
+                                   return one(std::move(frame));
+                               },
+                           .out =
+                               [=](FrameBytes frame) {
+                                   rewrite(frame, LayerKind::bth, "infiniband.bth.psn",
+                                           [&](std::uint64_t psn) { return (psn - *shift) & 0xffffff; });
+                                   return one(std::move(frame));
+                               }};
          }},
         {"rsp-27", "the RNR NAK has another timer",
          [] {
-             return Damage{.out = change([](const Packet& packet) { return is_nak(packet, kRnr); }, LayerKind::aeth, "infiniband.aeth.syndrome.timer",
-                                         [](std::uint64_t) { return 2; })};
+             return Damage{.out = change([](const Packet& packet) { return is_nak(packet, kRnr); }, LayerKind::aeth,
+                                         "infiniband.aeth.syndrome.timer", [](std::uint64_t) { return 2; })};
          }},
         {"req-18", "everything is sent again from the beginning",
-         [=] { return Damage{.in = change(naks, LayerKind::bth, "infiniband.bth.psn", [](std::uint64_t psn) { return (psn - 2) & 0xffffff; })}; }},
+         [=] {
+             return Damage{.in =
+                               change(naks, LayerKind::bth, "infiniband.bth.psn", [](std::uint64_t psn) { return (psn - 2) & 0xffffff; })};
+         }},
         {"req-18", "other bytes are sent the second time",
          [] {
              auto seen = std::make_shared<std::vector<std::uint32_t>>();
@@ -108,8 +122,8 @@ std::vector<Mutant> mutants() {
          }},
         {"req-23", "the time in the RNR NAK is not kept",
          [] {
-             return Damage{.in = change([](const Packet& packet) { return is_nak(packet, kRnr); }, LayerKind::aeth, "infiniband.aeth.syndrome.timer",
-                                        [](std::uint64_t) { return 1; })};
+             return Damage{.in = change([](const Packet& packet) { return is_nak(packet, kRnr); }, LayerKind::aeth,
+                                        "infiniband.aeth.syndrome.timer", [](std::uint64_t) { return 1; })};
          }},
         {"cm-05", "another reason",
          [] {
@@ -118,7 +132,8 @@ std::vector<Mutant> mutants() {
          }},
         {"fmt-07", "the version is not looked at",
          [] {
-             return Damage{.in = change([](const Packet&) { return true; }, LayerKind::bth, "infiniband.bth.tver", [](std::uint64_t) { return 0; })};
+             return Damage{
+                 .in = change([](const Packet&) { return true; }, LayerKind::bth, "infiniband.bth.tver", [](std::uint64_t) { return 0; })};
          }},
     };
 }

@@ -18,7 +18,8 @@ std::string wrong(const std::string& text) {
 std::uint64_t value(std::string_view text) {
     const auto expression = parse_expression(text);
     REQUIRE(expression);
-    const auto result = evaluate(*expression, [](std::string_view name) { return name == "x" ? std::optional<std::uint64_t>(7) : std::nullopt; });
+    const auto result =
+        evaluate(*expression, [](std::string_view name) { return name == "x" ? std::optional<std::uint64_t>(7) : std::nullopt; });
     REQUIRE(result);
     return *result;
 }
@@ -106,8 +107,8 @@ TEST_CASE("bounds of scripts hold") {
     for (int i = 0; i < 300; ++i) wide += " + 1";
     CHECK(wrong(wide).find("more than") != std::string::npos);
     CHECK(wrong(std::string(2 << 20, '#')).find("longer") != std::string::npos);
-    const auto endless = parse_script("a.script", "include \"a\"",
-                                      {.read = [](std::string_view) -> std::expected<std::string, std::string> { return "include \"a\""; }});
+    const auto endless = parse_script(
+        "a.script", "include \"a\"", {.read = [](std::string_view) -> std::expected<std::string, std::string> { return "include \"a\""; }});
     REQUIRE_FALSE(endless);
     CHECK(explain(endless.error()).find("include one another") != std::string::npos);
 }
