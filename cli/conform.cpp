@@ -65,7 +65,9 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
     return text;
 }
 
-std::string label_of(const script::Script& script) { return script.checks.empty() ? script.files.front().name : joined(script.checks, " "); }
+std::string label_of(const script::Script& script) {
+    return script.checks.empty() ? script.files.front().name : joined(script.checks, " ");
+}
 
 class Telling {
 public:
@@ -151,6 +153,7 @@ stage::ScriptProgramSettings settings_of(const Options& options, const std::vect
 
 ExitCode run_conform(const Options& options) {
     const ConformOptions& conform = options.conform;
+    if (!conform.script_of.empty()) return write_script_of(options);
     if (conform.scripts.empty()) return fail({ExitCode::usage, "name a script with --script"});
     const auto scripts = read_scripts(conform);
     if (!scripts) return fail(scripts.error());
@@ -170,7 +173,8 @@ ExitCode run_conform(const Options& options) {
     if (auto begun = program->begin(opened->endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     const Ending ending = drive(opened->endpoint, *program, options.live, clock, [](dissect::Instant) {});
     telling.finish();
-    if (const auto problem = opened->endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (const auto problem = opened->endpoint.device().problem())
+        fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});

@@ -65,11 +65,12 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         [&options](const std::string& text) { read_agent(text, options); });
     add("--port", "NUMBER", "Where the device listens for connections of rdma_cm, for scripts that connect so",
         [&options](const std::string& text) { options.port = read_port(text); });
-    add("--patience", "TIME", "How long a line waits for its packet that says nothing else (default: 500ms)", [&options](const std::string& text) {
-        const auto time = read_time(text, "time");
-        if (!time) refuse(time.error());
-        options.patience = *time;
-    });
+    add("--patience", "TIME", "How long a line waits for its packet that says nothing else (default: 500ms)",
+        [&options](const std::string& text) {
+            const auto time = read_time(text, "time");
+            if (!time) refuse(time.error());
+            options.patience = *time;
+        });
     app.add_option_function<std::vector<std::string>>(
            "--set",
            [&options](const std::vector<std::string>& all) {
@@ -79,6 +80,7 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         ->type_name("NAME=NUMBER")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option("--script-of", options.script_of, "Write the script that plays this capture's conversation again")->type_name("FILE");
     app.add_flag("--list", options.list, "Say of each script what it shows and what it needs; play none");
 }
 

@@ -20,7 +20,7 @@ struct ConformVariable {
 };
 
 struct ConformOptions {
-    std::vector<std::string> scripts;         // files, or names of those that come with the program
+    std::vector<std::string> scripts;          // files, or names of those that come with the program
     std::optional<transport::Address> device;  // --dut
     std::string agent_host;
     std::optional<std::uint16_t> agent_port;

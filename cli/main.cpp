@@ -179,7 +179,8 @@ constexpr std::array kCommands{
             "Play scripts with a device under test, and say what it did otherwise",
             "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
             "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
-            "  qpscope conform --list --script rsp-05.script",
+            "  qpscope conform --list --script rsp-05.script\n"
+            "  qpscope conform --script-of trace.pcapng -Y 'infiniband.bth.destqp in {17, 18}' -o again.script",
             {.live = true, .conform = true},
             run_conform},
 };
@@ -359,7 +360,11 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (command.takes.program) add_program_options(*sub, options.live);
     if (command.takes.pingpong) add_pingpong_options(*sub, options.live);
-    if (command.takes.conform) add_conform_options(*sub, options.conform);
+    if (command.takes.conform) {
+        add_conform_options(*sub, options.conform);
+        sub->add_option("-Y,--filter", options.filter, "With --script-of: take only packets that this display filter matches")
+            ->type_name("FILTER");
+    }
     if (command.takes.live) add_live_options(*sub, options.live);
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Frames to show: 7, 3-9, 3-")

@@ -25,7 +25,8 @@ public:
         frames_.clear();
         received_.clear();
         for (const auto& frame : inside_.receive(now))
-            for (FrameBytes& each : altered(damage_.in, {frame.bytes.begin(), frame.bytes.end()})) frames_.emplace_back(std::move(each), frame.time);
+            for (FrameBytes& each : altered(damage_.in, {frame.bytes.begin(), frame.bytes.end()}))
+                frames_.emplace_back(std::move(each), frame.time);
         for (const auto& [bytes, time] : frames_) received_.push_back({bytes, time});
         return received_;
     }
@@ -76,12 +77,14 @@ inline dissect::Packet decoded(const FrameBytes& frame) {
 // The ICRC becomes right for what the frame says now.
 inline void mend_icrc(FrameBytes& frame) {
     const dissect::Packet packet = decoded(frame);
-    if (const dissect::Layer* icrc = dissect::find(packet, dissect::LayerKind::icrc); icrc != nullptr && packet.icrc.status == dissect::CrcStatus::bad)
+    if (const dissect::Layer* icrc = dissect::find(packet, dissect::LayerKind::icrc);
+        icrc != nullptr && packet.icrc.status == dissect::CrcStatus::bad)
         dissect::write_bits(frame, icrc->offset * 8U, 32, packet.icrc.expected);
 }
 
 // A field of a frame becomes what `value` makes of it, the ICRC right again. Nothing where the frame has no such header.
-inline bool rewrite(FrameBytes& frame, dissect::LayerKind kind, std::string_view name, const std::function<std::uint64_t(std::uint64_t)>& value) {
+inline bool rewrite(FrameBytes& frame, dissect::LayerKind kind, std::string_view name,
+                    const std::function<std::uint64_t(std::uint64_t)>& value) {
     const dissect::Packet packet = decoded(frame);
     const dissect::Layer* layer = dissect::find(packet, kind);
     if (layer == nullptr) return false;

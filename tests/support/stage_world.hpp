@@ -53,7 +53,8 @@ public:
           tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
           our_agent(std::make_unique<DirectAgent>()),
-          stage(with_address(wish), wish.with_agent ? device_agent->seam() : transport::conformance::stage::AgentSeam{}, our_agent->seam()) {}
+          stage(with_address(wish), wish.with_agent ? device_agent->seam() : transport::conformance::stage::AgentSeam{},
+                our_agent->seam()) {}
     ~StageWorld() {
         device_agent->agent.reset(device, now);
         our_agent->agent.reset(tester, now);
@@ -78,7 +79,8 @@ public:
         tester.depart(now);
         if (answered || answered_us || asked || asked_us) return;  // an answer takes no time
         std::optional<dissect::Instant> due;
-        for (const auto& at : {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), stage.poll_at()})
+        for (const auto& at :
+             {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), stage.poll_at()})
             if (at && (!due || *at < *due)) due = at;
         const dissect::Instant next = due.value_or(transport::later(now, transport::microseconds(1000)));
         now = std::max(next, now);

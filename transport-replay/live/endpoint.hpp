@@ -48,10 +48,10 @@ struct EndpointCounts {
     std::uint64_t packets_received = 0;  // RoCE, for us, whole and right
     std::uint64_t packets_sent = 0;
     std::uint64_t wrong_icrc = 0;
-    std::uint64_t malformed = 0;   // RoCE that cannot be read: cut, lengths that lie
-    std::uint64_t unroutable = 0;  // to send: nobody answers for the address, or kMaxWaiting
-    std::uint64_t send_later = 0;  // times the device had no room
-    std::uint64_t claimed = 0;     // frames for claimed queue pairs, right or wrong; not in packets_received
+    std::uint64_t malformed = 0;     // RoCE that cannot be read: cut, lengths that lie
+    std::uint64_t unroutable = 0;    // to send: nobody answers for the address, or kMaxWaiting
+    std::uint64_t send_later = 0;    // times the device had no room
+    std::uint64_t claimed = 0;       // frames for claimed queue pairs, right or wrong; not in packets_received
     std::uint64_t claimed_lost = 0;  // of these: beyond kMaxClaimed
     std::uint64_t raw_sent = 0;      // not in packets_sent
 };

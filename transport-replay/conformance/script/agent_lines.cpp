@@ -12,10 +12,11 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kRegionKeys{"len", "access", "fill", "pd", "at"};
 constexpr std::array<std::string_view, 3> kReceiveKeys{"count", "len", "at"};
-constexpr std::array<std::string_view, 19> kPostKeys{"len", "fill", "at",    "va",       "rkey",  "imm",       "inv",    "add", "compare", "swap",
-                                                     "count", "unsignaled", "fence", "solicited", "inline", "to",  "qpn",     "qkey", "mr"};
+constexpr std::array<std::string_view, 19> kPostKeys{"len",    "fill",    "at",   "va",    "rkey",       "imm",   "inv",
+                                                     "add",    "compare", "swap", "count", "unsignaled", "fence", "solicited",
+                                                     "inline", "to",      "qpn",  "qkey",  "mr"};
 constexpr std::array<std::string_view, 6> kCompletionKeys{"op", "status", "len", "imm", "wr", "count"};
-constexpr std::array<std::string_view, 11> kOperations{"send",     "send_imm", "send_inv",  "write", "write_imm",   "read",
+constexpr std::array<std::string_view, 11> kOperations{"send",      "send_imm", "send_inv",  "write", "write_imm",   "read",
                                                        "fetch_add", "cmp_swap", "local_inv", "flush", "atomic_write"};
 constexpr std::array<std::string_view, 7> kStates{"reset", "init", "rtr", "rts", "sqd", "sqe", "err"};
 
@@ -203,11 +204,16 @@ struct ActRow {
     Parsed (*take)(Parsing& at, AgentLine line);
 };
 constexpr std::array kActs{
-    ActRow{"mr", Act::region, false, take_region},         ActRow{"fill", Act::fill, false, take_fill},
-    ActRow{"memory", Act::memory, false, take_memory},     ActRow{"counter", Act::counter, false, take_counter},
-    ActRow{"ask", Act::ask, false, take_ask},              ActRow{"recv", Act::receive, true, take_receive},
-    ActRow{"post", Act::post, true, take_post},            ActRow{"completion", Act::completion, true, take_completion},
-    ActRow{"no", Act::no_completion, true, take_no_completion}, ActRow{"state", Act::state, true, take_state},
+    ActRow{"mr", Act::region, false, take_region},
+    ActRow{"fill", Act::fill, false, take_fill},
+    ActRow{"memory", Act::memory, false, take_memory},
+    ActRow{"counter", Act::counter, false, take_counter},
+    ActRow{"ask", Act::ask, false, take_ask},
+    ActRow{"recv", Act::receive, true, take_receive},
+    ActRow{"post", Act::post, true, take_post},
+    ActRow{"completion", Act::completion, true, take_completion},
+    ActRow{"no", Act::no_completion, true, take_no_completion},
+    ActRow{"state", Act::state, true, take_state},
 };
 
 }  // namespace
@@ -232,7 +238,9 @@ Parsed take_agent_line(Parsing& at, Side side) {
         }
         names.push_back(row.word);
     }
-    if (word == 1) return at.fail(*act, fmt::format("\"{}\" is no queue pair and nothing that an agent is asked", act->text), nearest(act->text, names));
+    if (word == 1)
+        return at.fail(*act, fmt::format("\"{}\" is no queue pair and nothing that an agent is asked", act->text),
+                       nearest(act->text, names));
     return at.fail(*act, fmt::format("\"{}\" is nothing that is asked of a queue pair", act->text), nearest(act->text, names));
 }
 

@@ -25,11 +25,14 @@ struct OperatorRow {
 };
 // Longer ones first, so that << is not two times <.
 constexpr std::array kOperators{
-    OperatorRow{"||", Operation::either, 1},       OperatorRow{"&&", Operation::both, 2},        OperatorRow{"==", Operation::equal, 3},
-    OperatorRow{"!=", Operation::not_equal, 3},    OperatorRow{"<<", Operation::shift_left, 5},  OperatorRow{">>", Operation::shift_right, 5},
-    OperatorRow{"<=", Operation::less_equal, 4},   OperatorRow{">=", Operation::greater_equal, 4}, OperatorRow{"<", Operation::less, 4},
-    OperatorRow{">", Operation::greater, 4},       OperatorRow{"+", Operation::add, 6},          OperatorRow{"-", Operation::subtract, 6},
-    OperatorRow{"*", Operation::multiply, 7},      OperatorRow{"/", Operation::divide, 7},       OperatorRow{"%", Operation::remainder, 7},
+    OperatorRow{"||", Operation::either, 1},     OperatorRow{"&&", Operation::both, 2},
+    OperatorRow{"==", Operation::equal, 3},      OperatorRow{"!=", Operation::not_equal, 3},
+    OperatorRow{"<<", Operation::shift_left, 5}, OperatorRow{">>", Operation::shift_right, 5},
+    OperatorRow{"<=", Operation::less_equal, 4}, OperatorRow{">=", Operation::greater_equal, 4},
+    OperatorRow{"<", Operation::less, 4},        OperatorRow{">", Operation::greater, 4},
+    OperatorRow{"+", Operation::add, 6},         OperatorRow{"-", Operation::subtract, 6},
+    OperatorRow{"*", Operation::multiply, 7},    OperatorRow{"/", Operation::divide, 7},
+    OperatorRow{"%", Operation::remainder, 7},
 };
 constexpr int kTightest = 8;
 
@@ -45,8 +48,7 @@ constexpr std::array kFunctions{
     // What a timeout code means: 4.096 us * 2^code.
     FunctionRow{"timeout", 1, [](const Arguments& of) { return std::uint64_t{4096} << (of[0] & 31U); }},
     // Packets of a message, or of a READ's response: one at least.
-    FunctionRow{"packets", 2,
-                [](const Arguments& of) { return of[0] == 0 || of[1] == 0 ? std::uint64_t{1} : (of[0] - 1) / of[1] + 1; }},
+    FunctionRow{"packets", 2, [](const Arguments& of) { return of[0] == 0 || of[1] == 0 ? std::uint64_t{1} : (of[0] - 1) / of[1] + 1; }},
     FunctionRow{"pad", 1, [](const Arguments& of) { return (0 - of[0]) & 3U; }},
     FunctionRow{"psn", 1, [](const Arguments& of) { return of[0] & 0xffffffU; }},
     FunctionRow{"min", 2, [](const Arguments& of) { return std::min(of[0], of[1]); }},
@@ -66,7 +68,8 @@ public:
     std::expected<Expression, ExpressionError> run() {
         if (binary(1)) {
             skip_blanks();
-            if (at_ < text_.size()) fail(at_, text_.size() - at_, fmt::format("\"{}\" does not continue the expression", text_.substr(at_)));
+            if (at_ < text_.size())
+                fail(at_, text_.size() - at_, fmt::format("\"{}\" does not continue the expression", text_.substr(at_)));
         }
         if (error_) return std::unexpected(std::move(*error_));
         return Expression{std::move(terms_), std::string(text_)};
@@ -236,7 +239,8 @@ std::optional<std::uint64_t> read_time(std::string_view text) {
     if (unit.empty() && value == 0) return 0;
     constexpr double kLongest = 1e18;  // nanoseconds: thirty years
     for (const UnitRow& row : kUnits)
-        if (row.name == unit && value * row.nanoseconds <= kLongest) return static_cast<std::uint64_t>(std::llround(value * row.nanoseconds));
+        if (row.name == unit && value * row.nanoseconds <= kLongest)
+            return static_cast<std::uint64_t>(std::llround(value * row.nanoseconds));
     return std::nullopt;
 }
 

@@ -18,8 +18,8 @@
 
 namespace qps::transport::conformance::script {
 
-inline constexpr std::size_t kMaxTerms = 256;        // operands and operators of one expression: far above what fits into a line
-inline constexpr std::size_t kMaxParentheses = 32;   // open at a time
+inline constexpr std::size_t kMaxTerms = 256;       // operands and operators of one expression: far above what fits into a line
+inline constexpr std::size_t kMaxParentheses = 32;  // open at a time
 
 enum class Operation : std::uint8_t {
     number,

@@ -146,7 +146,8 @@ std::expected<PacketLine, WordError> parse_name(const Token& token, Purpose purp
     for (const ValueName& row : kOpcodeNames) names.push_back(row.name);
     for (const MadAttribute& row : kMadAttributes)
         if (row.group == MadGroup::communication) names.push_back(row.name);
-    return wrong(token, fmt::format("\"{}\" is no packet: an opcode as `packets` prints it, OPCODE_0x15, or a message of the CM", token.text),
+    return wrong(token,
+                 fmt::format("\"{}\" is no packet: an opcode as `packets` prints it, OPCODE_0x15, or a message of the CM", token.text),
                  nearest(token.text, names));
 }
 
@@ -170,7 +171,8 @@ std::expected<void, WordError> parse_special(const SpecialRow& row, const Token&
         return wrong(token, fmt::format("\"{}\" is for packets that are {}", row.name, row.inject ? "sent" : "expected"));
     const bool has_value = value_at < token.text.size();
     if (row.flag != !has_value && !(row.flag && value_at == token.text.size()))
-        return wrong(token, row.flag ? fmt::format("\"{}\" has no value", row.name) : fmt::format("\"{}\" needs a value: {}=...", row.name, row.name));
+        return wrong(token, row.flag ? fmt::format("\"{}\" has no value", row.name)
+                                     : fmt::format("\"{}\" needs a value: {}=...", row.name, row.name));
     word.special = row.special;
     const std::string_view value = has_value ? std::string_view(token.text).substr(value_at) : std::string_view{};
     if (row.special == Special::data || row.special == Special::options || row.special == Special::trailer) {
@@ -236,7 +238,8 @@ std::expected<Binding, WordError> parse_binding(const Token& token, std::size_t 
     if (purpose == Purpose::inject) return wrong(token, "a value can be taken from packets that are expected, not from those sent");
     if (!is_name(variable)) return wrong(token, 0, at, fmt::format("\"{}\" is no name of a variable", variable));
     const auto found = find_field(kinds, key);
-    if (!found) return wrong(token, at + 2, key.size(), fmt::format("\"{}\" is no field of this packet", key), nearest(key, keys_of(kinds)));
+    if (!found)
+        return wrong(token, at + 2, key.size(), fmt::format("\"{}\" is no field of this packet", key), nearest(key, keys_of(kinds)));
     return Binding{std::string(variable), found->kind, found->field};
 }
 
@@ -302,8 +305,7 @@ std::expected<PacketLine, WordError> parse_packet(std::span<const Token> tokens,
         if (!word) return std::unexpected(word.error());
         packet->words.push_back(std::move(*word));
     }
-    packet->acknowledges =
-        std::ranges::find(kinds, LayerKind::aeth) != kinds.end() && std::ranges::none_of(packet->words, says_syndrome);
+    packet->acknowledges = std::ranges::find(kinds, LayerKind::aeth) != kinds.end() && std::ranges::none_of(packet->words, says_syndrome);
     return packet;
 }
 

@@ -20,11 +20,12 @@ constexpr std::array kGiven{
     GivenName{"seed", "of all that is drawn"},
 };
 constexpr std::array kOfHalf{
-    GivenName{"qpn", "our queue pair number"},    GivenName{"psn", "our first PSN"},        GivenName{"dut", "the device's queue pair number"},
-    GivenName{"dut_psn", "the device's first PSN"}, GivenName{"mtu", "bytes of a full packet"}, GivenName{"id", "of the queue pair at its agent"},
+    GivenName{"qpn", "our queue pair number"},          GivenName{"psn", "our first PSN"},
+    GivenName{"dut", "the device's queue pair number"}, GivenName{"dut_psn", "the device's first PSN"},
+    GivenName{"mtu", "bytes of a full packet"},         GivenName{"id", "of the queue pair at its agent"},
 };
 constexpr std::array kOfRegion{
-    GivenName{"va", "its first address"}, GivenName{"rkey", "its key for peers"}, GivenName{"lkey", "its key for the device itself"},
+    GivenName{"va", "its first address"}, GivenName{"rkey", "its key for peers"},   GivenName{"lkey", "its key for the device itself"},
     GivenName{"len", "its length"},       GivenName{"id", "its name at the agent"},
 };
 constexpr std::string_view kManagement = "gsi";  // the half that every script has
@@ -81,8 +82,8 @@ Parsed Parsing::known_variables(const Token& token, std::size_t offset, const Ex
         if (term.operation != Operation::variable || is_known(term.name)) continue;
         const std::size_t in = expression.text.find("$" + term.name);
         std::string meant = nearest(term.name, variables_);
-        return fail(token, offset + (in == std::string::npos ? 0 : in), term.name.size() + 1, fmt::format("no line before sets ${}", term.name),
-                    meant.empty() ? meant : "$" + meant);
+        return fail(token, offset + (in == std::string::npos ? 0 : in), term.name.size() + 1,
+                    fmt::format("no line before sets ${}", term.name), meant.empty() ? meant : "$" + meant);
     }
     return {};
 }
@@ -91,7 +92,8 @@ Parsed Parsing::known_variables(const Token& token, const Pattern& pattern) cons
     for (const Choice& choice : pattern.choices) {
         for (const std::optional<Expression>* expression : {&choice.first, &choice.last})
             if (*expression)
-                if (auto known = known_variables(token, std::min(token.text.find((*expression)->text), token.text.size()), **expression); !known)
+                if (auto known = known_variables(token, std::min(token.text.find((*expression)->text), token.text.size()), **expression);
+                    !known)
                     return known;
         if (!choice.bytes_of.empty() && !is_known(choice.bytes_of)) {
             std::string meant = nearest(choice.bytes_of, variables_);
@@ -104,7 +106,8 @@ Parsed Parsing::known_variables(const Token& token, const Pattern& pattern) cons
 std::expected<Expression, ScriptError> Parsing::expression(const Token& token, std::size_t offset, std::size_t length) const {
     const std::string_view text = with_end(token.text, offset).substr(0, length);
     auto parsed = parse_expression(text);
-    if (!parsed) return fail(token, offset + parsed.error().offset, parsed.error().length, parsed.error().message, parsed.error().suggestion);
+    if (!parsed)
+        return fail(token, offset + parsed.error().offset, parsed.error().length, parsed.error().message, parsed.error().suggestion);
     if (auto known = known_variables(token, offset, *parsed); !known) return std::unexpected(known.error());
     return std::move(*parsed);
 }
@@ -176,7 +179,8 @@ std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::s
             SettingChoice choice{.text = token.text.substr(from, to - from)};
             // A number, or with variables or parentheses in it; anything else is a word.
             const bool computed = choice.text.find_first_of("$(") != std::string::npos;
-            const bool plain = !choice.text.empty() && choice.text.front() >= '0' && choice.text.front() <= '9' && parse_expression(choice.text);
+            const bool plain =
+                !choice.text.empty() && choice.text.front() >= '0' && choice.text.front() <= '9' && parse_expression(choice.text);
             if (computed || plain) {
                 auto value = expression(token, from, to - from);
                 if (!value) return std::unexpected(value.error());
@@ -226,9 +230,7 @@ Parsed Parsing::known_region(const Token& token, std::string_view name) const {
     return fail(token, fmt::format("no line before makes a region \"{}\"", name), nearest(name, regions_));
 }
 
-Statement Parsing::statement(Body body) {
-    return {place_, std::string(line_.text), delay_, std::move(delay_by_), std::move(body)};
-}
+Statement Parsing::statement(Body body) { return {place_, std::string(line_.text), delay_, std::move(delay_by_), std::move(body)}; }
 
 Parsed Parsing::add(Body body) {
     if (++statements_ > kMaxStatements) return fail(line_.tokens.front(), fmt::format("more than {} lines", kMaxStatements));
@@ -257,7 +259,8 @@ Parsed Parsing::next_branch() {
         if (const auto why = misplaced(block.body)) return fail(token, *why);
         if (either->branches.size() + 1 >= kMaxAlternatives) return fail(token, fmt::format("more than {} branches", kMaxAlternatives));
         either->branches.push_back(std::move(block.body));
-    } else if (auto* condition = open_.size() > 1 && token.text == "else" && !block.second ? std::get_if<If>(&block.statement.body) : nullptr) {
+    } else if (auto* condition =
+                   open_.size() > 1 && token.text == "else" && !block.second ? std::get_if<If>(&block.statement.body) : nullptr) {
         condition->then = std::move(block.body);
         block.second = true;
     } else {
@@ -327,14 +330,16 @@ Parsed Parsing::take_line(std::string_view line) {
         delay_by_ = std::move(*time);
         tokens_ = tokens_.subspan(1);
         if (tokens_.empty()) return missing("a time stands before a line: @+10ms > a ...");
-        if (tokens_.front().text != ">") return fail(tokens_.front(), "only a packet that is sent has a time in front; see `wait`, `within`, `after`");
+        if (tokens_.front().text != ">")
+            return fail(tokens_.front(), "only a packet that is sent has a time in front; see `wait`, `within`, `after`");
     }
     const auto rows = keyword_rows();
     const auto row = std::ranges::find(rows, tokens_.front().text, &KeywordRow::word);
     if (row != rows.end() && !tokens_.front().quoted) return row->take(*this);
     std::vector<std::string_view> names;
     for (const KeywordRow& each : rows) names.push_back(each.word);
-    return fail(tokens_.front(), fmt::format("\"{}\" begins no line of a script", tokens_.front().text), nearest(tokens_.front().text, names));
+    return fail(tokens_.front(), fmt::format("\"{}\" begins no line of a script", tokens_.front().text),
+                nearest(tokens_.front().text, names));
 }
 
 Parsed Parsing::take_file(std::string_view name, std::string_view text) {

@@ -23,7 +23,8 @@ struct ParseOptions {
     ReadFile read{};
 };
 
-[[nodiscard]] std::expected<Script, ScriptError> parse_script(std::string_view name, std::string_view text, const ParseOptions& options = {});
+[[nodiscard]] std::expected<Script, ScriptError> parse_script(std::string_view name, std::string_view text,
+                                                              const ParseOptions& options = {});
 
 // A variable that every script has.
 struct GivenName {

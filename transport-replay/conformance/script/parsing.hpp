@@ -50,7 +50,8 @@ public:
     };
     [[nodiscard]] std::expected<Tail, ScriptError> window_at_end(std::size_t first) const;
     // key=value words; keys empty: any.
-    [[nodiscard]] std::expected<Settings, ScriptError> settings(std::size_t first, std::size_t end, std::span<const std::string_view> keys) const;
+    [[nodiscard]] std::expected<Settings, ScriptError> settings(std::size_t first, std::size_t end,
+                                                                std::span<const std::string_view> keys) const;
 
     Parsed define(const Token& token, std::string name);  // a variable
     Parsed define_half(const Token& token, const std::string& name);

@@ -127,7 +127,8 @@ private:
         for (const filter_language::NumberRange& range : *meant) {
             Choice named = choice;
             named.first = constant(range.low ^ filter_language::sign_flip(*field_));
-            if (range.low != range.high && field_->format != Format::flag) named.last = constant(range.high ^ filter_language::sign_flip(*field_));
+            if (range.low != range.high && field_->format != Format::flag)
+                named.last = constant(range.high ^ filter_language::sign_flip(*field_));
             pattern.choices.push_back(std::move(named));
         }
         return {};

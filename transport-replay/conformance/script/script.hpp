@@ -15,9 +15,9 @@
 namespace qps::transport::conformance::script {
 
 inline constexpr std::size_t kMaxScriptBytes = std::size_t{1} << 20;  // of one file
-inline constexpr std::size_t kMaxStatements = 20'000;                 // of a script with what it includes: above any made of a capture's part
-inline constexpr std::size_t kMaxWords = 128;                         // of a line
-inline constexpr std::size_t kMaxNesting = 16;                        // blocks in blocks
+inline constexpr std::size_t kMaxStatements = 20'000;  // of a script with what it includes: above any made of a capture's part
+inline constexpr std::size_t kMaxWords = 128;          // of a line
+inline constexpr std::size_t kMaxNesting = 16;         // blocks in blocks
 inline constexpr std::size_t kMaxIncludeDepth = 8;
 inline constexpr std::size_t kMaxIncludes = 64;      // files of one script, each time it is included counted
 inline constexpr std::size_t kMaxAlternatives = 64;  // of a value; of branches
@@ -32,11 +32,11 @@ struct Place {
 enum class Relative : std::uint8_t { no, plus, minus };  // to the first PSN of its direction, to an MSN of 0
 struct Choice {
     Relative relative = Relative::no;
-    std::optional<Expression> first{};   // none: bytes
-    std::optional<Expression> last{};    // of a range
-    bool to_end = false;                 // "a..": no last
-    std::vector<std::byte> bytes{};      // of fields that are longer than 64 bits
-    std::string bytes_of{};              // the variable that has them
+    std::optional<Expression> first{};  // none: bytes
+    std::optional<Expression> last{};   // of a range
+    bool to_end = false;                // "a..": no last
+    std::vector<std::byte> bytes{};     // of fields that are longer than 64 bits
+    std::string bytes_of{};             // the variable that has them
 };
 struct Pattern {
     bool any = false;      // *: the field is there, whatever it says
@@ -64,8 +64,8 @@ enum class Special : std::uint8_t {
 };
 
 struct PacketWord {
-    std::string text;    // as it was written
-    Special special{};   // none: a field
+    std::string text;   // as it was written
+    Special special{};  // none: a field
     dissect::LayerKind kind{};
     const dissect::Field* field = nullptr;  // also of flip; of the tables, which outlive everything
     Pattern pattern{};                      // `data`: one choice of bytes
@@ -78,12 +78,12 @@ struct Binding {
 };
 
 struct PacketLine {
-    std::optional<dissect::Opcode> opcode;                 // none: any (expected only)
-    const dissect::MadAttribute* attribute = nullptr;      // of communication management
-    bool acknowledges = false;                             // has an AETH and no word about its syndrome: it is an ACK
+    std::optional<dissect::Opcode> opcode;             // none: any (expected only)
+    const dissect::MadAttribute* attribute = nullptr;  // of communication management
+    bool acknowledges = false;                         // has an AETH and no word about its syndrome: it is an ACK
     std::vector<PacketWord> words;
     std::vector<Binding> bindings;
-    std::string text;                                      // as it was written, without what stands before and behind it
+    std::string text;  // as it was written, without what stands before and behind it
 };
 
 // When something is due, measured from the line before.
@@ -181,9 +181,9 @@ struct Alive {
 
 enum class Side : std::uint8_t { device, us };
 enum class Act : std::uint8_t {
-    region,         // mr NAME
-    fill,           // fill NAME a..b with N
-    receive,        // recv
+    region,   // mr NAME
+    fill,     // fill NAME a..b with N
+    receive,  // recv
     post,
     completion,     // a completion comes
     no_completion,  // none comes
@@ -207,8 +207,8 @@ struct AgentLine {
     Window window{};         // of completions
 };
 
-using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, If, Require, Assert, Fail, Wait, Mark,
-                          Alive, AgentLine>;
+using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, If, Require, Assert, Fail, Wait,
+                          Mark, Alive, AgentLine>;
 
 struct Statement {
     Place place;

@@ -1,5 +1,5 @@
-#include <transport-replay/conformance/script/source_line.hpp>
 #include <transport-replay/conformance/script/script.hpp>
+#include <transport-replay/conformance/script/source_line.hpp>
 
 #include <fmt/format.h>
 
@@ -18,7 +18,8 @@ std::expected<SourceLine, LineError> split_line(std::string_view line) {
             continue;
         }
         if (line[at] == '#') break;
-        if (result.tokens.size() >= kMaxWords) return std::unexpected(LineError{at, 1, fmt::format("more than {} words in a line", kMaxWords)});
+        if (result.tokens.size() >= kMaxWords)
+            return std::unexpected(LineError{at, 1, fmt::format("more than {} words in a line", kMaxWords)});
         Token token{.text = {}, .offset = at, .length = 0, .quoted = line[at] == '"'};
         if (token.quoted) {
             const std::size_t close = line.find('"', at + 1);

@@ -19,7 +19,7 @@ struct Token {
 };
 
 struct SourceLine {
-    std::string_view text;  // without the comment and blanks at both ends of it
+    std::string_view text;   // without the comment and blanks at both ends of it
     std::size_t offset = 0;  // of `text` in the line
     std::vector<Token> tokens;
 };

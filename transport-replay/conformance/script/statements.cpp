@@ -62,10 +62,9 @@ Parsed take_let(Parsing& at) {
     return at.add(Let{name->text, std::move(*value)});
 }
 
-constexpr std::array<std::string_view, 22> kQpKeys{
-    "mtu",  "recv",      "recv_len", "recv_count", "send", "timeout", "retry", "rnr_retry", "min_rnr", "depth",
-    "resources", "access", "pd",      "srq",        "psn",  "dut_psn", "qkey",  "port",      "sq",      "rq",
-    "inline",    "private"};
+constexpr std::array<std::string_view, 22> kQpKeys{"mtu",     "recv",  "recv_len",  "recv_count", "send",   "timeout", "retry", "rnr_retry",
+                                                   "min_rnr", "depth", "resources", "access",     "pd",     "srq",     "psn",   "dut_psn",
+                                                   "qkey",    "port",  "sq",        "rq",         "inline", "private"};
 
 // recv=4x1024: two settings.
 Parsed split_receives(Parsing& at, Settings& settings) {

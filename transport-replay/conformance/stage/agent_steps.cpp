@@ -1,9 +1,8 @@
 // Lines that ask an agent: questions in the protocol's words, and what is made of the answers.
+#include <dissect/render_value.hpp>
 #include <transport-replay/conformance/agent/pattern.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/stage/run.hpp>
-
-#include <dissect/render_value.hpp>
 
 #include <algorithm>
 
@@ -19,8 +18,8 @@ using script::Side;
 
 namespace {
 
-constexpr std::uint64_t kSendRegion = 65'536;   // bytes that a queue pair sends from, where a line does not need more
-constexpr Duration kAskAgain{5'000'000};        // for a state or a counter that is not there yet
+constexpr std::uint64_t kSendRegion = 65'536;  // bytes that a queue pair sends from, where a line does not need more
+constexpr Duration kAskAgain{5'000'000};       // for a state or a counter that is not there yet
 
 std::string_view word_of(Side side) { return side == Side::device ? "dut" : "us"; }
 
@@ -63,7 +62,8 @@ void Run::ask(Side side, Question question, Answered then) {
     }
     std::string words = agent::write_request(sequence, question.request());
     while (words.ends_with('\n')) words.pop_back();
-    asked_.push_back({.side = side, .sequence = sequence, .until = later(now_, kAgentPatience), .words = std::move(words), .then = std::move(then)});
+    asked_.push_back(
+        {.side = side, .sequence = sequence, .until = later(now_, kAgentPatience), .words = std::move(words), .then = std::move(then)});
 }
 
 std::string Run::region_name(Side side, const std::string& name) const { return fmt::format("{} {}", word_of(side), name); }
@@ -78,7 +78,10 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
         question.put("len", length).put("access", !access ? "local" : *access == "none" ? "read" : *access);
         if (domain != 0) question.put("pd", domains_[{side, domain}]);
         ask(side, std::move(question), [this, side, name, length, seed, then](const agent::ParsedAnswer& answer) {
-            Region region{.mr = answer.fields.number_or(agent::Key::mr, 0), .va = answer.fields.number_or(agent::Key::va, 0), .length = length, .seed = seed};
+            Region region{.mr = answer.fields.number_or(agent::Key::mr, 0),
+                          .va = answer.fields.number_or(agent::Key::va, 0),
+                          .length = length,
+                          .seed = seed};
             regions_[region_name(side, name)] = region;
             variables_.set(name + ".va", region.va);
             variables_.set(name + ".rkey", answer.fields.number_or(agent::Key::rkey, 0));
@@ -144,7 +147,8 @@ void Run::post_from(const AgentLine& line, const Region& region) {
     const std::uint64_t length = number_of(line.settings, "len").value_or(atomic ? 8 : 0);
     const std::uint64_t at = number_of(line.settings, "at").value_or(0);
     if (const auto seed = number_of(line.settings, "fill"); seed && length > 0)
-        ask(line.side, std::move(Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed)), nullptr);
+        ask(line.side, std::move(Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed)),
+            nullptr);
     Question question(agent::Verb::post);
     question.put("qp", *qp).put("op", line.object);
     if (line.object != "local_inv") question.put("mr", region.mr).put("off", at).put("len", length);
@@ -155,8 +159,10 @@ void Run::post_from(const AgentLine& line, const Region& region) {
         if (each.key == "unsignaled") flags.erase(0, std::min<std::size_t>(flags.size(), sizeof "signaled"));
     }
     if (!flags.empty()) question.put("flags", flags);
-    if (remote) question.put("va", setting(line.settings, "va").value_or("0x10000")).put("rkey", setting(line.settings, "rkey").value_or("0x1234"));
-    else if (const auto key = setting(line.settings, line.object == "send" || line.object == "send_imm" ? "rkey" : "inv")) question.put("rkey", *key);
+    if (remote)
+        question.put("va", setting(line.settings, "va").value_or("0x10000")).put("rkey", setting(line.settings, "rkey").value_or("0x1234"));
+    else if (const auto key = setting(line.settings, line.object == "send" || line.object == "send_imm" ? "rkey" : "inv"))
+        question.put("rkey", *key);
     for (const std::string_view key : {"imm", "compare", "swap", "add", "count"})
         if (const auto value = setting(line.settings, key)) question.put(key, *value);
     if (half->second.service == Service::ud) {
@@ -173,7 +179,10 @@ void Run::poll_completion(const AgentLine& line) {
     const auto bounds = qp ? bounds_of(line.window) : std::nullopt;
     if (!bounds) return;
     Question question(agent::Verb::poll);
-    question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(elapsed(now_, bounds->latest)));
+    question.put("qp", *qp)
+        .put("max", std::uint64_t{1})
+        .put("least", std::uint64_t{1})
+        .put("wait", milliseconds(elapsed(now_, bounds->latest)));
     ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
@@ -201,7 +210,7 @@ void Run::compare_completion(const AgentLine& line, std::string_view text) {
             const auto value = choice.value ? number(*choice.value) : std::nullopt;
             const std::string one = value ? std::to_string(*value) : choice.text;
             wanted += (wanted.empty() ? "" : "|") + one;
-            holds = holds || one == "*" || one == value_of(each.key);
+            holds = holds || one == "*" || (one.starts_with('!') ? one.substr(1) != value_of(each.key) : one == value_of(each.key));
         }
         expected += fmt::format(" {}={}", each.key, wanted);
         if (!holds) differs += fmt::format("{}{} is {}, not {}", differs.empty() ? "" : ", ", each.key, value_of(each.key), wanted);
@@ -294,9 +303,10 @@ void Run::look_at_memory(const AgentLine& line) {
         question.put("mr", region.mr).put("off", offset).put("len", std::uint64_t{expected.size()});
         ask(line.side, std::move(question), [this, &line, offset, expected, wrong](const agent::ParsedAnswer& answer) {
             const std::string_view data = answer.fields.text(agent::Key::data);
-            fail_agent(fmt::format("{} from byte {}: {}", line.object, offset, hex_of(expected)),
-                       fmt::format("{}{}", hex_of(std::as_bytes(std::span(data))), wrong > 0 ? fmt::format(", {} bytes are others", wrong) : ""),
-                       fmt::format("memory {} is not what it has to be, from byte {} on", line.object, offset));
+            fail_agent(
+                fmt::format("{} from byte {}: {}", line.object, offset, hex_of(expected)),
+                fmt::format("{}{}", hex_of(std::as_bytes(std::span(data))), wrong > 0 ? fmt::format(", {} bytes are others", wrong) : ""),
+                fmt::format("memory {} is not what it has to be, from byte {} on", line.object, offset));
         });
     };
     if (!whole) {
@@ -344,7 +354,8 @@ void Run::keep_counters(const agent::ParsedAnswer& answer) {
     for (const agent::Field& each : answer.fields.all()) {
         const std::size_t colon = each.text.rfind(':');
         if (each.key != agent::Key::counter || colon == std::string::npos) continue;
-        if (const auto value = agent::text_of::number(std::string_view(each.text).substr(colon + 1))) counters_[each.text.substr(0, colon)] = *value;
+        if (const auto value = agent::text_of::number(std::string_view(each.text).substr(colon + 1)))
+            counters_[each.text.substr(0, colon)] = *value;
     }
 }
 
@@ -364,7 +375,10 @@ void Run::ask_counter(const AgentLine& line) {
             ++outcome_.examined;
             waits_.part = 2;
         } else if (now_ >= *waits_.until || rise > *most) {
-            fail_agent(fmt::format("{} to rise by {}", line.object, range.first->text + (range.to_end ? ".." : range.last ? ".." + range.last->text : "")),
+            fail_agent(fmt::format("{} to rise by {}", line.object,
+                                   range.first->text + (range.to_end ? ".."
+                                                        : range.last ? ".." + range.last->text
+                                                                     : "")),
                        fmt::format("it rose by {}", rise), fmt::format("the counter {} rose by {}", line.object, rise));
         } else {
             waits_.part = 1;
@@ -394,7 +408,8 @@ void Run::ask_anything(const AgentLine& line) {
 
 void Run::begin_agent_line(const AgentLine& line) {
     switch (line.act) {
-        case Act::region: return make_region(line.side, line.object, line.settings, number_of(line.settings, "len").value_or(4096), nullptr);
+        case Act::region:
+            return make_region(line.side, line.object, line.settings, number_of(line.settings, "len").value_or(4096), nullptr);
         case Act::fill: return fill(line);
         case Act::receive: return receive(line);
         case Act::post: return post(line);

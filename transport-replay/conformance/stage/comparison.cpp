@@ -83,7 +83,8 @@ private:
         const bool wants_bad = std::ranges::any_of(line_.words, [](const PacketWord& word) { return word.special == Special::bad_icrc; });
         const bool bad = packet_.icrc.status == CrcStatus::bad && with_.checks_icrc;
         if (bad != wants_bad)
-            differ("icrc", wants_bad ? "a wrong one" : fmt::format("0x{:08x}", packet_.icrc.expected), fmt::format("0x{:08x}", packet_.icrc.found));
+            differ("icrc", wants_bad ? "a wrong one" : fmt::format("0x{:08x}", packet_.icrc.expected),
+                   fmt::format("0x{:08x}", packet_.icrc.found));
         const Layer* aeth = find(packet_, LayerKind::aeth);
         if (!line_.acknowledges || aeth == nullptr) return;
         constexpr Field kType = named(kAethFields, "infiniband.aeth.syndrome.opcode");
@@ -154,12 +155,9 @@ private:
         if (pattern.any) return true;
         bool one = false;
         for (const Choice& choice : pattern.choices) {
-            Bytes wanted = choice.bytes;
-            if (!choice.bytes_of.empty()) {
-                const auto known = with_.variables.bytes(choice.bytes_of);
-                if (!known && !problem_) problem_ = fmt::format("${} are no bytes", choice.bytes_of);
-                wanted = known.value_or(Bytes{});
-            }
+            const auto named = with_.variables.bytes(choice.bytes_of, came.size());
+            if (!choice.bytes_of.empty() && !named && !problem_) problem_ = fmt::format("${} are no bytes", choice.bytes_of);
+            const Bytes wanted = named ? Bytes(*named) : Bytes(choice.bytes);
             const bool begins = came.size() >= wanted.size() && std::ranges::equal(came.first(wanted.size()), wanted);
             one = one || (begins && std::ranges::all_of(came.subspan(wanted.size()), [](std::byte byte) { return byte == std::byte{}; }));
         }
@@ -176,7 +174,8 @@ private:
         const auto value = with_.variables.value_of(*choice.first);
         if (!value) return text;
         std::uint64_t number = *value;
-        if (choice.relative != Relative::no) number = (choice.relative == Relative::plus ? scale.base + number : scale.base - number) & k24Bits;
+        if (choice.relative != Relative::no)
+            number = (choice.relative == Relative::plus ? scale.base + number : scale.base - number) & k24Bits;
         const bool plain = choice.first->terms.size() == 1 && choice.first->terms.front().operation == script::Operation::number;
         if (choice.relative != Relative::no ? scale.base != 0 : !plain) text += fmt::format(" ({})", number);
         return text;
@@ -195,7 +194,8 @@ private:
         if (numeric ? holds(word.pattern, value->number, scale) : holds_bytes(word.pattern, value->bytes)) return;
         std::string came = value_text(*word.field, *value);
         if (scale.wraps && scale.base != 0)
-            came = fmt::format("{} ({})", relative_text(Psn(static_cast<std::uint32_t>(value->number)), Psn(static_cast<std::uint32_t>(scale.base))),
+            came = fmt::format("{} ({})",
+                               relative_text(Psn(static_cast<std::uint32_t>(value->number)), Psn(static_cast<std::uint32_t>(scale.base))),
                                came);
         else if (scale.wraps && !word.pattern.choices.empty() && word.pattern.choices.front().relative != Relative::no)
             came = relative_text(Psn(static_cast<std::uint32_t>(value->number)), Psn(0));
@@ -207,7 +207,8 @@ private:
             Special special;
             std::string_view ipv4, ipv6;
         };
-        static constexpr std::array kNames{Names{Special::ttl, "ip.ttl", "ipv6.hlim"}, Names{Special::dscp, "ip.dsfield.dscp", "ipv6.tclass.dscp"},
+        static constexpr std::array kNames{Names{Special::ttl, "ip.ttl", "ipv6.hlim"},
+                                           Names{Special::dscp, "ip.dsfield.dscp", "ipv6.tclass.dscp"},
                                            Names{Special::ecn, "ip.dsfield.ecn", "ipv6.tclass.ecn"}};
         if (packet_.network_layer == kNoLayer) return std::nullopt;
         const Layer& network = packet_.layer_storage[packet_.network_layer];
@@ -222,10 +223,12 @@ private:
         const std::string key(script::name_of(word.special));
         switch (word.special) {
             case Special::length:
-                if (!holds(word.pattern, packet_.payload.length, {})) differ(key, expected_text(word, {}), std::to_string(packet_.payload.length));
+                if (!holds(word.pattern, packet_.payload.length, {}))
+                    differ(key, expected_text(word, {}), std::to_string(packet_.payload.length));
                 return;
             case Special::pad:
-                if (!holds(word.pattern, packet_.payload.pad, {})) differ(key, expected_text(word, {}), std::to_string(packet_.payload.pad));
+                if (!holds(word.pattern, packet_.payload.pad, {}))
+                    differ(key, expected_text(word, {}), std::to_string(packet_.payload.pad));
                 return;
             case Special::fill: return compare_fill(word);
             case Special::data: {
@@ -238,7 +241,8 @@ private:
             case Special::dscp:
             case Special::ecn: {
                 const auto came = network_number(word.special);
-                if (!came || !holds(word.pattern, *came, {})) differ(key, expected_text(word, {}), came ? std::to_string(*came) : "no such field");
+                if (!came || !holds(word.pattern, *came, {}))
+                    differ(key, expected_text(word, {}), came ? std::to_string(*came) : "no such field");
                 return;
             }
             default: return;  // `from` belongs to `fill`; `bad_icrc` is seen to

@@ -50,12 +50,12 @@ struct Half {
     dissect::Psn their_first;  // of the device's
     std::uint32_t mtu = 1024;
     dissect::Qkey qkey{0x1111'1111};
-    std::optional<std::uint64_t> agent_qp;  // at the device's agent
-    std::optional<std::uint64_t> our_qp;    // at ours
-    std::uint32_t our_comm = 0, their_comm = 0;  // of a connection that the CM made: to take it down
-    dissect::Psn next;                      // of our requests: the first that the device has not acknowledged
-    dissect::Psn next_sent;                 // the first that we have not sent
-    dissect::Psn last_request;              // of the device
+    std::optional<std::uint64_t> agent_qp;         // at the device's agent
+    std::optional<std::uint64_t> our_qp;           // at ours
+    std::uint32_t our_comm = 0, their_comm = 0;    // of a connection that the CM made: to take it down
+    dissect::Psn next;                             // of our requests: the first that the device has not acknowledged
+    dissect::Psn next_sent;                        // the first that we have not sent
+    dissect::Psn last_request;                     // of the device
     std::array<std::array<Stream, 2>, 2> streams;  // [sender][request or response]
     std::deque<live::ClaimedFrame> arrived;        // and not looked at
     std::vector<const script::PacketLine*> allowed;

@@ -18,13 +18,20 @@ struct Usual {
 constexpr std::uint64_t kTimeout = 20;  // 4.3 s, as rdma_cm of Linux
 
 constexpr std::array kUsualReq{
-    Usual{"infiniband.cm.req.responderres", 4},       Usual{"infiniband.cm.req.initdepth", 4},
-    Usual{"infiniband.cm.req.remoteresptout", kTimeout}, Usual{"infiniband.cm.req.localresptout", kTimeout},
-    Usual{"infiniband.cm.req.retrcount", 7},          Usual{"infiniband.cm.req.rnrretrcount", 7},
-    Usual{"infiniband.cm.req.pkey", 0xffff},          Usual{"infiniband.cm.req.pppmtu", 3},
-    Usual{"infiniband.cm.req.maxcmretr", 15},         Usual{"infiniband.cm.req.prim_locallid", 0xffff},
-    Usual{"infiniband.cm.req.prim_remotelid", 0xffff}, Usual{"infiniband.cm.req.prim_hoplim", 64},
-    Usual{"infiniband.cm.req.prim_subnetlocal", 1},   Usual{"infiniband.cm.req.prim_localacktout", 18},
+    Usual{"infiniband.cm.req.responderres", 4},
+    Usual{"infiniband.cm.req.initdepth", 4},
+    Usual{"infiniband.cm.req.remoteresptout", kTimeout},
+    Usual{"infiniband.cm.req.localresptout", kTimeout},
+    Usual{"infiniband.cm.req.retrcount", 7},
+    Usual{"infiniband.cm.req.rnrretrcount", 7},
+    Usual{"infiniband.cm.req.pkey", 0xffff},
+    Usual{"infiniband.cm.req.pppmtu", 3},
+    Usual{"infiniband.cm.req.maxcmretr", 15},
+    Usual{"infiniband.cm.req.prim_locallid", 0xffff},
+    Usual{"infiniband.cm.req.prim_remotelid", 0xffff},
+    Usual{"infiniband.cm.req.prim_hoplim", 64},
+    Usual{"infiniband.cm.req.prim_subnetlocal", 1},
+    Usual{"infiniband.cm.req.prim_localacktout", 18},
     Usual{"infiniband.cm.req.prim_pktrate", 7},
 };
 

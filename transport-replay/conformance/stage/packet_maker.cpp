@@ -107,13 +107,10 @@ private:
         const script::Choice& choice = word.pattern.choices.front();
         bool fits = false;
         if (!choice.first) {
-            Bytes bytes = choice.bytes;
-            if (!choice.bytes_of.empty()) {
-                const auto known = making_.variables.bytes(choice.bytes_of);
-                if (!known) return std::unexpected(fmt::format("\"{}\": ${} are no bytes", word.text, choice.bytes_of));
-                bytes = *known;
-            }
-            fits = set(*header_spec, field.name, bytes);
+            const auto named = making_.variables.bytes(choice.bytes_of, field.width / 8);
+            if (!choice.bytes_of.empty() && !named)
+                return std::unexpected(fmt::format("\"{}\": ${} are no bytes", word.text, choice.bytes_of));
+            fits = set(*header_spec, field.name, named ? Bytes(*named) : Bytes(choice.bytes));
             private_said_ = private_said_ || field.name.ends_with(".private");
         } else {
             auto value = number(word);
@@ -169,7 +166,8 @@ private:
     void put_ip_cm() {
         std::vector<std::byte> bytes(kIpCmHeaderLength);
         for (const FieldSetting& setting : ip_cm_->settings) set_value(bytes, *setting.field, {setting.number, setting.bytes});
-        set(spec_, line_.attribute->data == LayerKind::cm_req ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private", Bytes(bytes));
+        set(spec_, line_.attribute->data == LayerKind::cm_req ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private",
+            Bytes(bytes));
     }
 
     Done set_payload() {

@@ -173,9 +173,12 @@ void Run::note_management(const Packet& packet) {
         std::string_view field;
     };
     static constexpr std::array kLocal{
-        Names{LayerKind::cm_req, "infiniband.cm.req"},           Names{LayerKind::cm_rep, "infiniband.cm.rep"},
-        Names{LayerKind::cm_mra, "infiniband.cm.mra.localcommid"}, Names{LayerKind::cm_rej, "infiniband.cm.rej.localcommid"},
-        Names{LayerKind::cm_dreq, "infiniband.cm.dreq.localcommid"}, Names{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req.requestid"},
+        Names{LayerKind::cm_req, "infiniband.cm.req"},
+        Names{LayerKind::cm_rep, "infiniband.cm.rep"},
+        Names{LayerKind::cm_mra, "infiniband.cm.mra.localcommid"},
+        Names{LayerKind::cm_rej, "infiniband.cm.rej.localcommid"},
+        Names{LayerKind::cm_dreq, "infiniband.cm.dreq.localcommid"},
+        Names{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req.requestid"},
         Names{LayerKind::cm_lap, "infiniband.cm.lap.localcommid"},
     };
     for (const Names& row : kLocal)

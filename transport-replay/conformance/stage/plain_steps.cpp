@@ -51,7 +51,8 @@ Step Run::play(const script::Assert& line) {
     std::string values;
     for (const script::Term& term : line.condition.terms)
         if (term.operation == script::Operation::variable)
-            if (const auto value = variables_.number(term.name)) values += fmt::format("{}${} is {}", values.empty() ? "" : ", ", term.name, *value);
+            if (const auto value = variables_.number(term.name))
+                values += fmt::format("{}${} is {}", values.empty() ? "" : ", ", term.name, *value);
     fail_agent(line.condition.text, values.empty() ? "0" : values, line.reason);
     return Step::ended;
 }

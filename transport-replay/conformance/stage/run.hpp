@@ -48,7 +48,6 @@ struct Waits {
     std::optional<dissect::Instant> at{};
     std::optional<dissect::Instant> until{};
     dissect::Psn psn{};
-
 };
 
 // A question to an agent in the making; keys are those of the protocol's table.
@@ -114,7 +113,7 @@ private:
     Step alive_half(Half& half);
     Step alive_device();
     struct Met {
-        bool there = false;      // something has come
+        bool there = false;  // something has come
         bool holds = false;
         dissect::Instant time{};
         std::vector<Difference> differences;
@@ -208,9 +207,9 @@ private:
     Waits waits_;
     std::deque<Asked> asked_;
     std::map<std::string, Half> halves_;
-    std::map<std::string, Region> regions_;                  // "dut m", "us x"
+    std::map<std::string, Region> regions_;                                    // "dut m", "us x"
     std::map<std::pair<script::Side, std::uint64_t>, std::uint64_t> domains_;  // protection domains: a script's number to the agent's
-    std::map<std::string, std::uint64_t> counters_;          // of the device, when the script began
+    std::map<std::string, std::uint64_t> counters_;                            // of the device, when the script began
     Variables variables_;
     Management management_;
     ScriptOutcome outcome_;

@@ -19,9 +19,7 @@ constexpr std::uint64_t kRawQpns = 0x40'0000;
 constexpr Duration kRequestAgain{1'000'000'000};
 constexpr std::size_t kMostRequests = 3;
 
-constexpr std::string_view kind_word(Service service) {
-    return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud";
-}
+constexpr std::string_view kind_word(Service service) { return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud"; }
 
 std::string address_text(const Address& address) { return text(live::in_space(address, AddressSpace::roce_v2)); }
 
@@ -73,7 +71,8 @@ Step Run::play(const script::Release& line) {
 
 Step Run::play(const script::MakeQp& line) {
     if (waits_.part == 0) {
-        if (line.kind != HalfKind::managed && !given_.device.there()) return cannot("a queue pair of the device takes its agent (--agent), or `cm`");
+        if (line.kind != HalfKind::managed && !given_.device.there())
+            return cannot("a queue pair of the device takes its agent (--agent), or `cm`");
         if (line.kind == HalfKind::verbs && !given_.us.there()) return cannot("there is no adapter of ours");
         if (const auto old = halves_.find(line.name); old != halves_.end()) free_half(old->second);
         Half& half = halves_[line.name] = Half{};
@@ -151,8 +150,8 @@ void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
     struct Named {
         std::string_view ours, agents;
     };
-    static constexpr std::array kOfDevice{Named{"timeout", "timeout"},     Named{"retry", "retry"},          Named{"rnr_retry", "rnr_retry"},
-                                          Named{"min_rnr", "min_rnr"},     Named{"depth", "rd_atomic"},      Named{"resources", "dest_rd_atomic"},
+    static constexpr std::array kOfDevice{Named{"timeout", "timeout"}, Named{"retry", "retry"},     Named{"rnr_retry", "rnr_retry"},
+                                          Named{"min_rnr", "min_rnr"}, Named{"depth", "rd_atomic"}, Named{"resources", "dest_rd_atomic"},
                                           Named{"access", "access"}};
     if (device)
         for (const Named& row : kOfDevice)
@@ -161,7 +160,8 @@ void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
     ask(side, std::move(connect), nullptr);
 }
 
-// Our half calls whoever listens: REQ, REP, RTU, each a packet of queue pair 1.
+// Our half calls whoever listens: REQ, REP, RTU, each a packet of queue pair 1. The starting PSN in a message is the one that its
+// sender expects: the other end's requests begin with it.
 Step Run::connect_managed(const script::MakeQp& line, Half& half) {
     Half& gsi = halves_["gsi"];
     const auto port = number_of(line.settings, "port").value_or(variables_.number("port").value_or(0));
@@ -174,8 +174,9 @@ Step Run::connect_managed(const script::MakeQp& line, Half& half) {
         if (waits_.part > kMostRequests) return cannot("nobody answers the request for a connection");
         ++waits_.part;
         waits_.until = later(now_, kRequestAgain);
-        const std::string request = fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(half.ours),
-                                                half.our_first.value(), code, line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");
+        const std::string request =
+            fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(half.ours), half.their_first.value(),
+                        code, line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");
         if (!send_line(request, gsi)) return Step::ended;
         half.our_comm = management_.our_comm;
     }
@@ -192,12 +193,15 @@ Step Run::connect_managed(const script::MakeQp& line, Half& half) {
             return 0;
         };
         if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == half.our_comm)
-            return cannot(fmt::format("the connection to port {} is refused, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
-        if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != half.our_comm) continue;
+            return cannot(
+                fmt::format("the connection to port {} is refused, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
+        if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != half.our_comm)
+            continue;
         note_received(gsi, packet);
         half.their_comm = management_.their_comm;
         half.theirs = Qpn{static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.localqpn"))};
-        half.their_first = Psn(static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.startpsn")));
+        half.our_first = Psn(static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.startpsn")));
+        half.next = half.next_sent = half.our_first;
         gsi.arrived.pop_front();
         if (!send_line("RTU", gsi)) return Step::ended;
         define_half(half);

@@ -1,6 +1,5 @@
-#include <transport-replay/conformance/stage/run.hpp>
-
 #include <dissect/render_value.hpp>
+#include <transport-replay/conformance/stage/run.hpp>
 
 #include <algorithm>
 
@@ -14,9 +13,9 @@ using script::Statement;
 
 namespace {
 
-constexpr std::size_t kStepsAtOnce = 512;          // lines of one poll(); then arrivals have their turn
-constexpr Duration kReachable{3'000'000'000};      // an address that nobody has by then is nobody's
-constexpr Duration kFarewell{1'000'000'000};       // for the end of connections that the CM made
+constexpr std::size_t kStepsAtOnce = 512;      // lines of one poll(); then arrivals have their turn
+constexpr Duration kReachable{3'000'000'000};  // an address that nobody has by then is nobody's
+constexpr Duration kFarewell{1'000'000'000};   // for the end of connections that the CM made
 
 bool mentions(const script::Block& block, const auto& wanted) {
     return std::ranges::any_of(block, [&](const Statement& line) {
@@ -65,9 +64,9 @@ Run::Run(const script::Script& script, const Given& given, live::Endpoint& endpo
         const auto* made = std::get_if<script::MakeQp>(&line.body);
         return (agent != nullptr && agent->side == Side::us) || (made != nullptr && made->kind == script::HalfKind::verbs);
     });
-    route_.network = settings.roce_v1 ? Network::roce_v1
+    route_.network = settings.roce_v1                                         ? Network::roce_v1
                      : live::family_of(settings.device) == live::Family::ipv4 ? Network::roce_v2_ipv4
-                                                                               : Network::roce_v2_ipv6;
+                                                                              : Network::roce_v2_ipv6;
     route_.destination = live::in_space(settings.device, settings.roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2);
     route_.source = {};
     management_.guid = live::link_local_of(endpoint.host().mac()).bits[1];
@@ -125,7 +124,8 @@ void Run::reach() {
     if (reach == live::Reach::resolving || (reach == live::Reach::no_source && !endpoint_->host().settled())) {
         if (now_ < later(began_, kReachable)) return;
     }
-    end(Verdict::inconclusive, fmt::format("there is no way to {}: {}", text(given_.settings.device), live::kReaches[static_cast<std::size_t>(reach)]));
+    end(Verdict::inconclusive,
+        fmt::format("there is no way to {}: {}", text(given_.settings.device), live::kReaches[static_cast<std::size_t>(reach)]));
 }
 
 // Agents begin with nothing made; the device's is asked once what it can do, and for its counters where the script looks at them.
@@ -136,11 +136,13 @@ void Run::ask_around() {
     if (!given_.features)
         ask(Side::device, Question(agent::Verb::hello), [this](const agent::ParsedAnswer& answer) {
             given_.features = answer.fields.number_or(agent::Key::features, 0);
-            for (const agent::Key key : {agent::Key::device, agent::Key::driver, agent::Key::firmware, agent::Key::kernel, agent::Key::agent})
+            for (const agent::Key key :
+                 {agent::Key::device, agent::Key::driver, agent::Key::firmware, agent::Key::kernel, agent::Key::agent})
                 if (const std::string_view value = answer.fields.text(key); !value.empty())
                     given_.facts.push_back({std::string(agent::row_of(key).name), std::string(value)});
         });
-    if (uses_counters_) ask(Side::device, Question(agent::Verb::counters), [this](const agent::ParsedAnswer& answer) { keep_counters(answer); });
+    if (uses_counters_)
+        ask(Side::device, Question(agent::Verb::counters), [this](const agent::ParsedAnswer& answer) { keep_counters(answer); });
 }
 
 bool Run::has(agent::Feature feature) const { return given_.features && (*given_.features & agent::bit(feature)) != 0; }
@@ -359,8 +361,8 @@ Stage::~Stage() = default;
 
 void Stage::begin(const script::Script& script, live::Endpoint& endpoint, Instant now) {
     run_ = std::make_unique<Run>(
-        script, Run::Given{.settings = settings_, .device = device_, .us = us_, .features = features_, .facts = facts_, .number = ++runs_}, endpoint,
-        now);
+        script, Run::Given{.settings = settings_, .device = device_, .us = us_, .features = features_, .facts = facts_, .number = ++runs_},
+        endpoint, now);
 }
 void Stage::poll(live::Endpoint& endpoint, Instant now) {
     if (run_ && !run_->over()) run_->poll(endpoint, now);

@@ -22,9 +22,9 @@
 
 namespace qps::transport::conformance::stage {
 
-inline constexpr std::size_t kMostRecorded = 1U << 14;  // frames of a run: a storm and what it is answered with
-inline constexpr std::size_t kMostArrived = 1U << 13;   // as many as the endpoint keeps
-inline constexpr std::uint64_t kMostSteps = 1U << 20;   // lines played: repeats included
+inline constexpr std::size_t kMostRecorded = 1U << 14;              // frames of a run: a storm and what it is answered with
+inline constexpr std::size_t kMostArrived = 1U << 13;               // as many as the endpoint keeps
+inline constexpr std::uint64_t kMostSteps = 1U << 20;               // lines played: repeats included
 inline constexpr dissect::Duration kAgentPatience{15'000'000'000};  // above the longest wait of its protocol
 
 struct DefinedVariable {
@@ -37,8 +37,8 @@ struct StageSettings {
     bool roce_v1 = false;
     dissect::Duration patience{500'000'000};  // how long a line waits that says nothing else
     std::uint64_t seed = 1;
-    std::optional<live::IpPort> port{};    // where the device listens for connections
-    std::vector<std::string> features{};   // what scripts may need, besides what shows by itself and what the agent says
+    std::optional<live::IpPort> port{};   // where the device listens for connections
+    std::vector<std::string> features{};  // what scripts may need, besides what shows by itself and what the agent says
     std::vector<DefinedVariable> defined{};
 };
 
@@ -50,10 +50,10 @@ struct RecordedFrame {
 
 struct ScriptOutcome {
     Verdict verdict = Verdict::inconclusive;
-    std::string reason;                 // one sentence
-    std::string detail;                 // several lines: the script's line, what came, what differs, what was before
-    std::uint64_t examined = 0;         // lines that demanded something of the device, and got it
-    bool silent = false;                // the device does not answer any more
+    std::string reason;          // one sentence
+    std::string detail;          // several lines: the script's line, what came, what differs, what was before
+    std::uint64_t examined = 0;  // lines that demanded something of the device, and got it
+    bool silent = false;         // the device does not answer any more
     dissect::Duration took{};
     std::vector<RecordedFrame> frames;  // to and from queue pairs that the script played itself
     std::uint64_t frames_lost = 0;      // beyond kMostRecorded

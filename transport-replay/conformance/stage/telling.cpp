@@ -52,8 +52,8 @@ std::string Run::before_it(std::string_view name) {
     for (auto each = outcome_.frames.rbegin(); each != outcome_.frames.rend() && lines.size() < kShownBefore; ++each) {
         const Packet packet = decoded(each->bytes);
         if (!packet.has_transport() || packet.dest_qp != (each->sender == Sender::us ? half->second.theirs : half->second.ours)) continue;
-        lines.push_back(fmt::format("      {:>12}  {} {}\n", time_text(elapsed(began_, each->time)), each->sender == Sender::us ? "->" : "<-",
-                                    line_of(packet, half->second, each->sender)));
+        lines.push_back(fmt::format("      {:>12}  {} {}\n", time_text(elapsed(began_, each->time)),
+                                    each->sender == Sender::us ? "->" : "<-", line_of(packet, half->second, each->sender)));
     }
     std::ranges::reverse(lines);
     std::string text;
@@ -68,7 +68,9 @@ void Run::fail_packet(std::string_view name, const script::PacketLine& packet, c
     if (bounds && bounds->earliest) wanted += fmt::format(", not before {}", time_text(elapsed(event_, *bounds->earliest)));
     if (bounds) wanted += fmt::format(", within {}", time_text(elapsed(event_, bounds->latest)));
     std::string detail = row("expected", wanted);
-    if (came != nullptr) detail += row("came", fmt::format("{}, after {}", decoded_line(*came, half, Sender::device), time_text(elapsed(event_, came->time))));
+    if (came != nullptr)
+        detail +=
+            row("came", fmt::format("{}, after {}", decoded_line(*came, half, Sender::device), time_text(elapsed(event_, came->time))));
     std::string reason;
     for (const Difference& each : met.differences) {
         detail += row("differs", fmt::format("{}: expected {}, came {}", each.word, each.expected, each.came));
@@ -89,7 +91,8 @@ void Run::fail_silent(std::string_view name, std::string_view expected, const Bo
     const Duration waited = elapsed(event_, bounds.latest);
     const std::string at = here();
     end(Verdict::fail, fmt::format("{}: nothing came in {} where {} was expected", at, time_text(waited), expected),
-        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("{}, within {}", expected, time_text(waited))), row("came", "nothing"), before_it(name)));
+        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("{}, within {}", expected, time_text(waited))), row("came", "nothing"),
+                    before_it(name)));
 }
 
 void Run::fail_unexpected(Half& half, const live::ClaimedFrame& came, Duration lasting) {
@@ -105,7 +108,8 @@ void Run::fail_agent(std::string expected, std::string came, std::string reason)
     std::string before;
     for (const auto& [name, half] : halves_)
         if (!half.management && half.kind != script::HalfKind::verbs) before += before_it(name);
-    end(Verdict::fail, fmt::format("{}: {}", at, reason), fmt::format("{}\n{}{}{}", at, row("expected", expected), row("came", came), before));
+    end(Verdict::fail, fmt::format("{}: {}", at, reason),
+        fmt::format("{}\n{}{}{}", at, row("expected", expected), row("came", came), before));
 }
 
 }  // namespace qps::transport::conformance::stage

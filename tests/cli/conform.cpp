@@ -1,0 +1,103 @@
+// `conform` between two processes over UDP on the loopback, without any right: with nobody beside the device but its manager of
+// connections, with a server that listens, with an agent; and words that are wrong.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace qps::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// Addresses of the loopback that other tests, and other runs of this one, do not use.
+std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 64, getpid() % 256, last); }
+
+std::string script(const std::string& name) {
+    return std::string(QPSCOPE_SOURCE_DIR) + "/transport-replay/conformance/scripts/" + name + ".script";
+}
+
+struct Met {
+    Ending tester;
+    Ending device;
+};
+
+// The device is a peer of ours that runs `program` as long as the tester needs it.
+Met meet(std::vector<std::string> program, std::vector<std::string> words) {
+    Met met;
+    program.insert(program.begin(), {"peer", "--via", "udp", "-a", loopback(1), "--for", "8s"});
+    std::thread device([&] { met.device = qpscope(program); });
+    usleep(500'000);  // it has to listen
+    words.insert(words.begin(), {"conform", "--via", "udp", "-a", loopback(2), "--dut", loopback(1)});
+    met.tester = qpscope(words);
+    device.join();
+    return met;
+}
+
+}  // namespace
+
+TEST_CASE("conform over UDP: the manager of connections alone answers, and what takes an agent is not applicable") {
+    const qps::tests::TemporaryFolder folder;
+    const std::string capture = folder.file("conform.pcapng");
+    const Met met = meet({"sink"}, {"-f", "json", "--script", script("cm-05"), "--script", script("rsp-05"), "-w", capture});
+    INFO(met.tester.err << met.tester.out);
+    REQUIRE(met.tester.code == kDone);
+    const auto json = nlohmann::json::parse(met.tester.out);
+    REQUIRE(json["scripts"].size() == 2);
+    CHECK(json["scripts"][0]["checks"][0] == "CM-05");
+    CHECK(json["scripts"][0]["verdict"] == "pass");
+    CHECK(json["scripts"][1]["verdict"] == "not applicable");
+    const Ending made = qpscope({"conform", "--script-of", capture});
+    CHECK_THAT(made.out, Contains("> gsi REQ") && Contains("< gsi REJ") && Contains("reason=8"));
+    const Ending seen = qpscope({"packets", capture});
+    CHECK_THAT(seen.out, Contains("attr=REJ"));
+}
+
+TEST_CASE("conform over UDP: our half is connected with a server, and its responder judged") {
+    const qps::tests::TemporaryFolder folder;
+    const std::string file = folder.file("connected.script");
+    std::ofstream(file) << "title \"a server acknowledges what it got\"\n"
+                           "needs cm\n"
+                           "qp a rc cm mtu=1024\n"
+                           "allow a RC_ACKNOWLEDGE psn=-1\n"
+                           "> a RC_SEND_ONLY psn=+0 len=64 ackreq\n"
+                           "< a RC_ACKNOWLEDGE psn=+0 msn=+1\n"
+                           "allow a RC_ACKNOWLEDGE psn=+0\n"
+                           "> a RC_SEND_ONLY psn=+3 len=64 ackreq\n"
+                           "< a RC_ACKNOWLEDGE psn=+1 nak=PSN_SEQUENCE_ERROR\n"
+                           "alive a\n"
+                           "alive\n";
+    const Met met = meet({"sink"}, {"--script", file, "--port", "7472"});
+    INFO(met.tester.err << met.tester.out << met.device.err << met.device.out);
+    CHECK(met.tester.code == kDone);
+    CHECK_THAT(met.tester.out, Contains("pass"));
+}
+
+TEST_CASE("conform over UDP: every script that our agent serves passes") {
+    const Met met = meet({"agent", "--tcp", loopback(1)}, {"-f", "json", "--agent", loopback(1), "--script", script("rsp-01"), "--script",
+                                                           script("rsp-05"), "--script", script("rsp-09"), "--script", script("req-18")});
+    INFO(met.tester.err << met.tester.out << met.device.err << met.device.out);
+    REQUIRE(met.tester.code == kDone);
+    for (const auto& each : nlohmann::json::parse(met.tester.out)["scripts"]) CHECK(each["verdict"] == "pass");
+}
+
+TEST_CASE("conform says what is wrong with its words, and lists scripts") {
+    CHECK(qpscope({"conform"}).code == kUsage);
+    CHECK_THAT(qpscope({"conform", "--script", script("rsp-05")}).err, Contains("--dut"));
+    CHECK(qpscope({"conform", "--script", "/nowhere.script", "--dut", "127.0.0.1"}).code == kUnreadable);
+    const Ending list = qpscope({"conform", "--list", "--script", script("rsp-05")});
+    CHECK(list.code == kDone);
+    CHECK_THAT(list.out, Contains("RSP-05") && Contains("needs agent"));
+    const qps::tests::TemporaryFolder folder;
+    const std::string file = folder.file("wrong.script");
+    std::ofstream(file) << "chekc RSP-05\n";
+    const Ending wrong = qpscope({"conform", "--script", file, "--dut", "127.0.0.1"});
+    CHECK(wrong.code == kUsage);
+    CHECK_THAT(wrong.err, Contains("did you mean check?"));
+}
