@@ -27,7 +27,10 @@ Duration rnr_wait_of(std::uint8_t code) {
 
 void Requester::process(const TransportPacket& response, Instant now) {
     const OpcodeRow& row = info(response.opcode);
-    const bool answers = row.defined && !row.request && row.service == settings_.service && state_ != RequesterState::error;
+    // The first bit of the syndrome is reserved: what has it is no answer that anybody defined (9.7.5.2.1).
+    constexpr std::uint8_t kReservedBit = 0x80;
+    const bool reserved = response.acknowledgment && (response.acknowledgment->syndrome & kReservedBit) != 0;
+    const bool answers = row.defined && !row.request && row.service == settings_.service && state_ != RequesterState::error && !reserved;
     const bool outstanding = !response.psn.before(unacknowledged_) && response.psn.before(sent_);
     // Of the last one acknowledged: says nothing new but the credits (9.7.7.2).
     const bool repeats = response.psn + 1 == unacknowledged_ && row.verb == Verb::acknowledge;

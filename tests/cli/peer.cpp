@@ -4,8 +4,13 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -17,6 +22,18 @@ namespace {
 
 // Addresses of the loopback that other tests, and other runs of this one, do not use.
 std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 128 + getpid() / 256 % 64, getpid() % 256, last); }
+
+// Programs that tell of queue pairs over TCP find the other there or fail, as the originals do: the server has to be first.
+void wait_for_tcp(const std::string& address, unsigned port) {
+    in_addr bits{};
+    REQUIRE(inet_pton(AF_INET, address.c_str(), &bits) == 1);
+    const std::string listens = fmt::format(" {:08X}:{:04X} 00000000:0000 0A ", bits.s_addr, port);  // as proc(5) writes it
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+        std::ifstream table("/proc/net/tcp");
+        if (std::string(std::istreambuf_iterator(table), {}).find(listens) != std::string::npos) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+}
 
 struct Met {
     Ending client;
@@ -35,6 +52,7 @@ Met meet(const std::string& serves, const std::string& calls, const std::vector<
     Met met;
     of_server.insert(of_server.end(), {"--clients", "1"});
     std::thread server([&] { met.server = qpscope(words(loopback(1), serves, of_server)); });
+    if (std::ranges::find(both, "--tcp") != both.end()) wait_for_tcp(loopback(1), 18515);
     of_client.insert(of_client.begin(), loopback(1));
     met.client = qpscope(words(loopback(2), calls, of_client));
     server.join();

@@ -42,7 +42,7 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"FMT-12", kFormat, A, "packets too short for their headers, pad without payload, UDP length below the headers", "dropped in silence; the device lives", H, "fixes on linux-rdma", kD, kDangerous, {}},
     {"FMT-13", kFormat, A, "an ACK that carries payload or pad", "dropped or taken as an ACK", L, "9.7.5.1.1", kR, {}, {}},
     {"FMT-14", kFormat, A, "P_Key 0x7FFE, 0x0000, 0x7FFF", "dropped, dropped, accepted where the device is a full member", M, "C9-42, 10.9.3", kS | kQ, {}, {}},
-    {"FMT-15", kFormat, A, "P_Key or Q_Key wrong, and the ICRC too", "violation counters stay: the ICRC is looked at first", L, "9.6.1", kR, {}, {}},
+    {"FMT-15", kFormat, A, "P_Key or Q_Key wrong, and the ICRC too", "violation counters stay: the ICRC is looked at first", L, "9.6.1", kR, {}, "no interface of Linux tells PortInfo's violation counters"},
     {"FMT-16", kFormat, P, "UDP source ports", "0xC000 or above, one for a queue pair and direction", L, "A17.3.1", kS | kQ, {}, {}},
     {"FMT-17", kFormat, P, "IPv4 headers", "20 bytes, DF set, no fragments, UDP length the rest of the IP length", M, "A17.3.1.2", kQ, {}, {}},
     {"FMT-18", kFormat, A, "IPv4 fragments and options", "dropped in silence or handled right; the device lives", M, "A17.3.1.2", kQ, kDangerous, {}},
