@@ -3,6 +3,7 @@
 #include <transport-replay/conformance/passive/passive_suite.hpp>
 #include <transport-replay/conformance/report/counts.hpp>
 #include <transport-replay/conformance/report/written.hpp>
+#include <transport-replay/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -88,9 +89,7 @@ Report report_of(const Options& options, const Profile& profile, const Analyzed&
     const transport::Timeline& timeline = analyzed.timeline;
     report.facts.push_back({"packets", grouped(timeline.packets)});
     report.facts.push_back({"connections", grouped(timeline.connections.size())});
-    if (timeline.first && timeline.last)
-        report.facts.push_back(
-            {"duration", duration_text(Duration{std::to_underlying(*timeline.last) - std::to_underlying(*timeline.first)})});
+    if (timeline.first && timeline.last) report.facts.push_back({"duration", duration_text(elapsed(*timeline.first, *timeline.last))});
     if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
     report.results = suite.finish(timeline, profile);
     std::erase_if(report.results, [&](const CheckResult& result) { return !is_wanted_check(options, *result.check); });

@@ -88,6 +88,8 @@ TEST_CASE("what is wrong with a script is said with its place and what was meant
         "qp a rc\n@+10ms < a RC_ACKNOWLEDGE",
         "require 1 == 1",
         "wait ten",
+        "dut ask memroy len=3",
+        "dut ask mr lenn=3",
         "> gsi REQ private=0g",
         "> gsi any",
         "qp a rc\n> a RC_SEND_ONLY eth.src=1:2",

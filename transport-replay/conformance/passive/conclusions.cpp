@@ -63,7 +63,7 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
     };
     say(dropped(quality.drops), fmt::format("{} dropped while capturing", counted(dropped(quality.drops), "packet")));
     const std::uint64_t missed = missed_by_tap(timeline);
-    say(missed, fmt::format("{} acknowledged that the capture does not have", counted(missed, "packet")));
+    say(missed, fmt::format("{} acknowledged before the capture has them, if at all", counted(missed, "packet")));
     const std::uint64_t silent = reliable_one_way(timeline);
     say(quality.backwards, fmt::format("time goes back {}", quality.backwards == 1 ? "once" : counted(quality.backwards, "time")));
     say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "more than the bounds of the analysis");

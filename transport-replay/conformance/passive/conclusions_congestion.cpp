@@ -12,27 +12,31 @@ using namespace dissect;
 
 namespace {
 
-// A mark may be made behind the tap; where the tap sees marks at all, CNPs beyond them have no cause.
-void check_counts(const CongestionReport& report, Tallies& tallies) {
-    for (const PairCongestion& pair : report.pairs) {
-        tallies.look(Passive::cnp_03, pair.notifications);
-        if (pair.notifications <= pair.marked) continue;
-        const auto stream = std::ranges::find_if(report.notifications, [&](const CnpStream& each) {
-            return each.flow.source == pair.destination && each.flow.destination == pair.source;
-        });
-        const FrameIndex frame = stream != report.notifications.end() ? stream->first_frame : FrameIndex{};
-        const std::uint64_t beyond = pair.notifications - pair.marked;
-        if (pair.marked != 0) tallies.fail(Passive::cnp_03, frame);
-        else tallies.doubt(Passive::cnp_03, frame);
-        (pair.marked != 0 ? tallies[Passive::cnp_03].failures : tallies[Passive::cnp_03].doubts).count += beyond - 1;
-    }
+// The data that CNPs of a stream answer. Pairs are sorted: there may be many of both.
+const PairCongestion* pair_of(const CongestionReport& report, const CnpStream& stream) {
+    const auto hosts = [](const PairCongestion& pair) { return std::pair(pair.source, pair.destination); };
+    const auto wanted = std::pair(stream.flow.destination, stream.flow.source);
+    const auto found = std::ranges::lower_bound(report.pairs, wanted, {}, hosts);
+    return found == report.pairs.end() || hosts(*found) != wanted ? nullptr : &*found;
 }
 
-const PairCongestion* pair_of(const CongestionReport& report, const CnpStream& stream) {
-    const auto found = std::ranges::find_if(report.pairs, [&](const PairCongestion& pair) {
-        return pair.destination == stream.flow.source && pair.source == stream.flow.destination;
-    });
-    return found == report.pairs.end() ? nullptr : &*found;
+// A mark may be made behind the tap; where the tap sees marks at all, CNPs beyond them have no cause.
+void check_counts(const CongestionReport& report, Tallies& tallies) {
+    std::vector<FrameIndex> first(report.pairs.size());  // CNP of each
+    for (const CnpStream& stream : report.notifications)
+        if (const PairCongestion* pair = pair_of(report, stream)) {
+            FrameIndex& frame = first[static_cast<std::size_t>(pair - report.pairs.data())];
+            frame = frame == FrameIndex{} ? stream.first_frame : std::min(frame, stream.first_frame);
+        }
+    for (std::size_t i = 0; i < report.pairs.size(); ++i) {
+        const PairCongestion& pair = report.pairs[i];
+        tallies.look(Passive::cnp_03, pair.notifications);
+        if (pair.notifications <= pair.marked) continue;
+        const std::uint64_t beyond = pair.notifications - pair.marked;
+        if (pair.marked != 0) tallies.fail(Passive::cnp_03, first[i]);
+        else tallies.doubt(Passive::cnp_03, first[i]);
+        (pair.marked != 0 ? tallies[Passive::cnp_03].failures : tallies[Passive::cnp_03].doubts).count += beyond - 1;
+    }
 }
 
 // CNPs within the deadline after a mark are its answer; the others come late, where the tap sees the marks.

@@ -87,9 +87,17 @@ struct Waits {
     return std::to_underlying(longest) / 4 > least + least / kTimerSlack;
 }
 
-void check_timer(const Recovery& recovery, const CmAttempt* attempt, Tallies& tallies) {
+// Whether each round of it was begun by the timer: others are not so far apart, and where packets overtake each other they are guessed.
+[[nodiscard]] bool is_timer(const Recovery& recovery, const Connection& connection) {
+    const Way& requests = connection.way(recovery.requester);
+    const Way& answers = connection.way(other(recovery.requester));
+    const bool in_order = requests.gaps.reordered == 0 && answers.response_gaps.reordered == 0 && requests.duplicated == 0;
+    return recovery.rounds > 1 && *recovery.interval > kReordering && in_order;
+}
+
+void check_timer(const Recovery& recovery, const Connection& connection, const CmAttempt* attempt, Tallies& tallies) {
     const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
-    const bool timer = recovery.rounds > 1;
+    const bool timer = is_timer(recovery, connection);
     if (timer && differ_too_much(*recovery.interval, recovery.longest_wait)) tallies.fail(Passive::req_21, recovery.resumed, recovery.last);
     if (!told) return;
     tallies.look(Passive::cm_24);
@@ -122,7 +130,7 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
         check_read_retry(recovery, *connection, told, tallies);
         if (recovery.kind != RecoveryKind::timeout || !recovery.interval) continue;
         tallies.look(Passive::req_21);
-        check_timer(recovery, attempt, tallies);
+        check_timer(recovery, *connection, attempt, tallies);
         Waits& waits = ends[std::uint64_t{std::to_underlying(recovery.connection)} << 1 | std::to_underlying(recovery.requester)];
         if (!waits.shortest || *recovery.interval < *waits.shortest) {
             waits.shortest = recovery.interval;

@@ -15,7 +15,7 @@ constexpr std::uint16_t kLowestPort = 0xc000;    // A17.3.1: the dynamic ports
 constexpr std::uint32_t kLongestPayload = 4096;  // the largest path MTU (5.2.7)
 constexpr std::uint64_t kGsiQkey = 0x8001'0000;  // 13.5.3
 constexpr std::uint32_t kMadBytes = 256;         // C13-3
-constexpr std::uint32_t kSmallestFrame = 64;     // of Ethernet: what is shorter is padded
+constexpr std::uint32_t kSmallestFrame = 68;     // of Ethernet, with a tag and its FCS: what is shorter is padded
 constexpr std::uint8_t kUcResponses = 0x20, kUdResponses = 0x60;
 constexpr std::uint8_t kFirstResponse = 0x0d, kLastResponse = 0x12;  // opcodes of responses, without their service
 
@@ -96,7 +96,8 @@ void look_at_grh(const Packet& packet, const Layer& layer, PacketFacts& facts) {
     if (bytes.size() < kLength) return;
     const std::uint64_t length = read_be<std::uint16_t>(bytes, 4);
     const std::uint64_t end = layer.offset + kLength + length;
-    const bool fills = end >= packet.frame.wire_length || packet.frame.wire_length <= kSmallestFrame;
+    constexpr std::uint64_t kFcs = 4;  // which some taps keep
+    const bool fills = end + kFcs >= packet.frame.wire_length || packet.frame.wire_length <= kSmallestFrame;
     const bool right = read_bits(bytes, 0, 4) == 6 && read_be<std::uint8_t>(bytes, 6) == 0x1b && length % 4 == 0 && fills;
     breaks(facts, Passive::fmt_19, !right || layer.fault == Fault::bad_length);
 }

@@ -27,10 +27,11 @@ p { margin: .25rem 0; } .soft { color: var(--soft); } code, .id, pre { font-fami
 .counts b { display: block; font-size: 1.6rem; line-height: 1.2; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .5rem 0; } dt { color: var(--soft); } dd { margin: 0; }
 details { border: 1px solid var(--line); border-radius: 8px; margin: .4rem 0; background: var(--raised); }
-summary { display: grid; grid-template-columns: 5rem 9.5rem 1fr; gap: .75rem; padding: .5rem .9rem; cursor: pointer; list-style: none; }
+summary { display: grid; grid-template-columns: 4.5rem 11rem 1fr; gap: .75rem; padding: .5rem .9rem; cursor: pointer; list-style: none; }
 summary::-webkit-details-marker { display: none; }
 details > div { padding: .1rem .9rem .7rem; border-top: 1px solid var(--line); }
 pre { overflow-x: auto; padding: .6rem; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
+.id { white-space: nowrap; } h1, h2, dd { overflow-wrap: anywhere; }
 .verdict { font-weight: 600; } .fail { color: var(--fail); } .inconclusive { color: var(--inconclusive); }
 .deviation { color: var(--deviation); } .pass { color: var(--pass); } .none { color: var(--none); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: .3rem .6rem;
@@ -81,7 +82,7 @@ void append_result(std::string& out, const CheckResult& result) {
     out += fmt::format(
         "<details{}><summary><span class=\"id\">{}</span><span class=\"verdict {}\">{}</span><span>{}</span></summary>\n<div>\n<dl>\n",
         open ? " open" : "", check.id, style_of(result.verdict), name(result.verdict),
-        markup_text(result.reason.empty() ? check.expected : std::string_view(result.reason)));
+        markup_text(result.reason.empty() ? fmt::format("{}: {}", check.stimulus, check.expected) : result.reason));
     append_fact(out, "looks at", check.stimulus);
     append_fact(out, "expects", check.expected);
     append_fact(out, "severity", name(check.severity));

@@ -1,4 +1,5 @@
 // Lines that ask an agent: `dut` the device's, `us` our own adapter's.
+#include <transport-replay/conformance/agent/protocol.hpp>
 #include <transport-replay/conformance/script/parsing.hpp>
 
 #include <algorithm>
@@ -133,6 +134,14 @@ Parsed take_ask(Parsing& at, AgentLine line) {
     const auto verb = token_at(at, 2, "a word of the agent's protocol");
     if (!verb) return std::unexpected(verb.error());
     line.object = verb->text;
+    const agent::VerbRow* row = agent::find_verb(verb->text);
+    if (row == nullptr) {
+        std::vector<std::string_view> names;
+        for (const agent::VerbRow& each : agent::kVerbs) names.push_back(each.name);
+        return at.fail(*verb, fmt::format("\"{}\" is no word of the agent's protocol", verb->text), nearest(verb->text, names));
+    }
+    std::vector<std::string_view> keys{"?"};  // where a verb takes none, none is right
+    for (const agent::Use& use : row->asks) keys.push_back(agent::row_of(use.key).name);
     std::size_t end = at.tokens().size();
     if (end >= 5 && at.tokens()[end - 2].text == "as") {
         line.variable = at.tokens()[end - 1].text;
@@ -140,7 +149,7 @@ Parsed take_ask(Parsing& at, AgentLine line) {
             return at.fail(at.tokens()[end - 1], fmt::format("\"{}\" is no name: letters, digits, _", line.variable));
         end -= 2;
     }
-    auto settings = at.settings(3, end, {});
+    auto settings = at.settings(3, end, keys);
     if (!settings) return std::unexpected(settings.error());
     line.settings = std::move(*settings);
     if (!line.variable.empty()) at.define_all_of(line.variable);

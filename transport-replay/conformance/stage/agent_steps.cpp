@@ -223,7 +223,7 @@ void Run::compare_completion(const AgentLine& line, std::string_view text) {
 
 void Run::poll_no_completion(const AgentLine& line) {
     const auto qp = queue_pair_of(line);
-    const auto lasting = qp && line.window.latest ? time(*line.window.latest) : std::nullopt;
+    const auto lasting = qp && line.window.latest ? duration(*line.window.latest) : std::nullopt;
     if (!lasting) return;
     Question question(agent::Verb::poll);
     question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(*lasting));

@@ -118,13 +118,13 @@ std::optional<Run::Bounds> Run::bounds_of(const script::Window& window) {
     Bounds bounds;
     Duration longest = given_.settings.patience;
     if (window.earliest) {
-        const auto by = time(*window.earliest);
+        const auto by = duration(*window.earliest);
         if (!by) return std::nullopt;
         bounds.earliest = later(event_, *by);
         longest = sum(longest, *by);
     }
     if (window.latest) {
-        const auto by = time(*window.latest);
+        const auto by = duration(*window.latest);
         if (!by) return std::nullopt;
         longest = *by;
     }
@@ -248,7 +248,7 @@ Step Run::play(const script::Expect& line) {
 }
 
 Step Run::play(const script::Nothing& line) {
-    const auto lasting = time(line.lasting);
+    const auto lasting = duration(line.lasting);
     if (!lasting) return Step::ended;
     const Instant last = later(event_, *lasting);
     for (auto& [name, half] : halves_) {
@@ -276,7 +276,7 @@ Step Run::play(const script::Either& line) {
     const script::Expect* first = nullptr;
     for (const script::Block& branch : line.branches) {
         if (const auto* nothing = std::get_if<script::Nothing>(&branch.front().body)) {
-            const auto lasting = time(nothing->lasting);
+            const auto lasting = duration(nothing->lasting);
             if (!lasting) return Step::ended;
             latest = std::max(latest.value_or(live::kAtOnce), later(event_, *lasting));
             continue;
@@ -308,7 +308,7 @@ Step Run::play(const script::Either& line) {
     }
     for (const script::Block& branch : line.branches) {
         const auto* nothing = std::get_if<script::Nothing>(&branch.front().body);
-        const auto lasting = nothing == nullptr ? std::nullopt : time(nothing->lasting);
+        const auto lasting = nothing == nullptr ? std::nullopt : duration(nothing->lasting);
         if (!lasting || now_ < later(event_, *lasting)) continue;
         event_ = now_;
         enter(branch, nullptr, nullptr, 1);

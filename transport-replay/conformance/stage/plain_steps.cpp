@@ -64,7 +64,7 @@ Step Run::play(const script::Fail& line) {
 
 Step Run::play(const script::Wait& line) {
     if (!waits_.until) {
-        const auto lasting = time(line.lasting);
+        const auto lasting = duration(line.lasting);
         if (!lasting) return Step::ended;
         waits_.until = later(now_, *lasting);
     }

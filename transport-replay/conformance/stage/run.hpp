@@ -100,7 +100,7 @@ private:
     [[nodiscard]] bool has(agent::Feature feature) const;
     void record(dissect::Bytes bytes, dissect::Instant time, Sender sender);
     [[nodiscard]] std::optional<std::uint64_t> number(const script::Expression& expression);  // ends the run where it has no value
-    [[nodiscard]] std::optional<dissect::Duration> time(const script::Expression& expression);
+    [[nodiscard]] std::optional<dissect::Duration> duration(const script::Expression& expression);
     [[nodiscard]] bool wait_until(dissect::Instant time);
 
     // packet_steps.cpp

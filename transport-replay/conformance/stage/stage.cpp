@@ -101,7 +101,7 @@ std::optional<std::uint64_t> Run::number(const script::Expression& expression) {
     return value ? std::optional(*value) : std::nullopt;
 }
 
-std::optional<Duration> Run::time(const script::Expression& expression) {
+std::optional<Duration> Run::duration(const script::Expression& expression) {
     const auto value = number(expression);
     constexpr std::uint64_t kLongest = 3'600'000'000'000;  // an hour: nobody waits longer for a check
     if (!value) return std::nullopt;
@@ -265,7 +265,7 @@ Step Run::play_line(const Statement& line) {
     if (!waits_.begun) {
         waits_ = {.begun = true};
         if (line.delay_by) {
-            const auto by = time(*line.delay_by);
+            const auto by = duration(*line.delay_by);
             if (!by) return Step::ended;
             waits_.until = later(line.delay == script::DelayKind::after_start ? began_ : event_, *by);
         }
