@@ -75,7 +75,10 @@ std::optional<Measures> read_measures(const CheckOptions& options) {
     auto profile = read_device_profile(options);
     if (!profile) return std::nullopt;
     Measures measures{.profile = std::move(*profile), .earlier = {}};
-    if (!options.compare.empty() && !(measures.earlier = read_earlier(options))) return std::nullopt;
+    if (options.compare.empty()) return measures;
+    if (!(measures.earlier = read_earlier(options))) return std::nullopt;
+    // What is not asked now has not changed.
+    std::erase_if(measures.earlier->results, [&](const EarlierResult& each) { return !is_wanted_check(options, *each.check); });
     return measures;
 }
 
