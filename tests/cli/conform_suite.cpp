@@ -64,7 +64,7 @@ std::string without_times(std::string text) {
 }  // namespace
 
 TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed") {
-    const qps::tests::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const DeviceUnderTest device("5");
     const std::string only = "RSP-01,RSP-05,CM-05,FMT-15,FMT-20,FMT-25";
     const Ending table = device.ask({"--only", only, "--evidence", folder.file("packets")});
@@ -103,7 +103,7 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
 }
 
 TEST_CASE("the suite over UDP: a device that says everything twice fails, and its profile explains some of it") {
-    const qps::tests::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const DeviceUnderTest device("2", {"--fault", "out:duplicate=100%"});
     const Ending failed = device.ask({"--only", "RSP-05,FMT-23"});
     INFO(failed.err << failed.out);
