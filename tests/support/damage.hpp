@@ -4,7 +4,9 @@
 #include <dissect/packet.hpp>
 #include <transport-replay/live/device/device.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace qps::tests {
@@ -15,6 +17,8 @@ using Alter = std::function<std::vector<FrameBytes>(FrameBytes frame)>;
 struct Damage {
     Alter in{};   // of what the device gets; none: as it is
     Alter out{};  // of what it sends
+    // What it sends of its own once it has got something: filled by `in`. None: nothing.
+    std::shared_ptr<std::vector<FrameBytes>> says{};
 };
 
 class DamagingDevice {
@@ -27,6 +31,11 @@ public:
         for (const auto& frame : inside_.receive(now))
             for (FrameBytes& each : altered(damage_.in, {frame.bytes.begin(), frame.bytes.end()}))
                 frames_.emplace_back(std::move(each), frame.time);
+        if (damage_.says && !damage_.says->empty()) {
+            for (const FrameBytes& each : *damage_.says) send(each, now);
+            damage_.says->clear();
+            inside_.flush(now);
+        }
         for (const auto& [bytes, time] : frames_) received_.push_back({bytes, time});
         return received_;
     }
@@ -36,12 +45,8 @@ public:
         return room_;
     }
     void commit(std::size_t bytes, dissect::Instant now) {
-        for (const FrameBytes& each : altered(damage_.out, {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(bytes)})) {
-            const dissect::MutableBytes room = inside_.reserve(now);
-            if (room.size() < each.size()) return;
-            std::ranges::copy(each, room.begin());
-            inside_.commit(each.size(), now);
-        }
+        for (const FrameBytes& each : altered(damage_.out, {room_.begin(), room_.begin() + static_cast<std::ptrdiff_t>(bytes)}))
+            send(each, now);
     }
     void flush(dissect::Instant now) { inside_.flush(now); }
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return inside_.poll_at(); }
@@ -51,6 +56,12 @@ public:
     [[nodiscard]] std::optional<transport::live::Problem> problem() const { return inside_.problem(); }
 
 private:
+    void send(const FrameBytes& frame, dissect::Instant now) {
+        const dissect::MutableBytes room = inside_.reserve(now);
+        if (room.size() < frame.size()) return;
+        std::ranges::copy(frame, room.begin());
+        inside_.commit(frame.size(), now);
+    }
     static std::vector<FrameBytes> altered(const Alter& alter, FrameBytes frame) {
         if (alter) return alter(std::move(frame));
         std::vector<FrameBytes> same;

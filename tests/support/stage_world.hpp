@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tests/support/damage.hpp>
+#include <tests/support/lying_agent.hpp>
 #include <transport-replay/conformance/agent/agent_client.hpp>
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
 #include <transport-replay/conformance/stage/stage.hpp>
@@ -40,6 +41,7 @@ struct DirectAgent {
 struct StageWish {
     transport::conformance::stage::StageSettings settings{};
     Damage damage{};  // of the device's frames
+    Lie lie{};        // of its agent
     bool with_agent = true;
     bool ipv6 = false;
     std::uint64_t seed = 1;
@@ -53,7 +55,7 @@ public:
           tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
           our_agent(std::make_unique<DirectAgent>()),
-          stage(with_address(wish), wish.with_agent ? device_agent->seam() : transport::conformance::stage::AgentSeam{},
+          stage(with_address(wish), wish.with_agent ? lying(device_agent->seam(), wish.lie) : transport::conformance::stage::AgentSeam{},
                 our_agent->seam()) {}
     ~StageWorld() {
         device_agent->agent.reset(device, now);

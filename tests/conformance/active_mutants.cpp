@@ -1,0 +1,100 @@
+// Every active check can fail: each script of the catalogue against endpoints that break its rule.
+#include <tests/conformance/active_mutants.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/golden.hpp>
+#include <tests/support/scripts.hpp>
+#include <tests/support/stage_world.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+using namespace qps;
+using namespace qps::tests;
+using transport::conformance::Verdict;
+using transport::conformance::stage::ScriptOutcome;
+
+namespace {
+
+std::vector<ActiveMutant> all_mutants() {
+    std::vector<ActiveMutant> all;
+    for (auto* family : {format_mutants, management_mutants, requester_mutants, responder_mutants, refusing_mutants})
+        std::ranges::move(family(), std::back_inserter(all));
+    return all;
+}
+
+ScriptOutcome outcome_of(ActiveMutant mutant) {
+    StageWorld world({.damage = std::move(mutant.broken.damage), .lie = std::move(mutant.broken.lie)});
+    return world.run(script_named(mutant.script));
+}
+
+// Whose words are kept: a failure of every kind.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTold{{
+    {"rsp-01", "the ACK is of the PSN before"},
+    {"rsp-01", "no ACK at all"},
+    {"rsp-05", "two NAKs"},
+    {"rsp-05", "the NAK names the PSN that came"},
+    {"rsp-09", "a duplicate is executed: its PSN looks new"},
+    {"rsp-27", "the RNR NAK has another timer"},
+    {"req-18", "everything is sent again from the beginning"},
+    {"req-18", "other bytes are sent the second time"},
+    {"req-23", "the time in the RNR NAK is not kept"},
+    {"cm-05", "another reason"},
+    {"fmt-07", "the version is not looked at"},
+}};
+
+}  // namespace
+
+TEST_CASE("every script fails against a device that breaks its rule, and says why") {
+    for (ActiveMutant& mutant : all_mutants()) {
+        const std::string about = mutant.script + ", " + mutant.what;
+        const ScriptOutcome outcome = outcome_of(std::move(mutant));
+        INFO(about << ": " << outcome.reason << '\n' << outcome.detail);
+        CHECK(outcome.verdict == Verdict::fail);
+        CHECK_FALSE(outcome.reason.empty());
+        CHECK_FALSE(outcome.detail.empty());
+    }
+}
+
+TEST_CASE("no script lacks its mutant, and no mutant its script") {
+    std::set<std::string> broken;
+    for (const ActiveMutant& mutant : all_mutants()) broken.insert(mutant.script);
+    std::set<std::string> checked;  // the checks that can fail
+    for (const std::string& name : script_names()) {
+        INFO(name);
+        const bool judges = !script_named(name).checks.empty();
+        CHECK(judges == (broken.erase(name) > 0));
+        if (judges) std::ranges::copy(script_named(name).checks, std::inserter(checked, checked.end()));
+    }
+    CHECK(broken.empty());
+    CHECK(checked.size() >= 109);
+}
+
+TEST_CASE("of a device that hears nothing, or says nothing, no check is left open, and few pass") {
+    // Whose rule is not to succeed, or not to say anything.
+    const std::set<std::string> right_if_deaf{"req-10", "req-14", "req-15", "req-16", "req-17", "req-20"};
+    const std::set<std::string> right_if_mute{"cnp-04", "rsp-48", "rsp-49", "rsp-50", "rsp-51", "rsp-52"};
+    for (const bool deaf : {true, false})
+        for (const std::string& name : script_names()) {
+            Broken broken = deaf ? inward(drop(begins(""))) : outward(drop(begins("")));
+            StageWorld world({.damage = std::move(broken.damage)});
+            const ScriptOutcome outcome = world.run(script_named(name));
+            INFO(name << (deaf ? " deaf: " : " mute: ") << outcome.reason << '\n' << outcome.detail);
+            CHECK(outcome.verdict == ((deaf ? right_if_deaf : right_if_mute).contains(name) ? Verdict::pass : Verdict::fail));
+        }
+}
+
+TEST_CASE("what a failure says") {
+    std::string told;
+    for (const auto& [script, what] : kTold)
+        for (ActiveMutant& mutant : all_mutants()) {
+            if (mutant.script != script || mutant.what != what) continue;
+            const ScriptOutcome outcome = outcome_of(std::move(mutant));
+            told += fmt::format("== {}: {}\n{}: {}\n{}\n", script, what, name(outcome.verdict), outcome.reason, outcome.detail);
+        }
+    check_golden("conformance/golden/failures.txt", told);
+}

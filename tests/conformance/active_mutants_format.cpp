@@ -1,0 +1,47 @@
+// Endpoints that read packets wrong, that mistake marks and CNPs, and that do not endure.
+#include <tests/conformance/active_mutants.hpp>
+
+namespace qps::tests {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint64_t kSendOnly = 0x04, kEcnCe = 3;
+
+}  // namespace
+
+std::vector<ActiveMutant> format_mutants() {
+    return {
+        {"fmt-03", "the ICRC is not looked at", inward(right_icrc())},
+        {"fmt-04", "the ICRC covers the time to live", inward(drop(where("ip.ttl", 3)))},
+        {"fmt-04", "the ICRC covers the resv6 bits", inward(drop(where("infiniband.bth.reserved6", 0x3f)))},
+        {"fmt-05", "reserved bits have to be 0", inward(drop(where("infiniband.bth.reserved7", 0x7f)))},
+        {"fmt-07", "the version is not looked at", inward(change(every(), "infiniband.bth.tver", exactly(0)))},
+        {"fmt-11", "an unknown opcode is a SEND", inward(change(begins("RESERVED"), "infiniband.bth.opcode", exactly(kSendOnly)))},
+        {"fmt-12", "pad that is not there is not missed",
+         inward(change(both(is("RC_SEND_ONLY"), where("infiniband.bth.padcnt", 3)), "infiniband.bth.padcnt", exactly(0)))},
+        {"fmt-12", "a datagram that is too short kills", dies_after(1, where("udp.length", 12))},
+        {"fmt-13", "an ACK with payload is a refusal", inward(change(both(acks(), carries(1)), "infiniband.aeth.syndrome", exactly(0x61)))},
+        {"fmt-14", "the partition is not looked at", inward(change(every(), "infiniband.bth.p_key", exactly(0xffff)))},
+        {"fmt-14", "limited members are refused", inward(drop(where("infiniband.bth.p_key", 0x7fff)))},
+        {"fmt-18", "a header with options kills", dies_after(1, where("ip.hdr_len", 24))},
+        {"fmt-23", "what is nobody's goes to the last queue pair", takes_for_its_own(requests())},
+        {"fmt-24", "the service is not looked at", inward(change(is("UC_SEND_ONLY"), "infiniband.bth.opcode", exactly(kSendOnly)))},
+        {"fmt-24", "another service is refused", acknowledges(is("UC_SEND_ONLY"), 0x61)},
+        {"fmt-25", "the address is not looked at", inward(change(requests(), "ip.src", exactly(0xc000'0202)))},
+
+        {"cnp-02", "marks bring nothing", outward(drop(cnps()))},
+        {"cnp-04", "CNPs without a mark", inward(change(requests(), "ip.dsfield.ecn", exactly(kEcnCe)))},
+        {"cnp-05", "a CNP for a marked CNP", sends_back(both(cnps(), where("ip.dsfield.ecn", kEcnCe)))},
+        {"cnp-06", "a CNP is answered", sends_back(cnps())},
+        {"cnp-06", "a CNP stops the queue pair", outward(drop(requests()))},
+        {"cnp-07", "a CNP for nobody is answered", sends_back(where("infiniband.bth.destqp", 0xff'fffe))},
+
+        {"err-01", "after some refusals others are not answered", outward(drop(both(after(4, naks()), acks())))},
+        {"err-03", "a silent peer stops the others", outward(drop(from(5, is("RC_SEND_ONLY"))))},
+        {"err-06", "the old number reaches the new queue pair", takes_for_its_own(requests())},
+    };
+}
+
+}  // namespace qps::tests
