@@ -40,6 +40,10 @@ std::vector<ActiveMutant> format_mutants() {
 
         {"err-01", "after some refusals others are not answered", outward(drop(both(after(4, naks()), acks())))},
         {"err-03", "a silent peer stops the others", outward(drop(from(5, is("RC_SEND_ONLY"))))},
+        {"err-05", "wrong bits are taken", inward(right_icrc())},
+        {"err-05", "what was repeated is executed twice", executes_duplicates()},
+        {"err-05", "what comes again is other bytes", outward(other_bytes(again(requests())))},
+        {"err-05", "what is lost on the way back stays lost", outward(drop(again(is("RC_SEND_FIRST"))))},
         {"err-06", "the old number reaches the new queue pair", takes_for_its_own(requests())},
     };
 }
