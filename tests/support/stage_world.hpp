@@ -66,23 +66,25 @@ public:
     transport::conformance::stage::ScriptOutcome run(const transport::conformance::script::Script& script) {
         stage.begin(script, tester, now);
         const dissect::Instant end = transport::later(now, transport::microseconds(600'000'000));
-        for (std::size_t turns = 0; !stage.done() && now < end && turns < 2'000'000; ++turns) turn();
+        for (std::size_t turns = 0; !stage.done() && now < end && turns < 2'000'000; ++turns) turn(stage);
         return stage.take_outcome();
     }
-    void turn() {
+    // `played`: the stage, or what has stages of its own.
+    template <class Played>
+    void turn(Played& played) {
         device.poll(now);
         const bool answered = device_agent->turn(device, now);
         device.depart(now);
         tester.arrive(now);
         const bool answered_us = our_agent->turn(tester, now);
-        stage.poll(tester, now);
+        played.poll(tester, now);
         const bool asked = device_agent->turn(device, now);
         const bool asked_us = our_agent->turn(tester, now);
         tester.depart(now);
         if (answered || answered_us || asked || asked_us) return;  // an answer takes no time
         std::optional<dissect::Instant> due;
         for (const auto& at :
-             {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), stage.poll_at()})
+             {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), played.poll_at()})
             if (at && (!due || *at < *due)) due = at;
         const dissect::Instant next = due.value_or(transport::later(now, transport::microseconds(1000)));
         now = std::max(next, now);

@@ -20,6 +20,7 @@ struct AgentSeam {
     std::function<std::uint32_t(const agent::Request& request)> ask{};  // the request's number; 0: it cannot be asked
     std::function<std::optional<agent::ParsedAnswer>(std::uint32_t sequence)> take_answer{};
     std::function<std::string()> problem{};  // why it will never answer again; empty: it may
+    std::function<void()> renew{};           // begins another talk with it, which is asked from then on; none: there is but one
 
     [[nodiscard]] bool there() const { return ask != nullptr && take_answer != nullptr; }
 };

@@ -63,7 +63,7 @@ void Run::ask(Side side, Question question, Answered then) {
     std::string words = agent::write_request(sequence, question.request());
     while (words.ends_with('\n')) words.pop_back();
     asked_.push_back(
-        {.side = side, .sequence = sequence, .until = later(now_, kAgentPatience), .words = std::move(words), .then = std::move(then)});
+        {.side = side, .sequence = sequence, .until = later(now_, given_.settings.agent_patience), .words = std::move(words), .then = std::move(then)});
 }
 
 std::string Run::region_name(Side side, const std::string& name) const { return fmt::format("{} {}", word_of(side), name); }

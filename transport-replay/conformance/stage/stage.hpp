@@ -36,6 +36,7 @@ struct StageSettings {
     Address device{};  // of the device under test
     bool roce_v1 = false;
     dissect::Duration patience{500'000'000};  // how long a line waits that says nothing else
+    dissect::Duration agent_patience{kAgentPatience};
     std::uint64_t seed = 1;
     std::optional<live::IpPort> port{};   // where the device listens for connections
     std::vector<std::string> features{};  // what scripts may need, besides what shows by itself and what the agent says

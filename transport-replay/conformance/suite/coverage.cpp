@@ -1,0 +1,18 @@
+#include <transport-replay/conformance/passive/passive_suite.hpp>
+#include <transport-replay/conformance/suite/coverage.hpp>
+
+namespace qps::transport::conformance {
+
+std::vector<CoverageRow> coverage(std::span<const script::Script> scripts) {
+    std::vector<CoverageRow> rows;
+    for (const CheckRow& check : checks()) {
+        CoverageRow row{.check = &check, .scripts = {}, .passive = is_decided_passively(check)};
+        for (const script::Script& script : scripts)
+            for (const std::string& id : script.checks)
+                if (find_check(id) == &check) row.scripts.push_back(script.files.front().name);
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace qps::transport::conformance

@@ -1,0 +1,22 @@
+// Coverage: who decides each check of the catalogue: a script, the passive suite, or nobody, and why.
+#pragma once
+
+#include <transport-replay/conformance/catalogue.hpp>
+#include <transport-replay/conformance/script/script.hpp>
+
+namespace qps::transport::conformance {
+
+struct CoverageRow {
+    const CheckRow* check = nullptr;
+    std::vector<std::string> scripts;  // names of those that judge it
+    bool passive = false;              // a capture is enough, and it is judged there
+
+    [[nodiscard]] bool decided() const { return passive || !scripts.empty(); }
+    // Decided, or exempt with a reason; not both.
+    [[nodiscard]] bool accounted_for() const { return decided() == check->exempt.empty(); }
+};
+
+// A row for each check of the catalogue, in its order.
+[[nodiscard]] std::vector<CoverageRow> coverage(std::span<const script::Script> scripts);
+
+}  // namespace qps::transport::conformance

@@ -1,0 +1,14 @@
+#include <transport-replay/conformance/stage/played_program.hpp>
+#include <transport-replay/conformance/suite/suite_program.hpp>
+
+namespace qps::transport::conformance {
+
+std::expected<SuiteProgram, std::string> make_suite_program(SuiteProgramSettings settings) {
+    auto talks = stage::Talks::open(settings.agent_host, settings.agent_port);
+    if (!talks) return std::unexpected(talks.error());
+    auto suite = std::make_unique<Suite>(std::move(settings.suite), (*talks)->device(), (*talks)->us());
+    Suite* inside = suite.get();
+    return SuiteProgram{live::Program(stage::PlayedProgram<Suite>(std::move(*talks), std::move(suite))), inside};
+}
+
+}  // namespace qps::transport::conformance
