@@ -25,6 +25,8 @@ std::vector<ActiveMutant> format_mutants() {
         {"fmt-13", "an ACK with payload is a refusal", inward(change(both(acks(), carries(1)), "infiniband.aeth.syndrome", exactly(0x61)))},
         {"fmt-14", "the partition is not looked at", inward(change(every(), "infiniband.bth.p_key", exactly(0xffff)))},
         {"fmt-14", "limited members are refused", inward(drop(where("infiniband.bth.p_key", 0x7fff)))},
+        {"fmt-18", "a first fragment kills", dies_after(1, where("ip.flags.mf", 1))},
+        {"fmt-18", "a later fragment kills", dies_after(1, where("ip.frag_offset", 8))},
         {"fmt-18", "a header with options kills", dies_after(1, where("ip.hdr_len", 24))},
         {"fmt-23", "what is nobody's goes to the last queue pair", takes_for_its_own(requests())},
         {"fmt-24", "the service is not looked at", inward(change(is("UC_SEND_ONLY"), "infiniband.bth.opcode", exactly(kSendOnly)))},
