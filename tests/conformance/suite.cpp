@@ -214,6 +214,37 @@ TEST_CASE("a device that never lived is nobody's fault; one without an agent is 
     CHECK(count(report)[Verdict::fail] + count(report)[Verdict::inconclusive] == 0);
 }
 
+TEST_CASE("a device whose queue pair 1 falls silent goes on, and the report says since when") {
+    const auto scripts = builtins();
+    auto deaf = std::make_shared<bool>(false);
+    Damage damage{.in = [deaf](FrameBytes frame) {
+        Packet packet;
+        Frame whole;
+        whole.bytes = frame;
+        whole.wire_length = static_cast<std::uint32_t>(frame.size());
+        decode(whole, packet);
+        std::vector<FrameBytes> frames;
+        if (packet.has_transport() && packet.dest_qp != kGsiQpn && has_a_version(packet)) *deaf = true;
+        if (!packet.has_transport() || packet.dest_qp != kGsiQpn || !*deaf) frames.push_back(std::move(frame));
+        return frames;
+    }};
+    std::vector<std::string> said;
+    SuiteWorld world({}, {.damage = damage});
+    const Report report = world.run({.stage = {},
+                                     .scripts = pointers(scripts),
+                                     .only = rows({"FMT-05", "FMT-07", "RSP-05", "CM-05"}),
+                                     .told = [&](const SuiteEvent& event) {
+                                         if (event.kind == SuiteEventKind::deaf) said.push_back(event.script->checks.front());
+                                     }});
+    CHECK(said == std::vector<std::string>{"FMT-07"});
+    CHECK_FALSE(world.suite->lost());
+    for (const auto* id : {"FMT-05", "FMT-07", "RSP-05"}) CHECK(result_of(report, id).verdict == Verdict::pass);
+    CHECK(result_of(report, "CM-05").verdict == Verdict::fail);
+    const auto fact = std::ranges::find(report.facts, "queue pair 1", &ReportFact::name);
+    REQUIRE(fact != report.facts.end());
+    CHECK(fact->value == "answers no request since FMT-07");
+}
+
 TEST_CASE("a failure that the profile declares is a declared deviation") {
     const auto scripts = builtins();
     auto profile = parse_profile("name a deaf one\ndeviation RSP-05 = it never says NAK\n");

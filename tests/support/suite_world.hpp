@@ -54,12 +54,16 @@ public:
 
 private:
     StageWish damaged(StageWish wish) {
-        const auto passes = [life = life](FrameBytes frame) {
-            std::vector<FrameBytes> frames;
-            if (life->alive) frames.push_back(std::move(frame));
-            return frames;
+        const auto passes_then = [life = life](Alter then) {
+            return [life, then = std::move(then)](FrameBytes frame) {
+                std::vector<FrameBytes> frames;
+                if (life->alive && then) return then(std::move(frame));
+                if (life->alive) frames.push_back(std::move(frame));
+                return frames;
+            };
         };
-        wish.damage.out = passes;
+        const auto passes = passes_then(wish.damage.in);
+        wish.damage.out = passes_then(wish.damage.out);
         wish.damage.in = [passes, this](FrameBytes frame) {
             dissect::Packet packet;
             dissect::Frame whole;

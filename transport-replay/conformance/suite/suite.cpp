@@ -26,9 +26,14 @@ constexpr std::string_view kLivesAlone =
     "title \"the device lives\"\n"
     "alive\n";
 
-// The texts are ours: a test plays both.
-Script sign_of_life(bool agent) {
-    auto parsed = script::parse_script("alive", agent ? kLivesWithAgent : kLivesAlone);
+constexpr std::string_view kRequest =
+    "title \"requests for connection are answered\"\n"
+    "> gsi REQ service=0x0000000001060009\n"  // TCP port 9 of the RDMA IP CM service: nobody's
+    "< gsi any within 1s\n";
+
+// The texts are ours: tests play all.
+Script own_script(std::string_view text) {
+    auto parsed = script::parse_script("alive", text);
     return parsed ? std::move(*parsed) : Script{.files = {{"alive", {}}}, .checks = {}, .title = {}, .needs = {}, .body = {}};
 }
 
@@ -61,7 +66,8 @@ Suite::Suite(SuiteSettings settings, stage::AgentSeam device, stage::AgentSeam u
       device_(device),
       stage_(settings_.stage, device, us),
       knocking_(impatient(settings_.stage), device, std::move(us)),
-      sign_of_life_(sign_of_life(device_.there())),
+      sign_of_life_(own_script(device_.there() ? kLivesWithAgent : kLivesAlone)),
+      request_(own_script(kRequest)),
       entries_(kCheckCount),
       played_(kCheckCount) {
     std::erase_if(settings_.scripts, [&](const Script* each) {
@@ -118,13 +124,29 @@ void Suite::knock(Endpoint& endpoint, Instant now) {
     knocking_.begin(sign_of_life_, endpoint, now);
 }
 
+void Suite::request(Endpoint& endpoint, Instant now) {
+    requesting_ = true;
+    phase_ = Phase::knocking;
+    knocking_.begin(request_, endpoint, now);
+}
+
+// The first answer is what later ones are held against: a device may have no manager of connections at all.
+void Suite::finish_request(bool answered) {
+    requesting_ = false;
+    if (hearing_ == Hearing::hears && !answered) {
+        deaf_since_ = joined_ids(*last_);
+        tell(SuiteEventKind::deaf, "requests for connection are not answered any more");
+    }
+    hearing_ = answered ? Hearing::hears : Hearing::deaf;
+}
+
 void Suite::wait(Instant now) {
     phase_ = Phase::waiting;
     knock_at_ = later(now, kBetweenKnocks);
 }
 
 void Suite::poll(Endpoint& endpoint, Instant now) {
-    const std::size_t most = 2 * settings_.scripts.size() + kKnocks;  // each turn ends a script or a knock
+    const std::size_t most = 3 * settings_.scripts.size() + kKnocks;  // each turn ends a script, a knock or a request
     for (std::size_t i = 0; i <= most && !done(); ++i) {
         if (phase_ == Phase::waiting) {
             if (now < knock_at_) return;
@@ -175,13 +197,20 @@ void Suite::finish_script(Endpoint& endpoint, Instant now) {
 void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     const ScriptOutcome outcome = knocking_.take_outcome();
     if (stopped_) return end(now, "it was interrupted");
+    if (requesting_) {
+        finish_request(outcome.verdict == Verdict::pass);
+        return next(endpoint, now);
+    }
     if (outcome.verdict == Verdict::pass) {
         if (gone_since_) {
             const std::string after = fmt::format("it came back after {}", duration_text(elapsed(*gone_since_, now)));
             blame("; " + after, {});
             tell(SuiteEventKind::came_back, after);
             gone_since_.reset();
+            hearing_ = Hearing::unknown;
         }
+        // Without an agent the request was the sign of life.
+        if (device_.there() && hearing_ != Hearing::deaf) return request(endpoint, now);
         return next(endpoint, now);
     }
     if (device_.renew && (outcome.silent || (device_.problem && !device_.problem().empty()))) device_.renew();
@@ -259,6 +288,7 @@ Report Suite::take_report() {
     report.subject = text(settings_.stage.device);
     report.facts = stage_.facts().empty() ? knocking_.facts() : stage_.facts();
     if (!settings_.profile.name.empty()) report.facts.push_back({"profile", settings_.profile.name});
+    if (!deaf_since_.empty()) report.facts.push_back({"queue pair 1", fmt::format("answers no request since {}", deaf_since_)});
     report.facts.push_back({"duration", duration_text(took_)});
     for (std::optional<Entry>& entry : entries_) {
         if (!entry) continue;

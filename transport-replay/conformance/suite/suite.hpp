@@ -8,7 +8,7 @@
 // Before the first script and after each that touched it, the device has to show that it lives: its agent answers, and a fresh queue
 // pair acknowledges; without an agent, its manager of connections rejects a request that nobody serves. One that does not has died of
 // the script before: its checks fail, whatever the script said, and no profile excuses that. When the device comes back in time, the
-// rest is played; else the rest is inconclusive.
+// rest is played; else the rest is inconclusive. One whose queue pair 1 alone falls silent goes on: the report says since when.
 //
 // What an attacker could feed: whatever a device and its agent may say, which is the stage's to judge. Results are rows of the
 // catalogue, and nothing else is kept.
@@ -24,7 +24,7 @@ inline constexpr dissect::Duration kBetweenKnocks{1'000'000'000};  // at one tha
 inline constexpr dissect::Duration kKnockPatience{3'000'000'000};  // of an agent that says but that it lives
 inline constexpr std::size_t kKnocks = 3;                          // without an answer: one may be lost, a busy agent may be late
 
-enum class SuiteEventKind : std::uint8_t { played, died, came_back, given_up };
+enum class SuiteEventKind : std::uint8_t { played, died, came_back, given_up, deaf };  // deaf: queue pair 1 answers no more
 struct SuiteEvent {
     SuiteEventKind kind{};
     const script::Script* script = nullptr;         // that was played, or is blamed; none: it never lived
@@ -61,6 +61,7 @@ public:
 
 private:
     enum class Phase : std::uint8_t { playing, knocking, waiting, over };
+    enum class Hearing : std::uint8_t { unknown, hears, deaf };  // whether requests for connection are answered
     struct Entry {
         CheckResult result;
         bool fatal = false;  // the device died of it
@@ -68,6 +69,8 @@ private:
 
     void next(live::Endpoint& endpoint, dissect::Instant now);
     void knock(live::Endpoint& endpoint, dissect::Instant now);
+    void request(live::Endpoint& endpoint, dissect::Instant now);
+    void finish_request(bool answered);
     void wait(dissect::Instant now);
     void finish_script(live::Endpoint& endpoint, dissect::Instant now);
     void finish_knock(live::Endpoint& endpoint, dissect::Instant now);
@@ -83,6 +86,10 @@ private:
     stage::Stage stage_;     // of the checks
     stage::Stage knocking_;  // of the question whether it lives: more impatient
     script::Script sign_of_life_;
+    script::Script request_;  // that queue pair 1 answers
+    Hearing hearing_ = Hearing::unknown;
+    bool requesting_ = false;                    // the knock is a request
+    std::string deaf_since_;                     // ids of checks; empty: it never was, or always
     std::vector<std::optional<Entry>> entries_;  // by place in the catalogue; none: not wanted, or no active check
     std::vector<bool> played_;                   // by the same place
     const script::Script* last_ = nullptr;
