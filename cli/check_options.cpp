@@ -57,7 +57,8 @@ void add_check_options(CLI::App& app, CheckOptions& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add_word(app, "--fail-on", options.fail_on, kLevels,
              "Exit code 1 where a check of this severity or a higher one fails: high, medium (the default), low, never");
-    app.add_option("--evidence", options.evidence, "Write the packets of each failed check to ID.pcapng in this folder")
+    app.add_option("--evidence", options.evidence,
+                   "Write packets to ID.pcapng in this folder: those that prove a failure, of a device under test all of each check")
         ->type_name("FOLDER");
     app.add_option("--compare", options.compare, "What changed since this report, which -f json wrote")->type_name("FILE");
     app.add_flag("--all", options.all, "List checks that passed or do not apply too");

@@ -1,8 +1,6 @@
-// `conform`: scripts are played with a device, and what came of each is told; or what they show is listed.
-#include <transport-replay/conformance/agent/protocol.hpp>
-#include <transport-replay/conformance/script/parser.hpp>
+// `conform --script`: scripts are played with a device, and what came of each is told; or what they show is listed.
 #include <transport-replay/conformance/stage/script_program.hpp>
-#include <transport-replay/report/figures.hpp>
+#include <transport-replay/conformance/suite/builtin_scripts.hpp>
 #include <transport-replay/report/json.hpp>
 
 #include <algorithm>
@@ -11,8 +9,8 @@
 #include <sstream>
 
 #include "command.hpp"
-#include "driving.hpp"
-#include "output.hpp"
+#include "conforming.hpp"
+#include "decoding.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -22,11 +20,6 @@ using transport::Document;
 
 namespace {
 
-ExitCode fail(const Failure& failure) {
-    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
-    return failure.code;
-}
-
 std::expected<std::string, std::string> text_of_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
@@ -35,21 +28,23 @@ std::expected<std::string, std::string> text_of_file(const std::filesystem::path
     return text.str();
 }
 
-std::vector<std::string> names_of(const ConformOptions& options) {
-    std::vector<std::string> names;
-    for (const ConformVariable& each : options.defined) names.push_back(each.name);
-    return names;
+// A file, or, where there is none, what the program has under that name.
+std::expected<std::string, std::string> text_of_script(const std::filesystem::path& path) {
+    std::error_code error;
+    const BuiltinScript* builtin = std::filesystem::exists(path, error) ? nullptr : find_builtin_script(path.string());
+    if (builtin != nullptr) return std::string(builtin->text);
+    return text_of_file(path);
 }
 
 // Included files stand beside the one that includes them.
 std::expected<std::vector<script::Script>, Failure> read_scripts(const ConformOptions& options) {
     std::vector<script::Script> scripts;
     for (const std::string& name : options.scripts) {
-        const auto text = text_of_file(name);
+        const auto text = text_of_script(name);
         if (!text) return std::unexpected(Failure{ExitCode::unreadable, text.error()});
         const std::filesystem::path folder = std::filesystem::path(name).parent_path();
-        const script::ParseOptions parse{.defined = names_of(options),
-                                         .read = [&](std::string_view included) { return text_of_file(folder / std::string(included)); }};
+        const script::ParseOptions parse{.defined = defined_names(options),
+                                         .read = [&](std::string_view included) { return text_of_script(folder / std::string(included)); }};
         auto script = parse_script(name, *text, parse);
         if (!script) return std::unexpected(Failure{ExitCode::usage, explain(script.error())});
         scripts.push_back(std::move(*script));
@@ -59,20 +54,15 @@ std::expected<std::vector<script::Script>, Failure> read_scripts(const ConformOp
     return scripts;
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
-    std::string text;
-    for (const std::string& each : words) text += fmt::format("{}{}", text.empty() ? "" : between, each);
-    return text;
-}
-
 std::string label_of(const script::Script& script) {
     return script.checks.empty() ? script.files.front().name : joined(script.checks, " ");
 }
 
 class Telling {
 public:
-    Telling(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_) {
-        if (options_.format == OutputFormat::table) return;
+    Telling(const Options& options, Output& output)
+        : table_(options.check.format == CheckFormat::table), output_(output), document_(OutputFormat::json, text_) {
+        if (table_) return;
         document_.open();
         document_.add("schema", transport::kSchema);
         document_.open_list("scripts");
@@ -80,7 +70,7 @@ public:
 
     void tell(const script::Script& script, const stage::ScriptOutcome& outcome) {
         counts_[static_cast<std::size_t>(outcome.verdict)] += 1;
-        if (options_.format != OutputFormat::table) return tell_programs(script, outcome);
+        if (!table_) return tell_programs(script, outcome);
         std::string text = fmt::format("{:<14}  {}  {}\n", name(outcome.verdict), label_of(script), script.title);
         if (!outcome.reason.empty() && outcome.detail.empty()) text += fmt::format("    {}\n", outcome.reason);
         if (!outcome.detail.empty()) text += fmt::format("    {}\n", outcome.detail);
@@ -89,7 +79,7 @@ public:
     }
     void finish() {
         std::string text;
-        if (options_.format == OutputFormat::table) {
+        if (table_) {
             for (std::size_t i = 0; i < counts_.size(); ++i)
                 if (counts_[i] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts_[i], kVerdictNames[i]);
             output_.write(text + "\n");
@@ -116,7 +106,7 @@ private:
         document_.close();
     }
 
-    const Options& options_;
+    bool table_;
     Output& output_;
     std::string text_;
     Document document_;
@@ -124,29 +114,33 @@ private:
 };
 
 ExitCode list(const std::vector<script::Script>& scripts, Output& output) {
-    for (const script::Script& script : scripts) {
-        std::string text = fmt::format("{}  {}\n", label_of(script), script.title);
-        if (!script.needs.empty()) text += fmt::format("    needs {}\n", joined(script.needs, ", "));
-        if (script.dangerous) text += "    dangerous: devices were seen to die of it\n";
-        output.write(text);
-    }
-    output.flush();
-    return output.ok() ? ExitCode::done : fail({ExitCode::output_failed, output.problem()});
+    std::string text;
+    for (const script::Script& script : scripts) append_listed(text, script);
+    output.write(text);
+    return finish(output);
 }
 
-stage::ScriptProgramSettings settings_of(const Options& options, const std::vector<script::Script>& scripts) {
-    const ConformOptions& conform = options.conform;
-    stage::ScriptProgramSettings settings{.stage = {.device = *conform.device, .roce_v1 = options.live.roce_v1},
+ExitCode run_scripts(const Options& options, const std::vector<script::Script>& scripts, Output& output) {
+    Telling telling(options, output);
+    ExitCode kept = ExitCode::done;
+    const auto tell = [&](const script::Script& script, const stage::ScriptOutcome& outcome) {
+        telling.tell(script, outcome);
+        if (options.check.evidence.empty() || outcome.frames.empty()) return;
+        const std::string name = std::filesystem::path(script.files.front().name).stem().string();
+        kept = worse(kept, write_frames(options, name, outcome));
+    };
+    stage::ScriptProgramSettings settings{.stage = stage_settings(options),
                                           .scripts = {},
-                                          .agent_host = conform.agent_host,
-                                          .agent_port = conform.agent_port.value_or(agent::kAgentPort),
-                                          .told = {}};
-    settings.stage.patience = conform.patience.value_or(settings.stage.patience);
-    settings.stage.seed = options.live.seed.value_or(settings.stage.seed);
-    if (conform.port) settings.stage.port = transport::live::IpPort{*conform.port};
-    for (const ConformVariable& each : conform.defined) settings.stage.defined.push_back({each.name, each.value});
+                                          .agent_host = options.conform.agent_host,
+                                          .agent_port = agent_port(options.conform),
+                                          .told = tell};
     for (const script::Script& each : scripts) settings.scripts.push_back(&each);
-    return settings;
+    auto program = stage::make_script_program(std::move(settings));
+    if (!program) return told({ExitCode::unreadable, program.error()});
+    const ExitCode acted = act(options, *program);
+    telling.finish();
+    const bool bad = telling.count(Verdict::fail) + telling.count(Verdict::inconclusive) > 0;
+    return worse(worse(acted, kept), worse(bad ? ExitCode::findings : ExitCode::done, finish(output)));
 }
 
 }  // namespace
@@ -154,34 +148,20 @@ stage::ScriptProgramSettings settings_of(const Options& options, const std::vect
 ExitCode run_conform(const Options& options) {
     const ConformOptions& conform = options.conform;
     if (!conform.script_of.empty()) return write_script_of(options);
-    if (conform.scripts.empty()) return fail({ExitCode::usage, "name a script with --script"});
+    if (conform.coverage) return show_coverage(options);
+    if (conform.scripts.empty()) return conform.list ? list_suite(options) : run_suite(options);
+    const CheckOptions& check = options.check;
+    if (check.format != CheckFormat::table && check.format != CheckFormat::json)
+        return told({ExitCode::usage, "what came of scripts is a table, or json"});
+    if (!check.only.empty() || !check.profile.empty() || !check.compare.empty())
+        return told({ExitCode::usage, "--only, --profile and --compare are of the suite: leave --script out"});
     const auto scripts = read_scripts(conform);
-    if (!scripts) return fail(scripts.error());
+    if (!scripts) return told(scripts.error());
     Output output(options);
-    if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
+    if (!output.ok()) return finish(output);
     if (conform.list) return list(*scripts, output);
-    if (!conform.device) return fail({ExitCode::usage, "name the device under test with --dut"});
-    Telling telling(options, output);
-    auto settings = settings_of(options, *scripts);
-    settings.told = [&](const script::Script& script, const stage::ScriptOutcome& outcome) { telling.tell(script, outcome); };
-    const SteadyTime clock;
-    auto opened = open_endpoint(options.live, clock.now());
-    if (!opened) return fail(opened.error());
-    if (auto settled = settle(opened->endpoint, clock); !settled) return fail(settled.error());
-    auto program = stage::make_script_program(std::move(settings));
-    if (!program) return fail({ExitCode::unreadable, program.error()});
-    if (auto begun = program->begin(opened->endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
-    const Ending ending = drive(opened->endpoint, *program, options.live, clock, [](dissect::Instant) {});
-    telling.finish();
-    if (const auto problem = opened->endpoint.device().problem())
-        fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
-    if (opened->capture)
-        if (auto saved = opened->capture->commit(); !saved)
-            return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
-    if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
-    if (ending == Ending::device_gone) return ExitCode::unreadable;
-    if (ending == Ending::interrupted) return ExitCode::interrupted;
-    return telling.count(Verdict::fail) + telling.count(Verdict::inconclusive) > 0 ? ExitCode::findings : ExitCode::done;
+    if (!conform.device) return told({ExitCode::usage, "name the device under test with --dut"});
+    return run_scripts(options, *scripts, output);
 }
 
 }  // namespace qps::cli

@@ -54,7 +54,8 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     };
-    app.add_option("--script", options.scripts, "A script to play, as docs/scripts.md has them; several: one after another")
+    app.add_option("--script", options.scripts,
+                   "A script to play, as docs/scripts.md has them, or the name of a built-in one; several: one after another")
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add("--dut", "ADDRESS", "The device under test", [&options](const std::string& text) {
@@ -65,12 +66,15 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         [&options](const std::string& text) { read_agent(text, options); });
     add("--port", "NUMBER", "Where the device listens for connections of rdma_cm, for scripts that connect so",
         [&options](const std::string& text) { options.port = read_port(text); });
-    add("--patience", "TIME", "How long a line waits for its packet that says nothing else (default: 500ms)",
-        [&options](const std::string& text) {
+    const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target, const std::string& meaning) {
+        add(names, "TIME", meaning, [&target](const std::string& text) {
             const auto time = read_time(text, "time");
             if (!time) refuse(time.error());
-            options.patience = *time;
+            target = *time;
         });
+    };
+    add_time("--patience", options.patience, "How long a line waits for its packet that says nothing else (default: 500ms)");
+    add_time("--comes-back", options.comes_back, "How long a device that died is waited for (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",
            [&options](const std::vector<std::string>& all) {
@@ -81,7 +85,8 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--script-of", options.script_of, "Write the script that plays this capture's conversation again")->type_name("FILE");
-    app.add_flag("--list", options.list, "Say of each script what it shows and what it needs; play none");
+    app.add_flag("--list", options.list, "Say of each script, built-in ones where none is named, what it shows and what it needs");
+    app.add_flag("--coverage", options.coverage, "Say of each check of the catalogue which script or whether a capture decides it");
 }
 
 }  // namespace qps::cli

@@ -1,4 +1,4 @@
-// What a user may ask of `conform`: which scripts, with which device.
+// What a user may ask of `conform`: which scripts, or the suite, with which device.
 #pragma once
 
 #include <transport-replay/address.hpp>
@@ -27,7 +27,9 @@ struct ConformOptions {
     std::optional<std::uint16_t> port;  // where the device listens
     std::optional<dissect::Duration> patience;
     std::vector<ConformVariable> defined;
+    std::optional<dissect::Duration> comes_back;  // how long a device that died is waited for
     bool list = false;
+    bool coverage = false;
     std::string script_of;  // a capture
 };
 

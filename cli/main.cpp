@@ -176,12 +176,17 @@ constexpr std::array kCommands{
             {.live = true, .pingpong = true},
             run_pingpong},
     Command{"conform",
-            "Play scripts with a device under test, and say what it did otherwise",
+            "every active check against a device under test, or scripts with it: what it did otherwise",
+            "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"
+            "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --only RSP --profile nic.profile\n"
+            "  qpscope conform ... --comes-back 3m --evidence packets -f html -o report.html\n"
+            "  qpscope conform ... -f json -o new.json --compare old.json                        # between two firmwares\n"
+            "  qpscope conform --coverage\n"
             "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
             "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
             "  qpscope conform --list --script rsp-05.script\n"
             "  qpscope conform --script-of trace.pcapng -Y 'infiniband.bth.destqp in {17, 18}' -o again.script",
-            {.live = true, .conform = true},
+            {.live = true, .conform = true, .verdicts = true},
             run_conform},
 };
 

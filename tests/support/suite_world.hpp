@@ -60,7 +60,7 @@ private:
             return frames;
         };
         wish.damage.out = passes;
-        wish.damage.in = [life = life, passes, this](FrameBytes frame) {
+        wish.damage.in = [passes, this](FrameBytes frame) {
             dissect::Packet packet;
             dissect::Frame whole;
             whole.bytes = frame;

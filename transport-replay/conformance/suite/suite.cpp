@@ -254,6 +254,7 @@ void Suite::end(Instant now, const std::string& rest) {
 }
 
 Report Suite::take_report() {
+    if (!done()) end(began_, "it was broken off");
     Report report;
     report.subject = text(settings_.stage.device);
     report.facts = stage_.facts().empty() ? knocking_.facts() : stage_.facts();

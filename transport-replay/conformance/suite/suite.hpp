@@ -56,7 +56,7 @@ public:
     [[nodiscard]] bool done() const { return phase_ == Phase::over; }
     // The device never answered, or died and did not come back: part of it was not played.
     [[nodiscard]] bool lost() const { return lost_; }
-    // A result for each active check that is wanted, in the order of the catalogue. Once it is done.
+    // A result for each active check that is wanted, in the order of the catalogue. Call it once.
     [[nodiscard]] Report take_report();
 
 private:

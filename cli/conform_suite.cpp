@@ -1,0 +1,173 @@
+// `conform` without a script: every active check against a device, who decides which check, and which scripts there are.
+#include <transport-replay/conformance/report/counts.hpp>
+#include <transport-replay/conformance/suite/builtin_scripts.hpp>
+#include <transport-replay/conformance/suite/coverage.hpp>
+#include <transport-replay/conformance/suite/suite_program.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "conforming.hpp"
+#include "decoding.hpp"
+#include "verdicts.hpp"
+#include "wrapped.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport::conformance;
+using transport::Document;
+using transport::duration_text;
+
+namespace {
+
+std::expected<std::vector<script::Script>, Failure> builtin(const Options& options) {
+    auto scripts = parse_builtin_scripts(defined_names(options.conform));
+    if (!scripts) return std::unexpected(Failure{ExitCode::usage, explain(scripts.error())});
+    return std::move(*scripts);
+}
+
+bool is_wanted(const Options& options, const script::Script& script) {
+    return std::ranges::any_of(script.checks, [&](const std::string& id) {
+        const CheckRow* check = find_check(id);
+        return check != nullptr && is_wanted_check(options.check, *check);
+    });
+}
+
+// Tells what happens as it happens, and keeps the packets of each check.
+class Watching {
+public:
+    explicit Watching(const Options& options) : options_(options) {}
+
+    void see(const SuiteEvent& event) {
+        if (event.kind == SuiteEventKind::died) died_ = true;
+        if (event.outcome != nullptr && !options_.check.evidence.empty() && !event.outcome->frames.empty())
+            for (const std::string& id : event.script->checks) keep(id, event);
+        if (!options_.quiet) fmt::print(stderr, "{}\n", line_of(event));
+    }
+    [[nodiscard]] bool died() const { return died_; }
+    [[nodiscard]] ExitCode code() const { return code_; }
+
+private:
+    [[nodiscard]] std::string line_of(const SuiteEvent& event) const {
+        if (event.outcome != nullptr)
+            return fmt::format("{:>3}/{}  {:<14}  {:<7} {}, {}", event.number, event.of, name(event.outcome->verdict),
+                               joined(event.script->checks, " "), event.script->title, duration_text(event.outcome->took));
+        if (event.script == nullptr) return fmt::format("         {}", event.sentence);
+        return fmt::format("         {}: {}{}", joined(event.script->checks, " "), event.sentence,
+                           event.kind == SuiteEventKind::died ? "; it is waited for" : "");
+    }
+    // A second script of the same check has its own name.
+    void keep(const std::string& id, const SuiteEvent& event) {
+        const std::string& file = event.script->files.front().name;
+        const std::string name = kept_.insert(id).second ? id : fmt::format("{}.{}", id, file.substr(0, file.find('.')));
+        code_ = worse(code_, write_frames(options_, name, *event.outcome));
+    }
+
+    const Options& options_;
+    std::set<std::string> kept_;
+    bool died_ = false;
+    ExitCode code_ = ExitCode::done;
+};
+
+SuiteProgramSettings settings_of(const Options& options, const Measures& measures, const std::vector<script::Script>& scripts) {
+    SuiteProgramSettings settings{.suite = {.stage = stage_settings(options), .scripts = {}},
+                                  .agent_host = options.conform.agent_host,
+                                  .agent_port = agent_port(options.conform)};
+    SuiteSettings& suite = settings.suite;
+    suite.profile = measures.profile;
+    suite.comes_back = options.conform.comes_back.value_or(suite.comes_back);
+    for (const script::Script& each : scripts) suite.scripts.push_back(&each);
+    if (!options.check.only.empty())
+        for (const CheckRow& check : checks())
+            if (is_wanted_check(options.check, check)) suite.only.push_back(&check);
+    return settings;
+}
+
+void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
+    constexpr std::size_t kIndent = 8;
+    std::array<std::size_t, 4> counts{};  // by a script, a capture, either, nobody
+    for (const CoverageRow& row : rows) {
+        std::string by = joined(row.scripts, ", ");
+        if (row.passive) by += by.empty() ? "a capture" : ", a capture";
+        if (by.empty()) by = row.check->exempt.empty() ? "nobody" : fmt::format("nobody: {}", row.check->exempt);
+        ++counts[row.passive ? (row.scripts.empty() ? 1 : 2) : row.scripts.empty() ? 3 : 0];
+        append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent, fmt::format("{}; {}", by, row.check->stimulus));
+    }
+    out += fmt::format("{}: {} by scripts, {} by captures, {} by both, {} by nobody\n", transport::counted(rows.size(), "check"), counts[0],
+                       counts[1], counts[2], counts[3]);
+}
+
+void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows) {
+    Document document(OutputFormat::json, out);
+    document.open();
+    document.add("schema", transport::kSchema);
+    document.open_list("checks");
+    for (const CoverageRow& row : rows) {
+        document.open();
+        document.add("id", row.check->id);
+        document.add("looks_at", row.check->stimulus);
+        document.add_texts("scripts", row.scripts);
+        document.add("passive", row.passive);
+        document.add("exempt", row.check->exempt.empty() ? std::nullopt : std::optional(row.check->exempt));
+        document.close();
+    }
+    document.close_list();
+    document.close();
+    if (!out.ends_with('\n')) out += '\n';
+}
+
+}  // namespace
+
+ExitCode run_suite(const Options& options) {
+    if (!options.conform.device)
+        return told({ExitCode::usage, "name the device under test with --dut; or see --script, --list, --coverage"});
+    const auto measures = read_measures(options.check);
+    if (!measures) return ExitCode::usage;
+    const auto scripts = builtin(options);
+    if (!scripts) return told(scripts.error());
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    Watching watching(options);
+    auto settings = settings_of(options, *measures, *scripts);
+    settings.suite.told = [&](const SuiteEvent& event) { watching.see(event); };
+    auto made = make_suite_program(std::move(settings));
+    if (!made) return told({ExitCode::unreadable, made.error()});
+    ExitCode code = worse(act(options, made->program), watching.code());
+    const Report report = made->suite->take_report();
+    code = worse(code, write_report(options, report, *measures, output));
+    if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
+    const VerdictCounts counts = count(report);
+    if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
+    return worse(code, finish(output));
+}
+
+ExitCode list_suite(const Options& options) {
+    const auto scripts = builtin(options);
+    if (!scripts) return told(scripts.error());
+    Output output(options);
+    std::string text;
+    for (const script::Script& each : *scripts)
+        if (is_wanted(options, each)) append_listed(text, each);
+    output.write(text);
+    return finish(output);
+}
+
+ExitCode show_coverage(const Options& options) {
+    const CheckFormat format = options.check.format;
+    if (format != CheckFormat::table && format != CheckFormat::json) return told({ExitCode::usage, "--coverage is a table, or json"});
+    const auto scripts = builtin(options);
+    if (!scripts) return told(scripts.error());
+    auto rows = coverage(*scripts);
+    std::erase_if(rows, [&](const CoverageRow& row) { return !is_wanted_check(options.check, *row.check); });
+    Output output(options);
+    std::string text;
+    if (format == CheckFormat::json) append_coverage_json(text, rows);
+    else append_coverage(text, rows);
+    output.write(text);
+    return finish(output);
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,109 @@
+#include "verdicts.hpp"
+
+#include <transport-replay/conformance/report/counts.hpp>
+#include <transport-replay/conformance/report/written.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "check_table.hpp"
+#include "tone.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport::conformance;
+
+namespace {
+
+// A small file as a whole; a sentence where it cannot be read. One byte more than allowed is enough to see that it is too long.
+std::expected<std::string, std::string> read_whole(const std::string& path, std::size_t longest) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file || std::filesystem::is_directory(path)) return std::unexpected(fmt::format("{} cannot be read", path));
+    std::string text(longest + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+std::optional<Profile> read_device_profile(const CheckOptions& options) {
+    if (options.profile.empty()) return Profile{};
+    const auto content = read_whole(options.profile, kLongestProfile);
+    if (!content) {
+        fmt::print(stderr, "qpscope: {}\n", content.error());
+        return {};
+    }
+    auto profile = parse_profile(*content);
+    if (profile) return std::move(*profile);
+    fmt::print(stderr, "{}", text(profile.error(), options.profile));
+    return {};
+}
+
+std::optional<EarlierReport> read_earlier(const CheckOptions& options) {
+    const auto content = read_whole(options.compare, kLongestReport);
+    auto report = content ? read_report(*content) : std::unexpected(content.error());
+    if (report) return std::move(*report);
+    fmt::print(stderr, "qpscope: {}: {}\n", options.compare, report.error());
+    return {};
+}
+
+void write_verdicts(const Options& options, const Report& report, const Comparison* comparison, Output& output) {
+    switch (options.check.format) {
+        case CheckFormat::json: return output.write(json_text(report, comparison));
+        case CheckFormat::junit: return output.write(junit_text(report));
+        case CheckFormat::html: return output.write(html_text(report, comparison));
+        case CheckFormat::table: break;
+    }
+    const bool color = wants_color(options, output);
+    std::string text;
+    append_verdicts(text, report, options.check.all || !options.check.only.empty(), color);
+    if (comparison != nullptr) append_comparison(text, *comparison, color);
+    output.write(text);
+}
+
+ExitCode told(const OutputProblem& problem) {
+    fmt::print(stderr, "qpscope: {}: {}\n", problem.file, problem.sentence);
+    return ExitCode::output_failed;
+}
+
+}  // namespace
+
+std::optional<Measures> read_measures(const CheckOptions& options) {
+    auto profile = read_device_profile(options);
+    if (!profile) return std::nullopt;
+    Measures measures{.profile = std::move(*profile), .earlier = {}};
+    if (options.compare.empty()) return measures;
+    if (!(measures.earlier = read_earlier(options))) return std::nullopt;
+    // What is not asked now has not changed.
+    std::erase_if(measures.earlier->results, [&](const EarlierResult& each) { return !is_wanted_check(options, *each.check); });
+    return measures;
+}
+
+bool is_wanted_check(const CheckOptions& options, const CheckRow& check) {
+    const std::string_view family = kFamilies[std::to_underlying(check.family)].prefix;
+    const auto names_it = [&](const std::string& id) { return id == family || find_check(id) == &check; };
+    return options.only.empty() || std::ranges::any_of(options.only, names_it);
+}
+
+ExitCode write_report(const Options& options, const Report& report, const Measures& measures, Output& output) {
+    const std::optional<Comparison> comparison = measures.earlier ? std::optional(compare(*measures.earlier, report)) : std::nullopt;
+    write_verdicts(options, report, comparison ? &*comparison : nullptr, output);
+    return options.check.fail_on && fails_at(report, *options.check.fail_on) ? ExitCode::findings : ExitCode::done;
+}
+
+ExitCode write_evidence(const Options& options, std::string_view name, const FillCapture& fill) {
+    std::error_code error;
+    std::filesystem::create_directories(options.check.evidence, error);
+    if (error) return told({options.check.evidence, error.message()});
+    const std::string path = (std::filesystem::path(options.check.evidence) / fmt::format("{}.pcapng", name)).string();
+    auto saved = SavedCapture::open(path, options.files);
+    if (!saved) return told(saved.error());
+    if (const auto filled = fill(*saved); !filled) return told(filled.error());
+    const auto done = saved->commit();
+    return done ? ExitCode::done : told(done.error());
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,39 @@
+// What commands that give verdicts have in common: what a user measures by, the report in any format, packets as evidence.
+//
+// What an attacker could feed: a profile, an earlier report. Both are read with bounds on their length, and parsed by the library.
+#pragma once
+
+#include <dissect/capture/saved_capture.hpp>
+#include <transport-replay/conformance/profile.hpp>
+#include <transport-replay/conformance/report/comparison.hpp>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "exit_code.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace qps::cli {
+
+// What the device declares of itself; what was before.
+struct Measures {
+    transport::conformance::Profile profile;
+    std::optional<transport::conformance::EarlierReport> earlier;
+};
+// Prints what is wrong, and returns nothing then.
+[[nodiscard]] std::optional<Measures> read_measures(const CheckOptions& options);
+
+// By its own name or that of its family.
+[[nodiscard]] bool is_wanted_check(const CheckOptions& options, const transport::conformance::CheckRow& check);
+
+// In the format that the options want. The exit code is that of --fail-on.
+[[nodiscard]] ExitCode write_report(const Options& options, const transport::conformance::Report& report, const Measures& measures,
+                                    Output& output);
+
+// NAME.pcapng in the folder of --evidence, which is made where it is not there. Prints what goes wrong.
+using FillCapture = std::function<std::expected<void, dissect::OutputProblem>(dissect::SavedCapture& capture)>;
+[[nodiscard]] ExitCode write_evidence(const Options& options, std::string_view name, const FillCapture& fill);
+
+}  // namespace qps::cli

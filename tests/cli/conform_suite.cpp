@@ -1,0 +1,150 @@
+// The suite of `conform` against a device that is a peer of ours, `qpscope peer agent`, over UDP on the loopback: the table word for
+// word, its other formats, what it keeps, how it ends; a device that dies; coverage and the list of scripts.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/golden.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace qps::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// Addresses and a port of the loopback that other tests, and other runs of this one, do not use.
+std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 128 + getpid() / 256 % 64, getpid() % 256, last); }
+std::string port() { return std::to_string(20'000 + getpid() % 10'000); }
+
+// It serves until so many testers have come and gone, or the time is over.
+class DeviceUnderTest {
+public:
+    explicit DeviceUnderTest(const std::string& clients, std::vector<std::string> more = {}) {
+        std::vector<std::string> words{"peer", "--via", "udp",       "-a",    loopback(1), "--seed",   "1",
+                                       "-p",   port(),  "--clients", clients, "--tcp",     loopback(1)};
+        if (std::ranges::find(more, "--for") == more.end()) more.insert(more.end(), {"--for", "60s"});
+        words.insert(words.end(), more.begin(), more.end());
+        words.emplace_back("agent");
+        device_ = std::thread([words] { static_cast<void>(qpscope(words)); });
+        usleep(500'000);  // it has to listen
+    }
+    ~DeviceUnderTest() { device_.join(); }
+    DeviceUnderTest(const DeviceUnderTest&) = delete;
+    DeviceUnderTest& operator=(const DeviceUnderTest&) = delete;
+
+    [[nodiscard]] Ending ask(std::vector<std::string> words) const {
+        words.insert(words.begin(), {"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1), "--agent",
+                                     fmt::format("{}:{}", loopback(1), port())});
+        return qpscope(words);
+    }
+
+private:
+    std::thread device_;
+};
+
+std::string content(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Addresses and times are others in each run.
+std::string without_times(std::string text) {
+    text = std::regex_replace(text, std::regex(loopback(1)), "DUT");
+    return std::regex_replace(text, std::regex("[ ]*[0-9.]+ (s|ms|us|ns)\\b"), " TIME");
+}
+
+}  // namespace
+
+TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed") {
+    const TemporaryFolder folder;
+    const DeviceUnderTest device("5");
+    const std::string only = "RSP-01,RSP-05,CM-05,FMT-15,FMT-20,FMT-25";
+    const Ending table = device.ask({"--only", only, "--evidence", folder.file("packets")});
+    INFO(table.err << table.out);
+    CHECK(table.code == kDone);
+    qps::tests::check_golden("cli/golden/conform_suite.txt", without_times(table.out));
+    qps::tests::check_golden("cli/golden/conform_progress.txt", without_times(table.err));
+    std::set<std::string> kept;
+    for (const auto& each : std::filesystem::directory_iterator(folder.file("packets"))) kept.insert(each.path().filename().string());
+    CHECK(kept == std::set<std::string>{"RSP-01.pcapng", "RSP-05.pcapng", "CM-05.pcapng"});
+    CHECK_THAT(qpscope({"packets", folder.file("packets") + "/RSP-05.pcapng"}).out, Contains("nak=PSN_SEQUENCE_ERROR"));
+    CHECK_THAT(qpscope({"packets", folder.file("packets") + "/CM-05.pcapng"}).out, !Contains("nak="));
+
+    const std::string before = folder.file("before.json");
+    const Ending json = device.ask({"--only", only, "-f", "json", "-o", before, "-q"});
+    CHECK(json.code == kDone);
+    CHECK(json.err.empty());
+    const auto report = nlohmann::json::parse(content(before));
+    CHECK(report["subject"] == loopback(1));
+    CHECK(report["facts"]["agent"] == "qpscope");
+    REQUIRE(report["checks"].size() == 6);
+    for (const auto& each : report["checks"]) {
+        const std::string id = each["id"];
+        CHECK(each["verdict"] == (id == "RSP-01" || id == "RSP-05" || id == "CM-05" ? "pass" : "not applicable"));
+    }
+
+    std::string earlier = content(before);
+    earlier = std::regex_replace(earlier, std::regex("(\"id\": \"RSP-05\"[^}]*\"verdict\": )\"pass\""), "$1\"fail\"");
+    std::ofstream(folder.file("earlier.json")) << earlier;
+    const Ending compared = device.ask({"--only", "RSP", "--only", "CM-05", "--compare", folder.file("earlier.json"), "-f", "html", "-q"});
+    CHECK_THAT(compared.out, Contains("<!doctype html>") && Contains("Changed since") && Contains("qpscope conformance report"));
+    const Ending mended = device.ask({"--only", "RSP-05,CM-05", "--compare", folder.file("earlier.json"), "-q"});
+    CHECK_THAT(mended.out, Contains("RSP-05  fail -> pass") && Contains("1 verdict the same"));
+    const Ending junit = device.ask({"--only", "RSP-05", "-f", "junit", "-q"});
+    CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 "));
+}
+
+TEST_CASE("the suite over UDP: a device that says everything twice fails, and its profile explains some of it") {
+    const TemporaryFolder folder;
+    const DeviceUnderTest device("2", {"--fault", "out:duplicate=100%"});
+    const Ending failed = device.ask({"--only", "RSP-05,FMT-23"});
+    INFO(failed.err << failed.out);
+    CHECK(failed.code == kFindings);
+    qps::tests::check_golden("cli/golden/conform_failed.txt", without_times(failed.out));
+    const std::string profile = folder.file("twice.profile");
+    std::ofstream(profile) << "deviation RSP-05 = it stutters\n";
+    const Ending declared = device.ask({"--only", "RSP-05", "--profile", profile});
+    CHECK(declared.code == kDone);
+    CHECK_THAT(declared.out, Contains("DECLARED DEVIATIONS") && Contains("it stutters"));
+}
+
+TEST_CASE("the suite over UDP: a device that goes away is told of, and what was not played is open") {
+    const DeviceUnderTest device("9", {"--for", "3s"});
+    const Ending ending = device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--comes-back", "1s", "-f", "json"});
+    INFO(ending.err << ending.out);
+    CHECK(ending.code == kFindings);
+    CHECK_THAT(ending.err, Contains("the device died of it: ") && Contains("the device did not come back after "));
+    const auto report = nlohmann::json::parse(ending.out);
+    CHECK(report["counts"]["fail"] == 1);
+    CHECK(report["counts"]["inconclusive"] > 0);
+    CHECK(report["counts"]["pass"] > 0);
+    const Ending nobody = device.ask({"--only", "FMT-05"});
+    CHECK(nobody.code == kUnreadable);
+    CHECK_THAT(nobody.err, Contains("did not answer before the first check"));
+}
+
+TEST_CASE("conform says who decides each check, lists its scripts, and takes a script by its name") {
+    const Ending table = qpscope({"conform", "--coverage", "--only", "FMT-01,FMT-03,FMT-15,RSP-50"});
+    CHECK(table.code == kDone);
+    qps::tests::check_golden("cli/golden/conform_coverage.txt", table.out);
+    const auto json = nlohmann::json::parse(qpscope({"conform", "--coverage", "-f", "json"}).out);
+    CHECK(json["checks"].size() == 163);
+    for (const auto& each : json["checks"]) CHECK((each["passive"] == true || !each["scripts"].empty()) == each["exempt"].is_null());
+    const Ending list = qpscope({"conform", "--list"});
+    CHECK_THAT(list.out, Contains("RSP-05  a hole in the PSNs") && Contains("dangerous: devices were seen to die of it"));
+    CHECK(list.out.find("ERR-01") > list.out.find("CNP-02"));  // dangerous: last
+    CHECK_THAT(qpscope({"conform", "--list", "--only", "CM-05"}).out, !Contains("RSP-05"));
+    CHECK_THAT(qpscope({"conform", "--list", "--script", "rsp-05"}).out, Contains("RSP-05") && !Contains("RSP-06"));
+    CHECK(qpscope({"conform", "--coverage", "-f", "junit"}).code == kUsage);
+    CHECK(qpscope({"conform", "--script", "rsp-05", "-f", "junit", "--dut", "127.0.0.1"}).code == kUsage);
+    CHECK(qpscope({"conform", "--dut", "127.0.0.1", "--only", "RSP-99"}).code == kUsage);
+    CHECK(qpscope({"conform", "--dut", "127.0.0.1", "--profile", "/nowhere"}).code == kUsage);
+}
