@@ -48,6 +48,8 @@ std::vector<ActiveMutant> management_mutants() {
         {"cm-22", "a LAP is agreed to", outward(change(message(cm_apr), "infiniband.cm.apr.status", exactly(0)))},
         {"cm-23", "another queue pair is named", outward(change(message(cm_sidr_rep), "infiniband.cm.sidr_rep.qpn", plus(1)))},
         {"cm-23", "every service is there", outward(change(message(cm_sidr_rep), "infiniband.cm.sidr_rep.status", exactly(0)))},
+        {"cm-23", "the IP version is not looked at",
+         inward(change(where("infiniband.cm.req.ip_cm.ipv", 5), "infiniband.cm.req.ip_cm.ipv", exactly(4)))},
         {"cm-28", "the class is not looked at",
          inward(change(where("infiniband.mad.mgmtclass", 0x55), "infiniband.mad.mgmtclass", exactly(7)))},
         {"cm-28", "garbage kills", dies_after(1, carries(300, 300))},
