@@ -104,7 +104,10 @@ part_interop() {
     [[ -e build/dev/agent/CMakeFiles/qpscope-agent.dir ]] || cmake --preset dev >/dev/null || return 1
     build_preset dev 3 qpscope-agent agent_walk || return 1
     code=0
-    tests/lab/agent_case || { code=$?; [[ $code == 77 ]]; }
+    tests/lab/agent_case || { code=$?; [[ $code == 77 ]] || return 1; }
+    [[ $interop == all ]] || return 0
+    code=0
+    tests/lab/conform || { code=$?; [[ $code == 77 ]]; }
 }
 
 parts=()
