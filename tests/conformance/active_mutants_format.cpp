@@ -25,6 +25,8 @@ std::vector<ActiveMutant> format_mutants() {
         {"fmt-13", "an ACK with payload is a refusal", inward(change(both(acks(), carries(1)), "infiniband.aeth.syndrome", exactly(0x61)))},
         {"fmt-14", "the partition is not looked at", inward(change(every(), "infiniband.bth.p_key", exactly(0xffff)))},
         {"fmt-14", "limited members are refused", inward(drop(where("infiniband.bth.p_key", 0x7fff)))},
+        {"fmt-18", "a first fragment kills", dies_after(1, where("ip.flags.mf", 1))},
+        {"fmt-18", "a later fragment kills", dies_after(1, where("ip.frag_offset", 8))},
         {"fmt-18", "a header with options kills", dies_after(1, where("ip.hdr_len", 24))},
         {"fmt-23", "what is nobody's goes to the last queue pair", takes_for_its_own(requests())},
         {"fmt-24", "the service is not looked at", inward(change(is("UC_SEND_ONLY"), "infiniband.bth.opcode", exactly(kSendOnly)))},
@@ -40,6 +42,10 @@ std::vector<ActiveMutant> format_mutants() {
 
         {"err-01", "after some refusals others are not answered", outward(drop(both(after(4, naks()), acks())))},
         {"err-03", "a silent peer stops the others", outward(drop(from(5, is("RC_SEND_ONLY"))))},
+        {"err-05", "wrong bits are taken", inward(right_icrc())},
+        {"err-05", "what was repeated is executed twice", executes_duplicates()},
+        {"err-05", "what comes again is other bytes", outward(other_bytes(again(requests())))},
+        {"err-05", "what is lost on the way back stays lost", outward(drop(again(is("RC_SEND_FIRST"))))},
         {"err-06", "the old number reaches the new queue pair", takes_for_its_own(requests())},
     };
 }

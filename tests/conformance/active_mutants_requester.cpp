@@ -20,6 +20,7 @@ Alter asks_for_all(std::string_view opcode) {
 }  // namespace
 
 std::vector<ActiveMutant> requester_mutants() {
+    namespace agent = transport::conformance::agent;
     constexpr std::string_view kRead = "RC_RDMA_READ_REQUEST";
     return {
         {"req-06", "an ACK completes the one behind it too", inward(change(nth(1, acks()), kPsn, plus(1)))},
@@ -40,12 +41,15 @@ std::vector<ActiveMutant> requester_mutants() {
         {"req-19", "refusals of a PSN are not counted", inward(change(naks(), kSyndrome, exactly(kShortRnr)))},
         {"req-20", "once more than the retry count", outward(twice(is("RC_SEND_ONLY")))},
         {"req-20", "no retry", outward(drop(from(3, is("RC_SEND_ONLY"))))},
+        {"req-20", "the retry count of the queue pair is not kept", asked_with(agent::Verb::connect, agent::Key::retry, 5)},
+        {"req-22", "code 0 is some time", asked_with(agent::Verb::connect, agent::Key::timeout, 14)},
         {"req-22", "it is sent again", outward(twice(is("RC_SEND_ONLY")))},
         {"req-23", "the time in the RNR NAK is not kept", inward(change(rnr_naks(), kRnrTimer, exactly(1)))},
         {"req-24", "an RNR NAK acknowledges one too few", inward(change(rnr_naks(), kPsn, minus(1)))},
         {"req-25", "the new goes before the retry", outward(swap_with_next(nth(3, is("RC_SEND_ONLY"))))},
         {"req-25", "the time in the RNR NAK is not kept", inward(change(rnr_naks(), kRnrTimer, exactly(1)))},
         {"req-26", "the first RNR NAK is not counted", inward(drop(nth(1, rnr_naks())))},
+        {"req-26", "7 is a count", asked_with(agent::Verb::connect, agent::Key::rnr_retry, 2)},
         {"req-27", "each refusal has the same status", inward(change(naks(), "infiniband.aeth.syndrome.error_code", exactly(3)))},
         {"req-27", "what is behind a refusal succeeds", every_status("success")},
         {"req-28", "a refusal among READ responses is not heard", inward(drop(naks()))},

@@ -46,6 +46,7 @@ std::vector<ActiveMutant> responder_mutants() {
         {"rsp-24", "a duplicate ATOMIC is not compared",
          inward(change(where("infiniband.atomiceth.swapdt", 6), "infiniband.atomiceth.swapdt", exactly(5)))},
         {"rsp-27", "the RNR NAK has another timer", outward(change(rnr_naks(), "infiniband.aeth.syndrome.timer", exactly(2)))},
+        {"rsp-27", "the timer is not the queue pair's", asked_with(agent::Verb::connect, agent::Key::min_rnr, 5)},
         {"rsp-28", "every further PSN brings an RNR NAK", says_again(requests(), rnr_naks())},
         {"rsp-29", "the retry is executed twice", outward(change(from(2, both(acks(), where(kMsn, 1))), kMsn, plus(1)))},
         {"rsp-30", "where no receive is, it is refused for good", outward(change(rnr_naks(), "infiniband.aeth.syndrome", exactly(0x61)))},

@@ -313,18 +313,41 @@ Broken executes_duplicates() {
     return {.damage = {.in = in, .out = out}};
 }
 
-Broken every_status(std::string_view word) {
+namespace {
+
+// Completions whose success is that become ones of the status.
+Broken statuses(bool of_success, std::string_view word) {
     const auto lie = [=](const agent::Request& request, agent::ParsedAnswer& answer) {
         if (request.verb != agent::Verb::poll || !answer.ok) return;
         agent::Fields fields;
         for (agent::Field field : answer.fields.all()) {
-            if (auto done = agent::parse_completion(field.text); field.key == agent::Key::wc && done && done->status != agent::kSuccess) {
+            auto done = field.key == agent::Key::wc ? agent::parse_completion(field.text) : std::nullopt;
+            if (done && (done->status == agent::kSuccess) == of_success) {
                 done->status = agent::text_of::word(word, agent::kStatusWords).value_or(agent::kSuccess);
                 field.text = agent::text(*done);
             }
             fields.add(std::move(field));
         }
         answer.fields = std::move(fields);
+    };
+    return {.lie = {.answered = lie}};
+}
+
+}  // namespace
+
+Broken every_status(std::string_view word) { return statuses(false, word); }
+Broken no_success() { return statuses(true, "general_err"); }
+Broken completions_of_nothing() {
+    const auto lie = [](const agent::Request& request, agent::ParsedAnswer& answer) {
+        if (request.verb != agent::Verb::poll || !answer.ok || answer.fields.has(agent::Key::wc)) return;
+        answer.fields.add(agent::Key::wc, agent::text(agent::Completion{}));
+    };
+    return {.lie = {.answered = lie}};
+}
+Broken always_in(std::string_view state) {
+    const auto lie = [=](const agent::Request& request, agent::ParsedAnswer& answer) {
+        if (request.verb != agent::Verb::qp_state || !answer.ok) return;
+        answer.fields = agent::Fields{}.add(agent::Key::state, agent::text_of::word(state, agent::kQpStateWords).value_or(0));
     };
     return {.lie = {.answered = lie}};
 }

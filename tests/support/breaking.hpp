@@ -80,6 +80,9 @@ struct Memory {
 
 // What the agent says.
 [[nodiscard]] Broken every_status(std::string_view word);  // of completions that failed
+[[nodiscard]] Broken no_success();                         // of completions that did succeed
+[[nodiscard]] Broken completions_of_nothing();             // where there is none it tells of one
+[[nodiscard]] Broken always_in(std::string_view state);    // every queue pair
 [[nodiscard]] Broken memory_differs();
 [[nodiscard]] Broken asked(transport::conformance::agent::Verb verb, std::function<void(transport::conformance::agent::Request&)> becomes);
 // Asked so, it hears another value of that key.

@@ -64,7 +64,7 @@ private:
         };
         const auto passes = passes_then(wish.damage.in);
         wish.damage.out = passes_then(wish.damage.out);
-        wish.damage.in = [life = life, passes, this](FrameBytes frame) {
+        wish.damage.in = [passes, this](FrameBytes frame) {
             dissect::Packet packet;
             dissect::Frame whole;
             whole.bytes = frame;

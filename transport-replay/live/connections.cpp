@@ -175,6 +175,7 @@ void Connections::poll(Instant now) {
 void Connections::take(ConnectionEvent event, Instant now) {
     const auto ours = ours_.find(key_of(event.id));
     if (ours != ours_.end()) event.local_qpn = ours->second.qp;
+    if (refuse_unreadable(event, now)) return;
     switch (event.kind) {
         case ConnectionEventKind::request: requested_[key_of(event.id)] = event.parameters; break;
         case ConnectionEventKind::reply: finish_active(event, now); break;
@@ -190,6 +191,17 @@ void Connections::take(ConnectionEvent event, Instant now) {
         ours_.erase(key_of(event.id));
     }
     events_.push_back(std::move(event));
+}
+
+// Who asks for a service of the RDMA IP CM says which IP addresses it means (A11.6): of a REQ or SIDR_REQ where nobody can read
+// them the application does not hear.
+bool Connections::refuse_unreadable(const ConnectionEvent& event, Instant now) {
+    const bool datagrams = event.kind == ConnectionEventKind::sidr_request;
+    if (!datagrams && event.kind != ConnectionEventKind::request) return false;
+    if (!ip_service_of(event.service) || read_ip_cm(event.private_data.bytes())) return false;
+    if (datagrams) static_cast<void>(manager_->sidr_reply(event.id, {.status = SidrStatus::rejected}, {}, now));
+    else static_cast<void>(reject(event.id, {}, now));
+    return true;
 }
 
 // A REP came: the queue pair goes to RTS, the RTU says so. What cannot be programmed is refused.

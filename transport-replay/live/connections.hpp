@@ -98,6 +98,7 @@ private:
     [[nodiscard]] verbs::Result<void> to_init(dissect::Qpn qp, const ConnectOptions& options, dissect::Pkey pkey);
     [[nodiscard]] verbs::Result<void> program(const Ours& ours, const ConnectionParameters& parameters, dissect::Psn expected);
     void take(ConnectionEvent event, dissect::Instant now);
+    [[nodiscard]] bool refuse_unreadable(const ConnectionEvent& event, dissect::Instant now);
     void finish_active(ConnectionEvent& event, dissect::Instant now);
     [[nodiscard]] dissect::Psn next_psn();
 

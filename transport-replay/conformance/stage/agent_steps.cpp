@@ -387,6 +387,13 @@ void Run::ask_counter(const AgentLine& line) {
     });
 }
 
+// `us` and `dut` are the addresses of the two ends; any other address is meant as it stands.
+std::string Run::end_named(const std::string& words) const {
+    const bool ours = words == word_of(Side::us);
+    if (!ours && words != word_of(Side::device)) return words;
+    return text(live::in_space(ours ? route_.source : route_.destination, AddressSpace::roce_v2));
+}
+
 void Run::ask_anything(const AgentLine& line) {
     const agent::VerbRow* row = agent::find_verb(line.object);
     if (row == nullptr) {
@@ -395,7 +402,7 @@ void Run::ask_anything(const AgentLine& line) {
     }
     Question question(row->verb);
     for (const script::Setting& each : line.settings)
-        if (const auto value = setting(line.settings, each.key)) question.put(each.key, *value);
+        if (const auto value = setting(line.settings, each.key)) question.put(each.key, each.key == "to" ? end_named(*value) : *value);
     ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
         if (line.variable.empty()) return;
         for (const agent::Field& each : answer.fields.all()) {

@@ -174,6 +174,7 @@ private:
     void look_at_memory(const script::AgentLine& line);
     void fill(const script::AgentLine& line);
     void ask_counter(const script::AgentLine& line);
+    [[nodiscard]] std::string end_named(const std::string& words) const;
     void ask_anything(const script::AgentLine& line);
     void compare_completion(const script::AgentLine& line, std::string_view text);
     [[nodiscard]] std::optional<std::uint64_t> queue_pair_of(const script::AgentLine& line);
