@@ -70,7 +70,8 @@ Run::Run(const script::Script& script, const Given& given, live::Endpoint& endpo
     route_.destination = live::in_space(settings.device, settings.roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2);
     route_.source = {};
     management_.guid = live::link_local_of(endpoint.host().mac()).bits[1];
-    management_.drawn = settings.seed * 1'000'003 + given_.number * 1009;
+    // Of time too: a device remembers for a while what the same numbers were said for in an earlier run.
+    management_.drawn = settings.seed * 1'000'003 + given_.number * 1009 + static_cast<std::uint64_t>(now);
 }
 
 std::uint64_t Run::draw() { return mix(given_.settings.seed * 0x9e37'79b9 + given_.number * 7919 + ++drawn_); }
