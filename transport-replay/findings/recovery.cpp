@@ -286,7 +286,7 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
         // shorter than the real one. Half of what was asked for leaves room for coarse clocks.
         const auto stories = kept(found, [](const Recovery& story) {
             return story.rnr_timer && story.resumed != dissect::FrameIndex{} &&
-                   std::to_underlying(story.longest_wait) * 2 < std::to_underlying(rnr_time(*story.rnr_timer));
+                   std::to_underlying(story.longest_wait) < std::to_underlying(rnr_time(*story.rnr_timer)) / 2;
         });
         if (stories.empty()) continue;
         const Recovery& story = *stories.front();

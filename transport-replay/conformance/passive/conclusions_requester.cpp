@@ -84,7 +84,7 @@ struct Waits {
 
 [[nodiscard]] bool differ_too_much(Duration shortest, Duration longest) {
     const std::int64_t least = std::to_underlying(shortest);
-    return std::to_underlying(longest) / 4 > least + least / kTimerSlack;
+    return std::to_underlying(longest) / 4 - least > least / kTimerSlack;  // times of a hostile capture may be as long as can be
 }
 
 // Whether each round of it was begun by the timer: others are not so far apart, and where packets overtake each other they are guessed.

@@ -23,6 +23,7 @@ Packet decoded(const live::ClaimedFrame& frame) {
     decode(whole, packet);
     return packet;
 }
+Packet decoded(live::ClaimedFrame&& frame) = delete;  // the packet borrows from it
 
 std::optional<std::uint64_t> number_in(const Packet& packet, LayerKind kind, std::string_view name) {
     const Layer* layer = find(packet, kind);
@@ -70,7 +71,8 @@ std::optional<MadePacket> Run::make(const script::PacketLine& packet, Half& half
 }
 
 void Run::note_sent(Half& half, const MadePacket& made) {
-    Packet packet = decoded({.bytes = made.bytes, .time = now_});
+    const live::ClaimedFrame frame{.bytes = made.bytes, .time = now_};
+    const Packet packet = decoded(frame);
     if (half.management) {
         variables_.set("gsi.comm", management_.our_comm);
         variables_.set("gsi.tid", management_.our_tid);
