@@ -9,7 +9,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/build.sh"
 
 need_packages build </dev/null || exit 125
-build_preset release 2 || exit 125
+build_preset release 7 || exit 125
 
 if [[ ${1:-} == --gui ]]; then
     shift
