@@ -135,11 +135,14 @@ ExitCode run_suite(const Options& options) {
     settings.suite.told = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return told({ExitCode::unreadable, made.error()});
-    ExitCode code = worse(act(options, made->program), watching.code());
+    const ExitCode acted = act(options, made->program);
+    ExitCode code = worse(acted, watching.code());
     const Report report = made->suite->take_report();
+    const VerdictCounts counts = count(report);
+    // Nothing was asked of anybody: the wire could not be opened, say.
+    if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;
     code = worse(code, write_report(options, report, *measures, output));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
-    const VerdictCounts counts = count(report);
     if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
     return worse(code, finish(output));
 }
