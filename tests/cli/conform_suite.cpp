@@ -108,7 +108,10 @@ TEST_CASE("the suite over UDP: a device that says everything twice fails, and it
     const Ending failed = device.ask({"--only", "RSP-05,FMT-23"});
     INFO(failed.err << failed.out);
     CHECK(failed.code == kFindings);
-    qps::tests::check_golden("cli/golden/conform_failed.txt", without_times(failed.out));
+    // What of the doubled packets came before the failure is chance: two processes.
+    CHECK_THAT(failed.out, Contains("RSP-05  rsp-05.script:10: psn is +0") && Contains("nak: expected PSN_SEQUENCE_ERROR, came an ACK") &&
+                               Contains("so far, since the script began:") &&
+                               Contains("2 checks: 1 passed, 1 failed, 0 inconclusive, 0 declared, 0 not applicable"));
     const std::string profile = folder.file("twice.profile");
     std::ofstream(profile) << "deviation RSP-05 = it stutters\n";
     const Ending declared = device.ask({"--only", "RSP-05", "--profile", profile});
