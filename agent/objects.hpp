@@ -8,6 +8,7 @@
 #pragma once
 
 #include <transport-replay/conformance/agent/line.hpp>
+#include <transport-replay/conformance/agent/object_table.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -113,39 +114,17 @@ struct CmEnd {
     OwnedCmId id{};
 };
 
-// Objects of one kind by number.
-template <class T>
-class Table {
-public:
-    [[nodiscard]] bool full() const { return all_.size() >= kMostObjects; }
-    std::uint64_t add(T object) {
-        all_.emplace(++last_, std::move(object));
-        return last_;
-    }
-    [[nodiscard]] T* find(std::uint64_t number) {
-        const auto found = all_.find(number);
-        return found == all_.end() ? nullptr : &found->second;
-    }
-    void erase(std::uint64_t number) { all_.erase(number); }
-    void clear() { all_.clear(); }
-    [[nodiscard]] std::map<std::uint64_t, T>& all() { return all_; }
-
-private:
-    std::map<std::uint64_t, T> all_;
-    std::uint64_t last_ = 0;
-};
-
 struct Objects {
     // In this order, for they end in the other.
     OwnedPd first_pd{};
-    Table<OwnedPd> pds{};
-    Table<Region> regions{};
+    ObjectTable<OwnedPd> pds{};
+    ObjectTable<Region> regions{};
     std::uint64_t memory = 0;  // bytes of regions
-    Table<OwnedCq> cqs{};
-    Table<OwnedSrq> srqs{};
-    Table<Window> windows{};
-    Table<QueuePair> qps{};
-    Table<CmEnd> cms{};
+    ObjectTable<OwnedCq> cqs{};
+    ObjectTable<OwnedSrq> srqs{};
+    ObjectTable<Window> windows{};
+    ObjectTable<QueuePair> qps{};
+    ObjectTable<CmEnd> cms{};
 
     [[nodiscard]] ibv_pd* pd(std::uint64_t number) {
         if (number == 0) return first_pd.get();

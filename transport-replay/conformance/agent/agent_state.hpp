@@ -4,6 +4,7 @@
 #pragma once
 
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
+#include <transport-replay/conformance/agent/object_table.hpp>
 
 #include <expected>
 
@@ -27,28 +28,6 @@ using Answer = std::expected<Fields, Refused>;
 [[nodiscard]] verbs::Access access_of(std::uint64_t rights);
 [[nodiscard]] std::uint64_t rights_of(const verbs::Access& access);
 [[nodiscard]] std::optional<Address> address_of(std::string_view text);
-
-// Objects of one kind by number; numbers are given out once.
-template <class T>
-class ObjectTable {
-public:
-    [[nodiscard]] bool full() const { return all_.size() >= kMostObjects; }
-    std::uint64_t add(T object) {
-        all_.emplace(++last_, std::move(object));
-        return last_;
-    }
-    [[nodiscard]] T* find(std::uint64_t number) {
-        const auto found = all_.find(number);
-        return found == all_.end() ? nullptr : &found->second;
-    }
-    void erase(std::uint64_t number) { all_.erase(number); }
-    void clear() { all_.clear(); }
-    [[nodiscard]] std::map<std::uint64_t, T>& all() { return all_; }
-
-private:
-    std::map<std::uint64_t, T> all_;
-    std::uint64_t last_ = 0;
-};
 
 struct Region {
     std::shared_ptr<std::vector<std::byte>> pages;
