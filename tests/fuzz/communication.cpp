@@ -1,6 +1,7 @@
 // Fuzzer of the connection manager: a byte says what happens next: a datagram of any bytes, one of each message near what the
 // manager expects, a call of its consumer, time. Whatever happens, what it keeps stays within bounds, its time goes forward,
 // and once everybody has left nothing remains.
+#include <tests/fuzz/bytewise.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <transport-replay/live/cm/cm_messages.hpp>
 #include <transport-replay/live/cm/communication.hpp>
@@ -18,6 +19,7 @@ using namespace qps;
 using namespace dissect;
 using namespace transport;
 using namespace transport::live;
+using fuzz::Bytewise;
 using fuzz::demand;
 
 constexpr std::size_t kMostSteps = 4096;
@@ -26,46 +28,25 @@ constexpr ServiceId kService = ip_service(PortSpace::tcp, IpPort{1});
 constexpr ServiceId kDatagrams = ip_service(PortSpace::udp, IpPort{1});
 constexpr Address kOurs = ipv4(0xc0000201);
 
-// What is left of the input, a number at a time; zeros where it ended.
-class Input {
-public:
-    explicit Input(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-    [[nodiscard]] bool empty() const { return bytes_.empty(); }
-    std::uint8_t byte() {
-        if (bytes_.empty()) return 0;
-        const std::uint8_t first = bytes_.front();
-        bytes_ = bytes_.subspan(1);
-        return first;
-    }
-    std::span<const std::uint8_t> take(std::size_t most) {
-        const auto taken = bytes_.first(std::min(most, bytes_.size()));
-        bytes_ = bytes_.subspan(taken.size());
-        return taken;
-    }
-
-private:
-    std::span<const std::uint8_t> bytes_;
-};
-
 class World {
 public:
     World() : manager_({.seed = 42, .alternate_paths = true}) {
         demand(manager_.listen(kService).has_value() && manager_.listen(kDatagrams, ListenKind::datagrams).has_value());
     }
-    void step(Input& input);
+    void step(Bytewise& input);
     void settle();
     void finish();
 
 private:
     [[nodiscard]] CmId id(std::uint8_t choice) const { return ids_.empty() ? CmId{choice} : ids_[choice % ids_.size()]; }
-    void call(Input& input);
+    void call(Bytewise& input);
     void arrive(ManagementDatagram datagram, std::uint8_t from);
     template <class Message>
     void say(const Message& message, std::uint64_t transaction, std::uint8_t from) {
         if (const auto datagram = write_message(message, transaction)) arrive(*datagram, from);
     }
-    void message(Input& input);
-    void raw(Input& input);
+    void message(Bytewise& input);
+    void raw(Bytewise& input);
 
     ConnectionManager manager_;
     Instant now_{1};
@@ -79,7 +60,7 @@ void World::arrive(ManagementDatagram datagram, std::uint8_t from) {
     manager_.process(datagram, now_);
 }
 
-void World::raw(Input& input) {
+void World::raw(Bytewise& input) {
     ManagementDatagram datagram;
     const std::uint8_t from = input.byte();
     const auto bytes = input.take(datagram.bytes.size());
@@ -94,7 +75,7 @@ void World::raw(Input& input) {
     arrive(datagram, from);
 }
 
-void World::message(Input& input) {
+void World::message(Bytewise& input) {
     const std::uint8_t kind = input.byte();
     const std::uint8_t from = input.byte();
     const std::uint8_t number = input.byte();
@@ -147,7 +128,7 @@ void World::message(Input& input) {
     }
 }
 
-void World::call(Input& input) {
+void World::call(Bytewise& input) {
     const std::uint8_t kind = input.byte();
     const std::uint8_t number = input.byte();
     const CmId chosen = id(number);
@@ -198,7 +179,7 @@ void World::settle() {
     demand(manager_.half_open() <= kMaxHalfOpen && manager_.size() <= kMaxCmIds);
 }
 
-void World::step(Input& input) {
+void World::step(Bytewise& input) {
     const std::uint8_t what = input.byte();
     if (what < 96) message(input);
     else if (what < 128) raw(input);
@@ -225,7 +206,7 @@ void World::finish() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    Input input(std::span(data, size));
+    Bytewise input(std::span(data, size));
     World world;
     for (std::size_t i = 0; i < kMostSteps && !input.empty(); ++i) world.step(input);
     world.finish();

@@ -3,6 +3,7 @@
 // what it says itself is right, and in the end everything can be given back.
 //
 // The input: a byte of settings, then records: a byte of kind and what that needs (step()).
+#include <tests/fuzz/bytewise.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <tests/support/forgery.hpp>
 #include <tests/support/hub.hpp>
@@ -21,6 +22,7 @@ using namespace dissect;
 using namespace transport;
 using namespace transport::live;
 using namespace transport::verbs;
+using fuzz::Bytewise;
 using fuzz::demand;
 using tests::WireBytes;
 
@@ -35,27 +37,6 @@ constexpr std::size_t kShown = 8192;
 constexpr std::size_t kLeak = 8;  // bytes in a row that can only come from a secret
 constexpr std::size_t kMostFrames = 20'000;
 constexpr int kMostPolls = 20'000;
-
-// What is left of the input, a number at a time; zeros where it ended.
-class Bytewise {
-public:
-    explicit Bytewise(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-    [[nodiscard]] bool empty() const { return bytes_.empty(); }
-    std::uint8_t byte() {
-        if (bytes_.empty()) return 0;
-        const std::uint8_t first = bytes_.front();
-        bytes_ = bytes_.subspan(1);
-        return first;
-    }
-    std::span<const std::uint8_t> take(std::size_t most) {
-        const auto taken = bytes_.first(std::min(most, bytes_.size()));
-        bytes_ = bytes_.subspan(taken.size());
-        return taken;
-    }
-
-private:
-    std::span<const std::uint8_t> bytes_;
-};
 
 bool leaks(Bytes frame) {
     std::size_t run = 0;
