@@ -46,7 +46,7 @@ TEST_CASE("without an agent what needs one is not applicable; a run leaves nothi
 }
 
 TEST_CASE("a script made of what was recorded plays the same conversation with fresh queue pairs") {
-    for (const std::string name : {"rsp-01", "rsp-05", "req-18", "cm-05", "rsp-09"}) {
+    for (const std::string name : {"rsp-01", "rsp-05", "req-18", "cm-05", "rsp-09", "rsp-28", "rsp-29", "rsp-30"}) {
         StageWorld first;
         const ScriptOutcome played = first.run(script_named(name));
         REQUIRE(played.verdict == Verdict::pass);

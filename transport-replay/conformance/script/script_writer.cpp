@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -104,6 +106,7 @@ void ScriptWriter::add(const Packet& packet) {
         number_in(packet, LayerKind::reth, "infiniband.reth.dmalen").value_or(access == LayerKind::reth ? 0 : 8));
     row.has_aeth = find(packet, LayerKind::aeth) != nullptr;
     row.msn = static_cast<std::uint32_t>(number_in(packet, LayerKind::aeth, "infiniband.aeth.msn").value_or(0));
+    row.rnr = number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.timer");
     for (const Kept& kept : kKept) {
         const auto value = number_in(packet, kept.kind, kept.field);
         if (!value || (kept.only_set && *value == 0)) continue;
@@ -157,10 +160,14 @@ Psn ScriptWriter::base_of(const Written& half, bool our_space) const {
     return first.value_or(Psn{});
 }
 
-void ScriptWriter::write_head(std::string& text, const std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const {
-    for (const Written& half : all) {
-        std::uint32_t mtu = 256, receives = 0, longest = 0, message = 0;
+void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const {
+    for (Written& half : all) {
+        std::uint32_t mtu = 256, longest = 0, message = 0;
         std::optional<Service> service;
+        std::optional<std::uint64_t> timer;
+        std::set<std::uint32_t> receives;  // PSNs that take one: what is sent again takes no other
+        for (const Row& row : rows_)
+            if (half_of(all, row) == &half && row.rnr && !timer) timer = row.rnr, half.refused = row.psn;
         for (const Row& row : rows_) {
             if (half_of(all, row) != &half) continue;
             service = service.value_or(service_of(row.opcode));
@@ -169,15 +176,17 @@ void ScriptWriter::write_head(std::string& text, const std::vector<Written>& all
             if (!row.ours || !row.request) continue;
             message = begins(row.opcode) ? row.length : message + row.length;
             if (!takes_receive(row.opcode)) continue;
-            ++receives;
+            if (!half.refused || row.psn.before(*half.refused)) receives.insert(row.psn.value());
             longest = std::max(longest, message);
         }
         for (const Row& row : rows_)
             if (half_of(all, row) == &half)
                 while (mtu < row.length && mtu < 4096) mtu *= 2;
         const std::string_view kind = service == Service::uc ? "uc" : service == Service::ud ? "ud" : "rc";
-        text += fmt::format("qp {} {} mtu={}{}\n", half.name, kind, mtu,
-                            receives > 0 ? fmt::format(" recv={}x{}", receives, std::max(longest, 1U) + (kind == "ud" ? 40U : 0U)) : "");
+        half.receive = std::max(longest, 1U) + (kind == "ud" ? 40U : 0U);
+        text += fmt::format("qp {} {} mtu={}{}{}\n", half.name, kind, mtu,
+                            receives.empty() ? "" : fmt::format(" recv={}x{}", receives.size(), half.receive),
+                            timer ? fmt::format(" min_rnr={}", *timer) : "");
     }
     for (const auto& [key, region] : regions)
         text += fmt::format("dut mr m{} len={} access=write,read,atomic\n", region.number,
@@ -223,6 +232,21 @@ std::string ScriptWriter::post_line(std::size_t at, const Written& half) const {
     return fmt::format("dut {} post {}{} len={}\n", half.name, operation, immediate ? "_imm" : "", length);
 }
 
+// Whether the packet took a receive that was posted after one had been missing: the first sending of its PSN that was not refused.
+bool ScriptWriter::finds_late_receive(std::size_t at, const Written& half) const {
+    const Row& row = rows_[at];
+    if (!half.refused || !row.ours || !row.request || row.psn.before(*half.refused)) return false;
+    // A SEND needs it with its first packet, a WRITE with immediate with its last.
+    if (info(row.opcode).verb == Verb::send ? !begins(row.opcode) : !takes_receive(row.opcode)) return false;
+    const auto refuses = [&](const Row& other) { return !other.ours && other.rnr && other.psn == row.psn && other.to == half.ours; };
+    const auto sends = [&](const Row& other) { return other.ours && other.request && other.psn == row.psn && other.to == row.to; };
+    const std::span rows(rows_);
+    if (std::ranges::any_of(rows.subspan(at + 1), refuses)) return false;
+    for (std::size_t before = at; before-- > 0;)
+        if (refuses(rows[before]) || sends(rows[before])) return refuses(rows[before]);
+    return true;
+}
+
 std::string ScriptWriter::finish(std::string_view source) const {
     std::map<std::uint32_t, Touched> regions;
     for (const Row& row : rows_) {
@@ -233,7 +257,7 @@ std::string ScriptWriter::finish(std::string_view source) const {
     }
     std::size_t number = 0;
     for (auto& [key, region] : regions) region.number = number++;
-    const std::vector<Written> all = halves();
+    std::vector<Written> all = halves();
     std::string text = "# of ";
     append_printable(text, source);
     text += fmt::format(": {} packets{}\n", rows_.size(), left_out_ > 0 ? fmt::format(", {} left out", left_out_) : "");
@@ -249,6 +273,7 @@ std::string ScriptWriter::finish(std::string_view source) const {
         if (row.to == kGsiQpn ? row.words.empty() : half == nullptr) continue;
         const auto gap = static_cast<std::uint64_t>(std::max(before ? elapsed(*before, row.time) : Duration{}, Duration{}));
         if (half != nullptr) text += post_line(i, *half);
+        if (half != nullptr && finds_late_receive(i, *half)) text += fmt::format("dut {} recv count=1 len={}\n", half->name, half->receive);
         if (row.ours && gap >= kWorthATime) text += fmt::format("@+{} ", time_text(gap));
         text += fmt::format("{} {} {}", row.ours ? ">" : "<", half == nullptr ? "gsi" : half->name,
                             half == nullptr ? row.words : packet_line(row, *half, regions));

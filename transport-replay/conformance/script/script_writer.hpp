@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,14 @@ private:
         std::uint64_t va = 0;
         std::uint32_t rkey = 0, dmalen = 0, msn = 0;
         bool has_reth = false, has_aeth = false;
-        std::string words{};  // that are the conversation's own
+        std::optional<std::uint64_t> rnr{};  // the timer code of an RNR NAK
+        std::string words{};                 // that are the conversation's own
     };
     struct Written {
         std::string name;
         dissect::Qpn ours{}, theirs{};
+        std::optional<dissect::Psn> refused{};  // the first that found no receive: from there on receives come one by one
+        std::uint32_t receive = 0;              // bytes of each
     };
     struct Touched {
         std::uint64_t low = ~std::uint64_t{0}, high = 0;
@@ -54,8 +58,9 @@ private:
     };
     [[nodiscard]] std::vector<Written> halves() const;
     [[nodiscard]] static const Written* half_of(const std::vector<Written>& all, const Row& row);
-    void write_head(std::string& text, const std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const;
+    void write_head(std::string& text, std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const;
     [[nodiscard]] std::string packet_line(const Row& row, const Written& half, const std::map<std::uint32_t, Touched>& regions) const;
+    [[nodiscard]] bool finds_late_receive(std::size_t at, const Written& half) const;
     [[nodiscard]] std::string post_line(std::size_t at, const Written& half) const;
     [[nodiscard]] dissect::Psn base_of(const Written& half, bool our_space) const;
 
