@@ -35,8 +35,6 @@ constexpr std::array kUsualReq{
     Usual{"infiniband.cm.req.prim_pktrate", 7},
 };
 
-constexpr bool is_ipv4(const Address& address) { return live::family_of(address) == live::Family::ipv4; }
-
 std::array<std::byte, 16> gid_of(const Address& address) {
     std::array<std::byte, 16> bytes{};
     write_bits(bytes, 0, 64, address.bits[0]);
@@ -113,7 +111,7 @@ void set_management(PacketSpec& spec, const MadAttribute& attribute, const Makin
 
 HeaderSpec ip_cm_header(const Making& making) {
     HeaderSpec header_spec{LayerKind::cm_ip_private};
-    const bool ipv4 = is_ipv4(making.route.source);
+    const bool ipv4 = live::is_ipv4(making.route.source);
     set(header_spec, "infiniband.cm.req.ip_cm.ipv", ipv4 ? 4 : 6);
     set(header_spec, "infiniband.cm.req.ip_cm.sport", making.management.source_port);
     if (ipv4) {

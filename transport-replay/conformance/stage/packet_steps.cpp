@@ -15,16 +15,6 @@ using namespace dissect;
 
 namespace {
 
-Packet decoded(const live::ClaimedFrame& frame) {
-    Packet packet;
-    Frame whole;
-    whole.bytes = frame.bytes;
-    whole.wire_length = static_cast<std::uint32_t>(frame.bytes.size());
-    decode(whole, packet);
-    return packet;
-}
-Packet decoded(live::ClaimedFrame&& frame) = delete;  // the packet borrows from it
-
 std::optional<std::uint64_t> number_in(const Packet& packet, LayerKind kind, std::string_view name) {
     const Layer* layer = find(packet, kind);
     if (layer == nullptr) return std::nullopt;
@@ -71,8 +61,7 @@ std::optional<MadePacket> Run::make(const script::PacketLine& packet, Half& half
 }
 
 void Run::note_sent(Half& half, const MadePacket& made) {
-    const live::ClaimedFrame frame{.bytes = made.bytes, .time = now_};
-    const Packet packet = decoded(frame);
+    const Packet packet = decoded(made.bytes);
     if (half.management) {
         variables_.set("gsi.comm", management_.our_comm);
         variables_.set("gsi.tid", management_.our_tid);
@@ -137,7 +126,7 @@ std::optional<Run::Bounds> Run::bounds_of(const script::Window& window) {
 // The next that came and that nobody allowed to come.
 const live::ClaimedFrame* Run::first_of(Half& half) {
     while (!half.arrived.empty()) {
-        const Packet packet = decoded(half.arrived.front());
+        const Packet packet = decoded(half.arrived.front().bytes);
         const Comparing with{.half = half, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc};
         const bool allowed = std::ranges::any_of(half.allowed, [&](const script::PacketLine* line) {
             const auto differences = compare(*line, packet, with);
@@ -156,7 +145,7 @@ std::optional<Run::Met> Run::meet(const script::Expect& line, Half& half) {
     if (came == nullptr) return met;
     met.there = true;
     met.time = came->time;
-    const Packet packet = decoded(*came);
+    const Packet packet = decoded(came->bytes);
     auto differences =
         compare(line.packet, packet, {.half = half, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc});
     if (!differences) {
@@ -205,7 +194,7 @@ void Run::note_received(Half& half, const Packet& packet) {
 
 void Run::accept(const script::Expect& line, Half& half) {
     const live::ClaimedFrame& frame = half.arrived.front();
-    const Packet packet = decoded(frame);
+    const Packet packet = decoded(frame.bytes);
     for (const script::Binding& binding : line.packet.bindings)
         if (const auto value = stage::value_of(packet, binding.kind, *binding.field)) {
             variables_.set(binding.variable, value->number);
@@ -339,7 +328,7 @@ Step Run::alive_half(Half& half) {
         waits_.until = later(now_, given_.settings.patience);
     }
     while (const live::ClaimedFrame* came = first_of(half)) {
-        const Packet packet = decoded(*came);
+        const Packet packet = decoded(came->bytes);
         const bool answers = packet.opcode == Opcode::rc_acknowledge && packet.psn == waits_.psn &&
                              number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode").value_or(1) == 0;
         event_ = came->time;

@@ -65,6 +65,9 @@ private:
     std::string problem_;
 };
 
+// The packet of a frame: it borrows these bytes, which have to stay.
+[[nodiscard]] dissect::Packet decoded(dissect::Bytes bytes);
+
 class Run {
 public:
     struct Given {

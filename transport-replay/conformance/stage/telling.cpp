@@ -18,6 +18,10 @@ constexpr std::size_t kShownBefore = 12;  // packets of the conversation before 
 
 std::string time_text(Duration time) { return human_time(static_cast<double>(std::to_underlying(time)) * 1e-9); }
 
+std::string row(std::string_view name, std::string_view text) { return fmt::format("    {:<10}{}\n", name, text); }
+
+}  // namespace
+
 Packet decoded(Bytes bytes) {
     Packet packet;
     Frame whole;
@@ -26,10 +30,6 @@ Packet decoded(Bytes bytes) {
     decode(whole, packet);
     return packet;
 }
-
-std::string row(std::string_view name, std::string_view text) { return fmt::format("    {:<10}{}\n", name, text); }
-
-}  // namespace
 
 // The line that has its turn, without going on.
 std::string Run::here() const {
