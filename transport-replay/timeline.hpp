@@ -6,6 +6,7 @@
 #include <transport-replay/finding.hpp>
 #include <transport-replay/quality.hpp>
 #include <transport-replay/recovery.hpp>
+#include <transport-replay/upper/upper_report.hpp>
 
 #include <deque>
 #include <vector>
@@ -48,6 +49,7 @@ struct Timeline {
     std::vector<Fatality> fatalities;
     CmReport cm;
     CongestionReport congestion;
+    UpperReport upper;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
 

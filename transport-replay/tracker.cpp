@@ -309,7 +309,7 @@ void Tracker::hand_on(Entry& entry, End requester) {
                 half.last_good[0] = {*message.access, message.first_frame};
             }
         }
-        if (sink_) sink_(entry.told.uid, requester, message);
+        if (tells_ || entry.watched) ended_.push_back({entry.told.uid, requester, message});
     }
     done_.clear();
 }
@@ -349,8 +349,33 @@ void Tracker::finish_way(Entry& entry, End requester) {
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
 
-Tracked Tracker::finish() {
+const Tracker::Entry* Tracker::entry_of(ConnectionId connection) const {
+    const std::size_t at = std::to_underlying(connection) - std::size_t{1};
+    return at < entries_.size() ? &entries_[at] : nullptr;
+}
+
+void Tracker::watch(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection) - std::size_t{1};
+    if (at < entries_.size()) entries_[at].watched = true;
+}
+
+std::optional<std::uint32_t> Tracker::cm_attempt_of(ConnectionId connection) const {
+    const Entry* entry = entry_of(connection);
+    return entry != nullptr ? entry->told.cm_attempt : std::nullopt;
+}
+
+std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
+    if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
+    const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});
+    if (!found) return std::nullopt;
+    const Entry& entry = entries_[WayOf(*found).index()];
+    if (entry.told.cm_attempt != attempt.uid) return std::nullopt;
+    return entry.told.uid;
+}
+
+Tracked Tracker::finish(const std::function<void()>& drain) {
     join_what_is_left();
+    drain();
     waiting_ = {};
     for (const auto& [index, unpaired] : unpaired_) entries_[index].told.ways[0].unmatched += unpaired.answers.size();
     unpaired_ = {};
@@ -358,6 +383,7 @@ Tracked Tracker::finish() {
         Entry& entry = entries_.front();
         if (entry.gone) continue;
         for (const End end : {End::a, End::b}) finish_way(entry, end);
+        drain();
         constexpr std::uint32_t kStrong = 3;  // answers that fitted
         if (entry.told.joined_by == JoinedBy::traffic)
             entry.told.confidence = entry.told.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;

@@ -27,8 +27,8 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
-    for (const Header& row : table)
-        if (row.title.empty()) throw "a kind of layer without a row";
+    for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
+        if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;
 }();
 

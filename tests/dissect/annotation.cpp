@@ -93,8 +93,10 @@ TEST_CASE("filters and columns say whether they need annotations") {
     for (const NameEntry& entry : all_names()) {
         INFO(entry.name);
         const bool annotated = !entry.fields.empty() && entry.fields.front().field->annotated;
-        CHECK(needs(std::string(entry.name)) == annotated);
-        if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == annotated);
+        const bool upper_field = std::ranges::any_of(entry.fields, is_upper, &FieldPlace::kind);
+        const bool upper = upper_field || std::ranges::any_of(entry.layers, is_upper);
+        CHECK(needs(std::string(entry.name)) == (annotated || upper));
+        if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == (annotated || upper_field));
     }
     CHECK_FALSE(Filter().needs_annotation());
     CHECK_FALSE(needs(""));

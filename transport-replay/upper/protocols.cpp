@@ -1,0 +1,30 @@
+#include <transport-replay/upper/protocols.hpp>
+
+#include <array>
+
+namespace qps::transport {
+
+namespace {
+
+// A protocol whose messages are decoded but not followed has no machine.
+constexpr std::array kRows{
+    ProtocolRow{.protocol = UpperProtocol::none},     ProtocolRow{.protocol = UpperProtocol::nvme},
+    ProtocolRow{.protocol = UpperProtocol::iser},     ProtocolRow{.protocol = UpperProtocol::srp},
+    ProtocolRow{.protocol = UpperProtocol::rpc_rdma}, ProtocolRow{.protocol = UpperProtocol::smb_direct},
+    ProtocolRow{.protocol = UpperProtocol::rds},      ProtocolRow{.protocol = UpperProtocol::ipoib},
+    ProtocolRow{.protocol = UpperProtocol::rsockets}, ProtocolRow{.protocol = UpperProtocol::lnet},
+};
+static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
+static_assert([] {
+    for (std::size_t i = 0; i < kRows.size(); ++i)
+        if (static_cast<std::size_t>(kRows[i].protocol) != i) return false;
+    return true;
+}());
+
+}  // namespace
+
+std::span<const ProtocolRow> protocol_rows() { return kRows; }
+
+const ProtocolRow& row_of(UpperProtocol protocol) { return kRows[static_cast<std::size_t>(protocol)]; }
+
+}  // namespace qps::transport

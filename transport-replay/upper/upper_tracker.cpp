@@ -1,0 +1,300 @@
+#include <transport-replay/upper/upper_tracker.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kCertain = 100;
+constexpr std::uint8_t kByService = 80;  // a port can be anybody's
+constexpr std::uint8_t kByContent = 90;
+constexpr std::uint8_t kByLooks = 60;         // only plausible, several times
+constexpr std::uint64_t kUnreadToGiveUp = 4;  // messages not understood, and more than those that were
+
+bool is_send(const Observation& observation) { return info(observation.opcode).verb == Verb::send; }
+bool is_write(const Observation& observation) { return info(observation.opcode).verb == Verb::write; }
+
+UpperMachine machine_of(UpperProtocol protocol) {
+    const auto make = row_of(protocol).machine;
+    return make != nullptr ? make() : UpperMachine{};
+}
+
+}  // namespace
+
+UpperTracker::State& UpperTracker::state_of(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection);  // at most kMaxConnections
+    if (at >= state_.size()) state_.resize(at + 1, kUndecided);
+    return state_[at];
+}
+
+UpperTracker::Conversation* UpperTracker::conversation_of(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection);
+    return at < state_.size() && state_[at] < kNothing ? &conversations_[state_[at]] : nullptr;
+}
+
+std::optional<UpperTracker::Decision> UpperTracker::hinted(ConnectionId connection) const {
+    const auto found = hints_.find(std::to_underlying(connection));
+    if (found == hints_.end()) return std::nullopt;
+    return Decision{found->second, UpperBasis::user, kCertain, End::a};
+}
+
+UpperProtocol UpperTracker::protocol_of(const CmAttempt& attempt) const {
+    for (const ProtocolRow& row : protocol_rows())
+        if (row.private_data != nullptr && row.private_data(attempt)) return row.protocol;
+    if (!attempt.ip) return UpperProtocol::none;
+    constexpr std::uint8_t kTcp = 6;
+    for (const ProtocolRow& row : protocol_rows())
+        if (attempt.ip->protocol == kTcp && std::ranges::find(row.ports, attempt.ip->port) != row.ports.end()) return row.protocol;
+    return UpperProtocol::none;
+}
+
+UpperTracker::Conversation* UpperTracker::begin(ConnectionId connection, const Decision& decision, Tracker& tracker) {
+    State& state = state_of(connection);
+    if (decision.protocol == UpperProtocol::none || conversations_.size() == kMaxConversations) {
+        if (decision.protocol != UpperProtocol::none) ++report_.conversations_left_out;
+        state = kNothing;
+        return nullptr;
+    }
+    state = static_cast<State>(conversations_.size());
+    Conversation& made = conversations_.emplace_back();
+    made.told.connection = connection;
+    made.told.protocol = decision.protocol;
+    made.told.basis = decision.basis;
+    made.told.certainty = decision.certainty;
+    made.told.active = decision.active;
+    made.machine = machine_of(decision.protocol);
+    tracker.watch(connection);
+    return &made;
+}
+
+void UpperTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink) {
+    if (state_of(connection) != kUndecided) return;
+    Decision decision{.protocol = protocol_of(attempt), .basis = UpperBasis::service, .certainty = kByService, .active = End::a};
+    if (const auto row = row_of(decision.protocol); row.private_data != nullptr && row.private_data(attempt)) {
+        decision.basis = UpperBasis::private_data;
+        decision.certainty = kCertain;
+    }
+    if (const auto said = hinted(connection)) decision = *said;
+    if (decision.protocol == UpperProtocol::none) return;
+    Conversation* conversation = begin(connection, decision, tracker);
+    if (conversation == nullptr) return;
+    Talk talk(conversation->told, conversation->operations, report_, sink);
+    const auto tell = [&](auto& machine) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, talk);
+    };
+    std::visit(tell, conversation->machine);
+}
+
+void UpperTracker::observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
+    if (!story.arrival || story.corrupt || story.mirror_copy) return;
+    const ConnectionId uid = *story.connection;
+    if (Conversation* conversation = conversation_of(uid)) {
+        if (conversation->given_up) return;
+        if (is_write(observation)) return take_write(*conversation, observation, story);
+        if (!is_send(observation)) return;
+        auto& assembler = conversation->ways[static_cast<std::size_t>(story.from)].assembler;
+        if (const auto message = assembler.take(observation, story)) take_message(*conversation, *message, sink);
+        return;
+    }
+    if (!is_send(observation) || state_of(uid) == kNothing) return;
+    if (const auto said = hinted(uid)) {
+        if (begin(uid, *said, tracker) != nullptr) observe(observation, story, tracker, sink);
+        return;
+    }
+    if (undecided_.size() == kMaxUndecided && !undecided_.contains(std::to_underlying(uid))) {
+        state_of(uid) = kNothing;
+        return;
+    }
+    auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(story.from)];
+    if (const auto message = assembler.take(observation, story)) try_message(*message, tracker, sink);
+}
+
+void UpperTracker::try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink) {
+    Undecided& known = undecided_[std::to_underlying(message.connection)];
+    std::optional<Decision> best;
+    for (const ProtocolRow& row : protocol_rows()) {
+        if (row.message == nullptr) continue;
+        Undecided::Votes& votes = known.votes[static_cast<std::size_t>(row.protocol)];
+        if (votes.impossible) continue;
+        const Likeness like = row.message(message);
+        if (like.percent == 0) {
+            votes.impossible = true;
+            continue;
+        }
+        const End active = like.from_active ? message.from : other(message.from);
+        ++votes.active[static_cast<std::size_t>(active)];
+        votes.sure = votes.sure || like.percent >= kSure;
+        if (like.percent >= kPlausible) ++votes.plausible;
+        if (!votes.sure && votes.plausible < kPlausibleNeeded) continue;
+        const std::uint8_t certainty = votes.sure ? kByContent : kByLooks;
+        const End end = votes.active[0] >= votes.active[1] ? End::a : End::b;
+        if (!best || certainty > best->certainty) best = Decision{row.protocol, UpperBasis::content, certainty, end};
+    }
+    if (known.kept.size() < kKeptTries) {
+        Tried& tried = known.kept.emplace_back(Tried{message, {}});
+        const Bytes some = slice(message.bytes, 0, kKeptTryBytes);
+        tried.bytes.assign(some.begin(), some.end());
+    }
+    if (best) return decide(message.connection, *best, tracker, sink);
+    if (++known.tries < kTries) return;
+    state_of(message.connection) = kNothing;
+    undecided_.erase(std::to_underlying(message.connection));
+}
+
+// The messages that led to the decision are followed first.
+void UpperTracker::decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink) {
+    const auto found = undecided_.find(std::to_underlying(connection));
+    Undecided known = std::move(found->second);
+    undecided_.erase(found);
+    Conversation* conversation = begin(connection, decision, tracker);
+    if (conversation == nullptr) return;
+    for (std::size_t end = 0; end < 2; ++end) conversation->ways[end].assembler = std::move(known.assemblers[end]);
+    for (Tried& tried : known.kept) {
+        tried.message.bytes = tried.bytes;
+        take_message(*conversation, tried.message, sink);
+    }
+}
+
+void UpperTracker::take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink) {
+    if (conversation.given_up) return;
+    Talk talk(conversation.told, conversation.operations, report_, sink);
+    const auto tell = [&](auto& machine) -> Understood {
+        if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
+        else return machine.message(message, talk);
+    };
+    const Understood came = std::visit(tell, conversation.machine);
+    ++conversation.told.messages;
+    if (!came.understood) ++conversation.told.unread;
+    auto& labels = conversation.ways[static_cast<std::size_t>(message.from)].labels;
+    if (came.label && labels.size() < kMaxLabels) labels.push_back({message.psn, *came.label});
+    const bool guess = conversation.told.basis == UpperBasis::content || conversation.told.basis == UpperBasis::service;
+    if (guess && conversation.told.unread >= kUnreadToGiveUp && conversation.told.unread * 2 > conversation.told.messages)
+        give_up(conversation);
+}
+
+// It was a wrong guess: plain data is plain data again. What had ended before stays in the sums; a wrong guess ends nothing.
+void UpperTracker::give_up(Conversation& conversation) {
+    conversation.given_up = true;
+    conversation.operations = {};
+    conversation.machine = {};
+    conversation.ways = {};
+    state_of(conversation.told.connection) = kNothing;
+}
+
+void UpperTracker::take_write(Conversation& conversation, const Observation& observation, const PacketStory& story) {
+    Way& way = conversation.ways[static_cast<std::size_t>(story.from)];
+    Writing& writing = way.writing;
+    if (story.arrival == Arrival::repeated) return;
+    const Place place = info(observation.opcode).place;
+    if (observation.access) {  // FIRST or ONLY
+        const End owner = other(story.from);
+        const UpperOperation* operation = conversation.operations.owner_of(owner, *observation.access);
+        writing.open = operation != nullptr;
+        if (!writing.open) return;
+        writing.tag = operation->tag;
+        writing.keep = conversation.operations.wants(owner, *observation.access);
+        writing.payload.clear();
+        writing.transfer = {.connection = *story.connection,
+                            .requester = story.from,
+                            .read = false,
+                            .access = *observation.access,
+                            .bytes = 0,
+                            .begun = observation.time,
+                            .time = {},
+                            .first_frame = observation.frame,
+                            .last_frame = {},
+                            .immediate = {},
+                            .payload = {}};
+        if (way.labels.size() < kMaxLabels)
+            way.labels.push_back({observation.psn, {UpperLabel::Part::data, conversation.told.protocol, operation->code, operation->tag}});
+    }
+    if (!writing.open) return;
+    writing.transfer.bytes += observation.payload_length;
+    writing.transfer.time = observation.time;
+    writing.transfer.last_frame = observation.frame;
+    writing.transfer.immediate = observation.immediate;
+    if (writing.keep && writing.payload.size() < OpenOperations::kMaxKept)
+        writing.payload.insert(writing.payload.end(), observation.payload.begin(), observation.payload.end());
+    if (place == Place::last || place == Place::only) end_write(conversation, story.from);
+}
+
+void UpperTracker::end_write(Conversation& conversation, End requester) {
+    Writing& writing = conversation.ways[static_cast<std::size_t>(requester)].writing;
+    writing.open = false;
+    writing.transfer.payload = writing.payload;
+    UpperOperation* operation = conversation.operations.find(other(requester), writing.tag);
+    if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer);
+}
+
+void UpperTracker::ended(EndedMessage& ended) {
+    Conversation* conversation = conversation_of(ended.connection);
+    if (conversation == nullptr || conversation->given_up) return;
+    Message& message = ended.message;
+    if (message.verb == Verb::read_request && message.access) {
+        const UpperOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
+        if (operation == nullptr) return;
+        message.upper = UpperLabel{UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag};
+        if (message.outcome != Outcome::completed) return;
+        transferred({.connection = ended.connection,
+                     .requester = ended.requester,
+                     .read = true,
+                     .access = *message.access,
+                     .bytes = message.bytes,
+                     .begun = message.first_time,
+                     .time = message.answer_time,
+                     .first_frame = message.first_frame,
+                     .last_frame = message.answer_frame,
+                     .immediate = {},
+                     .payload = {}});
+        return;
+    }
+    auto& labels = conversation->ways[static_cast<std::size_t>(ended.requester)].labels;
+    while (!labels.empty() && labels.front().psn.before(message.first)) labels.pop_front();
+    if (labels.empty() || labels.front().psn != message.first) return;
+    message.upper = labels.front().label;
+    labels.pop_front();
+}
+
+void UpperTracker::transferred(const Transfer& transfer) {
+    Conversation* conversation = conversation_of(transfer.connection);
+    if (conversation == nullptr || conversation->given_up) return;
+    UpperOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
+    if (operation != nullptr) conversation->operations.moved(*operation, transfer);
+}
+
+void UpperTracker::deliver(const UpperMessage& message, Tracker& tracker, const OperationSink& sink) {
+    if (Conversation* conversation = conversation_of(message.connection)) return take_message(*conversation, message, sink);
+    if (state_of(message.connection) == kNothing) return;
+    if (const auto said = hinted(message.connection)) {
+        if (Conversation* begun = begin(message.connection, *said, tracker)) take_message(*begun, message, sink);
+        return;
+    }
+    if (undecided_.size() < kMaxUndecided || undecided_.contains(std::to_underlying(message.connection)))
+        try_message(message, tracker, sink);
+}
+
+UpperHint UpperTracker::hint(ConnectionId connection, End from) const {
+    const std::size_t at = std::to_underlying(connection);
+    if (at >= state_.size() || state_[at] >= kNothing) return {};
+    const Conversation& conversation = conversations_[state_[at]];
+    return {conversation.told.protocol, from == conversation.told.active};
+}
+
+UpperReport UpperTracker::finish(const CmReport& cm, const OperationSink& sink) {
+    for (Conversation& conversation : conversations_) {
+        if (conversation.given_up) continue;
+        Talk talk(conversation.told, conversation.operations, report_, sink);
+        conversation.operations.close_all(OperationOutcome::open, talk.ended());
+        report_.conversations.push_back(std::move(conversation.told));
+    }
+    for (const CmAttempt& attempt : cm.attempts)
+        if (const auto tell = row_of(protocol_of(attempt)).attempt; tell != nullptr) tell(attempt, report_);
+    std::ranges::sort(report_.conversations, {}, &UpperConversation::connection);
+    std::ranges::stable_sort(report_.events, {}, &UpperEvent::frame);
+    return std::move(report_);
+}
+
+}  // namespace qps::transport
