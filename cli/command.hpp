@@ -12,6 +12,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_check(const Options& options);
 [[nodiscard]] ExitCode run_connections(const Options& options);
 [[nodiscard]] ExitCode run_messages(const Options& options);
+[[nodiscard]] ExitCode run_operations(const Options& options);
 [[nodiscard]] ExitCode run_findings(const Options& options);
 [[nodiscard]] ExitCode run_cm(const Options& options);
 [[nodiscard]] ExitCode run_timeline(const Options& options);

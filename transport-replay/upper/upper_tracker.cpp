@@ -38,7 +38,8 @@ UpperTracker::Conversation* UpperTracker::conversation_of(ConnectionId connectio
 std::optional<UpperTracker::Decision> UpperTracker::hinted(ConnectionId connection) const {
     const auto found = hints_.find(std::to_underlying(connection));
     if (found == hints_.end()) return std::nullopt;
-    return Decision{found->second, UpperBasis::user, kCertain, End::a};
+    const UpperSaid& said = found->second;
+    return Decision{said.protocol, said.basis, said.certainty, said.active.value_or(End::a), said.settled, !said.active};
 }
 
 UpperProtocol UpperTracker::protocol_of(const CmAttempt& attempt) const {
@@ -65,6 +66,8 @@ UpperTracker::Conversation* UpperTracker::begin(ConnectionId connection, const D
     made.told.basis = decision.basis;
     made.told.certainty = decision.certainty;
     made.told.active = decision.active;
+    made.settled = decision.settled;
+    made.orients = decision.orients;
     made.machine = machine_of(decision.protocol);
     tracker.watch(connection);
     return &made;
@@ -77,7 +80,10 @@ void UpperTracker::connected(ConnectionId connection, const CmAttempt& attempt, 
         decision.basis = UpperBasis::private_data;
         decision.certainty = kCertain;
     }
-    if (const auto said = hinted(connection)) decision = *said;
+    if (const auto said = hinted(connection)) {
+        decision = *said;
+        decision.orients = false;  // CM knows
+    }
     if (decision.protocol == UpperProtocol::none) return;
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
@@ -160,6 +166,7 @@ void UpperTracker::decide(ConnectionId connection, const Decision& decision, Tra
 
 void UpperTracker::take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink) {
     if (conversation.given_up) return;
+    if (conversation.orients) orient(conversation, message);
     Talk talk(conversation.told, conversation.operations, report_, sink);
     const auto tell = [&](auto& machine) -> Understood {
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
@@ -171,8 +178,18 @@ void UpperTracker::take_message(Conversation& conversation, const UpperMessage& 
     auto& labels = conversation.ways[static_cast<std::size_t>(message.from)].labels;
     if (came.label && labels.size() < kMaxLabels) labels.push_back({message.psn, *came.label});
     const bool guess = conversation.told.basis == UpperBasis::content || conversation.told.basis == UpperBasis::service;
-    if (guess && conversation.told.unread >= kUnreadToGiveUp && conversation.told.unread * 2 > conversation.told.messages)
+    if (guess && !conversation.settled && conversation.told.unread >= kUnreadToGiveUp &&
+        conversation.told.unread * 2 > conversation.told.messages)
         give_up(conversation);
+}
+
+// The user said what it speaks, not who asked whom.
+void UpperTracker::orient(Conversation& conversation, const UpperMessage& message) {
+    const auto like = row_of(conversation.told.protocol).message;
+    const Likeness likeness = like == nullptr ? Likeness{} : like(message);
+    if (likeness.percent == 0) return;
+    conversation.told.active = likeness.from_active ? message.from : other(message.from);
+    conversation.orients = false;
 }
 
 // It was a wrong guess: plain data is plain data again. What had ended before stays in the sums; a wrong guess ends nothing.

@@ -10,6 +10,7 @@
 #include <transport-replay/tracker.hpp>
 #include <transport-replay/upper/protocols.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
+#include <transport-replay/upper/upper_hints.hpp>
 
 #include <deque>
 #include <vector>
@@ -17,8 +18,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport {
-
-using UpperHints = boost::unordered_flat_map<std::uint32_t, UpperProtocol>;  // by ConnectionId
 
 class UpperTracker {
 public:
@@ -81,6 +80,8 @@ private:
         UpperMachine machine;
         OpenOperations operations;
         std::array<Way, 2> ways;
+        bool settled = false;  // an earlier pass saw it through
+        bool orients = false;  // who is the active end is told by its first message that can tell
         bool given_up = false;
     };
     struct Tried {
@@ -105,6 +106,8 @@ private:
         UpperBasis basis{};
         std::uint8_t certainty = 0;
         End active{};
+        bool settled = false;
+        bool orients = false;
     };
 
     [[nodiscard]] State& state_of(ConnectionId connection);
@@ -117,6 +120,7 @@ private:
     void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void end_write(Conversation& conversation, End requester);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
+    static void orient(Conversation& conversation, const UpperMessage& message);
     void give_up(Conversation& conversation);
 
     UpperHints hints_;
