@@ -9,6 +9,7 @@
 
 #include <transport-replay/tracker.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/read_watch.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
 
 #include <deque>
@@ -74,6 +75,7 @@ private:
     struct Way {
         SendAssembler assembler;
         Writing writing;
+        ReadWatch reads;
         std::deque<Label> labels;  // by PSN
     };
     struct Conversation {
@@ -82,6 +84,7 @@ private:
         OpenOperations operations;
         std::array<Way, 2> ways;
         bool given_up = false;
+        std::uint8_t detail = 0;  // of the packet that was observed last, for its hint
     };
     struct Tried {
         UpperMessage message;
@@ -114,6 +117,8 @@ private:
     void try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink);
+    void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void end_write(Conversation& conversation, End requester);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
