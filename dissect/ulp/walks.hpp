@@ -4,4 +4,10 @@
 #include <dissect/ulp/upper_hint.hpp>
 #include <dissect/walk.hpp>
 
-namespace qps::dissect::ulp {}  // namespace qps::dissect::ulp
+namespace qps::dissect::ulp {
+
+void walk_nvme(Walk& walk, const UpperHint& hint);
+void walk_nvme_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_nvme_data(Walk& walk, const UpperHint& hint);
+
+}  // namespace qps::dissect::ulp

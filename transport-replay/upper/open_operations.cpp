@@ -92,6 +92,11 @@ bool OpenOperations::wants(End owner, const RemoteAccess& access) const {
     return range != nullptr && range->keep;
 }
 
+bool OpenOperations::begins_memory(End owner, const RemoteAccess& access) const {
+    const Range* range = range_of(owner, access);
+    return range != nullptr && range->memory.address == access.address;
+}
+
 void OpenOperations::moved(UpperOperation& operation, const Transfer& transfer) {
     ++operation.transfers;
     (transfer.read ? operation.read : operation.written) += transfer.bytes;

@@ -1,3 +1,4 @@
+#include <transport-replay/upper/nvme_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
 
 #include <array>
@@ -6,13 +7,33 @@ namespace qps::transport {
 
 namespace {
 
+constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};  // I/O and discovery controllers
+
+template <class Machine>
+UpperMachine fresh() {
+    return Machine{};
+}
+
 // A protocol whose messages are decoded but not followed has no machine.
 constexpr std::array kRows{
-    ProtocolRow{.protocol = UpperProtocol::none},     ProtocolRow{.protocol = UpperProtocol::nvme},
-    ProtocolRow{.protocol = UpperProtocol::iser},     ProtocolRow{.protocol = UpperProtocol::srp},
-    ProtocolRow{.protocol = UpperProtocol::rpc_rdma}, ProtocolRow{.protocol = UpperProtocol::smb_direct},
-    ProtocolRow{.protocol = UpperProtocol::rds},      ProtocolRow{.protocol = UpperProtocol::ipoib},
-    ProtocolRow{.protocol = UpperProtocol::rsockets}, ProtocolRow{.protocol = UpperProtocol::lnet},
+    ProtocolRow{.protocol = UpperProtocol::none},
+    ProtocolRow{.protocol = UpperProtocol::nvme,
+                .ports = kNvmePorts,
+                .message = nvme::likeness,
+                .private_data = nvme::is_own,
+                .machine = fresh<NvmeMachine>,
+                .operation_name = nvme::operation_name,
+                .describe = nvme::describe,
+                .status = nvme::status,
+                .attempt = nvme::attempt},
+    ProtocolRow{.protocol = UpperProtocol::iser},
+    ProtocolRow{.protocol = UpperProtocol::srp},
+    ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
+    ProtocolRow{.protocol = UpperProtocol::smb_direct},
+    ProtocolRow{.protocol = UpperProtocol::rds},
+    ProtocolRow{.protocol = UpperProtocol::ipoib},
+    ProtocolRow{.protocol = UpperProtocol::rsockets},
+    ProtocolRow{.protocol = UpperProtocol::lnet},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {

@@ -9,6 +9,7 @@
 
 #include <transport-replay/tracker.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/read_watch.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
 #include <transport-replay/upper/upper_hints.hpp>
 
@@ -73,6 +74,7 @@ private:
     struct Way {
         SendAssembler assembler;
         Writing writing;
+        ReadWatch reads;
         std::deque<Label> labels;  // by PSN
     };
     struct Conversation {
@@ -83,6 +85,7 @@ private:
         bool settled = false;  // an earlier pass saw it through
         bool orients = false;  // who is the active end is told by its first message that can tell
         bool given_up = false;
+        std::uint8_t detail = 0;  // of the packet that was observed last, for its hint
     };
     struct Tried {
         UpperMessage message;
@@ -117,6 +120,8 @@ private:
     void try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink);
+    void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void end_write(Conversation& conversation, End requester);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
