@@ -9,6 +9,7 @@
 #include <transport-replay/upper/upper_report.hpp>
 
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -67,9 +68,11 @@ private:
         using is_avalanching = void;
         [[nodiscard]] std::size_t operator()(const Key& key) const { return mix(key.tag * 2 + static_cast<std::uint64_t>(key.requester)); }
     };
+    using Place = std::tuple<End, dissect::Rkey, std::uint64_t>;
     struct Open {
         UpperOperation operation;
         std::uint32_t ranges = 0;
+        Place place{};  // of the range it named last
         std::vector<std::byte> kept;
     };
     // Memory that an operation named, in the order of owner, key and address.
@@ -78,7 +81,7 @@ private:
         RemoteAccess memory;
         Key key;
         bool keep = false;
-        [[nodiscard]] auto place() const { return std::tuple(owner, memory.key, memory.address); }
+        [[nodiscard]] Place place() const { return {owner, memory.key, memory.address}; }
     };
 
     [[nodiscard]] const Range* range_of(End owner, const RemoteAccess& access) const;
