@@ -5,6 +5,10 @@
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
+#include <dissect/ulp/ipoib.hpp>
+#include <dissect/ulp/lnet.hpp>
+#include <dissect/ulp/rds.hpp>
+#include <dissect/ulp/rsockets.hpp>
 
 namespace qps::dissect {
 
@@ -27,6 +31,10 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
+    enter(table, kRdsHeaders);
+    enter(table, kIpoibHeaders);
+    enter(table, kRsocketsHeaders);
+    enter(table, kLnetHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

@@ -4,4 +4,15 @@
 #include <dissect/ulp/upper_hint.hpp>
 #include <dissect/walk.hpp>
 
-namespace qps::dissect::ulp {}  // namespace qps::dissect::ulp
+namespace qps::dissect::ulp {
+
+void walk_rds(Walk& walk, const UpperHint& hint);
+void walk_rds_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_ipoib(Walk& walk, const UpperHint& hint);
+void walk_ipoib_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_rsockets(Walk& walk, const UpperHint& hint);
+void walk_rsockets_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_lnet(Walk& walk, const UpperHint& hint);
+void walk_lnet_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+
+}  // namespace qps::dissect::ulp

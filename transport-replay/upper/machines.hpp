@@ -1,12 +1,15 @@
 // The machine of any upper protocol, as one value.
 #pragma once
 
-#include <transport-replay/upper/talk.hpp>
+#include <transport-replay/upper/ipoib_machine.hpp>
+#include <transport-replay/upper/lnet_machine.hpp>
+#include <transport-replay/upper/rds_machine.hpp>
+#include <transport-replay/upper/rsockets_machine.hpp>
 
 #include <variant>
 
 namespace qps::transport {
 
-using UpperMachine = std::variant<std::monostate>;
+using UpperMachine = std::variant<std::monostate, RdsMachine, IpoibMachine, RsocketsMachine, LnetMachine>;
 
 }  // namespace qps::transport

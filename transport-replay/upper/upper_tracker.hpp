@@ -66,6 +66,9 @@ private:
     // A WRITE that is under way.
     struct Writing {
         Transfer transfer;
+        dissect::Psn psn;    // of its first packet
+        End asked_by{};      // whose operation it is of
+        bool owned = false;  // it is of one
         std::uint64_t tag = 0;
         bool open = false;
         bool keep = false;
@@ -82,6 +85,7 @@ private:
         OpenOperations operations;
         std::array<Way, 2> ways;
         bool given_up = false;
+        bool takes_writes = false;  // its machine does
     };
     struct Tried {
         UpperMessage message;
@@ -114,8 +118,10 @@ private:
     void try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink);
-    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
-    void end_write(Conversation& conversation, End requester);
+    void observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
+    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void end_write(Conversation& conversation, End requester, const OperationSink& sink);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     void give_up(Conversation& conversation);
 
