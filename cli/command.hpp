@@ -25,7 +25,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_peer(const Options& options);
 [[nodiscard]] ExitCode run_pingpong(const Options& options);
 [[nodiscard]] ExitCode run_conform(const Options& options);
-[[nodiscard]] ExitCode write_script_of(const Options& options);  // conform --script-of
+[[nodiscard]] ExitCode write_script_of(const Options& given);  // conform --script-of
 
 // The programs of `peer`, a line each.
 [[nodiscard]] std::string program_list();
