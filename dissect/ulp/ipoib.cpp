@@ -4,6 +4,8 @@
 #include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/walks.hpp>
 
+#include <tuple>
+
 namespace qps::dissect {
 
 namespace {

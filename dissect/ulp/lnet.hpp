@@ -4,6 +4,8 @@
 
 #include <dissect/field.hpp>
 
+#include <utility>
+
 namespace qps::dissect {
 
 namespace kind {
@@ -59,10 +61,19 @@ inline constexpr std::array kLnetIbFields{
 inline constexpr std::size_t kLnetIb = 48;
 static_assert(tiles(kLnetIbFields, kLnetIb));
 
-// The same rows, most significant byte first: all of them are whole bytes, so their places are the same.
+// The same rows, most significant byte first. All of them are whole bytes, so their places are the same, but for the parts of an
+// address, which is one number of 64 bits: type, number and address change their order.
 template <std::size_t N>
 [[nodiscard]] consteval std::array<Field, N> big_endian(std::array<Field, N> fields) {
-    for (Field& field : fields) field.little = false;
+    for (std::size_t i = 0; i < N; ++i) {
+        fields[i].little = false;
+        if (fields[i].name != "lnet.nid.type") continue;
+        const std::uint16_t bit = fields[i - 2].bit;
+        std::swap(fields[i], fields[i - 2]);
+        fields[i - 2].bit = bit;
+        fields[i - 1].bit = static_cast<std::uint16_t>(bit + 16);
+        fields[i].bit = static_cast<std::uint16_t>(bit + 32);
+    }
     return fields;
 }
 inline constexpr std::array kLnetIbBigFields = big_endian(kLnetIbFields);

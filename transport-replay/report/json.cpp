@@ -380,6 +380,7 @@ private:
     static std::optional<ConnectionId> connection_of(const Connection& connection) { return connection.uid; }
     static std::optional<ConnectionId> connection_of(const Recovery& recovery) { return recovery.connection; }
     static std::optional<ConnectionId> connection_of(const Finding& finding) { return finding.connection; }
+    static std::optional<ConnectionId> connection_of(const Collective&) { return {}; }
 
     [[nodiscard]] bool lines() const { return format_ == OutputFormat::ndjson; }
     void close() {
@@ -432,6 +433,9 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
         document.close_list();
     });
     report.part("congestion", [&](Document& document) { add_congestion(document, timeline.congestion); });
+    // Few captures have any: the others do not say so.
+    if (!timeline.collectives.collectives.empty())
+        report.list("collectives", "collective", timeline.collectives.collectives, add_collective);
     report.list("findings", "finding", timeline.findings, add_finding);
     report.part("left_out", [&](Document& document) { add_left_out(document, timeline); });
     report.end();

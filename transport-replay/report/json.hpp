@@ -24,5 +24,6 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
 void add_finding(Document& document, const Finding& finding);
 void add_attempt(Document& document, const CmAttempt& attempt);
 void add_join(Document& document, const MulticastJoin& join);
+void add_collective(Document& document, const Collective& collective);
 
 }  // namespace qps::transport
