@@ -199,8 +199,10 @@ std::string line_of(const Collective& collective) {
     if (collective.algorithm_rate > 0) line += fmt::format(", algorithm {}", rate_text(collective.algorithm_rate));
     if (!collective.straggler) return line;
     const CollectiveStraggler& late = *collective.straggler;
-    return line + fmt::format("; straggler {}, last to {} in {} of {}", text(collective.ranks[late.rank].address),
-                              late.starts ? "begin" : "finish", grouped(late.steps), counted(late.of, "step"));
+    const std::string rank = text(collective.ranks[late.rank].address);
+    if (late.delay == CollectiveDelay::sends) return line + fmt::format("; straggler {}, whose packets take longer than the others'", rank);
+    return line + fmt::format("; straggler {}, last to {} in {} of {}", rank, late.delay == CollectiveDelay::starts ? "begin" : "finish",
+                              grouped(late.steps), counted(late.of, "step"));
 }
 
 void append_collectives(std::string& out, const CollectiveReport& report) {

@@ -48,7 +48,7 @@ inline constexpr std::array kLnetIbFields{
     row::hex("lnet.ib.type", "Type of the message", at(6), 8).le().named(kLnetTypes),
     row::decimal("lnet.ib.credits", "Credits returned", at(7), 8).le(),
     row::decimal("lnet.ib.nob", "Bytes of the whole message", at(8), 32).le().in("bytes"),
-    row::decimal("lnet.ib_csum", "Checksum, 0: none", at(12), 32).le(),
+    row::decimal("lnet.ksm_csum", "Checksum, 0: none", at(12), 32).le(),
     row::ipv4("lnet.nid.addr", "Address of the source", at(16)).le(),
     row::decimal("lnet.nid.net_interface", "Network number of the source", at(20), 16).le(),
     row::decimal("lnet.nid.type", "Network type of the source", at(22), 16).le().named(kLnetNetworks),
@@ -91,10 +91,26 @@ enum class LnetMessage : std::uint32_t { ack, put, get, reply, hello };
 inline constexpr std::array kLnetMessages{ValueName{0, "ACK"}, ValueName{1, "PUT"}, ValueName{2, "GET"}, ValueName{3, "REPLY"},
                                           ValueName{4, "HELLO"}};
 inline constexpr std::array kLnetPortals{
-    ValueName{4, "CONNMGR_REQUEST"}, ValueName{5, "CONNMGR_REPLY"},        ValueName{6, "OSC_REPLY"},    ValueName{7, "OSC_REQUEST"},
-    ValueName{8, "OSC_BULK"},        ValueName{10, "MDC_REPLY"},           ValueName{12, "MDC_REQUEST"}, ValueName{15, "LDLM_CB_REQUEST"},
-    ValueName{16, "LDLM_CB_REPLY"},  ValueName{17, "LDLM_CANCEL_REQUEST"}, ValueName{25, "MGC_REPLY"},   ValueName{26, "MGS_REQUEST"},
+    ValueName{1, "CONNMGR_REQUEST"},
+    ValueName{2, "CONNMGR_REPLY"},
+    ValueName{4, "OSC_REPLY"},
+    ValueName{6, "OST_IO"},
+    ValueName{7, "OST_CREATE"},
+    ValueName{8, "OST_BULK"},
+    ValueName{10, "MDC_REPLY"},
+    ValueName{12, "MDS_REQUEST"},
+    ValueName{13, "MDS_IO"},
+    ValueName{14, "MDS_BULK"},
+    ValueName{15, "LDLM_CB_REQUEST"},
+    ValueName{16, "LDLM_CB_REPLY"},
+    ValueName{17, "LDLM_CANCEL_REQUEST"},
+    ValueName{22, "MDS_SETATTR"},
+    ValueName{23, "MDS_READPAGE"},
+    ValueName{24, "OUT"},
+    ValueName{25, "MGC_REPLY"},
+    ValueName{26, "MGS_REQUEST"},
     ValueName{28, "OST_REQUEST"},
+    ValueName{33, "MGS_BULK"},
 };
 
 inline constexpr std::uint16_t kLnetMessageAt = at(24);

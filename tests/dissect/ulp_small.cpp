@@ -5,6 +5,7 @@
 #include <dissect/ulp/rsockets.hpp>
 #include <dissect/ulp/upper.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/delivered.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/small_upper.hpp>
 
@@ -124,6 +125,8 @@ TEST_CASE("IPoIB: ARP with addresses of 20 bytes") {
 TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs stay behind them") {
     PacketSpec spec = transport_packet(Opcode{0x64}, Network::native_global);
     spec.payload = ipoib_ipv4(17, udp_datagram(53, 5353, 21));
+    set(spec, "infiniband.bth.destqp", 0x48);
+    set(spec, "infiniband.deth.srcqp", 0x49);
     Decoded decoded(spec);
     const std::string before = decoded.layers();
     add_upper_layers(decoded.packet, {UpperProtocol::ipoib, false});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tests/support/timelines.hpp>
+#include <transport-replay/analysis.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ public:
         dissect::Opcode opcode{};
         std::uint32_t bytes = 0;
         std::uint64_t address = 0;
+        std::uint32_t length = 0;  // of the whole message
         std::optional<std::uint32_t> immediate{};
         std::vector<std::byte> payload{};
         bool back = false;  // of the other end of the connection that `from` and `to` have
@@ -41,7 +43,8 @@ public:
                            : last        ? kLast
                                          : kMiddle,
                  .bytes = std::min(kMtu, bytes - at),
-                 .address = first ? 0x1000U + from : 0});
+                 .address = first ? 0x1000U + from : 0,
+                 .length = bytes});
             time += gap;
         }
         return time;
@@ -92,6 +95,59 @@ public:
             tracker.observe(observation, story);
         }
         return tracker.finish(upper);
+    }
+
+    // The same through the whole analysis: with queue pairs and PSNs, every message acknowledged.
+    [[nodiscard]] transport::Timeline timeline() {
+        std::ranges::stable_sort(packets_, {}, &Sent::time);
+        struct Flow {
+            std::uint32_t uid = 0;
+            std::array<std::uint32_t, 2> psn{};
+            std::array<std::uint32_t, 2> msn{};
+        };
+        std::map<std::pair<unsigned, unsigned>, Flow> flows;
+        transport::Analysis analysis;
+        std::uint64_t frame = 0;
+        const auto see = [&](const Sent& sent, const Flow& flow, bool back, dissect::Opcode opcode, std::uint32_t psn) {
+            transport::Observation observation;
+            observation.kind = transport::ObservationKind::transport;
+            observation.encapsulation = dissect::Encapsulation::roce_v2;
+            observation.frame = dissect::FrameIndex{++frame};
+            observation.time = dissect::Instant{sent.time};
+            observation.opcode = opcode;
+            observation.flow = {
+                host(back ? sent.to : sent.from), host(back ? sent.from : sent.to), dissect::Qpn{flow.uid * 2 + (back ? 1 : 0)}, {}};
+            observation.flow_hash = transport::FlowHash{}(observation.flow);
+            observation.packet_hash = transport::mix(frame);
+            observation.psn = dissect::Psn(psn);
+            observation.icrc = dissect::CrcStatus::good;
+            observation.icrc_found = static_cast<std::uint32_t>(transport::mix(frame));
+            observation.ip_id = static_cast<std::uint16_t>(frame);
+            observation.udp_source_port = static_cast<std::uint16_t>(0xc000 + flow.uid);
+            return observation;
+        };
+        for (const Sent& sent : packets_) {
+            Flow& flow = flows[{sent.from, sent.to}];
+            if (flow.uid == 0) flow.uid = static_cast<std::uint32_t>(flows.size());
+            const std::size_t way = sent.back ? 1 : 0;
+            transport::Observation observation = see(sent, flow, sent.back, sent.opcode, flow.psn[way]);
+            observation.payload_length = sent.bytes;
+            observation.wire_length = sent.bytes + 74;
+            observation.payload = sent.payload;
+            observation.immediate = sent.immediate;
+            if (sent.address != 0) observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.length};
+            analysis.observe(observation);
+            const dissect::Place place = dissect::info(sent.opcode).place;
+            if (place == dissect::Place::last || place == dissect::Place::only) {
+                constexpr dissect::Opcode kAcknowledge{0x11};
+                transport::Observation answer = see(sent, flow, !sent.back, kAcknowledge, flow.psn[way]);
+                answer.wire_length = 62;
+                answer.acknowledgment = transport::Acknowledgment{.syndrome = 0x1f, .msn = dissect::Msn{++flow.msn[way]}};
+                analysis.observe(answer);
+            }
+            ++flow.psn[way];
+        }
+        return analysis.finish();
     }
 
 private:

@@ -1,7 +1,11 @@
 // Messages of RDS, IPoIB, rsockets and LNet, made to order.
 #pragma once
 
-#include <tests/support/delivered.hpp>
+#include <dissect/bytes.hpp>
+#include <tests/support/wire_bytes.hpp>
+
+#include <initializer_list>
+#include <span>
 
 namespace qps::tests {
 
@@ -112,19 +116,6 @@ template <class T>
     wire.put(std::uint64_t{0x7f00'0000'1000}).put(std::uint32_t{0x1234}).put(std::uint32_t{2});
     wire.put(std::uint64_t{0x7f00'0010'0000}).put(std::uint32_t{0x5678}).put(std::uint32_t{1 << 16});
     return wire.bytes;
-}
-
-[[nodiscard]] inline transport::CmAttempt attempt_with(const Octets& active, const Octets& passive = {}) {
-    transport::CmAttempt attempt;
-    const auto fill = [](transport::PrivateData& data, const Octets& bytes) {
-        std::copy_n(bytes.begin(), std::min(bytes.size(), data.first.size()), data.first.begin());
-        data.room = 56;
-        data.used = static_cast<std::uint16_t>(std::min<std::size_t>(bytes.size(), 56));
-    };
-    fill(attempt.active.private_data, active);
-    fill(attempt.passive.private_data, passive);
-    attempt.ip = transport::CmIpService{.protocol = 6, .port = 7471, .addressed = true};
-    return attempt;
 }
 
 }  // namespace qps::tests

@@ -3,6 +3,9 @@
 #include <tests/support/collective_traffic.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/collectives/collective_shape.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include <nlohmann/json.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;
@@ -80,12 +83,25 @@ TEST_CASE("collectives: who begins late, step after step, is the straggler") {
             const Collective& ring = report.collectives[0];
             REQUIRE(ring.straggler.has_value());
             CHECK(ring.ranks[ring.straggler->rank].address == host(3));
-            CHECK(ring.straggler->starts);
+            CHECK(ring.straggler->delay == CollectiveDelay::starts);
             CHECK(ring.straggler->steps >= 18);
             CHECK(ring.straggler->confidence >= 90);
             CHECK(ring.straggler->share >= 5);
             CHECK_FALSE(ring.straggler->frames.empty());
         }
+}
+
+TEST_CASE("collectives: whose packets take longer than the others' is the straggler") {
+    CollectiveTraffic traffic = ring_traffic({.ranks = 8, .slow = 5, .slow_by = 4});
+    const CollectiveReport report = traffic.report();
+    REQUIRE(report.collectives.size() == 1);
+    const Collective& ring = report.collectives[0];
+    REQUIRE(ring.straggler.has_value());
+    CHECK(ring.ranks[ring.straggler->rank].address == host(6));
+    CHECK(ring.straggler->delay == CollectiveDelay::sends);
+    CHECK(ring.straggler->share > 50);
+    CHECK(ring.ranks[5].rate < 0.3 * ring.ranks[4].rate);
+    CHECK(ring.straggler->steps >= 18);
 }
 
 TEST_CASE("collectives: jitter makes no straggler, whoever it hits") {
@@ -96,6 +112,29 @@ TEST_CASE("collectives: jitter makes no straggler, whoever it hits") {
         INFO("seed " << seed);
         CHECK_FALSE(report.collectives[0].straggler);
     }
+}
+
+TEST_CASE("collectives: the whole analysis names the pattern, the straggler and what to do, in words and for programs") {
+    CollectiveTraffic traffic = ring_traffic({.ranks = 4, .steps = 12, .late = 1, .late_by = 500'000});
+    const Timeline timeline = traffic.timeline();
+    CHECK(timeline.connections.size() == 4);
+    REQUIRE(timeline.collectives.collectives.size() == 1);
+    CHECK(timeline.collectives.collectives[0].library == CollectiveLibrary::nccl);
+    const auto found = std::ranges::find(timeline.findings, "collective-straggler", &Finding::id);
+    REQUIRE(found != timeline.findings.end());
+    CHECK(found->summary.find("NCCL ring of 4 ranks") != std::string::npos);
+    CHECK(found->summary.find("10.0.0.2 was the last to begin") != std::string::npos);
+
+    std::string text;
+    write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { text += piece; });
+    const nlohmann::json told = nlohmann::json::parse(text)["collectives"][0];
+    CHECK(told["pattern"] == "ring");
+    CHECK(told["library"] == "NCCL");
+    CHECK(told["straggler"]["address"] == "10.0.0.2");
+    CHECK(told["straggler"]["delay"] == "starts");
+    CHECK(told["ranks"].size() == 4);
+    CHECK(told["steps"].size() == 12);
+    CHECK(told["steps"][5]["last_to_start"] == "10.0.0.2");
 }
 
 TEST_CASE("collectives: without a library the steps must be alike, and without steps nothing is said") {

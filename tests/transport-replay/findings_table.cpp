@@ -97,9 +97,9 @@ Collective& collective(Timeline& timeline) {
     for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});
     return made;
 }
-void waits_for(Collective& told, bool starts) {
+void waits_for(Collective& told) {
     told.straggler = {.rank = 1,
-                      .starts = starts,
+                      .delay = CollectiveDelay::starts,
                       .steps = 19,
                       .of = 20,
                       .waited = Duration{60 * kMillisecond},
@@ -194,7 +194,7 @@ const std::array kProofs{
     Proof{"incast", kNote, Party::application,
           [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
 
-    Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t), true); },
+    Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
           [](T t) { collective(t).ranks[1].started_last = 3; }},
     Proof{"collective-incast", kNote, Party::application, [](T t) { sends_at_once(collective(t), 7); },
           [](T t) { collective(t).pattern = CollectivePattern::all_to_all; }},

@@ -1,5 +1,6 @@
 // IPoIB followed: pings to their answers, the rest one way; datagrams of whole packets; what is no IPoIB.
 #include <tests/support/catch.hpp>
+#include <tests/support/delivered.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/small_upper.hpp>
 #include <transport-replay/analysis.hpp>

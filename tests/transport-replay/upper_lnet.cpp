@@ -1,5 +1,6 @@
 // LNet over o2iblnd followed: PUT and GET with their memory, immediate messages, refusals; what is no LNet.
 #include <tests/support/catch.hpp>
+#include <tests/support/delivered.hpp>
 #include <tests/support/small_upper.hpp>
 #include <transport-replay/upper/lnet_machine.hpp>
 
@@ -39,7 +40,7 @@ TEST_CASE("LNet: a PUT is accepted, its memory written by who asked, and ended b
         CHECK(put.bytes == 4096);
         CHECK(put.written == 4096);
         CHECK(put.transfers == 1);
-        CHECK(lnet::describe(put) == "OSC_BULK, match bits 0xabcdef");
+        CHECK(lnet::describe(put) == "OST_BULK, match bits 0xabcdef");
         CHECK(elapsed(put.asked, put.answered) == Duration{3'000'000});
     }
 }

@@ -1,5 +1,6 @@
 // rsockets followed: WRITEs with immediates on a wire, between two of our own peers.
 #include <tests/support/catch.hpp>
+#include <tests/support/delivered.hpp>
 #include <tests/support/played_conversations.hpp>
 #include <tests/support/small_upper.hpp>
 #include <transport-replay/analysis.hpp>

@@ -44,6 +44,7 @@ struct CollectiveRank {
     Address address;
     std::uint64_t sent = 0;  // bytes of data
     std::uint64_t received = 0;
+    double rate = 0;                 // bit/s from the first to the last packet of its messages; 0: not known
     std::uint64_t started_last = 0;  // steps in which the others waited for it to begin
     std::uint64_t ended_last = 0;    // steps in which it was the last to finish, well behind the others
 };
@@ -57,10 +58,18 @@ struct CollectiveStep {
     dissect::Duration waited{};         // from the last but one until it started
 };
 
+// Why the others wait for a rank.
+enum class CollectiveDelay : std::uint8_t {
+    starts,  // it begins last: it computes, or waits for something else
+    ends,    // it ends last
+    sends,   // its packets take longer than those of the others
+};
+inline constexpr std::array<std::string_view, 3> kCollectiveDelayNames{"starts", "ends", "sends"};
+
 struct CollectiveStraggler {
-    std::uint32_t rank = 0;       // of Collective::ranks
-    bool starts = true;           // it starts last; else it ends last
-    std::uint64_t steps = 0;      // in which it did
+    std::uint32_t rank = 0;  // of Collective::ranks
+    CollectiveDelay delay{};
+    std::uint64_t steps = 0;      // in which it did; of one that sends slowly: all
     std::uint64_t of = 0;         // steps that were judged
     dissect::Duration waited{};   // for it, in these steps together
     std::uint8_t share = 0;       // of the time of all judged steps, percent

@@ -9,11 +9,11 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kTries = 6;         // pauses that may be those between steps
-constexpr double kSpread = 0.25;          // of the bytes of steps: standard deviation to mean
-constexpr double kMostly = 0.8;           // of ways, of steps
-constexpr std::int64_t kClearly = 2;      // pauses between steps are so many times as long as others
-constexpr std::int64_t kShortest = 1000;  // ns: of pauses that are compared, so that none is zero
+constexpr std::size_t kTries = 16;                    // pauses that may be those between steps
+constexpr double kSpread = 0.25;                      // of the bytes of steps: standard deviation to mean
+constexpr double kMostly = 0.8;                       // of ways, of steps
+constexpr std::int64_t kClearly = 5, kClearlyOf = 4;  // pauses of a class are at most so many times as long as the next shorter one
+constexpr std::int64_t kShortest = 1000;              // ns: of pauses that are compared, so that none is zero
 
 // Lists that are full end before the capture does: only what all of them have is looked at.
 Instant horizon_of(std::span<const CollectiveFlow> flows) {
@@ -51,11 +51,20 @@ Duration pause_behind(const CollectiveStep& step, const CollectiveStep& next) {
     return elapsed(later(step.begin, step.length), next.begin);
 }
 
-// Pauses of that length and longer divide steps.
-std::vector<CollectiveStep> joined(const std::vector<CollectiveStep>& pieces, Duration pause) {
+// Pauses of these lengths divide steps.
+struct Pauses {
+    std::int64_t least = 0;
+    std::int64_t most = INT64_MAX;
+    [[nodiscard]] bool alone() const { return most != INT64_MAX; }
+};
+
+std::int64_t length_of(Duration pause) { return std::max(kShortest, std::to_underlying(pause)); }
+
+std::vector<CollectiveStep> joined(const std::vector<CollectiveStep>& pieces, const Pauses& pauses) {
     std::vector<CollectiveStep> steps;
     for (const CollectiveStep& piece : pieces) {
-        if (steps.empty() || pause_behind(steps.back(), piece) >= pause) {
+        const std::int64_t pause = steps.empty() ? 0 : length_of(pause_behind(steps.back(), piece));
+        if (steps.empty() || (pause >= pauses.least && pause <= pauses.most)) {
             steps.push_back(piece);
             continue;
         }
@@ -65,25 +74,21 @@ std::vector<CollectiveStep> joined(const std::vector<CollectiveStep>& pieces, Du
     return steps;
 }
 
-// Pauses that are clearly longer than the next shorter ones, the clearest first; and the shortest of all.
-std::vector<Duration> candidates_of(const std::vector<CollectiveStep>& pieces) {
+// Which pauses may be those between steps: classes of lengths that are clearly apart, the longest first. Either such a class and
+// all longer ones; or it alone, where there is a longer one inside of each step because everybody waits for somebody.
+std::vector<Pauses> candidates_of(const std::vector<CollectiveStep>& pieces) {
     std::vector<std::int64_t> pauses;
-    for (std::size_t i = 1; i < pieces.size(); ++i)
-        pauses.push_back(std::max(kShortest, std::to_underlying(pause_behind(pieces[i - 1], pieces[i]))));
+    for (std::size_t i = 1; i < pieces.size(); ++i) pauses.push_back(length_of(pause_behind(pieces[i - 1], pieces[i])));
     std::ranges::sort(pauses, std::greater{});
-    struct Candidate {
-        double ratio = 0;
-        std::int64_t pause = 0;
-    };
-    std::vector<Candidate> found;
-    for (std::size_t i = kFewestSteps - 2; i + 1 < pauses.size(); ++i)
-        if (pauses[i] >= kClearly * pauses[i + 1])
-            found.push_back({static_cast<double>(pauses[i]) / static_cast<double>(pauses[i + 1]), pauses[i]});
-    std::ranges::sort(found, std::greater{}, &Candidate::ratio);
-    if (found.size() > kTries) found.resize(kTries);
-    std::vector<Duration> candidates;
-    for (const Candidate& candidate : found) candidates.push_back(Duration{candidate.pause});
-    if (!pauses.empty()) candidates.push_back(Duration{pauses.back()});
+    std::vector<Pauses> candidates;
+    for (std::size_t begin = 0; begin < pauses.size() && candidates.size() < kTries;) {
+        std::size_t end = begin + 1;
+        while (end < pauses.size() && pauses[end] * kClearly > pauses[end - 1] * kClearlyOf) ++end;
+        const auto here = static_cast<double>(end - begin), longer = static_cast<double>(begin);
+        if (end >= kFewestSteps - 1) candidates.push_back({pauses[end - 1], INT64_MAX});
+        if (end - begin >= kFewestSteps - 1 && longer >= here * kMostly) candidates.push_back({pauses[end - 1], pauses[begin]});
+        begin = end;
+    }
     return candidates;
 }
 
@@ -119,18 +124,18 @@ bool same_ways(std::span<const CollectiveFlow> flows, std::span<const Collective
     return static_cast<double>(good) >= kMostly * static_cast<double>(steps.size());
 }
 
-// How late the ranks start, of the length of their step: in a step that is one, most start together.
+// How long after the beginning of a step half of the ranks have started, in ns: in a step that is one, most start together.
 double lateness_of(std::span<const CollectiveFlow> flows, std::span<const CollectiveStep> steps, std::uint32_t ranks) {
     double sum = 0;
     for (std::size_t i = 0; const RankTimes& times : times_of(flows, steps, ranks)) {
+        const Instant begin = steps[i++].begin;
         std::vector<std::int64_t> starts;
         for (const auto& first : times.first)
-            if (first) starts.push_back(std::to_underlying(elapsed(steps[i].begin, *first)));
-        const auto length = static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(steps[i++].length)));
+            if (first) starts.push_back(std::to_underlying(elapsed(begin, *first)));
         if (starts.empty()) continue;
         const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
         std::ranges::nth_element(starts, middle);
-        sum += static_cast<double>(*middle) / length;
+        sum += static_cast<double>(*middle);
     }
     return sum / static_cast<double>(steps.size());
 }
@@ -167,12 +172,14 @@ std::vector<CollectiveStep> steps_of(std::span<const CollectiveFlow> flows, std:
     const std::vector<CollectiveStep> pieces = pieces_of(flows);
     std::vector<CollectiveStep> best;
     double best_lateness = 0;
-    for (const Duration pause : candidates_of(pieces)) {
-        std::vector<CollectiveStep> steps = joined(pieces, pause);
+    for (const Pauses& pauses : candidates_of(pieces)) {
+        if (!best.empty() && !pauses.alone()) continue;  // the longest that divide are the ones
+        std::vector<CollectiveStep> steps = joined(pieces, pauses);
         if (steps.size() > kMaxCollectiveSteps) steps.resize(kMaxCollectiveSteps);
         if (steps.size() < kFewestSteps || !same_bytes(steps) || !same_ways(flows, steps)) continue;
         const double lateness = lateness_of(flows, steps, ranks);
-        if (!best.empty() && lateness >= best_lateness) continue;
+        constexpr double kClearlyTogether = 2;
+        if (!best.empty() && lateness * kClearlyTogether >= best_lateness) continue;
         best = std::move(steps);
         best_lateness = lateness;
     }

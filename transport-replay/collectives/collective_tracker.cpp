@@ -13,7 +13,8 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint8_t kByLibraryAndSteps = 95, kByLibrary = 80, kBySteps = 75;
-constexpr std::uint32_t kFewestByShape = 3;  // ranks: two that talk are anything
+constexpr Duration kLongestPacket{1'000'000};  // 1 ms from one to the next: longer is a stop, no rate
+constexpr std::uint32_t kFewestByShape = 3;    // ranks: two that talk are anything
 
 }  // namespace
 
@@ -55,8 +56,15 @@ void CollectiveTracker::observe(const Observation& observation, const PacketStor
         ++left_out_;
         return;
     }
+    Way& way = ways_[connection->ways[from]];
+    const Duration since = elapsed(connection->last[from], observation.time);
+    if ((row.place == Place::middle || row.place == Place::last) && connection->bytes[from] != 0 && since < kLongestPacket) {
+        way.rated += observation.payload_length;
+        way.sending = sum(way.sending, since);
+    }
+    connection->last[from] = observation.time;
     connection->bytes[from] += observation.payload_length;
-    ways_[connection->ways[from]].list.add(observation.time, observation.frame, observation.payload_length);
+    way.list.add(observation.time, observation.frame, observation.payload_length);
 }
 
 // The hosts of all ways that matter, which ways these are, and which hosts belong together.
@@ -114,6 +122,22 @@ void CollectiveTracker::count_connections(Collective& collective) const {
     const auto most = std::ranges::max_element(votes.begin() + 1, votes.end());
     constexpr std::uint64_t kEnough = 4;  // one in so many: not every queue pair of a connection has offers
     if (*most != 0 && *most * kEnough >= collective.connections) collective.library = static_cast<CollectiveLibrary>(most - votes.begin());
+}
+
+// How fast each rank sends while it sends.
+void CollectiveTracker::rate_ranks(Collective& collective, const std::deque<Way>& ways) {
+    constexpr std::uint64_t kFewestRated = 64 * 1024;  // bytes
+    for (CollectiveRank& rank : collective.ranks) {
+        std::uint64_t bytes = 0;
+        Duration time{};
+        for (const Way& way : ways) {
+            if (way.hosts.source != rank.address) continue;
+            bytes += way.rated;
+            time = sum(time, way.sending);
+        }
+        if (bytes >= kFewestRated && time > Duration{})
+            rank.rate = 8e9 * static_cast<double>(bytes) / static_cast<double>(std::to_underlying(time));
+    }
 }
 
 namespace {
@@ -182,6 +206,7 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
     if (!library && collective.steps.empty()) return std::nullopt;
     collective.certainty = !library ? kBySteps : collective.steps.empty() ? kByLibrary : kByLibraryAndSteps;
     rate(collective);
+    rate_ranks(collective, ways_);
     judge_stragglers(collective, own);
     judge_incast(collective, own);
     return collective;

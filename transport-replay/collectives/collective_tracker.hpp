@@ -22,7 +22,7 @@ namespace qps::transport {
 
 class CollectiveTracker {
 public:
-    static constexpr std::size_t kMaxWays = 1 << 13;        // of pairs of hosts: all-to-all of 90; each at most 16 KiB of bursts
+    static constexpr std::size_t kMaxWays = 1 << 12;        // of pairs of hosts: all-to-all of 64; each at most 16 KiB of bursts
     static constexpr std::size_t kMaxFollowed = 1 << 14;    // connections
     static constexpr std::uint32_t kLongestControl = 512;   // bytes of a message that carries no data
     static constexpr std::uint64_t kLeastData = 64 * 1024;  // bytes of a way that is looked at
@@ -38,11 +38,14 @@ private:
     struct Way {
         FlowKey hosts;  // without queue pairs
         BurstList list;
-        std::uint64_t known = 0;  // bytes of connections whose protocol is known
+        std::uint64_t known = 0;      // bytes of connections whose protocol is known
+        std::uint64_t rated = 0;      // bytes of packets that follow another of the same message,
+        dissect::Duration sending{};  // and the time from that one to them
     };
     struct Followed {
         std::array<std::uint32_t, 2> ways{kNone, kNone};  // of what each end sends
         std::array<std::uint64_t, 2> bytes{};
+        std::array<dissect::Instant, 2> last{};  // packet of data
         TrafficSignature signature;
     };
 
@@ -50,6 +53,7 @@ private:
     [[nodiscard]] std::uint32_t way_of(const Observation& observation);
     struct Groups;
     [[nodiscard]] Groups groups() const;
+    static void rate_ranks(Collective& collective, const std::deque<Way>& ways);
     [[nodiscard]] std::optional<Collective> judge(const std::vector<Address>& hosts, const std::vector<std::uint32_t>& members,
                                                   const std::vector<CollectiveFlow>& flows) const;
     void count_connections(Collective& collective) const;

@@ -71,7 +71,7 @@ bool noticeable(const Latest& latest, const CollectiveStep& step) {
     return std::to_underlying(latest.ahead) >= std::to_underlying(step.length) / kNoticeable && latest.ahead > Duration{};
 }
 
-std::optional<CollectiveStraggler> straggler_of(const Tally& tally, bool starts) {
+std::optional<CollectiveStraggler> straggler_of(const Tally& tally, CollectiveDelay delay) {
     const auto most = std::ranges::max_element(tally.times);
     const auto rank = static_cast<std::uint32_t>(most - tally.times.begin());
     if (tally.judged < kFewestJudged || *most * 100 < tally.judged * kMostlyPercent) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<CollectiveStraggler> straggler_of(const Tally& tally, bool starts)
     const double share = 100 * static_cast<double>(std::to_underlying(tally.waited[rank])) /
                          static_cast<double>(std::max<std::int64_t>(1, std::to_underlying(tally.length)));
     CollectiveStraggler straggler{.rank = rank,
-                                  .starts = starts,
+                                  .delay = delay,
                                   .steps = *most,
                                   .of = tally.judged,
                                   .waited = tally.waited[rank],
@@ -100,6 +100,37 @@ bool sends_no_more(const Collective& collective, std::uint32_t rank) {
 bool begins_together(CollectivePattern pattern) {
     return pattern == CollectivePattern::ring || pattern == CollectivePattern::ring_both_ways || pattern == CollectivePattern::all_to_all ||
            pattern == CollectivePattern::recursive_doubling;
+}
+
+// One whose packets take much longer than those of all others, who are alike. The time it cost: what it sent, at its own rate and
+// at the others'.
+std::optional<CollectiveStraggler> slow_sender(const Collective& collective) {
+    constexpr double kMuchSlower = 0.6, kAlike = 0.75;  // of the next slower, of the median
+    std::vector<std::pair<double, std::uint32_t>> rates;
+    for (std::uint32_t rank = 0; rank < collective.ranks.size(); ++rank) {
+        if (collective.ranks[rank].rate <= 0) return std::nullopt;
+        rates.emplace_back(collective.ranks[rank].rate, rank);
+    }
+    std::ranges::sort(rates);
+    constexpr std::size_t kFewestRanks = 3;
+    if (rates.size() < kFewestRanks || collective.steps.size() < kFewestJudged) return std::nullopt;
+    const double slowest = rates[0].first, next = rates[1].first, median = rates[rates.size() / 2].first;
+    if (slowest > kMuchSlower * next || next < kAlike * median) return std::nullopt;
+    const std::uint32_t rank = rates[0].second;
+    std::int64_t length = 0;
+    for (const CollectiveStep& step : collective.steps) length += std::to_underlying(step.length);
+    const double bits = 8 * static_cast<double>(collective.ranks[rank].sent);
+    const double cost = std::min(1e9 * (bits / slowest - bits / median), static_cast<double>(length));
+    CollectiveStraggler straggler{.rank = rank,
+                                  .delay = CollectiveDelay::sends,
+                                  .steps = collective.steps.size(),
+                                  .of = collective.steps.size(),
+                                  .waited = Duration{static_cast<std::int64_t>(cost)},
+                                  .share = static_cast<std::uint8_t>(100 * cost / static_cast<double>(std::max<std::int64_t>(1, length))),
+                                  .confidence = static_cast<std::uint8_t>(100 * (1 - slowest / next / 2)),
+                                  .frames = {collective.steps.front().frame}};
+    if (straggler.share < kLeastShare) return std::nullopt;
+    return straggler;
 }
 
 // How many of these bursts overlap at most.
@@ -136,10 +167,13 @@ void judge_stragglers(Collective& collective, std::span<const CollectiveFlow> fl
             ++collective.ranks[ended->rank].ended_last;
         }
     }
-    const auto late = straggler_of(starts, true);
-    auto slow = straggler_of(ends, false);
+    const auto late = straggler_of(starts, CollectiveDelay::starts);
+    auto slow = straggler_of(ends, CollectiveDelay::ends);
     if (slow && !sends_no_more(collective, slow->rank)) slow.reset();
     collective.straggler = late && (!slow || late->waited >= slow->waited) ? late : slow;
+    if (!late) {
+        if (auto slowly = slow_sender(collective)) collective.straggler = std::move(slowly);
+    }
 }
 
 void judge_incast(Collective& collective, std::span<const CollectiveFlow> flows) {

@@ -17,6 +17,31 @@ std::string what(const Collective& collective) {
 
 }  // namespace
 
+namespace {
+
+std::string habit(const Collective& collective, const CollectiveStraggler& late) {
+    switch (late.delay) {
+        case CollectiveDelay::starts: return "was the last to begin";
+        case CollectiveDelay::ends: return "was the last to finish";
+        case CollectiveDelay::sends: break;
+    }
+    return fmt::format("sent at {}, slower than all others", rate_text(collective.ranks[late.rank].rate));
+}
+
+std::string remedy(CollectiveDelay delay, const std::string& rank) {
+    if (delay == CollectiveDelay::starts)
+        return fmt::format(
+            "Look at what {} computes before each step: its GPUs' clocks and temperature, its share of the batch, its input "
+            "pipeline and its other processes; the network waits for it.",
+            rank);
+    return fmt::format(
+        "Look at the way out of {}: speed and errors of its port, the width of its PCIe link, paths that share its uplink, "
+        "congestion marks of its traffic.",
+        rank);
+}
+
+}  // namespace
+
 void collective_straggler(const Timeline& timeline, const Emit& emit) {
     for (const Collective& collective : timeline.collectives.collectives) {
         if (!collective.straggler) continue;
@@ -29,15 +54,8 @@ void collective_straggler(const Timeline& timeline, const Emit& emit) {
                   fmt::format("In {} of {} of a {} (steps of {}) {} {}, and the others waited {} for it, {} % of the time of these "
                               "steps ({} % sure).",
                               grouped(late.steps), counted(late.of, "step"), what(collective), duration_text(collective.step_length.mean()),
-                              rank, late.starts ? "was the last to begin" : "was the last to finish", duration_text(late.waited),
-                              late.share, late.confidence),
-              .advice = late.starts
-                            ? fmt::format("Look at what {} computes before each step: its GPUs' clocks and temperature, its share of the "
-                                          "batch, its input pipeline and its other processes; the network waits for it.",
-                                          rank)
-                            : fmt::format("Look at the way out of {}: link speed and errors of its port, its PCIe width, paths that share "
-                                          "its uplink, congestion marks of its traffic.",
-                                          rank)});
+                              rank, habit(collective, late), duration_text(late.waited), late.share, late.confidence),
+              .advice = remedy(late.delay, rank)});
     }
 }
 

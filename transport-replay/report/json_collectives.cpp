@@ -13,6 +13,7 @@ void add_ranks(Document& document, const Collective& collective) {
         document.add("address", text(rank.address));
         document.add("sent_bytes", rank.sent);
         document.add("received_bytes", rank.received);
+        document.add("sending_bits_per_second", static_cast<std::uint64_t>(rank.rate));
         document.add("started_last", rank.started_last);
         document.add("ended_last", rank.ended_last);
         document.close();
@@ -40,7 +41,7 @@ void add_straggler(Document& document, const Collective& collective) {
     const CollectiveStraggler& late = *collective.straggler;
     document.open("straggler");
     document.add("address", text(collective.ranks[late.rank].address));
-    document.add("is_last_to", late.starts ? std::string_view("start") : std::string_view("finish"));
+    document.add("delay", kCollectiveDelayNames[static_cast<std::size_t>(late.delay)]);
     document.add("steps", late.steps);
     document.add("of_steps", late.of);
     document.add("waited_ns", late.waited);

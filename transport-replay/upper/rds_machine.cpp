@@ -83,8 +83,13 @@ void RdsMachine::connected(const CmAttempt& attempt, Talk& talk) {
 
 void RdsMachine::acknowledge(End sender, std::uint64_t ack, const UpperMessage& message, Talk& talk) {
     Side& side = sides_[static_cast<std::size_t>(sender)];
-    if (ack > side.newest || ack < side.oldest || side.oldest == 0) return;
-    for (; side.oldest <= ack; ++side.oldest) static_cast<void>(talk.end(sender, side.oldest, OperationOutcome::done, 0, message));
+    ack = std::min(ack, side.newest);  // the capture may lack messages
+    if (side.oldest == 0 || ack < side.oldest) return;
+    for (std::uint64_t sequence = side.oldest;; ++sequence) {
+        static_cast<void>(talk.end(sender, sequence, OperationOutcome::done, 0, message));
+        if (sequence == ack) break;
+    }
+    side.oldest = ack + 1;
 }
 
 UpperLabel RdsMachine::take_map(const UpperMessage& message, std::uint64_t length, Talk& talk) {
