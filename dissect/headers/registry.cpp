@@ -6,6 +6,10 @@
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
 #include <dissect/ulp/nvme.hpp>
+#include <dissect/ulp/ipoib.hpp>
+#include <dissect/ulp/lnet.hpp>
+#include <dissect/ulp/rds.hpp>
+#include <dissect/ulp/rsockets.hpp>
 
 namespace qps::dissect {
 
@@ -29,6 +33,10 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
     enter(table, kNvmeHeaders);
+    enter(table, kRdsHeaders);
+    enter(table, kIpoibHeaders);
+    enter(table, kRsocketsHeaders);
+    enter(table, kLnetHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

@@ -9,5 +9,13 @@ namespace qps::dissect::ulp {
 void walk_nvme(Walk& walk, const UpperHint& hint);
 void walk_nvme_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
 void walk_nvme_data(Walk& walk, const UpperHint& hint);
+void walk_rds(Walk& walk, const UpperHint& hint);
+void walk_rds_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_ipoib(Walk& walk, const UpperHint& hint);
+void walk_ipoib_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_rsockets(Walk& walk, const UpperHint& hint);
+void walk_rsockets_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_lnet(Walk& walk, const UpperHint& hint);
+void walk_lnet_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
 
 }  // namespace qps::dissect::ulp

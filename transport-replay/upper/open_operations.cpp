@@ -65,10 +65,10 @@ UpperOperation* OpenOperations::find(End requester, std::uint64_t tag) {
     return found == open_.end() ? nullptr : &found->second.operation;
 }
 
-void OpenOperations::expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep) {
+void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep) {
     const auto found = open_.find(Key{tag, requester});
     if (found == open_.end() || memory.length == 0 || ranges_.size() == kMaxRanges) return;
-    const Range range{requester, memory, found->first, keep};
+    const Range range{owner, memory, found->first, keep};
     ranges_.insert(std::ranges::upper_bound(ranges_, range.place(), {}, &Range::place), range);
     ++found->second.ranges;
     found->second.place = range.place();

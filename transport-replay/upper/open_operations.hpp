@@ -38,7 +38,11 @@ public:
     // The open operation of that tag, or nullptr.
     [[nodiscard]] UpperOperation* find(End requester, std::uint64_t tag);
     // It named memory of its requester, for the other side to READ or WRITE. `keep`: its bytes are wanted when it ends.
-    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false);
+    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false) {
+        expect_of(requester, requester, tag, memory, keep);
+    }
+    // The same of memory of either end: some responders offer theirs.
+    void expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false);
     // Its answer. False where no such operation is open.
     bool end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status, const UpperMessage& answer,
              const Ended& ended);
