@@ -4,4 +4,11 @@
 #include <dissect/ulp/upper_hint.hpp>
 #include <dissect/walk.hpp>
 
-namespace qps::dissect::ulp {}  // namespace qps::dissect::ulp
+namespace qps::dissect::ulp {
+
+void walk_iser(Walk& walk, const UpperHint& hint);
+void walk_iser_private(Walk& walk, const UpperHint& hint, LayerKind message);
+void walk_srp(Walk& walk, const UpperHint& hint);
+void walk_srp_private(Walk& walk, const UpperHint& hint, LayerKind message);
+
+}  // namespace qps::dissect::ulp

@@ -1,4 +1,6 @@
+#include <transport-replay/upper/iser_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/srp_protocol.hpp>
 
 #include <array>
 
@@ -6,13 +8,37 @@ namespace qps::transport {
 
 namespace {
 
+constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-target, iscsi
+
+constexpr ProtocolRow kIser{.protocol = UpperProtocol::iser,
+                            .ports = kIscsiPorts,
+                            .message = iser_protocol::likeness,
+                            .private_data = iser_protocol::private_data,
+                            .machine = [] { return UpperMachine(IserMachine{}); },
+                            .operation_name = iser_protocol::operation_name,
+                            .describe = iser_protocol::describe,
+                            .status = iser_protocol::status};
+constexpr ProtocolRow kSrp{.protocol = UpperProtocol::srp,
+                           .message = srp_protocol::likeness,
+                           .private_data = srp_protocol::private_data,
+                           .machine = [] { return UpperMachine(SrpMachine{}); },
+                           .operation_name = srp_protocol::operation_name,
+                           .describe = srp_protocol::describe,
+                           .status = srp_protocol::status,
+                           .attempt = srp_protocol::attempt};
+
 // A protocol whose messages are decoded but not followed has no machine.
 constexpr std::array kRows{
-    ProtocolRow{.protocol = UpperProtocol::none},     ProtocolRow{.protocol = UpperProtocol::nvme},
-    ProtocolRow{.protocol = UpperProtocol::iser},     ProtocolRow{.protocol = UpperProtocol::srp},
-    ProtocolRow{.protocol = UpperProtocol::rpc_rdma}, ProtocolRow{.protocol = UpperProtocol::smb_direct},
-    ProtocolRow{.protocol = UpperProtocol::rds},      ProtocolRow{.protocol = UpperProtocol::ipoib},
-    ProtocolRow{.protocol = UpperProtocol::rsockets}, ProtocolRow{.protocol = UpperProtocol::lnet},
+    ProtocolRow{.protocol = UpperProtocol::none},
+    ProtocolRow{.protocol = UpperProtocol::nvme},
+    kIser,
+    kSrp,
+    ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
+    ProtocolRow{.protocol = UpperProtocol::smb_direct},
+    ProtocolRow{.protocol = UpperProtocol::rds},
+    ProtocolRow{.protocol = UpperProtocol::ipoib},
+    ProtocolRow{.protocol = UpperProtocol::rsockets},
+    ProtocolRow{.protocol = UpperProtocol::lnet},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {

@@ -1,0 +1,18 @@
+// IserMachine: iSCSI over iSER as one conversation: logins with their keys, SCSI commands with the memory that their iSER header
+// names, pings, task management, logout, and what the target complains of.
+//
+// What an attacker could feed: any PDU of either side at any time. It is understood or not; nothing of it is kept but open
+// operations and facts, which have their bounds.
+#pragma once
+
+#include <transport-replay/upper/talk.hpp>
+
+namespace qps::transport {
+
+class IserMachine {
+public:
+    void connected(const CmAttempt& attempt, Talk& talk);
+    [[nodiscard]] Understood message(const UpperMessage& message, Talk& talk);
+};
+
+}  // namespace qps::transport
