@@ -61,16 +61,21 @@ void walk_additional(Walk& walk, std::size_t length) {
     walk.offset = stop;
 }
 
+// A key's layer goes to the next key: the NUL that ends it, and of the last one the pad, belong to it.
 void walk_keys(Walk& walk, std::size_t length) {
     Bytes text = slice(walk.header(), 0, length);
     const std::byte* const start = text.data();
     const std::size_t first = walk.offset;
+    const std::size_t stop = first + std::min(padded(length), walk.left());
     while (walk.packet.layer_count + kLayersBehindKeys < kMaxLayers) {
         const Bytes key = next_key(text);
         if (key.empty()) break;
         const auto at_key = static_cast<std::size_t>(key.data() - start);
-        if (!add_layer(walk.packet, kind::iscsi_key, first + at_key, key.size(), walk.end)) return;
-        walk.offset = std::min(first + at_key + key.size() + 1, first + length);
+        const Bytes behind = slice(walk.packet.frame.bytes, first + at_key + key.size(), stop - (first + at_key + key.size()));
+        const auto zeros =
+            static_cast<std::size_t>(std::ranges::find_if(behind, [](std::byte byte) { return byte != std::byte{0}; }) - behind.begin());
+        if (!add_layer(walk.packet, kind::iscsi_key, first + at_key, key.size() + zeros, walk.end)) return;
+        walk.offset = first + at_key + key.size() + zeros;
     }
 }
 

@@ -53,8 +53,8 @@ static_assert(tiles(kHelloFields, kHeader));
 
 // A12; REQ and REP alike.
 inline constexpr std::array kPrivateFields{
-    row::flag("rdma.iser.cm.zbva_not_supported", "Zero-based virtual addresses: not supported, in a REP not used", at(0)),
-    row::flag("rdma.iser.cm.send_inv_not_supported", "SEND with Invalidate: not supported, in a REP not used", at(0, 1)),
+    row::flag("rdma.iser.cm.zbva_not_supported", "No zero-based virtual addresses: not supported, or in a REP not used", at(0)),
+    row::flag("rdma.iser.cm.send_inv_not_supported", "No SEND with Invalidate: not supported, or in a REP not used", at(0, 1)),
     row::reserved(at(0, 2), 30),
 };
 static_assert(tiles(kPrivateFields, kPrivate));

@@ -46,7 +46,7 @@ consteval void add_block_commands(CdbTable& t) {
        0xaa);
     of(t.rows, t.used, flag("scsi_sbc.dpo", "Disable page out", at(1, 3)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flag("scsi_sbc.fua", "Force unit access", at(1, 4)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
-    of(t.rows, t.used, flag("scsi_sbc.fua_nv", "Force unit access: of non-volatile cache", at(1, 6)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
+    of(t.rows, t.used, flag("scsi_sbc.fua_nv", "Force unit access of non-volatile cache", at(1, 6)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flags("scsi_sbc.verify_flags"), 0x2f, 0x8f, 0xaf);
     of(t.rows, t.used, flags("scsi_sbc.wrverify_flags"), 0x2e, 0x8e, 0xae);
     of(t.rows, t.used, flags("scsi_sbc.synccache.flags"), 0x35, 0x91);

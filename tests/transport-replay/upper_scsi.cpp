@@ -138,6 +138,29 @@ TEST_CASE("a login tells who it is; a failing one is an event with its status in
     CHECK_FALSE(report.events[0].by_active);
 }
 
+TEST_CASE("a login after which the target only closes the connection has failed") {
+    for (const bool released : {true, false}) {
+        INFO(released);
+        CmReport cm;
+        CmAttempt attempt = attempt_with({std::byte{0x80}, {}, {}, {}}, {}, 3260);
+        attempt.uid = 7;
+        Delivered talk;
+        talk.connected(attempt);
+        talk.send(End::a, iscsi_login_request(std::string_view("TargetName=iqn.nobody\0", 22)));
+        attempt.outcome = released ? CmOutcome::disconnected : CmOutcome::established;
+        attempt.ladder.push_back({.frame = FrameIndex{9}, .time = Instant{99}, .message = CmMessage::dreq});
+        cm.attempts.push_back(attempt);
+        const UpperReport report = talk.finish(cm);
+        REQUIRE(talk.operations.size() == 1);
+        CHECK(talk.operations[0].outcome == (released ? OperationOutcome::unanswered : OperationOutcome::open));
+        REQUIRE(report.events.size() == (released ? 1U : 0U));
+        if (!released) continue;
+        CHECK(report.events[0].kind == UpperEventKind::login_failed);
+        CHECK(report.events[0].words == "the target closed the connection without an answer");
+        CHECK_FALSE(report.events[0].by_active);
+    }
+}
+
 TEST_CASE("pings of both sides, task management, logout, rejects and asynchronous messages are understood") {
     Delivered talk;
     const auto with = [](std::uint8_t opcode, std::uint32_t tag, const Octets& rest = {}, std::uint8_t flags = 0x80,

@@ -249,6 +249,7 @@ Understood hello(const UpperMessage& message, Talk& talk, std::uint64_t type) {
 }  // namespace
 
 void IserMachine::connected(const CmAttempt& attempt, Talk& talk) {
+    attempt_ = attempt.uid;
     const auto said = [&](std::string_view fact, const PrivateData& data) {
         const std::uint64_t no_zbva = read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.zbva_not_supported"));
         const std::uint64_t no_invalidate = read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.send_inv_not_supported"));
@@ -271,8 +272,26 @@ Understood IserMachine::message(const UpperMessage& message, Talk& talk) {
     if (!pdu || !agrees(*pdu, message.length - iser::kHeader)) return {};
     // Who speaks is told by the opcode, whatever was thought before.
     talk.conversation().active = (pdu->opcode & kFromTarget) == 0 ? message.from : other(message.from);
+    if (pdu->opcode == kLoginRequest) login_ = message.first_frame;
+    else if (pdu->opcode == kLoginResponse) login_.reset();
     const auto row = std::ranges::find(kPdus, pdu->opcode, &PduRow::opcode);
     return row == kPdus.end() ? Understood{} : row->take({message, talk, slice(bytes, 0, iser::kHeader), *pdu});
+}
+
+void IserMachine::finished(const CmReport& cm, Talk& talk) {
+    if (!attempt_ || !login_) return;
+    const auto attempt = std::ranges::find(cm.attempts, *attempt_, &CmAttempt::uid);
+    if (attempt == cm.attempts.end() || attempt->outcome != CmOutcome::disconnected) return;
+    const auto release = std::ranges::find(attempt->ladder, CmMessage::dreq, &CmRung::message);
+    UpperMessage message;
+    message.connection = talk.conversation().connection;
+    const bool by_active = release != attempt->ladder.end() && release->from_active;
+    message.from = by_active ? talk.conversation().active : other(talk.conversation().active);
+    message.time = release == attempt->ladder.end() ? attempt->last_time : release->time;
+    message.first_frame = *login_;
+    talk.event(UpperEventKind::login_failed, message,
+               by_active ? "the login was given up without an answer" : "the target closed the connection without an answer");
+    talk.operations().close_all(OperationOutcome::unanswered, talk.ended());
 }
 
 namespace iser_protocol {

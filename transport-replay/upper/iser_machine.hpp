@@ -13,6 +13,12 @@ class IserMachine {
 public:
     void connected(const CmAttempt& attempt, Talk& talk);
     [[nodiscard]] Understood message(const UpperMessage& message, Talk& talk);
+    // The capture ended. A target that will not have a login may just close the connection (Linux does for unknown names).
+    void finished(const CmReport& cm, Talk& talk);
+
+private:
+    std::optional<std::uint32_t> attempt_;      // of CM, that made the connection
+    std::optional<dissect::FrameIndex> login_;  // a request that was not answered yet
 };
 
 }  // namespace qps::transport

@@ -59,7 +59,8 @@ struct Understood {
     std::optional<UpperLabel> label;
 };
 
-// The machine of one conversation. connected(): CM told of both sides, before the first message. message(): a SEND.
+// The machine of one conversation. connected(): CM told of both sides, before the first message. message(): a SEND. A machine
+// may have finished(const CmReport&, Talk&) too: the capture ended, and this is what came of its attempt at a connection.
 template <class Machine>
 concept UpperMachineLike =
     std::copyable<Machine> && requires(Machine machine, const CmAttempt& attempt, const UpperMessage& message, Talk& talk) {
