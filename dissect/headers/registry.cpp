@@ -6,6 +6,7 @@
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
 #include <dissect/ulp/iser.hpp>
+#include <dissect/ulp/nvme.hpp>
 #include <dissect/ulp/srp.hpp>
 
 namespace qps::dissect {
@@ -29,6 +30,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
+    enter(table, kNvmeHeaders);
     enter(table, scsi::kScsiHeaders);
     enter(table, iscsi::kIscsiHeaders);
     enter(table, iser::kIserHeaders);

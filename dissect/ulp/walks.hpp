@@ -6,6 +6,9 @@
 
 namespace qps::dissect::ulp {
 
+void walk_nvme(Walk& walk, const UpperHint& hint);
+void walk_nvme_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_nvme_data(Walk& walk, const UpperHint& hint);
 void walk_iser(Walk& walk, const UpperHint& hint);
 void walk_iser_private(Walk& walk, const UpperHint& hint, LayerKind message);
 void walk_srp(Walk& walk, const UpperHint& hint);

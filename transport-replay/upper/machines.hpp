@@ -2,12 +2,13 @@
 #pragma once
 
 #include <transport-replay/upper/iser_machine.hpp>
+#include <transport-replay/upper/nvme_machine.hpp>
 #include <transport-replay/upper/srp_machine.hpp>
 
 #include <variant>
 
 namespace qps::transport {
 
-using UpperMachine = std::variant<std::monostate, IserMachine, SrpMachine>;
+using UpperMachine = std::variant<std::monostate, NvmeMachine, IserMachine, SrpMachine>;
 
 }  // namespace qps::transport

@@ -1,4 +1,5 @@
 #include <transport-replay/upper/iser_protocol.hpp>
+#include <transport-replay/upper/nvme_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
 #include <transport-replay/upper/srp_protocol.hpp>
 
@@ -9,30 +10,41 @@ namespace qps::transport {
 namespace {
 
 constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-target, iscsi
+constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};  // I/O and discovery controllers
 
-constexpr ProtocolRow kIser{.protocol = UpperProtocol::iser,
-                            .ports = kIscsiPorts,
-                            .message = iser_protocol::likeness,
-                            .private_data = iser_protocol::private_data,
-                            .machine = [] { return UpperMachine(IserMachine{}); },
-                            .operation_name = iser_protocol::operation_name,
-                            .describe = iser_protocol::describe,
-                            .status = iser_protocol::status};
-constexpr ProtocolRow kSrp{.protocol = UpperProtocol::srp,
-                           .message = srp_protocol::likeness,
-                           .private_data = srp_protocol::private_data,
-                           .machine = [] { return UpperMachine(SrpMachine{}); },
-                           .operation_name = srp_protocol::operation_name,
-                           .describe = srp_protocol::describe,
-                           .status = srp_protocol::status,
-                           .attempt = srp_protocol::attempt};
+template <class Machine>
+UpperMachine fresh() {
+    return Machine{};
+}
 
 // A protocol whose messages are decoded but not followed has no machine.
 constexpr std::array kRows{
     ProtocolRow{.protocol = UpperProtocol::none},
-    ProtocolRow{.protocol = UpperProtocol::nvme},
-    kIser,
-    kSrp,
+    ProtocolRow{.protocol = UpperProtocol::nvme,
+                .ports = kNvmePorts,
+                .message = nvme::likeness,
+                .private_data = nvme::is_own,
+                .machine = fresh<NvmeMachine>,
+                .operation_name = nvme::operation_name,
+                .describe = nvme::describe,
+                .status = nvme::status,
+                .attempt = nvme::attempt},
+    ProtocolRow{.protocol = UpperProtocol::iser,
+                .ports = kIscsiPorts,
+                .message = iser_protocol::likeness,
+                .private_data = iser_protocol::private_data,
+                .machine = fresh<IserMachine>,
+                .operation_name = iser_protocol::operation_name,
+                .describe = iser_protocol::describe,
+                .status = iser_protocol::status},
+    ProtocolRow{.protocol = UpperProtocol::srp,
+                .message = srp_protocol::likeness,
+                .private_data = srp_protocol::private_data,
+                .machine = fresh<SrpMachine>,
+                .operation_name = srp_protocol::operation_name,
+                .describe = srp_protocol::describe,
+                .status = srp_protocol::status,
+                .attempt = srp_protocol::attempt},
     ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
     ProtocolRow{.protocol = UpperProtocol::smb_direct},
     ProtocolRow{.protocol = UpperProtocol::rds},
