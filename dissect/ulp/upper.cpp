@@ -15,8 +15,8 @@ namespace {
 constexpr std::array kRows{
     UpperRow{UpperProtocol::none, "none", "nothing known"},
     UpperRow{UpperProtocol::nvme, "nvme", "NVMe over RDMA", ulp::walk_nvme, ulp::walk_nvme_private, ulp::walk_nvme_data},
-    UpperRow{UpperProtocol::iser, "iser", "iSER"},
-    UpperRow{UpperProtocol::srp, "srp", "SRP"},
+    UpperRow{UpperProtocol::iser, "iser", "iSER", ulp::walk_iser, ulp::walk_iser_private},
+    UpperRow{UpperProtocol::srp, "srp", "SRP", ulp::walk_srp, ulp::walk_srp_private},
     UpperRow{UpperProtocol::rpc_rdma, "rpc", "RPC over RDMA"},
     UpperRow{UpperProtocol::smb_direct, "smb", "SMB Direct"},
     UpperRow{UpperProtocol::rds, "rds", "RDS", ulp::walk_rds, ulp::walk_rds_private},

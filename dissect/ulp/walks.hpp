@@ -17,5 +17,9 @@ void walk_rsockets(Walk& walk, const UpperHint& hint);
 void walk_rsockets_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
 void walk_lnet(Walk& walk, const UpperHint& hint);
 void walk_lnet_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_iser(Walk& walk, const UpperHint& hint);
+void walk_iser_private(Walk& walk, const UpperHint& hint, LayerKind message);
+void walk_srp(Walk& walk, const UpperHint& hint);
+void walk_srp_private(Walk& walk, const UpperHint& hint, LayerKind message);
 
 }  // namespace qps::dissect::ulp

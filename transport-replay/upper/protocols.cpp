@@ -1,5 +1,7 @@
+#include <transport-replay/upper/iser_protocol.hpp>
 #include <transport-replay/upper/nvme_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/srp_protocol.hpp>
 
 #include <array>
 
@@ -10,6 +12,7 @@ namespace {
 constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};      // I/O and discovery controllers
 constexpr std::array<std::uint16_t, 2> kRdsServices{16385, 18634};  // of RDS over RDMA CM, and its TCP port of old
 constexpr std::array<std::uint16_t, 1> kLnetServices{987};
+constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-target, iscsi
 
 template <class Machine>
 UpperMachine fresh() {
@@ -28,8 +31,22 @@ constexpr std::array kRows{
                 .describe = nvme::describe,
                 .status = nvme::status,
                 .attempt = nvme::attempt},
-    ProtocolRow{.protocol = UpperProtocol::iser},
-    ProtocolRow{.protocol = UpperProtocol::srp},
+    ProtocolRow{.protocol = UpperProtocol::iser,
+                .ports = kIscsiPorts,
+                .message = iser_protocol::likeness,
+                .private_data = iser_protocol::private_data,
+                .machine = fresh<IserMachine>,
+                .operation_name = iser_protocol::operation_name,
+                .describe = iser_protocol::describe,
+                .status = iser_protocol::status},
+    ProtocolRow{.protocol = UpperProtocol::srp,
+                .message = srp_protocol::likeness,
+                .private_data = srp_protocol::private_data,
+                .machine = fresh<SrpMachine>,
+                .operation_name = srp_protocol::operation_name,
+                .describe = srp_protocol::describe,
+                .status = srp_protocol::status,
+                .attempt = srp_protocol::attempt},
     ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
     ProtocolRow{.protocol = UpperProtocol::smb_direct},
     ProtocolRow{.protocol = UpperProtocol::rds,

@@ -372,6 +372,10 @@ UpperReport UpperTracker::finish(const CmReport& cm, const OperationSink& sink) 
     for (Conversation& conversation : conversations_) {
         if (conversation.given_up) continue;
         Talk talk(conversation.told, conversation.operations, report_, sink);
+        const auto tell = [&](auto& machine) {
+            if constexpr (requires { machine.finished(cm, talk); }) machine.finished(cm, talk);
+        };
+        std::visit(tell, conversation.machine);
         conversation.operations.close_all(OperationOutcome::open, talk.ended());
         report_.conversations.push_back(std::move(conversation.told));
     }
