@@ -4,4 +4,10 @@
 #include <dissect/ulp/upper_hint.hpp>
 #include <dissect/walk.hpp>
 
-namespace qps::dissect::ulp {}  // namespace qps::dissect::ulp
+namespace qps::dissect::ulp {
+
+void walk_rpc_rdma(Walk& walk, const UpperHint& hint);
+void walk_rpc_rdma_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_smb_direct(Walk& walk, const UpperHint& hint);
+
+}  // namespace qps::dissect::ulp

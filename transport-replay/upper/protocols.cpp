@@ -1,4 +1,6 @@
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/rpc_protocol.hpp>
+#include <transport-replay/upper/smb_protocol.hpp>
 
 #include <array>
 
@@ -7,12 +9,38 @@ namespace qps::transport {
 namespace {
 
 // A protocol whose messages are decoded but not followed has no machine.
+constexpr std::array<std::uint16_t, 1> kRpcPorts{20049};      // RFC 5667 6
+constexpr std::array<std::uint16_t, 2> kSmbPorts{445, 5445};  // of RoCE and InfiniBand, of iWARP
+
+template <class Machine>
+UpperMachine make() {
+    return Machine{};
+}
+
 constexpr std::array kRows{
-    ProtocolRow{.protocol = UpperProtocol::none},     ProtocolRow{.protocol = UpperProtocol::nvme},
-    ProtocolRow{.protocol = UpperProtocol::iser},     ProtocolRow{.protocol = UpperProtocol::srp},
-    ProtocolRow{.protocol = UpperProtocol::rpc_rdma}, ProtocolRow{.protocol = UpperProtocol::smb_direct},
-    ProtocolRow{.protocol = UpperProtocol::rds},      ProtocolRow{.protocol = UpperProtocol::ipoib},
-    ProtocolRow{.protocol = UpperProtocol::rsockets}, ProtocolRow{.protocol = UpperProtocol::lnet},
+    ProtocolRow{.protocol = UpperProtocol::none},
+    ProtocolRow{.protocol = UpperProtocol::nvme},
+    ProtocolRow{.protocol = UpperProtocol::iser},
+    ProtocolRow{.protocol = UpperProtocol::srp},
+    ProtocolRow{.protocol = UpperProtocol::rpc_rdma,
+                .ports = kRpcPorts,
+                .message = rpc_likeness,
+                .private_data = is_rpc_private_data,
+                .machine = make<RpcMachine>,
+                .operation_name = rpc_operation_name,
+                .describe = rpc_description,
+                .status = rpc_status},
+    ProtocolRow{.protocol = UpperProtocol::smb_direct,
+                .ports = kSmbPorts,
+                .message = smb_likeness,
+                .machine = make<SmbMachine>,
+                .operation_name = smb_operation_name,
+                .describe = smb_description,
+                .status = smb_status},
+    ProtocolRow{.protocol = UpperProtocol::rds},
+    ProtocolRow{.protocol = UpperProtocol::ipoib},
+    ProtocolRow{.protocol = UpperProtocol::rsockets},
+    ProtocolRow{.protocol = UpperProtocol::lnet},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {

@@ -16,6 +16,8 @@ constexpr std::uint64_t kUnreadToGiveUp = 4;  // messages not understood, and mo
 
 bool is_send(const Observation& observation) { return info(observation.opcode).verb == Verb::send; }
 bool is_write(const Observation& observation) { return info(observation.opcode).verb == Verb::write; }
+bool is_read(const Observation& observation) { return info(observation.opcode).verb == Verb::read_request; }
+bool is_read_response(const Observation& observation) { return info(observation.opcode).verb == Verb::read_response; }
 
 UpperMachine machine_of(UpperProtocol protocol) {
     const auto make = row_of(protocol).machine;
@@ -89,10 +91,18 @@ void UpperTracker::connected(ConnectionId connection, const CmAttempt& attempt, 
 }
 
 void UpperTracker::observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
-    if (!story.arrival || story.corrupt || story.mirror_copy) return;
+    if (story.corrupt || story.mirror_copy) return;
     const ConnectionId uid = *story.connection;
-    if (Conversation* conversation = conversation_of(uid)) {
+    Conversation* conversation = conversation_of(uid);
+    if (!story.arrival) {
+        if (conversation != nullptr && is_read_response(observation))
+            conversation->ways[static_cast<std::size_t>(other(story.from))].reads.answered(observation);
+        return;
+    }
+    if (conversation != nullptr) {
         if (conversation->given_up) return;
+        if (is_read(observation) && observation.access && conversation->operations.wants(other(story.from), *observation.access))
+            conversation->ways[static_cast<std::size_t>(story.from)].reads.asked(observation.psn);
         if (is_write(observation)) return take_write(*conversation, observation, story);
         if (!is_send(observation)) return;
         auto& assembler = conversation->ways[static_cast<std::size_t>(story.from)].assembler;
@@ -237,6 +247,7 @@ void UpperTracker::ended(EndedMessage& ended) {
         const UpperOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
         if (operation == nullptr) return;
         message.upper = UpperLabel{UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag};
+        const auto payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
         if (message.outcome != Outcome::completed) return;
         transferred({.connection = ended.connection,
                      .requester = ended.requester,
@@ -248,7 +259,7 @@ void UpperTracker::ended(EndedMessage& ended) {
                      .first_frame = message.first_frame,
                      .last_frame = message.answer_frame,
                      .immediate = {},
-                     .payload = {}});
+                     .payload = payload});
         return;
     }
     auto& labels = conversation->ways[static_cast<std::size_t>(ended.requester)].labels;

@@ -9,6 +9,7 @@
 
 #include <transport-replay/tracker.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/read_assembler.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
 
 #include <deque>
@@ -74,6 +75,7 @@ private:
     struct Way {
         SendAssembler assembler;
         Writing writing;
+        ReadAssembler reads;       // of memory whose bytes are wanted
         std::deque<Label> labels;  // by PSN
     };
     struct Conversation {
