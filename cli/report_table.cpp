@@ -227,6 +227,7 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     append_pauses(out, timeline.congestion);
     append_left_out(out, timeline);
     append_row(out, "findings", finding_counts(timeline.findings));
+    append_carried(out, options, timeline);
     std::string findings;
     append_findings(findings, options, timeline, color);
     if (!findings.empty()) out += "\n" + findings;

@@ -37,6 +37,15 @@ bool Filter::needs_annotation() const {
            std::ranges::any_of(program_->tests, asks_for_upper);
 }
 
+bool Filter::needs_upper() const {
+    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return is_upper(s.kind); }) ||
+           std::ranges::any_of(program_->tests, asks_for_upper);
+}
+
+bool Column::needs_upper() const {
+    return std::ranges::any_of(places, [](const FieldPlace& place) { return is_upper(place.kind); });
+}
+
 bool Column::needs_annotation() const {
     return std::ranges::any_of(places, [](const FieldPlace& place) { return is_told(place.kind, place.field); });
 }

@@ -5,6 +5,7 @@
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
+#include <dissect/ulp/nvme.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 
@@ -29,6 +30,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
+    enter(table, kNvmeHeaders);
     enter(table, kRpcRdmaHeaders);
     enter(table, kSmbDirectHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)

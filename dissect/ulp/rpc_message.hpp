@@ -65,6 +65,16 @@ struct ChunkSegment {
 // Which items are not in the message because its chunks carry them.
 [[nodiscard]] ReducedItems reduced_items(Bytes message, const RpcRdmaHead& head);
 
+// UpperHint::detail: what whoever followed the connection says of a packet. An answer alone does not say to what.
+enum class RpcDetail : std::uint8_t {
+    unknown,
+    compound,   // an answer to a COMPOUND of NFSv4
+    callback,   // to a callback's
+    procedure,  // to a procedure whose results begin with a status of NFS
+    other,      // to something else
+    rpc,        // memory that holds an RPC message: a call or an answer too long for a SEND
+};
+
 namespace rpc_program {
 inline constexpr std::uint32_t kPortmap = 100000;
 inline constexpr std::uint32_t kNfs = 100003;

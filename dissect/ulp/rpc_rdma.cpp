@@ -126,7 +126,7 @@ bool may_be_procedure(Bytes results) {
     return read_be<std::uint32_t>(results, kWord) <= kLongestHandle;
 }
 
-void add_answer(const View& view, std::size_t rpc, const RpcHead& head, const ReducedItems& reduced) {
+void add_answer(const View& view, std::size_t rpc, const RpcHead& head, const ReducedItems& reduced, RpcDetail detail) {
     view.add(kind::rpc_reply, rpc, kRpcReplyLength);
     const std::size_t body = rpc + head.body;
     if (head.verifier != 0) view.add(kind::rpc_auth, rpc + head.verifier, head.state_offset - head.verifier);
@@ -135,14 +135,20 @@ void add_answer(const View& view, std::size_t rpc, const RpcHead& head, const Re
     const Bytes results = slice(view.bytes, body);
     if (head.denied || head.state != 0 || !head.clear || results.empty()) return view.data_from(body);
     const Bytes message = slice(view.bytes, rpc);
-    if (const auto compound = compound_results(message, head.body, reduced)) return add_compound(view, rpc, body, *compound, reduced);
-    if (!may_be_procedure(results)) return view.data_from(body);
+    const bool guess = detail == RpcDetail::unknown || detail == RpcDetail::rpc;
+    if (detail == RpcDetail::compound || detail == RpcDetail::callback) {
+        const auto compound = nfs::compound(results, true, detail == RpcDetail::callback);
+        return compound ? add_compound(view, rpc, body, *compound, reduced) : view.data_from(body);
+    }
+    if (guess)
+        if (const auto compound = compound_results(message, head.body, reduced)) return add_compound(view, rpc, body, *compound, reduced);
+    if (detail == RpcDetail::other || (guess && !may_be_procedure(results))) return view.data_from(body);
     view.add(kind::nfs_procedure, body, results.size());
 }
 
 }  // namespace
 
-void walk_rpc_rdma(Walk& walk, const UpperHint&) {
+void walk_rpc_rdma(Walk& walk, const UpperHint& hint) {
     const View view{walk, walk.offset, slice(walk.packet.frame.bytes, walk.offset, walk.left())};
     const auto head = rpc_rdma_head(view.bytes);
     if (!head || head->version != kRpcRdmaVersion) return add_data(walk);
@@ -156,7 +162,15 @@ void walk_rpc_rdma(Walk& walk, const UpperHint&) {
     if (!inside || inside->xid != head->xid) return view.data_from(*rpc);
     const ReducedItems reduced = reduced_items(view.bytes, *head);
     if (inside->call) add_call(view, *rpc, *inside, reduced);
-    else add_answer(view, *rpc, *inside, reduced);
+    else add_answer(view, *rpc, *inside, reduced, RpcDetail{hint.detail});
+}
+
+void walk_rpc_rdma_data(Walk& walk, const UpperHint& hint) {
+    const View view{walk, walk.offset, slice(walk.packet.frame.bytes, walk.offset, walk.left())};
+    const auto inside = RpcDetail{hint.detail} == RpcDetail::rpc ? rpc_head(view.bytes) : std::nullopt;
+    if (!inside) return;
+    if (inside->call) add_call(view, 0, *inside, {});
+    else add_answer(view, 0, *inside, {}, RpcDetail::rpc);
 }
 
 void walk_rpc_rdma_private(Walk& walk, const UpperHint&, LayerKind) {

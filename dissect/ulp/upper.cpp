@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::array kRows{
     UpperRow{UpperProtocol::none, "none", "nothing known"},
-    UpperRow{UpperProtocol::nvme, "nvme", "NVMe over RDMA"},
+    UpperRow{UpperProtocol::nvme, "nvme", "NVMe over RDMA", ulp::walk_nvme, ulp::walk_nvme_private, ulp::walk_nvme_data},
     UpperRow{UpperProtocol::iser, "iser", "iSER"},
     UpperRow{UpperProtocol::srp, "srp", "SRP"},
-    UpperRow{UpperProtocol::rpc_rdma, "rpc", "RPC over RDMA", ulp::walk_rpc_rdma, ulp::walk_rpc_rdma_private},
+    UpperRow{UpperProtocol::rpc_rdma, "rpc", "RPC over RDMA", ulp::walk_rpc_rdma, ulp::walk_rpc_rdma_private, ulp::walk_rpc_rdma_data},
     UpperRow{UpperProtocol::smb_direct, "smb", "SMB Direct", ulp::walk_smb_direct},
     UpperRow{UpperProtocol::rds, "rds", "RDS"},
     UpperRow{UpperProtocol::ipoib, "ipoib", "IP over InfiniBand"},
@@ -57,23 +57,30 @@ void put_back(Packet& packet, const Trailing& trailing) {
     for (std::uint8_t i = 0; i < trailing.count; ++i) packet.layer_storage[packet.layer_count++] = trailing.layers[i];
 }
 
-// The payload layer of a packet that begins a message of ours: SENDs, of datagrams too.
-std::optional<std::uint8_t> beginning(const Packet& packet) {
-    if (!packet.has_transport()) return std::nullopt;
+using UpperWalk = void (*)(Walk&, const UpperHint&);
+
+// Which walk the payload of a packet is for that begins a message of ours, SENDs of datagrams too, or moves memory.
+UpperWalk walk_for(const Packet& packet, const UpperHint& hint) {
+    if (!packet.has_transport()) return nullptr;
     const OpcodeRow& row = info(packet.opcode);
-    if (row.verb != Verb::send) return std::nullopt;
-    if (row.place != Place::first && row.place != Place::only) return std::nullopt;
+    if (row.place != Place::first && row.place != Place::only) return nullptr;
+    if (row.verb == Verb::send) return info(hint.protocol).walk;
+    const bool moves = row.verb == Verb::write || row.verb == Verb::read_response;
+    return moves && hint.detail != 0 ? info(hint.protocol).walk_data : nullptr;
+}
+
+std::optional<std::uint8_t> payload_layer(const Packet& packet) {
     for (std::uint8_t i = packet.bth_layer; i < packet.layer_count; ++i)
         if (packet.layer_storage[i].kind == LayerKind::payload) return i;
     return std::nullopt;
 }
 
-void walk_in_place(Packet& packet, std::uint8_t payload, const UpperHint& hint) {
+void walk_in_place(Packet& packet, std::uint8_t payload, UpperWalk upper, const UpperHint& hint) {
     const Layer was = packet.layer_storage[payload];
     const Trailing trailing = take_from(packet, payload + 1);
     packet.layer_count = payload;
     Walk walk{packet, packet.payload.offset, std::size_t{packet.payload.offset} + packet.payload.length};
-    info(hint.protocol).walk(walk, hint);
+    upper(walk, hint);
     if (packet.layer_count == payload) packet.layer_storage[packet.layer_count++] = was;
     put_back(packet, trailing);
 }
@@ -125,9 +132,11 @@ std::optional<UpperProtocol> upper_protocol(std::string_view word) {
 }
 
 void add_upper_layers(Packet& packet, const UpperHint& hint) {
-    if (info(hint.protocol).walk == nullptr) return;
+    if (hint.protocol == UpperProtocol::none) return;
     if (find(packet, LayerKind::mad) != nullptr) return walk_private_data(packet, hint);
-    if (const auto payload = beginning(packet)) walk_in_place(packet, *payload, hint);
+    const UpperWalk walk = walk_for(packet, hint);
+    if (walk == nullptr) return;
+    if (const auto payload = payload_layer(packet)) walk_in_place(packet, *payload, walk, hint);
 }
 
 void decode_message(Bytes message, const UpperHint& hint, Packet& packet) {

@@ -17,13 +17,15 @@ namespace qps::dissect {
 struct Walk;
 
 // One row a protocol. `walk` stands at the first byte of a message; `walk_private` at the private data of the consumer in a CM
-// message of that kind, nothing where the protocol has none.
+// message of that kind; `walk_data` at the first byte of memory that a WRITE or a READ response moves for an operation. Nothing
+// where the protocol has none. Data is walked only where the hint has a detail: it alone tells what the memory holds.
 struct UpperRow {
     UpperProtocol protocol{};
     std::string_view word;  // as users type it: "nvme"
     std::string_view name;  // "NVMe over RDMA"
     void (*walk)(Walk& walk, const UpperHint& hint) = nullptr;
     void (*walk_private)(Walk& walk, const UpperHint& hint, LayerKind cm_message) = nullptr;
+    void (*walk_data)(Walk& walk, const UpperHint& hint) = nullptr;
 };
 
 // In the order of UpperProtocol.

@@ -11,6 +11,7 @@ enum class UpperProtocol : std::uint8_t { none, nvme, iser, srp, rpc_rdma, smb_d
 struct UpperHint {
     UpperProtocol protocol = UpperProtocol::none;
     bool from_active = false;  // sent by the end that asked for the connection: host, client, initiator
+    std::uint8_t detail = 0;   // what else the protocol's own machine says of this packet to its walks; 0: nothing
 };
 
 }  // namespace qps::dissect

@@ -6,8 +6,12 @@
 
 namespace qps::dissect::ulp {
 
+void walk_nvme(Walk& walk, const UpperHint& hint);
+void walk_nvme_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_nvme_data(Walk& walk, const UpperHint& hint);
 void walk_rpc_rdma(Walk& walk, const UpperHint& hint);
 void walk_rpc_rdma_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_rpc_rdma_data(Walk& walk, const UpperHint& hint);
 void walk_smb_direct(Walk& walk, const UpperHint& hint);
 
 }  // namespace qps::dissect::ulp

@@ -21,6 +21,7 @@ constexpr Annotation kFull{
     .psn_missing = 3,
     .messages_completed = 2,
     .latency = Duration{1'234'567},
+    .upper = {},
 };
 
 Decoded send_only() { return Decoded(transport_packet(Opcode{4}, Network::roce_v2_ipv4)); }

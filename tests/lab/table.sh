@@ -12,7 +12,7 @@ read_table() {  # FILE
                 names+=("$word")
                 line_of[$word/flags]=$rest
                 ;;
-            server | client | before | record | after | ready | kernels | timeout | exit | says | finds | may | sees | never)
+            server | client | before | record | after | ready | kernels | timeout | exit | says | counts | finds | may | sees | never)
                 line_of[${names[-1]}/$word]+=$rest$'\n'
                 ;;
             *) echo "interop: the table has no word '$word'" >&2; exit 2 ;;

@@ -56,7 +56,8 @@ inline std::vector<std::byte> read_request(std::uint64_t id, std::uint32_t lengt
 }
 inline std::vector<std::byte> write_request(std::uint64_t id, std::uint32_t length, Memory memory) {
     MessageWriter m = header({.command = 9, .id = id});
-    m.little(49, 2).little(0, 2).little(0, 4).little(4096, 8).zeros(16).little(1, 4).little(length, 4).little(112, 2).little(16, 2).little(0, 4);
+    m.little(49, 2).little(0, 2).little(0, 4).little(4096, 8).zeros(16).little(1, 4).little(length, 4).little(112, 2).little(16, 2).little(
+        0, 4);
     m.little(memory.offset, 8).little(memory.token, 4).little(memory.length, 4);
     return m.bytes();
 }

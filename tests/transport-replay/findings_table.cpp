@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings.hpp>
+#include <transport-replay/upper/operation_sums.hpp>
 
 #include <algorithm>
 #include <set>
@@ -86,6 +87,63 @@ void eight_connections(Timeline& timeline, bool same_port) {
 void heard_one_way(Timeline& timeline) {
     one_way(timeline);
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
+}
+
+// The connection speaks NVMe; 200 commands took 0.1 ms each, one after the other.
+UpperConversation& speaks(Timeline& timeline) {
+    UpperConversation& conversation = timeline.upper.conversations.emplace_back();
+    conversation.connection = timeline.connections[0].uid;
+    conversation.protocol = UpperProtocol::nvme;
+    conversation.certainty = 100;
+    conversation.operations = conversation.alone = 200;
+    conversation.most_outstanding = 8;
+    conversation.last_answered = Instant{25 * kMillisecond};
+    for (int i = 0; i < 200; ++i) conversation.latency.add(Duration{100 * kMicrosecond});
+    return conversation;
+}
+UpperEvent& tells(Timeline& timeline, UpperEventKind kind) {
+    speaks(timeline);
+    UpperEvent& event = timeline.upper.events.emplace_back();
+    event.kind = kind;
+    event.protocol = UpperProtocol::nvme;
+    event.connection = timeline.connections[0].uid;
+    event.frame = FrameIndex{7};
+    event.number = 9;
+    event.words = "no such host. Ask later.";
+    return event;
+}
+UpperOperation asked(const Timeline& timeline, std::int64_t at, std::int64_t took) {
+    UpperOperation operation;
+    operation.connection = timeline.connections[0].uid;
+    operation.protocol = UpperProtocol::nvme;
+    operation.outcome = took == 0 ? OperationOutcome::open : OperationOutcome::done;
+    operation.asked = Instant{at};
+    operation.asked_frame = FrameIndex{100};
+    if (took != 0) {
+        operation.answered = Instant{at + took};
+        operation.answered_frame = FrameIndex{120};
+    }
+    return operation;
+}
+void slow_one(Timeline& timeline, std::int64_t took) {
+    speaks(timeline);
+    for (int i = 0; i < 100; ++i) add(timeline.upper.sums, asked(timeline, i * kMillisecond, 100 * kMicrosecond));
+    add(timeline.upper.sums, asked(timeline, 200 * kMillisecond, took));
+}
+void fails(Timeline& timeline, std::uint32_t status) {
+    speaks(timeline);
+    OperationFailures& failures = timeline.upper.failures.emplace_back();
+    failures.connection = timeline.connections[0].uid;
+    failures.protocol = UpperProtocol::nvme;
+    failures.status = status;
+    failures.count = 3;
+    failures.frames = {FrameIndex{30}, FrameIndex{40}};
+}
+void waits(Timeline& timeline, std::int64_t since) {
+    speaks(timeline);
+    timeline.last = Instant{10 * kSecond};
+    add(timeline.upper.sums, asked(timeline, 0, kMillisecond));
+    timeline.upper.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
 }
 
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
@@ -189,6 +247,28 @@ const std::array kProofs{
           [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent; }},
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},
+
+    Proof{"protocol-refused", kError, Party::application, [](T t) { tells(t, UpperEventKind::refused); },
+          [](T t) { tells(t, UpperEventKind::login_failed); }},
+    Proof{"login-failed", kError, Party::application, [](T t) { tells(t, UpperEventKind::login_failed); },
+          [](T t) { tells(t, UpperEventKind::terminated); }},
+    Proof{"session-terminated", kError, Party::application, [](T t) { tells(t, UpperEventKind::terminated); },
+          [](T t) { tells(t, UpperEventKind::error_message); }},
+    Proof{"protocol-error", kWarning, Party::application, [](T t) { tells(t, UpperEventKind::error_message); },
+          [](T t) { tells(t, UpperEventKind::refused); }},
+    Proof{"operation-failed", kWarning, Party::application, [](T t) { fails(t, 2); }, [](T t) { fails(t, 2), t.upper.conversations.clear(); }},  // a wrong guess, given up
+    Proof{"operation-unanswered", kWarning, Party::responder, [](T t) { waits(t, 2 * kSecond); },
+          [](T t) { waits(t, 200 * kMillisecond); }},
+    Proof{"operation-slow", kWarning, Party::responder, [](T t) { slow_one(t, 20 * kMillisecond); },
+          [](T t) { slow_one(t, 900 * kMicrosecond); }},
+    Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { tells(t, UpperEventKind::keep_alive_late); },
+          [](T t) { tells(t, UpperEventKind::credits_used_up); }},
+    Proof{"credits-used-up", kNote, Party::responder, [](T t) { tells(t, UpperEventKind::credits_used_up); },
+          [](T t) { speaks(t).least_credits = 0; }},
+    Proof{"credits-of-one", kNote, Party::responder, [](T t) { speaks(t).most_credits = 1; },
+          [](T t) { speaks(t).least_credits = 1, t.upper.conversations[0].most_credits = 2; }},
+    Proof{"serialised-io", kNote, Party::application, [](T t) { speaks(t).most_outstanding = 1; },
+          [](T t) { speaks(t).most_outstanding = 1, t.upper.conversations[0].last_answered = Instant{kSecond}; }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},

@@ -62,6 +62,21 @@ void cm_unresolved(const Timeline& timeline, const Emit& emit);
 void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit);
 void multicast_join_failed(const Timeline& timeline, const Emit& emit);
 
+// upper_events.cpp: what upper protocols say of themselves
+void protocol_refused(const Timeline& timeline, const Emit& emit);
+void login_failed(const Timeline& timeline, const Emit& emit);
+void session_terminated(const Timeline& timeline, const Emit& emit);
+void protocol_error(const Timeline& timeline, const Emit& emit);
+void keep_alive_late(const Timeline& timeline, const Emit& emit);
+void credits_used_up(const Timeline& timeline, const Emit& emit);
+void credits_of_one(const Timeline& timeline, const Emit& emit);
+
+// upper_operations.cpp: their operations
+void operation_failed(const Timeline& timeline, const Emit& emit);
+void operation_unanswered(const Timeline& timeline, const Emit& emit);
+void operation_slow(const Timeline& timeline, const Emit& emit);
+void serialised_io(const Timeline& timeline, const Emit& emit);
+
 // capture.cpp: what the capture cannot show
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);
 void gaps_unexplained(const Timeline& timeline, const Emit& emit);

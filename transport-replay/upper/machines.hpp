@@ -1,6 +1,7 @@
 // The machine of any upper protocol, as one value.
 #pragma once
 
+#include <transport-replay/upper/nvme_machine.hpp>
 #include <transport-replay/upper/rpc_machine.hpp>
 #include <transport-replay/upper/smb_machine.hpp>
 
@@ -8,6 +9,6 @@
 
 namespace qps::transport {
 
-using UpperMachine = std::variant<std::monostate, RpcMachine, SmbMachine>;
+using UpperMachine = std::variant<std::monostate, NvmeMachine, RpcMachine, SmbMachine>;
 
 }  // namespace qps::transport

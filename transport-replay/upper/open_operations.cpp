@@ -1,4 +1,5 @@
 #include <transport-replay/upper/open_operations.hpp>
+#include <transport-replay/upper/operation_sums.hpp>
 
 #include <algorithm>
 
@@ -8,40 +9,7 @@ using namespace dissect;
 
 namespace {
 
-OperationSum* sum_of(UpperReport& report, const UpperOperation& operation) {
-    for (OperationSum& sum : report.sums)
-        if (sum.code == operation.code && sum.protocol == operation.protocol) return &sum;
-    if (report.sums.size() == kMaxOperationSums) return nullptr;
-    OperationSum& sum = report.sums.emplace_back();
-    sum.protocol = operation.protocol;
-    sum.code = operation.code;
-    return &sum;
-}
-
 Duration latency_of(const UpperOperation& operation) { return elapsed(operation.asked, operation.answered); }
-
-void keep_if_slow(OperationSum& sum, const UpperOperation& operation) {
-    const auto place = std::ranges::upper_bound(sum.slowest, latency_of(operation), std::greater{}, latency_of);
-    if (sum.slowest.size() == kSlowestKept) {
-        if (place == sum.slowest.end()) return;
-        std::shift_right(place, sum.slowest.end(), 1);
-        *place = operation;
-        return;
-    }
-    sum.slowest.insert(place, operation);
-}
-
-void add_times(OperationSum& sum, const UpperOperation& operation) {
-    const Duration latency = latency_of(operation);
-    sum.latency.add(latency);
-    sum.histogram.add(latency);
-    if (operation.has_data()) {
-        sum.until_data.add(elapsed(operation.asked, operation.data_first));
-        sum.data.add(elapsed(operation.data_first, operation.data_last));
-        sum.to_answer.add(elapsed(operation.data_last, operation.answered));
-    }
-    keep_if_slow(sum, operation);
-}
 
 void add_failure(UpperReport& report, const UpperOperation& operation) {
     const auto same = [&](const OperationFailures& failures) {
@@ -124,6 +92,11 @@ bool OpenOperations::wants(End owner, const RemoteAccess& access) const {
     return range != nullptr && range->keep;
 }
 
+bool OpenOperations::begins_memory(End owner, const RemoteAccess& access) const {
+    const Range* range = range_of(owner, access);
+    return range != nullptr && range->memory.address == access.address;
+}
+
 void OpenOperations::moved(UpperOperation& operation, const Transfer& transfer) {
     ++operation.transfers;
     (transfer.read ? operation.read : operation.written) += transfer.bytes;
@@ -188,18 +161,15 @@ void OpenOperations::close(Open& open, const Ended& ended) {
     conversation.bytes += operation.in_message + operation.written + operation.read;
     const bool answered = operation.has_answer();
     if (operation.outcome == OperationOutcome::failed) ++conversation.failed;
-    if (!answered && !operation.one_way) ++conversation.unanswered;
+    if (!answered && !operation.one_way) {
+        ++conversation.unanswered;
+        if (ended.report.unanswered.size() < kMaxUnanswered) ended.report.unanswered.push_back(operation);
+    }
     if (answered) {
         conversation.latency.add(latency_of(operation));
         conversation.last_answered = operation.answered;
     }
-    if (OperationSum* sum = sum_of(ended.report, operation)) {
-        ++sum->count;
-        sum->bytes += operation.in_message + operation.written + operation.read;
-        if (operation.outcome == OperationOutcome::failed) ++sum->failed;
-        if (!answered && !operation.one_way) ++sum->unanswered;
-        if (answered) add_times(*sum, operation);
-    }
+    add(ended.report.sums, operation);
     if (operation.outcome == OperationOutcome::failed) add_failure(ended.report, operation);
     if (ended.sink) ended.sink(operation);
 }

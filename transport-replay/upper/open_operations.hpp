@@ -47,6 +47,8 @@ public:
     // The operation whose memory this names; nothing where none does. `owner` is the end whose memory it is.
     [[nodiscard]] UpperOperation* owner_of(End owner, const RemoteAccess& access);
     [[nodiscard]] bool wants(End owner, const RemoteAccess& access) const;
+    // It names memory from its first byte on.
+    [[nodiscard]] bool begins_memory(End owner, const RemoteAccess& access) const;
     // Data of it went over the wire.
     void moved(UpperOperation& operation, const Transfer& transfer);
 

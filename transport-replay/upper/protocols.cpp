@@ -1,3 +1,4 @@
+#include <transport-replay/upper/nvme_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
 #include <transport-replay/upper/rpc_protocol.hpp>
 #include <transport-replay/upper/smb_protocol.hpp>
@@ -8,32 +9,41 @@ namespace qps::transport {
 
 namespace {
 
-// A protocol whose messages are decoded but not followed has no machine.
-constexpr std::array<std::uint16_t, 1> kRpcPorts{20049};      // RFC 5667 6
-constexpr std::array<std::uint16_t, 2> kSmbPorts{445, 5445};  // of RoCE and InfiniBand, of iWARP
+constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};  // I/O and discovery controllers
+constexpr std::array<std::uint16_t, 1> kRpcPorts{20049};        // RFC 5667 6
+constexpr std::array<std::uint16_t, 2> kSmbPorts{445, 5445};    // of RoCE and InfiniBand, of iWARP
 
 template <class Machine>
-UpperMachine make() {
+UpperMachine fresh() {
     return Machine{};
 }
 
+// A protocol whose messages are decoded but not followed has no machine.
 constexpr std::array kRows{
     ProtocolRow{.protocol = UpperProtocol::none},
-    ProtocolRow{.protocol = UpperProtocol::nvme},
+    ProtocolRow{.protocol = UpperProtocol::nvme,
+                .ports = kNvmePorts,
+                .message = nvme::likeness,
+                .private_data = nvme::is_own,
+                .machine = fresh<NvmeMachine>,
+                .operation_name = nvme::operation_name,
+                .describe = nvme::describe,
+                .status = nvme::status,
+                .attempt = nvme::attempt},
     ProtocolRow{.protocol = UpperProtocol::iser},
     ProtocolRow{.protocol = UpperProtocol::srp},
     ProtocolRow{.protocol = UpperProtocol::rpc_rdma,
                 .ports = kRpcPorts,
                 .message = rpc_likeness,
                 .private_data = is_rpc_private_data,
-                .machine = make<RpcMachine>,
+                .machine = fresh<RpcMachine>,
                 .operation_name = rpc_operation_name,
                 .describe = rpc_description,
                 .status = rpc_status},
     ProtocolRow{.protocol = UpperProtocol::smb_direct,
                 .ports = kSmbPorts,
                 .message = smb_likeness,
-                .machine = make<SmbMachine>,
+                .machine = fresh<SmbMachine>,
                 .operation_name = smb_operation_name,
                 .describe = smb_description,
                 .status = smb_status},

@@ -24,7 +24,11 @@ struct Chunks {
     std::size_t body = 0;         // behind the lists
     std::uint64_t long_call = 0;  // bytes of chunks at position 0
     bool reply = false;           // memory for a long answer
+    bool data = false;            // memory for items of data
 };
+
+// UpperOperation::subject[1]: how long a long call is, and whether all memory of the operation holds RPC.
+constexpr std::uint64_t kOnlyRpc = std::uint64_t{1} << 63U;
 std::optional<Chunks> chunks_of(Bytes message, const RpcRdmaHead& head) {
     Chunks chunks;
     ChunkLists lists(message, head.length);
@@ -32,7 +36,9 @@ std::optional<Chunks> chunks_of(Bytes message, const RpcRdmaHead& head) {
         if (piece->kind == ChunkPiece::Kind::read_segment) {
             const ChunkSegment segment = segment_of(message, *piece);
             if (segment.position == 0) chunks.long_call += segment.length;
+            else chunks.data = true;
         }
+        if (piece->kind == ChunkPiece::Kind::chunk && piece->list == ChunkList::write) chunks.data = true;
         if (piece->kind == ChunkPiece::Kind::chunk && piece->list == ChunkList::reply) chunks.reply = true;
     }
     if (!lists.whole()) return std::nullopt;
@@ -124,6 +130,15 @@ std::uint32_t status_of(Bytes rpc, const RpcHead& head, OperationCode code) {
     return rpc_failure(RpcFailure::program, read_be<std::uint32_t>(rpc, head.body));
 }
 
+std::uint8_t detail_of(OperationCode code) {
+    const RpcFamily family = family_of(code);
+    RpcDetail detail = has_status(code) ? RpcDetail::procedure : RpcDetail::other;
+    if (family == RpcFamily::unread) detail = RpcDetail::unknown;
+    else if (family == RpcFamily::nfs4 && has_status(code)) detail = RpcDetail::compound;
+    else if (family == RpcFamily::callback && has_status(code)) detail = RpcDetail::callback;
+    return std::to_underlying(detail);
+}
+
 // Data of a READ that its answer holds itself.
 std::uint64_t data_inside(Bytes rpc, const RpcHead& head, OperationCode code, const ReducedItems& reduced) {
     if (head.denied || head.state != 0 || !head.clear) return 0;
@@ -184,10 +199,16 @@ Understood RpcMachine::message(const UpperMessage& message, Talk& talk) {
     return inside->call ? call(message, *head, chunks->body, talk) : answer(message, *head, chunks->body, talk);
 }
 
+std::uint8_t RpcMachine::data_detail(const UpperOperation& operation) const {
+    return std::to_underlying((operation.subject[1] & kOnlyRpc) != 0 ? RpcDetail::rpc : RpcDetail::unknown);
+}
+
 // The operation, and all memory that the call names for it.
 void RpcMachine::ask(UpperOperation operation, const UpperMessage& message, const RpcRdmaHead& head, Talk& talk) {
     operation.requester = message.from;
     operation.tag = head.xid;
+    if (const auto chunks = chunks_of(message.bytes, head); chunks && !chunks->data && (chunks->reply || chunks->long_call > 0))
+        operation.subject[1] |= kOnlyRpc;
     talk.begin(operation, message);
     ChunkLists lists(message.bytes, head.length);
     while (const auto piece = lists.next()) {
@@ -234,7 +255,7 @@ Understood RpcMachine::answer(const UpperMessage& message, const RpcRdmaHead& he
     operation->in_message += data_inside(bytes, *inside, code, reduced_items(message.bytes, head));
     const std::uint32_t status = status_of(bytes, *inside, code);
     talk.end(requester, head.xid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
-    return {.understood = true, .label = label(UpperLabel::Part::answer, code, head.xid)};
+    return {.understood = true, .label = label(UpperLabel::Part::answer, code, head.xid), .detail = detail_of(code)};
 }
 
 // The answer was WRITten into memory that the call named; a long call was READ before, and its bytes come first.
@@ -246,7 +267,7 @@ Understood RpcMachine::long_answer(const UpperMessage& message, const RpcRdmaHea
     Bytes kept = talk.operations().kept(requester, head.xid);
     if (const auto asked = rpc_head(kept); asked && asked->call) {
         if (operation->code == kUnreadCall) operation->code = subject_of(kept, *asked, {}).code;
-        kept = slice(kept, static_cast<std::size_t>(operation->subject[1]));
+        kept = slice(kept, static_cast<std::size_t>(operation->subject[1] & ~kOnlyRpc));
     }
     const OperationCode code = operation->code;
     const auto inside = rpc_head(kept);

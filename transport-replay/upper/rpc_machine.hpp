@@ -15,6 +15,8 @@ class RpcMachine {
 public:
     void connected(const CmAttempt& attempt, Talk& talk);
     [[nodiscard]] Understood message(const UpperMessage& message, Talk& talk);
+    // What memory of an operation holds: only where it is not a READ's or WRITE's data it is RPC.
+    [[nodiscard]] std::uint8_t data_detail(const UpperOperation& operation) const;
 
 private:
     [[nodiscard]] Understood call(const UpperMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, Talk& talk);

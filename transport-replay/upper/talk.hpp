@@ -53,13 +53,17 @@ private:
     const OperationSink& sink_;
 };
 
-// What came of a message: whether the machine understood it, and which operation it belongs to.
+// What came of a message: whether the machine understood it, and which operation it belongs to. `detail`: what its walk must
+// know of it (dissect::UpperHint).
 struct Understood {
     bool understood = false;
-    std::optional<UpperLabel> label;
+    std::optional<UpperLabel> label{};
+    std::uint8_t detail = 0;
 };
 
-// The machine of one conversation. connected(): CM told of both sides, before the first message. message(): a SEND.
+// The machine of one conversation. connected(): CM told of both sides, before the first message. message(): a SEND. A machine
+// may have `std::uint8_t data_detail(const UpperOperation&) const`: what the walk of data must know of memory of that operation;
+// and `std::uint8_t detail() const`: of a SEND that is not whole yet.
 template <class Machine>
 concept UpperMachineLike =
     std::copyable<Machine> && requires(Machine machine, const CmAttempt& attempt, const UpperMessage& message, Talk& talk) {

@@ -7,6 +7,7 @@
 #include <transport-replay/upper/latency_histogram.hpp>
 #include <transport-replay/upper/upper_operation.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ inline constexpr std::size_t kMaxOperationSums = 1024;     // codes of all proto
 inline constexpr std::size_t kMaxUpperEvents = 4096;       // more of them are the same story
 inline constexpr std::size_t kMaxFailureKinds = 1024;      // a connection, an operation and a status each
 inline constexpr std::size_t kSlowestKept = 8;             // of each sum
+inline constexpr std::size_t kMaxUnanswered = 1024;        // kept one by one; sums have them all
 inline constexpr std::size_t kFailureFrames = 16;          // of each kind, as findings list them
 
 // How it is known which protocol a connection speaks; what is behind outweighs what is before.
@@ -78,6 +80,9 @@ struct OperationSum {
     DurationSummary to_answer;            // last packet of data to the answer
     LatencyHistogram histogram;           // of latency
     std::vector<UpperOperation> slowest;  // the worst first, at most kSlowestKept
+
+    // Of the latency; never more than the most that was seen.
+    [[nodiscard]] dissect::Duration percentile(double percent) const { return std::min(histogram.percentile(percent), latency.most); }
 };
 
 // Operations of one connection that failed alike.
@@ -117,7 +122,8 @@ struct UpperReport {
     std::vector<UpperConversation> conversations;  // by connection
     std::vector<OperationSum> sums;
     std::vector<OperationFailures> failures;
-    std::vector<UpperEvent> events;  // in the order of the capture
+    std::vector<UpperOperation> unanswered;  // the first that never had an answer, open ones included
+    std::vector<UpperEvent> events;          // in the order of the capture
     std::uint64_t conversations_left_out = 0;
     std::uint64_t operations_left_out = 0;  // closed unanswered because too many were open
     std::uint64_t events_left_out = 0;

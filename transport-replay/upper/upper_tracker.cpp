@@ -16,8 +16,23 @@ constexpr std::uint64_t kUnreadToGiveUp = 4;  // messages not understood, and mo
 
 bool is_send(const Observation& observation) { return info(observation.opcode).verb == Verb::send; }
 bool is_write(const Observation& observation) { return info(observation.opcode).verb == Verb::write; }
-bool is_read(const Observation& observation) { return info(observation.opcode).verb == Verb::read_request; }
-bool is_read_response(const Observation& observation) { return info(observation.opcode).verb == Verb::read_response; }
+
+// What the machine says of the memory of an operation, and of a message that is not whole yet: where it has a member for it.
+std::uint8_t data_detail(const UpperMachine& machine, const UpperOperation& operation) {
+    const auto ask = [&](const auto& known) -> std::uint8_t {
+        if constexpr (requires { known.data_detail(operation); }) return known.data_detail(operation);
+        else return 0;
+    };
+    return std::visit(ask, machine);
+}
+
+std::uint8_t detail_of(const UpperMachine& machine) {
+    const auto ask = [&](const auto& known) -> std::uint8_t {
+        if constexpr (requires { known.detail(); }) return known.detail();
+        else return 0;
+    };
+    return std::visit(ask, machine);
+}
 
 UpperMachine machine_of(UpperProtocol protocol) {
     const auto make = row_of(protocol).machine;
@@ -40,7 +55,8 @@ UpperTracker::Conversation* UpperTracker::conversation_of(ConnectionId connectio
 std::optional<UpperTracker::Decision> UpperTracker::hinted(ConnectionId connection) const {
     const auto found = hints_.find(std::to_underlying(connection));
     if (found == hints_.end()) return std::nullopt;
-    return Decision{found->second, UpperBasis::user, kCertain, End::a};
+    const UpperSaid& said = found->second;
+    return Decision{said.protocol, said.basis, said.certainty, said.active.value_or(End::a), said.settled, !said.active};
 }
 
 UpperProtocol UpperTracker::protocol_of(const CmAttempt& attempt) const {
@@ -67,6 +83,8 @@ UpperTracker::Conversation* UpperTracker::begin(ConnectionId connection, const D
     made.told.basis = decision.basis;
     made.told.certainty = decision.certainty;
     made.told.active = decision.active;
+    made.settled = decision.settled;
+    made.orients = decision.orients;
     made.machine = machine_of(decision.protocol);
     tracker.watch(connection);
     return &made;
@@ -79,7 +97,10 @@ void UpperTracker::connected(ConnectionId connection, const CmAttempt& attempt, 
         decision.basis = UpperBasis::private_data;
         decision.certainty = kCertain;
     }
-    if (const auto said = hinted(connection)) decision = *said;
+    if (const auto said = hinted(connection)) {
+        decision = *said;
+        decision.orients = false;  // CM knows
+    }
     if (decision.protocol == UpperProtocol::none) return;
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
@@ -93,23 +114,8 @@ void UpperTracker::connected(ConnectionId connection, const CmAttempt& attempt, 
 void UpperTracker::observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
     if (story.corrupt || story.mirror_copy) return;
     const ConnectionId uid = *story.connection;
-    Conversation* conversation = conversation_of(uid);
-    if (!story.arrival) {
-        if (conversation != nullptr && is_read_response(observation))
-            conversation->ways[static_cast<std::size_t>(other(story.from))].reads.answered(observation);
-        return;
-    }
-    if (conversation != nullptr) {
-        if (conversation->given_up) return;
-        if (is_read(observation) && observation.access && conversation->operations.wants(other(story.from), *observation.access))
-            conversation->ways[static_cast<std::size_t>(story.from)].reads.asked(observation.psn);
-        if (is_write(observation)) return take_write(*conversation, observation, story);
-        if (!is_send(observation)) return;
-        auto& assembler = conversation->ways[static_cast<std::size_t>(story.from)].assembler;
-        if (const auto message = assembler.take(observation, story)) take_message(*conversation, *message, sink);
-        return;
-    }
-    if (!is_send(observation) || state_of(uid) == kNothing) return;
+    if (Conversation* conversation = conversation_of(uid)) return take_packet(*conversation, observation, story, sink);
+    if (!story.arrival || !is_send(observation) || state_of(uid) == kNothing) return;
     if (const auto said = hinted(uid)) {
         if (begin(uid, *said, tracker) != nullptr) observe(observation, story, tracker, sink);
         return;
@@ -120,6 +126,35 @@ void UpperTracker::observe(const Observation& observation, const PacketStory& st
     }
     auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(story.from)];
     if (const auto message = assembler.take(observation, story)) try_message(*message, tracker, sink);
+}
+
+void UpperTracker::take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story,
+                               const OperationSink& sink) {
+    conversation.detail = 0;
+    if (conversation.given_up) return;
+    if (info(observation.opcode).verb == Verb::read_response) {
+        conversation.detail = conversation.ways[static_cast<std::size_t>(other(story.from))].reads.answered(observation);
+        return;
+    }
+    if (!story.arrival) return;
+    if (is_write(observation)) return take_write(conversation, observation, story);
+    if (info(observation.opcode).verb == Verb::read_request) return take_read(conversation, observation, story);
+    if (!is_send(observation)) return;
+    conversation.detail = detail_of(conversation.machine);
+    auto& assembler = conversation.ways[static_cast<std::size_t>(story.from)].assembler;
+    if (const auto message = assembler.take(observation, story)) take_message(conversation, *message, sink);
+}
+
+// Only READs that name memory of an operation from its start on, or memory to keep, are watched.
+void UpperTracker::take_read(Conversation& conversation, const Observation& observation, const PacketStory& story) {
+    if (!observation.access) return;
+    const End owner = other(story.from);
+    const UpperOperation* operation = conversation.operations.owner_of(owner, *observation.access);
+    if (operation == nullptr) return;
+    const bool begins = conversation.operations.begins_memory(owner, *observation.access);
+    const std::uint8_t detail = begins ? data_detail(conversation.machine, *operation) : 0;
+    const bool keep = conversation.operations.wants(owner, *observation.access);
+    if (keep || detail != 0) conversation.ways[static_cast<std::size_t>(story.from)].reads.asked(observation.psn, keep, detail);
 }
 
 void UpperTracker::try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink) {
@@ -170,19 +205,31 @@ void UpperTracker::decide(ConnectionId connection, const Decision& decision, Tra
 
 void UpperTracker::take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink) {
     if (conversation.given_up) return;
+    if (conversation.orients) orient(conversation, message);
     Talk talk(conversation.told, conversation.operations, report_, sink);
     const auto tell = [&](auto& machine) -> Understood {
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
         else return machine.message(message, talk);
     };
     const Understood came = std::visit(tell, conversation.machine);
+    conversation.detail = came.detail;
     ++conversation.told.messages;
     if (!came.understood) ++conversation.told.unread;
     auto& labels = conversation.ways[static_cast<std::size_t>(message.from)].labels;
     if (came.label && labels.size() < kMaxLabels) labels.push_back({message.psn, *came.label});
     const bool guess = conversation.told.basis == UpperBasis::content || conversation.told.basis == UpperBasis::service;
-    if (guess && conversation.told.unread >= kUnreadToGiveUp && conversation.told.unread * 2 > conversation.told.messages)
+    if (guess && !conversation.settled && conversation.told.unread >= kUnreadToGiveUp &&
+        conversation.told.unread * 2 > conversation.told.messages)
         give_up(conversation);
+}
+
+// The user said what it speaks, not who asked whom.
+void UpperTracker::orient(Conversation& conversation, const UpperMessage& message) {
+    const auto like = row_of(conversation.told.protocol).message;
+    const Likeness likeness = like == nullptr ? Likeness{} : like(message);
+    if (likeness.percent == 0) return;
+    conversation.told.active = likeness.from_active ? message.from : other(message.from);
+    conversation.orients = false;
 }
 
 // It was a wrong guess: plain data is plain data again. What had ended before stays in the sums; a wrong guess ends nothing.
@@ -191,6 +238,7 @@ void UpperTracker::give_up(Conversation& conversation) {
     conversation.operations = {};
     conversation.machine = {};
     conversation.ways = {};
+    conversation.detail = 0;
     state_of(conversation.told.connection) = kNothing;
 }
 
@@ -206,6 +254,8 @@ void UpperTracker::take_write(Conversation& conversation, const Observation& obs
         if (!writing.open) return;
         writing.tag = operation->tag;
         writing.keep = conversation.operations.wants(owner, *observation.access);
+        if (conversation.operations.begins_memory(owner, *observation.access))
+            conversation.detail = data_detail(conversation.machine, *operation);
         writing.payload.clear();
         writing.transfer = {.connection = *story.connection,
                             .requester = story.from,
@@ -247,7 +297,7 @@ void UpperTracker::ended(EndedMessage& ended) {
         const UpperOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
         if (operation == nullptr) return;
         message.upper = UpperLabel{UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag};
-        const auto payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
+        const std::vector<std::byte> payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
         if (message.outcome != Outcome::completed) return;
         transferred({.connection = ended.connection,
                      .requester = ended.requester,
@@ -291,7 +341,7 @@ UpperHint UpperTracker::hint(ConnectionId connection, End from) const {
     const std::size_t at = std::to_underlying(connection);
     if (at >= state_.size() || state_[at] >= kNothing) return {};
     const Conversation& conversation = conversations_[state_[at]];
-    return {conversation.told.protocol, from == conversation.told.active};
+    return {conversation.told.protocol, from == conversation.told.active, conversation.detail};
 }
 
 UpperReport UpperTracker::finish(const CmReport& cm, const OperationSink& sink) {

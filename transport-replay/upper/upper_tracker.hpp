@@ -9,8 +9,9 @@
 
 #include <transport-replay/tracker.hpp>
 #include <transport-replay/upper/protocols.hpp>
-#include <transport-replay/upper/read_assembler.hpp>
+#include <transport-replay/upper/read_watch.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
+#include <transport-replay/upper/upper_hints.hpp>
 
 #include <deque>
 #include <vector>
@@ -18,8 +19,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport {
-
-using UpperHints = boost::unordered_flat_map<std::uint32_t, UpperProtocol>;  // by ConnectionId
 
 class UpperTracker {
 public:
@@ -75,7 +74,7 @@ private:
     struct Way {
         SendAssembler assembler;
         Writing writing;
-        ReadAssembler reads;       // of memory whose bytes are wanted
+        ReadWatch reads;
         std::deque<Label> labels;  // by PSN
     };
     struct Conversation {
@@ -83,7 +82,10 @@ private:
         UpperMachine machine;
         OpenOperations operations;
         std::array<Way, 2> ways;
+        bool settled = false;  // an earlier pass saw it through
+        bool orients = false;  // who is the active end is told by its first message that can tell
         bool given_up = false;
+        std::uint8_t detail = 0;  // of the packet that was observed last, for its hint
     };
     struct Tried {
         UpperMessage message;
@@ -107,6 +109,8 @@ private:
         UpperBasis basis{};
         std::uint8_t certainty = 0;
         End active{};
+        bool settled = false;
+        bool orients = false;
     };
 
     [[nodiscard]] State& state_of(ConnectionId connection);
@@ -116,9 +120,12 @@ private:
     void try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink);
+    void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
     void end_write(Conversation& conversation, End requester);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
+    static void orient(Conversation& conversation, const UpperMessage& message);
     void give_up(Conversation& conversation);
 
     UpperHints hints_;
