@@ -3,7 +3,7 @@
 
 #include <tests/support/message_writer.hpp>
 
-namespace qps::tests::rpc {
+namespace qps::tests::rpc_messages {
 
 inline constexpr std::uint32_t kNfs = 100003;
 inline constexpr std::uint32_t kCallback = 0x40000000;
@@ -135,4 +135,4 @@ inline std::vector<std::byte> error(std::uint32_t xid, std::uint32_t code) {
     return message.bytes();
 }
 
-}  // namespace qps::tests::rpc
+}  // namespace qps::tests::rpc_messages

@@ -3,7 +3,7 @@
 
 #include <tests/support/message_writer.hpp>
 
-namespace qps::tests::smb {
+namespace qps::tests::smb_messages {
 
 inline std::vector<std::byte> negotiate_request(std::uint16_t credits = 255) {
     MessageWriter m;
@@ -77,4 +77,4 @@ inline std::vector<std::byte> tree_connect(std::uint64_t id) {
     return m.bytes();
 }
 
-}  // namespace qps::tests::smb
+}  // namespace qps::tests::smb_messages
