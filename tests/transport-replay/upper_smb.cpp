@@ -74,7 +74,7 @@ TEST_CASE("READ and WRITE of SMB2 are followed with the memory that they name") 
     CHECK(write.read == 4096);
     CHECK(write.outcome == OperationOutcome::failed);
     CHECK(smb_status(write) == "STATUS_DISK_FULL");
-    CHECK(elapsed(write.asked, write.answered).count() == 3 * UpperTalk::kStep);
+    CHECK(elapsed(write.asked, write.answered) == Duration{3 * UpperTalk::kStep});
     const UpperConversation& told = talk.report.conversations.at(0);
     CHECK(told.protocol == UpperProtocol::smb_direct);
     CHECK(told.fact("dialect") == "SMB 3.1.1");
