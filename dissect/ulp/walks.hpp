@@ -21,5 +21,9 @@ void walk_iser(Walk& walk, const UpperHint& hint);
 void walk_iser_private(Walk& walk, const UpperHint& hint, LayerKind message);
 void walk_srp(Walk& walk, const UpperHint& hint);
 void walk_srp_private(Walk& walk, const UpperHint& hint, LayerKind message);
+void walk_rpc_rdma(Walk& walk, const UpperHint& hint);
+void walk_rpc_rdma_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_rpc_rdma_data(Walk& walk, const UpperHint& hint);
+void walk_smb_direct(Walk& walk, const UpperHint& hint);
 
 }  // namespace qps::dissect::ulp

@@ -1,6 +1,8 @@
 #include <transport-replay/upper/iser_protocol.hpp>
 #include <transport-replay/upper/nvme_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/rpc_protocol.hpp>
+#include <transport-replay/upper/smb_protocol.hpp>
 #include <transport-replay/upper/srp_protocol.hpp>
 
 #include <array>
@@ -13,6 +15,8 @@ constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};      // I/O and d
 constexpr std::array<std::uint16_t, 2> kRdsServices{16385, 18634};  // of RDS over RDMA CM, and its TCP port of old
 constexpr std::array<std::uint16_t, 1> kLnetServices{987};
 constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-target, iscsi
+constexpr std::array<std::uint16_t, 1> kRpcPorts{20049};        // RFC 5667 6
+constexpr std::array<std::uint16_t, 2> kSmbPorts{445, 5445};    // of RoCE and InfiniBand, of iWARP
 
 template <class Machine>
 UpperMachine fresh() {
@@ -47,8 +51,21 @@ constexpr std::array kRows{
                 .describe = srp_protocol::describe,
                 .status = srp_protocol::status,
                 .attempt = srp_protocol::attempt},
-    ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
-    ProtocolRow{.protocol = UpperProtocol::smb_direct},
+    ProtocolRow{.protocol = UpperProtocol::rpc_rdma,
+                .ports = kRpcPorts,
+                .message = rpc_likeness,
+                .private_data = is_rpc_private_data,
+                .machine = fresh<RpcMachine>,
+                .operation_name = rpc_operation_name,
+                .describe = rpc_description,
+                .status = rpc_status},
+    ProtocolRow{.protocol = UpperProtocol::smb_direct,
+                .ports = kSmbPorts,
+                .message = smb_likeness,
+                .machine = fresh<SmbMachine>,
+                .operation_name = smb_operation_name,
+                .describe = smb_description,
+                .status = smb_status},
     ProtocolRow{.protocol = UpperProtocol::rds,
                 .ports = kRdsServices,
                 .message = rds::likeness,
