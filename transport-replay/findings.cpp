@@ -76,6 +76,12 @@ constexpr std::array kFindings{
     FindingRow{"cm-disconnect-unanswered", kNote, "IBA 12.9.7", "A disconnect request had no answer", draw::cm_disconnect_unanswered},
     FindingRow{"multicast-join-failed", kWarning, "IBA 15.2.5.17", "A join of a multicast group was refused", draw::multicast_join_failed},
 
+    FindingRow{"port-errors-counted", kWarning, "IBA 16.1.3.5", "Counters of errors of a port moved", draw::port_errors_counted},
+    FindingRow{"trap-reported", kNote, "IBA 13.4.8, 14.2.5.1", "A port or a manager reported an event", draw::trap_reported},
+    FindingRow{"management-unanswered", kWarning, "IBA 13.4.6", "A request of management was repeated and not answered",
+               draw::management_unanswered},
+    FindingRow{"sa-query-failed", kWarning, "IBA 15.2.5", "Subnet administration refused a query", draw::sa_query_failed},
+
     FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
                draw::capture_lost_packets},
     FindingRow{"gaps-unexplained", kNote, "IBA 9.7.3", "Packets are missing, and nothing tells who lost them", draw::gaps_unexplained},

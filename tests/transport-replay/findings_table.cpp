@@ -88,6 +88,25 @@ void heard_one_way(Timeline& timeline) {
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
 }
 
+// A port of whose counters one moved.
+void counter(Timeline& timeline, std::string_view name) {
+    PortCounterStory& story = timeline.management.counters.emplace_back();
+    story.attribute = LayerKind::port_counters;
+    story.answers = 2;
+    const auto fields = counter_fields(story.attribute);
+    story.counters.resize(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        if (fields[i]->name.ends_with(name)) story.counters[i].increments = story.counters[i].last = 3;
+}
+Exchange& asked(Timeline& timeline, ExchangeOutcome outcome) {
+    Exchange& exchange = timeline.management.exchanges.emplace_back();
+    exchange.management_class = ManagementClass::subnet_administration;
+    exchange.method = ManagementMethod::get;
+    exchange.attribute = 0x0035;
+    exchange.outcome = outcome;
+    return exchange;
+}
+
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
 using T = Timeline&;
 constexpr auto kTimeout = RecoveryKind::timeout, kRnr = RecoveryKind::rnr_nak, kSequence = RecoveryKind::sequence_nak;
@@ -189,6 +208,25 @@ const std::array kProofs{
           [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent; }},
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},
+
+    Proof{"port-errors-counted", kWarning, Party::fabric, [](T t) { counter(t, "symbolerrorcounter"); },
+          [](T t) { counter(t, "portxmitdata"); }},
+    Proof{"trap-reported", kWarning, Party::fabric,
+          [](T t) {
+              ManagementEvent& event = t.management.events.emplace_back();
+              event.generic = true;
+              event.number = 257;
+              event.count = 1;
+          },
+          [](T t) { t.management.datagrams = 1; }},
+    Proof{"management-unanswered", kWarning, Party::undecided, [](T t) { asked(t, ExchangeOutcome::unanswered).retries = 2; },
+          [](T t) { asked(t, ExchangeOutcome::unanswered); }},
+    Proof{"sa-query-failed", kWarning, Party::responder, [](T t) { asked(t, ExchangeOutcome::refused).status = 0x0700; },
+          [](T t) {
+              Exchange& join = asked(t, ExchangeOutcome::refused);
+              join.status = 0x0700;
+              join.attribute = 0x0038;
+          }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},
