@@ -68,7 +68,10 @@ PacketStory Analysis::observe(const Observation& observation) {
     if (observation.kind == ObservationKind::other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
         heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
     congestion_.observe(observation);
-    if (observation.management) ++management_;
+    if (observation.management) {
+        ++management_;
+        datagrams_.observe(observation);
+    }
     if (const CmNews news = cm_.observe(observation); news.kind != CmNews::Kind::none) take_cm(news, story);
     tracker_.observe(observation, repetition, quality_.last_distance(), story);
     if (story.connection && upper_.wants(*story.connection)) {
@@ -109,6 +112,7 @@ Timeline Analysis::finish(const Drops& drops) {
     timeline.quality = quality_.finish(drops);
     timeline.cm = cm_.finish();
     timeline.congestion = congestion_.finish();
+    timeline.management = datagrams_.finish(last_.value_or(Instant{}));
     Tracked tracked = tracker_.finish([this] { drain(); });
     timeline.upper = upper_.finish(timeline.cm, settings_.operation);
     timeline.collectives = collectives_.finish(timeline.upper);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/packet_story.hpp>
 #include <transport-replay/timeline.hpp>
 #include <transport-replay/tracker.hpp>
@@ -58,6 +59,7 @@ private:
     Tracker tracker_;
     UpperTracker upper_;
     CollectiveTracker collectives_;
+    ManagementTracker datagrams_;
     HostPairs heard_;
     std::uint64_t packets_ = 0;
     std::uint64_t bytes_ = 0;

@@ -94,6 +94,11 @@ constexpr std::array kFindings{
     FindingRow{"credits-used-up", kNote, kObserved, "Requests waited for credits of their protocol", draw::credits_used_up},
     FindingRow{"credits-of-one", kNote, kObserved, "One side granted but one credit at a time", draw::credits_of_one},
     FindingRow{"serialised-io", kNote, kObserved, "An application keeps one operation in flight", draw::serialised_io},
+    FindingRow{"port-errors-counted", kWarning, "IBA 16.1.3.5", "Counters of errors of a port moved", draw::port_errors_counted},
+    FindingRow{"trap-reported", kNote, "IBA 13.4.8, 14.2.5.1", "A port or a manager reported an event", draw::trap_reported},
+    FindingRow{"management-unanswered", kWarning, "IBA 13.4.6", "A request of management was repeated and not answered",
+               draw::management_unanswered},
+    FindingRow{"sa-query-failed", kWarning, "IBA 15.2.5", "Subnet administration refused a query", draw::sa_query_failed},
 
     FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
                draw::capture_lost_packets},

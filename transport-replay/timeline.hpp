@@ -5,6 +5,7 @@
 #include <transport-replay/collectives/collective_report.hpp>
 #include <transport-replay/congestion.hpp>
 #include <transport-replay/finding.hpp>
+#include <transport-replay/management/management_report.hpp>
 #include <transport-replay/quality.hpp>
 #include <transport-replay/recovery.hpp>
 #include <transport-replay/upper/upper_report.hpp>
@@ -52,6 +53,7 @@ struct Timeline {
     CongestionReport congestion;
     UpperReport upper;
     CollectiveReport collectives;
+    ManagementReport management;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
 

@@ -14,6 +14,8 @@
 #include <dissect/ulp/rsockets.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
+#include <dissect/omni_path/management.hpp>
+#include <dissect/omni_path/packets.hpp>
 
 namespace qps::dissect {
 
@@ -47,6 +49,8 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, srp::kSrpHeaders);
     enter(table, kRpcRdmaHeaders);
     enter(table, kSmbDirectHeaders);
+    enter(table, kOpaPacketHeaders);
+    enter(table, kOpaManagementHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

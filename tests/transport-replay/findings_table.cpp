@@ -169,6 +169,25 @@ void sends_at_once(Collective& told, std::uint32_t senders) {
     told.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
 }
 
+// A port of whose counters one moved.
+void counter(Timeline& timeline, std::string_view name) {
+    PortCounterStory& story = timeline.management.counters.emplace_back();
+    story.attribute = LayerKind::port_counters;
+    story.answers = 2;
+    const auto fields = counter_fields(story.attribute);
+    story.counters.resize(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        if (fields[i]->name.ends_with(name)) story.counters[i].increments = story.counters[i].last = 3;
+}
+Exchange& asked(Timeline& timeline, ExchangeOutcome outcome) {
+    Exchange& exchange = timeline.management.exchanges.emplace_back();
+    exchange.management_class = ManagementClass::subnet_administration;
+    exchange.method = ManagementMethod::get;
+    exchange.attribute = 0x0035;
+    exchange.outcome = outcome;
+    return exchange;
+}
+
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
 using T = Timeline&;
 constexpr auto kTimeout = RecoveryKind::timeout, kRnr = RecoveryKind::rnr_nak, kSequence = RecoveryKind::sequence_nak;
@@ -297,6 +316,24 @@ const std::array kProofs{
           [](T t) { speaks(t).least_credits = 1, t.upper.conversations[0].most_credits = 2; }},
     Proof{"serialised-io", kNote, Party::application, [](T t) { speaks(t).most_outstanding = 1; },
           [](T t) { speaks(t).most_outstanding = 1, t.upper.conversations[0].last_answered = Instant{kSecond}; }},
+    Proof{"port-errors-counted", kWarning, Party::fabric, [](T t) { counter(t, "symbolerrorcounter"); },
+          [](T t) { counter(t, "portxmitdata"); }},
+    Proof{"trap-reported", kWarning, Party::fabric,
+          [](T t) {
+              ManagementEvent& event = t.management.events.emplace_back();
+              event.generic = true;
+              event.number = 257;
+              event.count = 1;
+          },
+          [](T t) { t.management.datagrams = 1; }},
+    Proof{"management-unanswered", kWarning, Party::undecided, [](T t) { asked(t, ExchangeOutcome::unanswered).retries = 2; },
+          [](T t) { asked(t, ExchangeOutcome::unanswered); }},
+    Proof{"sa-query-failed", kWarning, Party::responder, [](T t) { asked(t, ExchangeOutcome::refused).status = 0x0700; },
+          [](T t) {
+              Exchange& join = asked(t, ExchangeOutcome::refused);
+              join.status = 0x0700;
+              join.attribute = 0x0038;
+          }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},

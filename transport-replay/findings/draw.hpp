@@ -80,6 +80,11 @@ void operation_failed(const Timeline& timeline, const Emit& emit);
 void operation_unanswered(const Timeline& timeline, const Emit& emit);
 void operation_slow(const Timeline& timeline, const Emit& emit);
 void serialised_io(const Timeline& timeline, const Emit& emit);
+// fabric.cpp: what management datagrams tell of ports and of those who manage them
+void port_errors_counted(const Timeline& timeline, const Emit& emit);
+void trap_reported(const Timeline& timeline, const Emit& emit);
+void management_unanswered(const Timeline& timeline, const Emit& emit);
+void sa_query_failed(const Timeline& timeline, const Emit& emit);
 
 // capture.cpp: what the capture cannot show
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);
