@@ -4,6 +4,7 @@
 #include <transport-replay/cm_ladder.hpp>
 #include <transport-replay/congestion.hpp>
 #include <transport-replay/finding.hpp>
+#include <transport-replay/iwarp/iwarp_report.hpp>
 #include <transport-replay/quality.hpp>
 #include <transport-replay/recovery.hpp>
 #include <transport-replay/upper/upper_report.hpp>
@@ -50,6 +51,7 @@ struct Timeline {
     CmReport cm;
     CongestionReport congestion;
     UpperReport upper;
+    IwarpReport iwarp;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
 

@@ -5,6 +5,7 @@
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
+#include <dissect/ulp/iwarp.hpp>
 
 namespace qps::dissect {
 
@@ -27,6 +28,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
+    enter(table, kIwarpHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

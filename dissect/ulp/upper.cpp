@@ -125,6 +125,7 @@ std::optional<UpperProtocol> upper_protocol(std::string_view word) {
 }
 
 void add_upper_layers(Packet& packet, const UpperHint& hint) {
+    if (hint.iwarp.what != IwarpPlace::What::none) return ulp::walk_iwarp(packet, hint);
     if (info(hint.protocol).walk == nullptr) return;
     if (find(packet, LayerKind::mad) != nullptr) return walk_private_data(packet, hint);
     if (const auto payload = beginning(packet)) walk_in_place(packet, *payload, hint);

@@ -62,6 +62,13 @@ void cm_unresolved(const Timeline& timeline, const Emit& emit);
 void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit);
 void multicast_join_failed(const Timeline& timeline, const Emit& emit);
 
+// iwarp.cpp: RDMA over TCP
+void iwarp_terminated(const Timeline& timeline, const Emit& emit);
+void iwarp_refused(const Timeline& timeline, const Emit& emit);
+void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit);
+void iwarp_sent_again(const Timeline& timeline, const Emit& emit);
+void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
+
 // capture.cpp: what the capture cannot show
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);
 void gaps_unexplained(const Timeline& timeline, const Emit& emit);
