@@ -163,8 +163,8 @@ TEST_CASE("FPDUs are found however segments cut them") {
                 REQUIRE(cut.ulpdus == stream.ulpdus);
                 for (std::size_t i = 0; i < cut.found.size(); ++i) {
                     CHECK(cut.found[i].crc == (crc ? CrcStatus::good : CrcStatus::not_applicable));
-                    CHECK(cut.found[i].seq == kFirst + stream.begins[i]);
-                    CHECK(cut.found[i].end == kFirst + stream.begins[i + 1]);
+                    CHECK(cut.found[i].seq == kFirst + static_cast<std::uint32_t>(stream.begins[i]));
+                    CHECK(cut.found[i].end == kFirst + static_cast<std::uint32_t>(stream.begins[i + 1]));
                 }
             }
         }

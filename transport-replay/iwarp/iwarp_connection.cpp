@@ -242,6 +242,7 @@ IwarpConversation IwarpConnection::finish(const IwarpListeners& listeners) {
     for (const End end : {End::a, End::b}) {
         half(end).stream.no_more();
         read_on(end, nullptr, listeners, aside);
+        way(end).missing_bytes += half(end).stream.unseen();
     }
     const Connection& connection = listeners.tracker.stream(uid());
     messages_.finish(connection.released || connection.failed ? Outcome::abandoned : Outcome::open, listeners);

@@ -44,6 +44,12 @@ void TcpStream::acknowledged(std::uint32_t seq) {
     if (!acknowledged_ || is_before(*acknowledged_, seq)) acknowledged_ = seq;
 }
 
+std::uint32_t TcpStream::unseen() const {
+    constexpr std::uint32_t kFin = 1;
+    if (!started_ || !acknowledged_ || !is_before(next_ + kFin, *acknowledged_)) return 0;
+    return *acknowledged_ - next_;
+}
+
 std::optional<Instant> TcpStream::gap_since() const { return held_.empty() ? std::nullopt : std::optional(gap_since_); }
 
 bool TcpStream::may_skip() const { return over_ || must_skip_ || (acknowledged_ && !is_before(*acknowledged_, held_.front().piece.seq)); }

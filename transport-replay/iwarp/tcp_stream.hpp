@@ -56,6 +56,8 @@ public:
     void no_more() { over_ = true; }
 
     [[nodiscard]] std::uint32_t next_seq() const { return next_; }
+    // Bytes that the other end acknowledged and that never came; a FIN, which counts as one, is none.
+    [[nodiscard]] std::uint32_t unseen() const;
     [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
     // Since when something is missing; nothing where nothing is.
     [[nodiscard]] std::optional<dissect::Instant> gap_since() const;
