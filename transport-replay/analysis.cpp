@@ -65,8 +65,14 @@ PacketStory Analysis::observe(const Observation& observation) {
         story.mirror_copy = true;
         return story;
     }
-    if (observation.kind == ObservationKind::other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+    const bool stream = observation.kind == ObservationKind::stream;
+    if ((stream || observation.kind == ObservationKind::other) && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
         heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+    if (stream) {
+        iwarp_.observe(observation, {tracker_, upper_, settings_.operation}, story);
+        drain();
+        return story;
+    }
     congestion_.observe(observation);
     if (observation.management) {
         ++management_;
@@ -113,6 +119,8 @@ Timeline Analysis::finish(const Drops& drops) {
     timeline.cm = cm_.finish();
     timeline.congestion = congestion_.finish();
     timeline.management = datagrams_.finish(last_.value_or(Instant{}));
+    timeline.iwarp = iwarp_.finish({tracker_, upper_, settings_.operation});
+    drain();
     Tracked tracked = tracker_.finish([this] { drain(); });
     timeline.upper = upper_.finish(timeline.cm, settings_.operation);
     timeline.collectives = collectives_.finish(timeline.upper);

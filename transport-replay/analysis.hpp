@@ -4,6 +4,7 @@
 
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/management/management_tracker.hpp>
+#include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/packet_story.hpp>
 #include <transport-replay/timeline.hpp>
 #include <transport-replay/tracker.hpp>
@@ -60,6 +61,7 @@ private:
     UpperTracker upper_;
     CollectiveTracker collectives_;
     ManagementTracker datagrams_;
+    IwarpTracker iwarp_;
     HostPairs heard_;
     std::uint64_t packets_ = 0;
     std::uint64_t bytes_ = 0;

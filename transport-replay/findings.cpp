@@ -99,6 +99,11 @@ constexpr std::array kFindings{
     FindingRow{"management-unanswered", kWarning, "IBA 13.4.6", "A request of management was repeated and not answered",
                draw::management_unanswered},
     FindingRow{"sa-query-failed", kWarning, "IBA 15.2.5", "Subnet administration refused a query", draw::sa_query_failed},
+    FindingRow{"iwarp-terminated", kError, "RFC 5040 4.8", "An iWARP connection was ended because of an error", draw::iwarp_terminated},
+    FindingRow{"iwarp-refused", kError, "RFC 5044 7.1", "The passive side refused an iWARP connection", draw::iwarp_refused},
+    FindingRow{"iwarp-crc-wrong", kWarning, "RFC 5044 4.4", "The CRC of iWARP's FPDUs is wrong", draw::iwarp_crc_wrong},
+    FindingRow{"iwarp-sent-again", kWarning, "RFC 5681 3.2", "TCP had to send segments of iWARP again", draw::iwarp_sent_again},
+    FindingRow{"iwarp-stream-holes", kNote, kObserved, "The capture lacks bytes of an iWARP stream", draw::iwarp_stream_holes},
 
     FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
                draw::capture_lost_packets},

@@ -6,6 +6,7 @@
 #include <transport-replay/congestion.hpp>
 #include <transport-replay/finding.hpp>
 #include <transport-replay/management/management_report.hpp>
+#include <transport-replay/iwarp/iwarp_report.hpp>
 #include <transport-replay/quality.hpp>
 #include <transport-replay/recovery.hpp>
 #include <transport-replay/upper/upper_report.hpp>
@@ -54,6 +55,7 @@ struct Timeline {
     UpperReport upper;
     CollectiveReport collectives;
     ManagementReport management;
+    IwarpReport iwarp;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
 

@@ -16,6 +16,7 @@
 #include <dissect/ulp/srp.hpp>
 #include <dissect/omni_path/management.hpp>
 #include <dissect/omni_path/packets.hpp>
+#include <dissect/ulp/iwarp.hpp>
 
 namespace qps::dissect {
 
@@ -51,6 +52,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kSmbDirectHeaders);
     enter(table, kOpaPacketHeaders);
     enter(table, kOpaManagementHeaders);
+    enter(table, kIwarpHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

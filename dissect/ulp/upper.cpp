@@ -132,6 +132,7 @@ std::optional<UpperProtocol> upper_protocol(std::string_view word) {
 }
 
 void add_upper_layers(Packet& packet, const UpperHint& hint) {
+    if (hint.iwarp.what != IwarpPlace::What::none) return ulp::walk_iwarp(packet, hint);
     if (hint.protocol == UpperProtocol::none) return;
     if (find(packet, LayerKind::mad) != nullptr) return walk_private_data(packet, hint);
     const UpperWalk walk = walk_for(packet, hint);

@@ -25,5 +25,7 @@ void walk_rpc_rdma(Walk& walk, const UpperHint& hint);
 void walk_rpc_rdma_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
 void walk_rpc_rdma_data(Walk& walk, const UpperHint& hint);
 void walk_smb_direct(Walk& walk, const UpperHint& hint);
+// iWARP is what carries messages, not a message: it stands in the place of what a TCP segment carries.
+void walk_iwarp(Packet& packet, const UpperHint& hint);
 
 }  // namespace qps::dissect::ulp

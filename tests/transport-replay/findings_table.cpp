@@ -84,6 +84,12 @@ void eight_connections(Timeline& timeline, bool same_port) {
         if (same_port) only(connection.ways[0].udp_ports, std::uint16_t{49152});
     }
 }
+IwarpConversation& iwarp(Timeline& timeline) {
+    timeline.connections[0].service = Service::iwarp;
+    IwarpConversation& conversation = timeline.iwarp.conversations.emplace_back();
+    conversation.connection = timeline.connections[0].uid;
+    return conversation;
+}
 void heard_one_way(Timeline& timeline) {
     one_way(timeline);
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
@@ -334,6 +340,16 @@ const std::array kProofs{
               join.status = 0x0700;
               join.attribute = 0x0038;
           }},
+    Proof{"iwarp-terminated", kError, Party::requester, [](T t) { iwarp(t).terminated = {End::b, FrameIndex{7}, {}, 0, 1, 2}; },
+          [](T t) { iwarp(t); }},
+    Proof{"iwarp-refused", kError, Party::application, [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}, .rejected = true}; },
+          [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}}; }},
+    Proof{"iwarp-crc-wrong", kWarning, Party::fabric,
+          [](T t) { iwarp(t).ways[0].crc_bad = 2, t.iwarp.conversations[0].ways[0].crc_bad_frames = {FrameIndex{9}}; },
+          [](T t) { iwarp(t).ways[0].crc_good = 2; }},
+    Proof{"iwarp-sent-again", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).retransmitted = 2, a(t).requests = 100; },
+          [](T t) { a(t).retransmitted = 2; }},
+    Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},

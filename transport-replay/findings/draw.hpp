@@ -85,6 +85,12 @@ void port_errors_counted(const Timeline& timeline, const Emit& emit);
 void trap_reported(const Timeline& timeline, const Emit& emit);
 void management_unanswered(const Timeline& timeline, const Emit& emit);
 void sa_query_failed(const Timeline& timeline, const Emit& emit);
+// iwarp.cpp: RDMA over TCP
+void iwarp_terminated(const Timeline& timeline, const Emit& emit);
+void iwarp_refused(const Timeline& timeline, const Emit& emit);
+void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit);
+void iwarp_sent_again(const Timeline& timeline, const Emit& emit);
+void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
 
 // capture.cpp: what the capture cannot show
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);

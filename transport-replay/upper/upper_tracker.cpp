@@ -343,11 +343,20 @@ void UpperTracker::ended(EndedMessage& ended) {
     labels.pop_front();
 }
 
-void UpperTracker::transferred(const Transfer& transfer) {
+void UpperTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
     Conversation* conversation = conversation_of(transfer.connection);
     if (conversation == nullptr || conversation->given_up) return;
     UpperOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
-    if (operation != nullptr) conversation->operations.moved(*operation, transfer);
+    if (operation == nullptr) return;
+    auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
+    if (psn && labels.size() < kMaxLabels)
+        labels.push_back({*psn, {UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag}});
+    conversation->operations.moved(*operation, transfer);
+}
+
+bool UpperTracker::wants_payload(ConnectionId connection, End owner, const RemoteAccess& access) {
+    const Conversation* conversation = conversation_of(connection);
+    return conversation != nullptr && !conversation->given_up && conversation->operations.wants(owner, access);
 }
 
 void UpperTracker::deliver(const UpperMessage& message, Tracker& tracker, const OperationSink& sink) {

@@ -45,7 +45,10 @@ public:
 
     // For transports that have whole messages: the same as observe() makes of packets.
     void deliver(const UpperMessage& message, Tracker& tracker, const OperationSink& sink);
-    void transferred(const Transfer& transfer);
+    // `psn`: of a WRITE whose message will end with it, which then gets its label.
+    void transferred(const Transfer& transfer, std::optional<dissect::Psn> psn = {});
+    // Whether somebody wants the bytes that are moved to or from that memory of `owner`.
+    [[nodiscard]] bool wants_payload(ConnectionId connection, End owner, const RemoteAccess& access);
 
     [[nodiscard]] dissect::UpperHint hint(ConnectionId connection, End from) const;
     // What an attempt at a connection says it is for; `none` where it does not.
