@@ -75,6 +75,7 @@ PacketStory Analysis::observe(const Observation& observation) {
         upper_.observe(observation, story, tracker_, settings_.operation);
         story.upper = upper_.hint(*story.connection, story.from);
     }
+    collectives_.observe(observation, story);
     drain();
     return story;
 }
@@ -110,6 +111,7 @@ Timeline Analysis::finish(const Drops& drops) {
     timeline.congestion = congestion_.finish();
     Tracked tracked = tracker_.finish([this] { drain(); });
     timeline.upper = upper_.finish(timeline.cm, settings_.operation);
+    timeline.collectives = collectives_.finish(timeline.upper);
     timeline.connections = std::move(tracked.connections);
     std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     timeline.recoveries = std::move(tracked.recoveries);

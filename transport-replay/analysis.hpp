@@ -2,6 +2,7 @@
 // finished while the original goes on, which is how a live view shows what is known so far.
 #pragma once
 
+#include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/packet_story.hpp>
 #include <transport-replay/timeline.hpp>
 #include <transport-replay/tracker.hpp>
@@ -56,6 +57,7 @@ private:
     CongestionTracker congestion_;
     Tracker tracker_;
     UpperTracker upper_;
+    CollectiveTracker collectives_;
     HostPairs heard_;
     std::uint64_t packets_ = 0;
     std::uint64_t bytes_ = 0;

@@ -67,6 +67,11 @@ constexpr std::array kFindings{
     FindingRow{"cnp-without-effect", kNote, "IBA A17.9.3", "A sender kept its rate after CNPs", draw::cnp_without_effect},
     FindingRow{"incast", kNote, kObserved, "Many hosts sent to one at the same time", draw::incast},
 
+    FindingRow{"collective-straggler", kWarning, kObserved, "All ranks of a collective wait for the same one, step after step",
+               draw::collective_straggler},
+    FindingRow{"collective-incast", kNote, kObserved, "Many ranks of a collective send to one at once, step after step",
+               draw::collective_incast},
+
     FindingRow{"cm-rejected", kError, "IBA 12.6.7", "A connection was refused", draw::cm_rejected},
     FindingRow{"cm-no-answer", kError, "IBA 12.9.8", "A connection request had no answer", draw::cm_no_answer},
     FindingRow{"cm-half-open", kWarning, "IBA 12.9.7", "A connection was accepted but never confirmed", draw::cm_half_open},

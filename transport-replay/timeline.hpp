@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/collectives/collective_report.hpp>
 #include <transport-replay/congestion.hpp>
 #include <transport-replay/finding.hpp>
 #include <transport-replay/quality.hpp>
@@ -50,6 +51,7 @@ struct Timeline {
     CmReport cm;
     CongestionReport congestion;
     UpperReport upper;
+    CollectiveReport collectives;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
 

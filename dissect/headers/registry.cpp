@@ -5,8 +5,12 @@
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
+#include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/iser.hpp>
+#include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/nvme.hpp>
+#include <dissect/ulp/rds.hpp>
+#include <dissect/ulp/rsockets.hpp>
 #include <dissect/ulp/srp.hpp>
 
 namespace qps::dissect {
@@ -35,6 +39,10 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, iscsi::kIscsiHeaders);
     enter(table, iser::kIserHeaders);
     enter(table, srp::kSrpHeaders);
+    enter(table, kRdsHeaders);
+    enter(table, kIpoibHeaders);
+    enter(table, kRsocketsHeaders);
+    enter(table, kLnetHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

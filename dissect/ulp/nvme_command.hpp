@@ -310,7 +310,7 @@ inline constexpr std::array kNvmeCompletionFields{
     row::decimal("nvme.cqe.status.crd", "Command retry delay", at(6, 12), 2).le().part(),
     row::flag("nvme.cqe.status.m", "More in the error log", at(6, 14)).le().part(),
     row::flag("nvme.cqe.status.dnr", "Do not retry", at(6, 15)).le().part(),
-    row::computed("rdma.nvme.status", "Status", Format::hexadecimal, nvme_status_in_context).named(kNvmeStatuses),
+    row::computed("rdma.nvme.status", "Status", Format::hexadecimal, nvme_status_in_context).of_bits(13).named(kNvmeStatuses),
 };
 static_assert(tiles(kNvmeCompletionFields, kNvmeCompletion - kNvmeResult));
 

@@ -19,10 +19,10 @@ constexpr std::array kRows{
     UpperRow{UpperProtocol::srp, "srp", "SRP", ulp::walk_srp, ulp::walk_srp_private},
     UpperRow{UpperProtocol::rpc_rdma, "rpc", "RPC over RDMA"},
     UpperRow{UpperProtocol::smb_direct, "smb", "SMB Direct"},
-    UpperRow{UpperProtocol::rds, "rds", "RDS"},
-    UpperRow{UpperProtocol::ipoib, "ipoib", "IP over InfiniBand"},
-    UpperRow{UpperProtocol::rsockets, "rsockets", "rsockets"},
-    UpperRow{UpperProtocol::lnet, "lnet", "LNet"},
+    UpperRow{UpperProtocol::rds, "rds", "RDS", ulp::walk_rds, ulp::walk_rds_private},
+    UpperRow{UpperProtocol::ipoib, "ipoib", "IP over InfiniBand", ulp::walk_ipoib, ulp::walk_ipoib_private},
+    UpperRow{UpperProtocol::rsockets, "rsockets", "rsockets", ulp::walk_rsockets, ulp::walk_rsockets_private},
+    UpperRow{UpperProtocol::lnet, "lnet", "LNet", ulp::walk_lnet, ulp::walk_lnet_private},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {

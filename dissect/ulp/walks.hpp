@@ -13,5 +13,13 @@ void walk_iser(Walk& walk, const UpperHint& hint);
 void walk_iser_private(Walk& walk, const UpperHint& hint, LayerKind message);
 void walk_srp(Walk& walk, const UpperHint& hint);
 void walk_srp_private(Walk& walk, const UpperHint& hint, LayerKind message);
+void walk_rds(Walk& walk, const UpperHint& hint);
+void walk_rds_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_ipoib(Walk& walk, const UpperHint& hint);
+void walk_ipoib_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_rsockets(Walk& walk, const UpperHint& hint);
+void walk_rsockets_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
+void walk_lnet(Walk& walk, const UpperHint& hint);
+void walk_lnet_private(Walk& walk, const UpperHint& hint, LayerKind cm_message);
 
 }  // namespace qps::dissect::ulp

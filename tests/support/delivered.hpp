@@ -1,37 +1,14 @@
 // Messages handed to an UpperTracker as who reassembles them would: one connection, time going on by a millisecond a message.
 #pragma once
 
+#include <tests/support/wire_bytes.hpp>
 #include <transport-replay/upper/upper_tracker.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 namespace qps::tests {
-
-using Octets = std::vector<std::byte>;
-
-// Appends numbers as they are on the wire.
-struct Wire {
-    Octets bytes;
-    bool little = false;
-
-    template <class T>
-    Wire& put(T number) {
-        for (std::size_t i = 0; i < sizeof(T); ++i) {
-            const std::size_t shift = 8 * (little ? i : sizeof(T) - 1 - i);
-            bytes.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> shift));
-        }
-        return *this;
-    }
-    Wire& zeros(std::size_t count) {
-        bytes.resize(bytes.size() + count);
-        return *this;
-    }
-    Wire& add(const Octets& more) {
-        bytes.insert(bytes.end(), more.begin(), more.end());
-        return *this;
-    }
-};
 
 class Delivered {
 public:
@@ -79,11 +56,26 @@ private:
     transport::OperationSink sink_ = [this](const transport::UpperOperation& operation) { operations.push_back(operation); };
 };
 
+// An attempt at a connection with that private data.
+[[nodiscard]] inline transport::CmAttempt attempt_with(const Octets& active, const Octets& passive = {}) {
+    transport::CmAttempt attempt;
+    const auto fill = [](transport::PrivateData& data, const Octets& bytes) {
+        std::copy_n(bytes.begin(), std::min(bytes.size(), data.first.size()), data.first.begin());
+        data.room = 56;
+        data.used = static_cast<std::uint16_t>(std::min<std::size_t>(bytes.size(), 56));
+    };
+    fill(attempt.active.private_data, active);
+    fill(attempt.passive.private_data, passive);
+    attempt.ip = transport::CmIpService{.protocol = 6, .port = 7471, .addressed = true};
+    return attempt;
+}
+
 // Messages that are of no protocol: zeros, text, a pattern, noise.
 [[nodiscard]] inline std::vector<Octets> plain_messages() {
     std::vector<Octets> all;
     std::uint64_t noise = 88172645463325252ULL;
-    for (const std::size_t length : {std::size_t{1}, std::size_t{4}, std::size_t{48}, std::size_t{64}, std::size_t{200}, std::size_t{4096}}) {
+    for (const std::size_t length :
+         {std::size_t{1}, std::size_t{4}, std::size_t{48}, std::size_t{64}, std::size_t{200}, std::size_t{4096}}) {
         all.emplace_back(length);
         Octets text(length), counting(length), random(length);
         for (std::size_t i = 0; i < length; ++i) {

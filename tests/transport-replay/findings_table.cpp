@@ -146,6 +146,29 @@ void waits(Timeline& timeline, std::int64_t since) {
     timeline.upper.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
 }
 
+Collective& collective(Timeline& timeline) {
+    Collective& made = timeline.collectives.collectives.emplace_back();
+    made.pattern = CollectivePattern::ring;
+    made.library = CollectiveLibrary::nccl;
+    for (unsigned last = 1; last <= 4; ++last) made.ranks.push_back({.address = host(last), .sent = 1 << 20, .received = 1 << 20});
+    made.steps.resize(20);
+    for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});
+    return made;
+}
+void waits_for(Collective& told) {
+    told.straggler = {.rank = 1,
+                      .delay = CollectiveDelay::starts,
+                      .steps = 19,
+                      .of = 20,
+                      .waited = Duration{60 * kMillisecond},
+                      .share = 30,
+                      .confidence = 95,
+                      .frames = {FrameIndex{12}, FrameIndex{30}}};
+}
+void sends_at_once(Collective& told, std::uint32_t senders) {
+    told.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
+}
+
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
 using T = Timeline&;
 constexpr auto kTimeout = RecoveryKind::timeout, kRnr = RecoveryKind::rnr_nak, kSequence = RecoveryKind::sequence_nak;
@@ -228,6 +251,11 @@ const std::array kProofs{
     Proof{"cnp-without-effect", kNote, Party::requester, [](T t) { reaction(t, 960); }, [](T t) { reaction(t, 900); }},
     Proof{"incast", kNote, Party::application,
           [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
+
+    Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
+          [](T t) { collective(t).ranks[1].started_last = 3; }},
+    Proof{"collective-incast", kNote, Party::application, [](T t) { sends_at_once(collective(t), 7); },
+          [](T t) { collective(t).pattern = CollectivePattern::all_to_all; }},
 
     Proof{"cm-rejected", kError, Party::application, [](T t) { reject(t, CmOutcome::rejected); },
           [](T t) { reject(t, CmOutcome::no_answer); }},

@@ -52,6 +52,10 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit);
 void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
 
+// collectives.cpp: groups of hosts that work in steps together
+void collective_straggler(const Timeline& timeline, const Emit& emit);
+void collective_incast(const Timeline& timeline, const Emit& emit);
+
 // management.cpp: connections set up and taken down
 void cm_rejected(const Timeline& timeline, const Emit& emit);
 void cm_no_answer(const Timeline& timeline, const Emit& emit);

@@ -9,8 +9,10 @@ namespace qps::transport {
 
 namespace {
 
-constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-target, iscsi
-constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};  // I/O and discovery controllers
+constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};      // IANA: iscsi-target, iscsi
+constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};      // I/O and discovery controllers
+constexpr std::array<std::uint16_t, 2> kRdsServices{16385, 18634};  // of RDS over RDMA CM, and its TCP port of old
+constexpr std::array<std::uint16_t, 1> kLnetServices{987};
 
 template <class Machine>
 UpperMachine fresh() {
@@ -47,10 +49,33 @@ constexpr std::array kRows{
                 .attempt = srp_protocol::attempt},
     ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
     ProtocolRow{.protocol = UpperProtocol::smb_direct},
-    ProtocolRow{.protocol = UpperProtocol::rds},
-    ProtocolRow{.protocol = UpperProtocol::ipoib},
-    ProtocolRow{.protocol = UpperProtocol::rsockets},
-    ProtocolRow{.protocol = UpperProtocol::lnet},
+    ProtocolRow{.protocol = UpperProtocol::rds,
+                .ports = kRdsServices,
+                .message = rds::likeness,
+                .private_data = rds::is_private_data,
+                .machine = fresh<RdsMachine>,
+                .operation_name = rds::operation_name,
+                .describe = rds::describe},
+    ProtocolRow{.protocol = UpperProtocol::ipoib,
+                .message = ipoib::likeness,
+                .private_data = ipoib::is_private_data,
+                .machine = fresh<IpoibMachine>,
+                .operation_name = ipoib::operation_name,
+                .describe = ipoib::describe},
+    ProtocolRow{.protocol = UpperProtocol::rsockets,
+                .private_data = rsockets::is_private_data,
+                .machine = fresh<RsocketsMachine>,
+                .operation_name = rsockets::operation_name,
+                .describe = rsockets::describe},
+    ProtocolRow{.protocol = UpperProtocol::lnet,
+                .ports = kLnetServices,
+                .message = lnet::likeness,
+                .private_data = lnet::is_private_data,
+                .machine = fresh<LnetMachine>,
+                .operation_name = lnet::operation_name,
+                .describe = lnet::describe,
+                .status = lnet::status,
+                .attempt = lnet::attempt},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {

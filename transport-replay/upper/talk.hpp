@@ -72,4 +72,10 @@ concept UpperMachineLike =
         { machine.message(message, talk) } -> std::same_as<Understood>;
     };
 
+// Of protocols whose WRITEs are messages themselves: every WRITE to memory that no operation named. Its payload is not kept.
+template <class Machine>
+concept TakesWrites = requires(Machine machine, const Transfer& transfer, Talk& talk) {
+    { machine.written(transfer, talk) } -> std::same_as<Understood>;
+};
+
 }  // namespace qps::transport

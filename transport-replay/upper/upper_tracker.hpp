@@ -66,6 +66,9 @@ private:
     // A WRITE that is under way.
     struct Writing {
         Transfer transfer;
+        dissect::Psn psn;    // of its first packet
+        End asked_by{};      // whose operation it is of
+        bool owned = false;  // it is of one
         std::uint64_t tag = 0;
         bool open = false;
         bool keep = false;
@@ -85,7 +88,8 @@ private:
         bool settled = false;  // an earlier pass saw it through
         bool orients = false;  // who is the active end is told by its first message that can tell
         bool given_up = false;
-        std::uint8_t detail = 0;  // of the packet that was observed last, for its hint
+        bool takes_writes = false;  // its machine does
+        std::uint8_t detail = 0;    // of the packet that was observed last, for its hint
     };
     struct Tried {
         UpperMessage message;
@@ -122,8 +126,10 @@ private:
     void take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink);
     void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
     void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
-    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
-    void end_write(Conversation& conversation, End requester);
+    void observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
+    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void end_write(Conversation& conversation, End requester, const OperationSink& sink);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UpperMessage& message);
     void give_up(Conversation& conversation);
