@@ -7,7 +7,10 @@
 #include <transport-replay/upper/scsi_operation.hpp>
 #include <transport-replay/upper/srp_protocol.hpp>
 
+#include <fstream>
 #include <map>
+
+#include <nlohmann/json.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;
@@ -350,4 +353,57 @@ TEST_CASE("the iSER capture's commands are those that the machines counted") {
     REQUIRE(followed.report.failures.size() == 1);
     CHECK(qps::transport::scsi::status(followed.report.failures[0].status) ==
           "CHECK CONDITION: illegal request, invalid command operation code");
+}
+
+TEST_CASE("commands and their status are those that the initiator's kernel counted") {
+    const std::map<std::string, std::uint8_t> opcodes{
+        {"TEST_UNIT_READY", 0x00}, {"INQUIRY", 0x12},       {"MODE_SENSE", 0x1a},           {"READ_10", 0x28},
+        {"WRITE_10", 0x2a},        {"MODE_SENSE_10", 0x5a}, {"SERVICE_ACTION_IN_16", 0x9e}, {"REPORT_LUNS", 0xa0},
+        {"MAINTENANCE_IN", 0xa3}};
+    for (const std::string_view name : {"srp_io", "srp_large", "iser_io", "iser_large", "iser_chap"}) {
+        INFO(name);
+        const std::string folder = QPSCOPE_SOURCE_DIR "/captures/" + std::string(name);
+        const Followed followed = follow(folder + "/capture.pcapng");
+        const auto counts = nlohmann::json::parse(std::ifstream(folder + "/counts.json"))["counts"];
+        REQUIRE(followed.report.conversations.size() == 1);
+        CHECK(followed.report.conversations[0].unread == 0);
+        std::map<std::uint8_t, std::uint64_t> seen;
+        std::uint64_t good = 0, failed = 0, moved = 0;
+        for (const UpperOperation& operation : followed.operations) {
+            if (qps::transport::scsi::family_of(operation.code) != qps::transport::scsi::Family::command) continue;
+            ++seen[qps::transport::scsi::opcode_of(operation.code)];
+            ++(operation.outcome == OperationOutcome::done ? good : failed);
+            const std::uint8_t opcode = qps::transport::scsi::opcode_of(operation.code);
+            if (opcode == 0x28 || opcode == 0x2a) moved += operation.read + operation.written + operation.in_message;
+        }
+        for (const auto& [word, count] : counts["scsi"].items()) {
+            INFO(word);
+            REQUIRE(opcodes.contains(word));
+            CHECK(seen[opcodes.at(word)] == count.get<std::uint64_t>());
+            seen.erase(opcodes.at(word));
+        }
+        CHECK(seen.empty());
+        CHECK(good == counts["scsi_status"]["SAM_STAT_GOOD"].get<std::uint64_t>());
+        CHECK(failed == counts["scsi_status"]["SAM_STAT_CHECK_CONDITION"].get<std::uint64_t>());
+        if (!counts.contains("block_sda")) continue;
+        CHECK(moved == counts["block_sda"]["read_bytes"].get<std::uint64_t>() + counts["block_sda"]["written_bytes"].get<std::uint64_t>());
+    }
+}
+
+TEST_CASE("logins that fail in captures are events in the protocol's words") {
+    struct Case {
+        std::string_view capture;
+        UpperEventKind kind;
+        std::string_view words;
+    };
+    for (const Case& expected :
+         {Case{"iser_chap_wrong", UpperEventKind::login_failed, "authentication failure"},
+          Case{"iser_no_target", UpperEventKind::login_failed, "the target closed the connection without an answer"},
+          Case{"srp_login_rejected", UpperEventKind::refused, "login rejected: RDMA channel limit reached for this initiator"}}) {
+        INFO(expected.capture);
+        const Followed followed = follow(QPSCOPE_SOURCE_DIR "/captures/" + std::string(expected.capture) + "/capture.pcapng");
+        REQUIRE_FALSE(followed.report.events.empty());
+        CHECK(followed.report.events[0].kind == expected.kind);
+        CHECK(followed.report.events[0].words == expected.words);
+    }
 }
