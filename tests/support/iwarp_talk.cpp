@@ -181,9 +181,10 @@ std::size_t Followed::count(Verb verb, Outcome outcome) const {
     return static_cast<std::size_t>(std::ranges::count_if(messages, fits));
 }
 
-Followed follow(const std::vector<Block>& frames, std::size_t captured) {
+Followed follow(const std::vector<Block>& frames, std::size_t captured, UpperHints hints) {
     Followed followed;
     AnalysisSettings settings;
+    settings.hints = std::move(hints);
     settings.message = [&](ConnectionId connection, End requester, const Message& message) {
         followed.messages.push_back({connection, requester, message});
     };

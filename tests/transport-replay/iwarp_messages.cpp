@@ -371,3 +371,23 @@ TEST_CASE("the set-up is told as both ends said it") {
     CHECK_FALSE(story(followed).way(b).set_up->rejected);
     check_pings(followed, 1);
 }
+
+TEST_CASE("SENDs are messages for upper protocols, whatever segments they came in") {
+    IwarpTalk talk({});
+    talk.connect();
+    const Block large = pattern(5000);
+    for (std::uint32_t at = 0; at < 5000; at += 1000)
+        talk.post(a, ulpdu::send({.msn = 1, .mo = at, .last = at == 4000}, Bytes(large).subspan(at, 1000)));
+    talk.post(b, ulpdu::send({.msn = 1}, pattern(16)));
+    talk.post(b, ulpdu::write(1, 2, true, pattern(16)));
+    auto frames = talk.frames;
+    std::swap(frames[kFramesOfSetUp + 1], frames[kFramesOfSetUp + 3]);
+    const Followed followed = follow(frames, SIZE_MAX, {{1, UpperProtocol::lnet}});
+    REQUIRE(followed.timeline.upper.conversations.size() == 1);
+    CHECK(followed.timeline.upper.conversations[0].messages == 2);
+    CHECK(followed.stories.back().upper.protocol == UpperProtocol::lnet);
+    CHECK(followed.count(Verb::send, Outcome::completed) == 1);
+    REQUIRE(followed.messages.size() == 3);
+    CHECK(followed.messages[0].message.packets == 5);
+    CHECK(followed.messages[0].message.bytes == 5000);
+}
