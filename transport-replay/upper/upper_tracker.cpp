@@ -227,7 +227,7 @@ void UpperTracker::came(Conversation& conversation, End from, Psn psn, const Und
     ++conversation.told.messages;
     if (!understood.understood) ++conversation.told.unread;
     auto& labels = conversation.ways[static_cast<std::size_t>(from)].labels;
-    if (understood.label && labels.size() < kMaxLabels) labels.push_back({psn, *understood.label});
+    if (understood.label) labels.add(psn, *understood.label);
     const bool guess = conversation.told.basis == UpperBasis::content || conversation.told.basis == UpperBasis::service;
     if (guess && !conversation.settled && conversation.told.unread >= kUnreadToGiveUp &&
         conversation.told.unread * 2 > conversation.told.messages)
@@ -283,8 +283,8 @@ void UpperTracker::take_write(Conversation& conversation, const Observation& obs
                             .last_frame = {},
                             .immediate = {},
                             .payload = {}};
-        if (writing.owned && way.labels.size() < kMaxLabels)
-            way.labels.push_back({observation.psn, {UpperLabel::Part::data, conversation.told.protocol, operation->code, operation->tag}});
+        if (writing.owned)
+            way.labels.add(observation.psn, {UpperLabel::Part::data, conversation.told.protocol, operation->code, operation->tag});
     }
     if (!writing.open) return;
     writing.transfer.bytes += observation.payload_length;
@@ -337,10 +337,7 @@ void UpperTracker::ended(EndedMessage& ended) {
         return;
     }
     auto& labels = conversation->ways[static_cast<std::size_t>(ended.requester)].labels;
-    while (!labels.empty() && labels.front().psn.before(message.first)) labels.pop_front();
-    if (labels.empty() || labels.front().psn != message.first) return;
-    message.upper = labels.front().label;
-    labels.pop_front();
+    if (const auto label = labels.take(message.first)) message.upper = *label;
 }
 
 void UpperTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
@@ -349,8 +346,7 @@ void UpperTracker::transferred(const Transfer& transfer, std::optional<Psn> psn)
     UpperOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
     if (operation == nullptr) return;
     auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
-    if (psn && labels.size() < kMaxLabels)
-        labels.push_back({*psn, {UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag}});
+    if (psn) labels.add(*psn, {UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag});
     conversation->operations.moved(*operation, transfer);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <transport-replay/tracker.hpp>
+#include <transport-replay/upper/label_queue.hpp>
 #include <transport-replay/upper/protocols.hpp>
 #include <transport-replay/upper/read_watch.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
@@ -27,7 +28,6 @@ public:
     static constexpr std::size_t kKeptTryBytes = 1024;     // of each
     static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time
     static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
-    static constexpr std::size_t kMaxLabels = 4096;        // messages of a way that wait to end
 
     explicit UpperTracker(UpperHints hints) : hints_(std::move(hints)) {}
 
@@ -62,10 +62,6 @@ private:
     static constexpr State kUndecided = UINT32_MAX;
     static constexpr State kNothing = UINT32_MAX - 1;
 
-    struct Label {
-        dissect::Psn psn;
-        UpperLabel label;
-    };
     // A WRITE that is under way.
     struct Writing {
         Transfer transfer;
@@ -81,7 +77,7 @@ private:
         SendAssembler assembler;
         Writing writing;
         ReadWatch reads;
-        std::deque<Label> labels;  // by PSN
+        LabelQueue labels;
     };
     struct Conversation {
         UpperConversation told;
