@@ -156,6 +156,7 @@ inline constexpr std::array kNvmeGetLogFields{
     row::hex("nvme.cmd.get_logpage.dword11.lsi", "Log specific identifier", at(6), 16).le().part(),
     row::computed("nvme.cmd.get_logpage.numd", "Dwords, less one", Format::decimal, nvme_log_dwords),
     row::decimal("nvme.cmd.get_logpage.lpo", "Offset", at(8), 64).le().in("bytes"),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le().part(),
     row::hex("nvme.cmd.get_logpage.dword14", "Dword 14", at(16), 32).le(),
     row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
 };
@@ -166,8 +167,8 @@ inline constexpr std::array kNvmeSetFeaturesFields{
     row::hex("nvme.cmd.set_features.dword10.fid", "Feature", at(0), 8).le().part().named(kNvmeFeatures),
     row::flag("nvme.cmd.set_features.dword10.sv", "Save", at(3, 7)).le().part(),
     row::hex("rdma.nvme.set_features.dword11", "Dword 11", at(4), 32).le(),
-    row::hex("rdma.nvme.set_features.dword12", "Dword 12", at(8), 32).le(),
-    row::hex("rdma.nvme.set_features.dword13", "Dword 13", at(12), 32).le(),
+    row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
     row::hex("nvme.cmd.set_features.dword14", "Dword 14", at(16), 32).le(),
     row::decimal("nvme.cmd.set_features.dword14.uuid", "UUID index", at(16), 7).le().part(),
     row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
@@ -182,8 +183,8 @@ inline constexpr std::array kNvmeGetFeaturesFields{
     row::hex("nvme.cmd.get_features.dword10.fid", "Feature", at(0), 8).le().part().named(kNvmeFeatures),
     row::decimal("nvme.cmd.set_features.dword10.sel", "Select", at(1), 3).le().part().named(kNvmeFeatureSelections),
     row::hex("rdma.nvme.get_features.dword11", "Dword 11", at(4), 32).le(),
-    row::hex("rdma.nvme.get_features.dword12", "Dword 12", at(8), 32).le(),
-    row::hex("rdma.nvme.get_features.dword13", "Dword 13", at(12), 32).le(),
+    row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
     row::hex("nvme.cmd.get_features.dword14", "Dword 14", at(16), 32).le(),
     row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
 };
@@ -219,6 +220,7 @@ inline constexpr std::array kNvmeConnectFields{
 };
 static_assert(tiles(kNvmeConnectFields, kNvmeArguments));
 
+inline constexpr std::uint64_t kNvmeConfiguration = 0x14;  // the offset of CC
 inline constexpr std::array kNvmePropertySizes{ValueName{0, "4 bytes"}, ValueName{1, "8 bytes"}};
 
 // Property Get and Set; the value is of Set.
@@ -229,6 +231,7 @@ inline constexpr std::array kNvmePropertyFields{
     row::hex("nvme.fabrics.cmd.prop_get_set.rsvd1", "Reserved", at(17), 24).le(),
     row::hex("nvme.fabrics.cmd.prop_get_set.offset", "Property", at(20), 32).le().named(kNvmeProperties),
     row::hex("rdma.nvme.property.value", "Value", at(24), 64).le(),
+    row::hex("nvme.fabrics.prop_get_set.cc", "Controller configuration", at(24), 32).le().part().only_if(at(20), 32, kNvmeConfiguration),
     row::reserved(at(32), 64),
 };
 static_assert(tiles(kNvmePropertyFields, kNvmeProperty));

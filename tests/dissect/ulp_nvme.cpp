@@ -178,6 +178,13 @@ TEST_CASE("a property has its name, and the answer to Get the fields of that pro
     CHECK(words(decoded, kind::nvme_property, "nvme.fabrics.cmd.prop_get_set.offset") == "Controller Status (0x0000001c)");
     CHECK(decoded.number("nvme.fabrics.cmd.prop_get_set.attrib.size") == 1U);
 
+    Capsule set = get;
+    set[4] = std::byte{};
+    put(set, kNvmeCommandHead, kind::nvme_property, "nvme.fabrics.cmd.prop_get_set.offset", 0x14);
+    put(set, kNvmeCommandHead, kind::nvme_property, "rdma.nvme.property.value", 0x460001);
+    CHECK(DecodedCapsule(set, kAdmin).number("nvme.fabrics.prop_get_set.cc") == 0x460001U);
+    CHECK_FALSE(decoded.number("nvme.fabrics.prop_get_set.cc"));
+
     const DecodedCapsule status(nvme_response(4, 0, 0x9), nvme_detail(NvmeQueue::admin, NvmeAnswered::status), false);
     CHECK(status.number("nvme.fabrics.prop_get_set.csts") == 9U);
     CHECK(status.number("nvme.fabrics.prop_get_set.csts.rdy") == 1U);

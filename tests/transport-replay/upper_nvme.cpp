@@ -191,6 +191,41 @@ TEST_CASE("a gap between keep-alives longer than their timeout is told once") {
     CHECK(events[0].words == "no keep-alive for 6000 ms, the timeout is 5000 ms");
 }
 
+TEST_CASE("a keep-alive that is answered after its timeout came too late") {
+    const auto events_after = [](std::int64_t answer_ms, std::uint32_t timeout) {
+        NvmeQueuePair queue;
+        queue.connect(0, timeout);
+        queue.host(nvme_entry(0x18, 2, 0));
+        queue.clock += answer_ms * kMillisecond;
+        queue.controller(nvme_response(2));
+        return queue.finish().events;
+    };
+    CHECK(events_after(1'900, 2'000).empty());
+    CHECK(events_after(60'000, 0).empty());
+    const auto events = events_after(11'579, 2'000);
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == UpperEventKind::keep_alive_late);
+    CHECK(events[0].number == 11'579);
+    CHECK_FALSE(events[0].by_active);
+    CHECK(events[0].words == "a keep-alive was answered after 11579 ms, the timeout is 2000 ms");
+}
+
+TEST_CASE("an opcode of fabrics on an I/O queue is no login, whatever comes of it") {
+    NvmeQueuePair queue;
+    queue.connect(1);
+    Capsule stray = nvme_entry(kNvmeFabrics, 9, 0);
+    stray[4] = std::byte{1};  // namespace 1
+    queue.host(stray);
+    queue.controller(nvme_response(9, 0x4001));
+    queue.host(nvme_blocks_entry(2, 10, 0, 8));
+    queue.controller(nvme_response(10));
+    const UpperReport report = queue.finish();
+    CHECK(report.events.empty());
+    CHECK(report.conversations.at(0).failed == 1);
+    CHECK(report.conversations.at(0).fact("queue") == "I/O 1");
+    CHECK(queue.ended.back().code == nvme_code(NvmeSet::io, 2));
+}
+
 TEST_CASE("Identify and logs are facts") {
     NvmeQueuePair queue;
     queue.connect(0);
