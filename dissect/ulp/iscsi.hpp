@@ -163,6 +163,8 @@ static_assert(tiles(kTaskManagementFields, kBhs));
 inline constexpr Field kIsid = row::bytes("iscsi.isid", "Initiator session ID", at(8), 48);
 inline constexpr Field kTsih = row::hex("iscsi.tsih", "Target session identifying handle", at(14), 16);
 
+inline constexpr Field kNextStage = row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages).only_if(at(1), 1, 1);
+
 inline constexpr std::array kLoginRequestFields{
     kReserved0,
     kImmediate,
@@ -171,7 +173,7 @@ inline constexpr std::array kLoginRequestFields{
     row::flag("iscsi.login.C", "Continue: the text goes on in the next request", at(1, 1)),
     row::reserved(at(1, 2), 2),
     row::hex("iscsi.login.csg", "Current stage", at(1, 4), 2).named(kStages),
-    row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages),
+    kNextStage,
     row::hex("iscsi.versionmax", "Highest version", at(2), 8),
     row::hex("iscsi.versionmin", "Lowest version", at(3), 8),
     kAhsLength,
@@ -199,7 +201,7 @@ inline constexpr std::array kLoginResponseFields{
     row::flag("iscsi.login.C", "Continue: the text goes on in the next response", at(1, 1)),
     row::reserved(at(1, 2), 2),
     row::hex("iscsi.login.csg", "Current stage", at(1, 4), 2).named(kStages),
-    row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages),
+    kNextStage,
     row::hex("iscsi.versionmax", "Highest version", at(2), 8),
     row::hex("iscsi.versionactive", "Active version", at(3), 8),
     kAhsLength,
