@@ -50,6 +50,7 @@ inline constexpr std::uint8_t kCommand = 0x01, kResponse = 0x21, kLoginRequest =
 consteval Field of(std::uint8_t opcode, const Field& field) { return field.only_if(at(0, 2), 6, opcode); }
 
 inline constexpr Field kReserved0 = row::reserved(at(0), 1);
+inline constexpr Field kReserved01 = row::reserved(at(0), 2);  // of PDUs without immediate delivery
 inline constexpr Field kImmediate = row::flag("iscsi.I", "Immediate delivery", at(0, 1));
 inline constexpr Field kOpcode = row::hex("iscsi.opcode", "Opcode", at(0, 2), 6).named(kOpcodes);
 inline constexpr Field kAhsLength =
@@ -68,7 +69,7 @@ inline constexpr Field kMaxCmdSn = row::decimal("iscsi.maxcmdsn", "Maximum comma
 
 inline constexpr std::array kNopFields{
     kReserved0,
-    kImmediate,
+    of(kNopOut, kImmediate),
     kOpcode,
     row::reserved(at(1), 24),
     kAhsLength,
@@ -110,8 +111,7 @@ inline constexpr std::array kCommandFields{
 static_assert(tiles(kCommandFields, kCommandHead));
 
 inline constexpr std::array kResponseFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::hex("iscsi.flags", "Flags", at(1), 8),
     row::flag("iscsi.scsiresponse.o", "Bidirectional read overflow", at(1, 3)).part(),
@@ -136,7 +136,7 @@ static_assert(tiles(kResponseFields, kBhs));
 
 inline constexpr std::array kTaskManagementFields{
     kReserved0,
-    kImmediate,
+    of(kTaskRequest, kImmediate),
     kOpcode,
     row::reserved(at(1), 1),
     of(kTaskRequest, row::hex("iscsi.taskmanfun.function", "Function", at(1, 1), 7).named(kTaskFunctions)),
@@ -163,6 +163,8 @@ static_assert(tiles(kTaskManagementFields, kBhs));
 inline constexpr Field kIsid = row::bytes("iscsi.isid", "Initiator session ID", at(8), 48);
 inline constexpr Field kTsih = row::hex("iscsi.tsih", "Target session identifying handle", at(14), 16);
 
+inline constexpr Field kNextStage = row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages).only_if(at(1), 1, 1);
+
 inline constexpr std::array kLoginRequestFields{
     kReserved0,
     kImmediate,
@@ -171,7 +173,7 @@ inline constexpr std::array kLoginRequestFields{
     row::flag("iscsi.login.C", "Continue: the text goes on in the next request", at(1, 1)),
     row::reserved(at(1, 2), 2),
     row::hex("iscsi.login.csg", "Current stage", at(1, 4), 2).named(kStages),
-    row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages),
+    kNextStage,
     row::hex("iscsi.versionmax", "Highest version", at(2), 8),
     row::hex("iscsi.versionmin", "Lowest version", at(3), 8),
     kAhsLength,
@@ -199,7 +201,7 @@ inline constexpr std::array kLoginResponseFields{
     row::flag("iscsi.login.C", "Continue: the text goes on in the next response", at(1, 1)),
     row::reserved(at(1, 2), 2),
     row::hex("iscsi.login.csg", "Current stage", at(1, 4), 2).named(kStages),
-    row::hex("iscsi.login.nsg", "Next stage", at(1, 6), 2).named(kStages),
+    kNextStage,
     row::hex("iscsi.versionmax", "Highest version", at(2), 8),
     row::hex("iscsi.versionactive", "Active version", at(3), 8),
     kAhsLength,
@@ -223,7 +225,7 @@ static_assert(tiles(kLoginResponseFields, kBhs));
 
 inline constexpr std::array kTextFields{
     kReserved0,
-    kImmediate,
+    of(kTextRequest, kImmediate),
     kOpcode,
     row::flag("iscsi.text.F", "Final", at(1)),
     row::flag("iscsi.text.C", "Continue: the text goes on in the next PDU", at(1, 1)),
@@ -248,8 +250,7 @@ inline constexpr Field kDataSn = row::decimal("iscsi.datasn", "Data sequence num
 inline constexpr Field kBufferOffset = row::decimal("iscsi.bufferOffset", "Buffer offset", at(40), 32).in("bytes");
 
 inline constexpr std::array kDataOutFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::flag("iscsi.scsidata.F", "Final", at(1)),
     row::reserved(at(1, 1), 23),
@@ -270,8 +271,7 @@ inline constexpr std::array kDataOutFields{
 static_assert(tiles(kDataOutFields, kBhs));
 
 inline constexpr std::array kDataInFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::flag("iscsi.scsidata.F", "Final", at(1)),
     row::flag("iscsi.scsidata.A", "Acknowledge", at(1, 1)),
@@ -299,7 +299,7 @@ static_assert(tiles(kDataInFields, kBhs));
 
 inline constexpr std::array kLogoutFields{
     kReserved0,
-    kImmediate,
+    of(kLogoutRequest, kImmediate),
     kOpcode,
     row::reserved(at(1), 1),
     of(kLogoutRequest, row::hex("iscsi.logout.reason", "Reason", at(1, 1), 7).named(kLogoutReasons)),
@@ -324,8 +324,7 @@ inline constexpr std::array kLogoutFields{
 static_assert(tiles(kLogoutFields, kBhs));
 
 inline constexpr std::array kSnackFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::reserved(at(1), 4),
     row::decimal("iscsi.snack.type", "Type", at(1, 4), 4).named(kSnackTypes),
@@ -346,8 +345,7 @@ inline constexpr std::array kSnackFields{
 static_assert(tiles(kSnackFields, kBhs));
 
 inline constexpr std::array kReadyToTransferFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::reserved(at(1), 24),
     kAhsLength,
@@ -367,8 +365,7 @@ inline constexpr std::array kReadyToTransferFields{
 static_assert(tiles(kReadyToTransferFields, kBhs));
 
 inline constexpr std::array kAsynchronousFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::reserved(at(1), 24),
     kAhsLength,
@@ -390,8 +387,7 @@ inline constexpr std::array kAsynchronousFields{
 static_assert(tiles(kAsynchronousFields, kBhs));
 
 inline constexpr std::array kRejectFields{
-    kReserved0,
-    kImmediate,
+    kReserved01,
     kOpcode,
     row::reserved(at(1), 8),
     row::hex("iscsi.reject.reason", "Reason", at(2), 8).named(kRejectReasons),

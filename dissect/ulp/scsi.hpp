@@ -42,8 +42,8 @@ consteval void add_block_commands(CdbTable& t) {
     using namespace row;
     const auto flags = [](std::string_view name) { return hex(name, "Flags", at(1), 8); };
     of(t.rows, t.used, flags("scsi_sbc.read.flags"), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
-    of(t.rows, t.used, decimal("scsi_sbc.rdprotect", "Protection: RDPROTECT or WRPROTECT", at(1, 0), 3), 0x28, 0x88, 0xa8, 0x2a, 0x8a,
-       0xaa);
+    of(t.rows, t.used, decimal("scsi_sbc.rdprotect", "Protection of what is read", at(1, 0), 3), 0x28, 0x88, 0xa8);
+    of(t.rows, t.used, decimal("scsi_sbc.wrprotect", "Protection of what is written", at(1, 0), 3), 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flag("scsi_sbc.dpo", "Disable page out", at(1, 3)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flag("scsi_sbc.fua", "Force unit access", at(1, 4)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
     of(t.rows, t.used, flag("scsi_sbc.fua_nv", "Force unit access of non-volatile cache", at(1, 6)), 0x28, 0x88, 0xa8, 0x2a, 0x8a, 0xaa);
@@ -100,7 +100,8 @@ consteval void add_device_commands(CdbTable& t) {
     of(t.rows, t.used, hex("scsi.spc.select_report", "Select report", at(2), 8), 0xa0);
     of(t.rows, t.used, decimal("scsi.cdb.alloclen32", "Allocation length", at(6), 32).in("bytes"), 0xa0, 0xa3, 0xa2);
     of(t.rows, t.used, hex("scsi_sbc.sa", "Service action", at(1, 3), 5).named(kServiceActionsIn), 0x9e);
-    of(t.rows, t.used, decimal("scsi_sbc.lba64_add", "Logical block address", at(2), 64), 0x9e);
+    constexpr std::uint64_t kGetLbaStatus = 0x9e12;
+    t.rows[t.used++] = decimal("scsi_sbc.lba64_add", "Logical block address", at(2), 64).part().only_if(at(0), 16, kGetLbaStatus);
     of(t.rows, t.used, decimal("scsi_sbc.alloclen32", "Allocation length", at(10), 32).in("bytes"), 0x9e);
     of(t.rows, t.used, hex("scsi.mpi.service_action", "Service action", at(1, 3), 5).named(kMaintenanceIn), 0xa3);
     of(t.rows, t.used, hex("rdma.scsi.cdb.service_action", "Service action", at(1, 3), 5).named(kMaintenanceOut), 0xa4);
