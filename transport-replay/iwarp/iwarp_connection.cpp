@@ -19,9 +19,10 @@ constexpr Field kSyn = named(kTcpFields, "tcp.flags.syn");
 constexpr Field kFin = named(kTcpFields, "tcp.flags.fin");
 constexpr Field kReset = named(kTcpFields, "tcp.flags.reset");
 
-// Repeated acknowledgments make a sender send again (RFC 5681 3.2), and so does silence for as long (RFC 6298 2.4, as Linux has it).
-// What fills a gap without either came by a longer way.
+// Repeated acknowledgments make a sender send again (RFC 5681 3.2), one of them when a round trip went by (RFC 8985), and so does
+// silence for as long (RFC 6298 2.4, as Linux has it). What fills a gap without any of these came by a longer way.
 constexpr std::uint8_t kSameAcksToResend = 3;
+constexpr Duration kLongerWay{3'000'000};  // more than that makes no other way in one network
 constexpr Duration kLeastTimeout{200'000'000};
 constexpr std::uint32_t kKeepAlive = 1;  // a segment of so many old bytes asks whether the other end is there (RFC 9293 3.8.4)
 
@@ -143,7 +144,9 @@ void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observ
     transport::Way& sender = connection.way(from);
     const Half& receiver = half(other(from));
     const auto since = half(from).stream.gap_since();
-    const bool asked = receiver.same_acks >= kSameAcksToResend || (since && elapsed(*since, observation.time) >= kLeastTimeout);
+    const Duration waited = since ? elapsed(*since, observation.time) : Duration{};
+    const bool asked =
+        receiver.same_acks >= kSameAcksToResend || waited >= kLeastTimeout || (receiver.same_acks > 0 && waited >= kLongerWay);
     switch (arrival) {
         case TcpArrival::in_order: story.arrival = Arrival::in_order; return;
         case TcpArrival::ahead: story.arrival = Arrival::ahead; return;
