@@ -1,9 +1,12 @@
 // Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every field.
 #include <dissect/build.hpp>
 #include <dissect/capture/writer.hpp>
+#include <dissect/mad/notice.hpp>
 #include <tests/parity/specimens.hpp>
+#include <tests/support/omni_path.hpp>
 #include <tests/support/small_upper.hpp>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -94,12 +97,48 @@ Specs mads() {
             if (group_of(management_class) != row.group || row.data == LayerKind::mad_data) continue;
             std::uint64_t n = row.id;
             specs.push_back(mad_packet(management_class, row, Network::roce_v2_ipv4));
+            for (const LayerKind inner : row.inner)
+                if (inner != LayerKind::mad_data) specs.back().headers.push_back({inner});
             fill_from(specs.back(), LayerKind::mad, n);
+            if (row.data == kind::notice) set(specs.back(), "infiniband.notice.isgeneric", 1);
             if (row.group != MadGroup::administration) continue;
             specs.push_back(specs.back());  // the same as data of RMPP
             set(specs.back(), "infiniband.rmpp.rmpptype", kRmppData);
             set(specs.back(), "infiniband.rmpp.data1", 1);
             set(specs.back(), "infiniband.rmpp.data2", kPayloadLength);
+        }
+    return specs;
+}
+
+// A notice of each trap.
+Specs notices() {
+    Specs specs;
+    const MadAttribute& row = *find_attribute(ManagementClass::subnet_lid_routed, 2);
+    for (const ValueName& trap : kTrapNumbers) {
+        std::uint64_t n = trap.value;
+        specs.push_back(mad_packet(ManagementClass::subnet_lid_routed, row, Network::roce_v2_ipv4));
+        fill_from(specs.back(), LayerKind::mad, n);
+        set(specs.back(), "infiniband.notice.isgeneric", 1);
+        set(specs.back(), "infiniband.notice.trapnumberdeviceid", trap.value);
+    }
+    return specs;
+}
+
+// Every attribute of Omni-Path, in records of both types.
+Specs omni_path() {
+    Specs specs;
+    for (const OpaAttribute& row : kOpaAttributes)
+        for (const ManagementClass management_class : tests::classes_of(row)) {
+            std::uint64_t n = row.id;
+            specs.push_back(tests::opa_datagram(management_class, row, (row.id & 1) != 0));
+            const std::size_t attribute =
+                specs.back().headers.size() -
+                static_cast<std::size_t>(std::ranges::count_if(row.layers, [](LayerKind layer) { return layer != LayerKind::frame; }));
+            for (std::size_t i = attribute; i < specs.back().headers.size(); ++i) fill(specs.back().headers[i], n);
+            constexpr std::uint64_t kOnePort = 1 << 24, kGetResponse = 0x81;
+            set(specs.back(), "opa.mad.method", kGetResponse);
+            if (row.layers.front() != LayerKind::frame && row.management_class != 3)
+                set(specs.back(), "opa.mad.attributemodifier", kOnePort);
         }
     return specs;
 }
@@ -265,6 +304,8 @@ std::vector<Capture> write_specimens(const std::string& folder) {
     return {write(folder, "built_opcodes", LinkType::ethernet,
                   opcodes(std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})),
             write(folder, "built_mads", LinkType::ethernet, mads()),
+            write(folder, "built_notices", LinkType::ethernet, notices()),
+            write(folder, "built_omni_path", LinkType::erf, omni_path()),
             write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
             write(folder, "built_erf", LinkType::erf, in_erf()),
             write(folder, "built_lnet", LinkType::ethernet, lnet()),

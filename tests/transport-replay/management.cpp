@@ -90,6 +90,7 @@ TEST_CASE("a sweep shows the nodes, their ports and descriptions") {
     CHECK(middle.ports.size() == 5);
     CHECK(middle.ports.at(4).state == 1);
     CHECK(rate_text(middle.ports.at(2)) == "4x EDR");
+    CHECK(rate_text(middle.ports.at(4)).empty());
     const FabricNode* node = map.find(Lid{5});
     REQUIRE(node != nullptr);
     CHECK(node_text(*node) == "node-3 HCA-1");
@@ -147,7 +148,7 @@ TEST_CASE("requests meet their answers, with status, latency and repetitions") {
     REQUIRE(lost != report().exchanges.end());
     CHECK(text(*lost->path) == "0,1,4");
     CHECK(lost->retries == 2);
-    CHECK(exchange_text(*lost) == "Subn_DirectedRoute Get NodeInfo of lid 65535 to lid 65535 by 0,1,4: unanswered, asked 3 times");
+    CHECK(exchange_text(*lost) == "Subn_DirectedRoute Get NodeInfo along 0,1,4: unanswered, asked 3 times");
     const Exchange& first = report().exchanges.front();
     CHECK(first.latency == Duration{10'000});
     REQUIRE(first.return_path);

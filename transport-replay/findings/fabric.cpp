@@ -49,6 +49,12 @@ std::map<Key, Group> groups(const Timeline& timeline, Keep keep) {
     return found;
 }
 
+// Who asked whom: SMPs of directed routes bear no addresses.
+std::string between(const Exchange& exchange) {
+    if (exchange.path) return fmt::format("A subnet manager, along the path {},", text(*exchange.path));
+    return fmt::format("{}, of {},", text(exchange.requester), text(exchange.responder));
+}
+
 std::string what(const Group& group) { return request_text(group.first->management_class, group.first->method, group.first->attribute); }
 
 }  // namespace
@@ -94,9 +100,8 @@ void management_unanswered(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} asked {} for {} {} and got no answer{}.", text(group.first->requester),
-                                     text(group.first->responder), what(group), times(group.retries + group.count),
-                                     group.first->path ? fmt::format(", first along the path {}", text(*group.first->path)) : ""),
+              .summary = fmt::format("{} asked for {} {} and got no answer.", between(*group.first), what(group),
+                                     times(group.retries + group.count)),
               .advice = "Check that the responder is alive and its M_Key allows the request, that its link is up, and that the tap sees "
                         "both directions."});
 }

@@ -18,6 +18,8 @@ std::string_view name_in(std::span<const ValueName> names, std::uint64_t value) 
     return found == names.end() ? std::string_view{} : found->name;
 }
 
+constexpr std::uint8_t kPortDown = 1;  // 14.2.5.6: nothing runs over a link that is down
+
 // "25.78125 Gb/s (EDR)" -> "EDR"; the name itself where it has none in short.
 std::string_view short_speed(std::string_view name) {
     const auto open = name.rfind('(');
@@ -63,7 +65,7 @@ std::string end_text(const FabricMap& map, const FabricEnd& end) {
 }
 
 std::string rate_text(const FabricPort& port) {
-    if (!port.described) return {};
+    if (!port.described || port.state <= kPortDown) return {};
     const std::string_view width = name_in(kLinkWidths, port.width_active);
     const std::string_view speed = short_speed(port.speed_extended_active != 0 ? name_in(kLinkSpeedsExtActive, port.speed_extended_active)
                                                                                : name_in(kLinkSpeeds, port.speed_active));

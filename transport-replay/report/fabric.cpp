@@ -151,15 +151,15 @@ std::string sum_text(const ExchangeSum& sum) {
     if (sum.retries != 0) out += fmt::format(", {}", counted(sum.retries, "repetition"));
     if (sum.timed == 0) return out;
     const auto mean = Duration{std::to_underlying(sum.latency_sum) / static_cast<std::int64_t>(sum.timed)};
-    if (sum.timed == 1) return out + fmt::format("; after {}", duration_text(mean));
+    if (sum.fastest == sum.slowest) return out + fmt::format("; after {}", duration_text(mean));
     return out +
            fmt::format("; after {} to {}, {} on average", duration_text(sum.fastest), duration_text(sum.slowest), duration_text(mean));
 }
 
 std::string exchange_text(const Exchange& exchange) {
-    std::string out = fmt::format("{} of {} to {}", request_text(exchange.management_class, exchange.method, exchange.attribute),
-                                  text(exchange.requester), text(exchange.responder));
-    if (exchange.path) out += fmt::format(" by {}", text(*exchange.path));
+    std::string out = request_text(exchange.management_class, exchange.method, exchange.attribute);
+    if (exchange.path) out += fmt::format(" along {}", text(*exchange.path));
+    else out += fmt::format(" of {} to {}", text(exchange.requester), text(exchange.responder));
     out += fmt::format(": {}", name(exchange.outcome));
     if (exchange.status != 0) out += fmt::format(", {}", status_text(exchange.management_class, exchange.status));
     if (exchange.retries != 0) out += fmt::format(", asked {}", counted(exchange.retries + 1U, "time"));
