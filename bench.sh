@@ -32,6 +32,11 @@ make_capture "$large" "$packets" 1024 64 1000
 make_capture "rc-64-$packets.pcap" "$packets" 64
 make_capture "headers-64-$packets.pcap" "$packets" 1024 64 1000 128
 make_capture "headers-100000-$packets.pcap" $((4 * packets)) 1024 100000 1000 128
+nvme=$data/nvme-$packets.pcap
+if [[ ! -e $nvme ]]; then
+    echo "qpscope: making $nvme" >&2
+    "$bin/bench_generate_nvme" "$nvme" $((packets / 8)) >"$nvme.truth"
+fi
 if [[ -n ${BENCH_LONG:-} ]]; then make_capture "headers-long-$packets.pcap" $((10 * packets)) 1024 64 1000 128; fi
 if [[ ! -e $data/$large.zst ]]; then zstd -q -1 "$data/$large" -o "$data/$large.zst.part" && mv "$data/$large.zst.part" "$data/$large.zst"; fi
 

@@ -29,18 +29,19 @@ part_dev() { need_packages build test && build_preset dev 9 && run_ctest dev; }
 part_asan() { need_packages build test asan && build_preset asan 20 && run_ctest asan; }
 part_clang() { need_packages build test clang && build_preset clang 15 && run_ctest clang; }
 
-# Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository.
+# Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository. Of a
+# header that changed: those that include it themselves.
 tidy_files() {
     local base changed
     if [[ $tidy != all ]] && base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse -q --verify HEAD~1 2>/dev/null); then
         [[ $base != "$(git rev-parse HEAD)" ]] || base=$(git rev-parse -q --verify HEAD~1 || echo "$base")
         changed=$(git diff --name-only --diff-filter=d "$base" -- "${rooms[@]}" && git ls-files -o --exclude-standard -- "${rooms[@]}")
-        if ! grep -q '\.hpp$' <<<"$changed"; then
-            grep '\.cpp$' <<<"$changed" | sort -u
-            return 0
-        fi
-        echo "qpscope: a header changed, so every file of its room is linted" >&2
-        grep '\.hpp$' <<<"$changed" | cut -d/ -f1 | sort -u | while read -r room; do find "$room" -name '*.cpp'; done | sort
+        {
+            grep '\.cpp$' <<<"$changed"
+            grep '\.hpp$' <<<"$changed" | while read -r header; do
+                grep -rlE --include='*.cpp' "#include [<\"]([^>\"]*/)?${header##*/}[>\"]" "${rooms[@]}"
+            done
+        } | sort -u
         return 0
     fi
     find "${rooms[@]}" -name '*.cpp' | sort

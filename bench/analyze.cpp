@@ -2,10 +2,6 @@
 //
 // Decodes, observes and analyses a batch at a time, as `qpscope analyze -j 1` does, and prints packets, best and median seconds, and
 // what was found, so that it can be held against what bench_generate says it wrote.
-#include <dissect/capture/capture_file.hpp>
-#include <dissect/packet.hpp>
-#include <transport-replay/analysis.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -15,38 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "in_process.hpp"
 #include <fmt/format.h>
 
-namespace {
-
-using namespace qps;
-
-std::optional<transport::Timeline> analyse(const char* path) {
-    auto capture = dissect::CaptureFile::open(path);
-    if (!capture) return {};
-    transport::Analysis analysis;
-    dissect::Batch batch;
-    dissect::Packet packet;
-    std::vector<transport::Observation> seen;
-    while (capture->read(batch)) {
-        const std::size_t count = batch.frames.size();
-        seen.resize(std::max(seen.size(), count));
-        for (std::size_t i = 0; i < count; ++i) {
-            dissect::decode(batch.frames[i], packet);
-            transport::observe(packet, seen[i]);
-        }
-        const auto ahead = [&](std::size_t i, std::size_t places) -> const transport::Observation& {
-            return seen[std::min(i + places * transport::Analysis::kAhead, count - 1)];
-        };
-        for (std::size_t i = 0; i < count; ++i) {
-            analysis.prefetch(ahead(i, 3), ahead(i, 2), ahead(i, 1));
-            static_cast<void>(analysis.observe(seen[i]));
-        }
-    }
-    return analysis.finish(capture->drops());
-}
-
-}  // namespace
+namespace bench = qps::bench;
+namespace transport = qps::transport;
 
 int main(int argc, char** argv) {
     const std::span arguments(argv, static_cast<std::size_t>(argc));
@@ -63,7 +32,7 @@ int main(int argc, char** argv) {
     std::optional<transport::Timeline> timeline;
     for (std::size_t i = 0; i < rounds; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        timeline = analyse(arguments[1]);
+        timeline = bench::analyse(arguments[1]);
         seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
         if (!timeline) {
             fmt::print(stderr, "bench_analyze: cannot read {}\n", arguments[1]);

@@ -7,6 +7,7 @@ set -euo pipefail
 export LC_ALL=C
 bin=$1 data=$2 packets=$3
 large=$data/lossy-1024-$packets.pcap small=$data/rc-64-$packets.pcap
+nvme=$data/nvme-$packets.pcap
 headers=$data/headers-64-$packets.pcap many=$data/headers-100000-$packets.pcap long=$data/headers-long-$packets.pcap
 rounds=${BENCH_ROUNDS:-5}
 rival_rounds=${BENCH_RIVAL_ROUNDS:-2}  # the rival takes most of a minute for a round
@@ -37,7 +38,7 @@ clock() {
     field anon <<<"$line" >>"$samples/$name.anon"
 }
 
-cat "$large" "$small" "$headers" "$many" "$large.zst" >/dev/null  # into the page cache
+cat "$large" "$small" "$headers" "$many" "$nvme" "$large.zst" >/dev/null  # into the page cache
 for ((round = 1; round <= rounds; ++round)); do
     echo "round $round of $rounds" >&2
     take floor-large "$bin/bench_floor" "$large"
@@ -54,6 +55,7 @@ for ((round = 1; round <= rounds; ++round)); do
     field all_s <"$samples/window.$round" >>"$samples/window-large"
     take headers "$bin/bench_analyze" "$headers"
     take many "$bin/bench_analyze" "$many"
+    "$bin/bench_upper" "$nvme" nvme 1 | field ratio >>"$samples/upper"
     clock analyze-many "$bin/qpscope" analyze "$many"
     clock check-many "$bin/qpscope" check --fail-on never "$many"
     if ((round <= rival_rounds)); then
@@ -116,6 +118,7 @@ target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)
 target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
 target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5
 target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 500
+target "analyse with NVMe / without, 4 KiB reads" "$(median "$samples/upper")" "" "<=" 1.25
 target "qpscope check / qpscope analyze, 1 KiB" "$(ratio check-large analyze-large)" "" "<=" 1.5
 target "check / analyze, 100,000 queue pairs" "$(ratio check-many analyze-many)" "" "<=" 1.5
 target "the window / qpscope analyze, 1 KiB" "$(ratio window-large analyze-large)" "" "<=" 1.3

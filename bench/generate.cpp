@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "conversation.hpp"
+#include "pcap_writer.hpp"
 #include "roce_frame.hpp"
 #include <fmt/format.h>
 
@@ -27,7 +28,6 @@ constexpr std::uint32_t kQueuePairs = 8;              // unless said: enough tha
 constexpr std::uint32_t kQueuePairsOfHosts = 16;      // between two hosts
 constexpr std::uint32_t kMostQueuePairs = 1'000'000;  // their numbers have 24 bits
 constexpr std::uint64_t kGap = 100;                   // ns between packets: about 1 KiB at 100 Gbit/s
-constexpr std::uint64_t kStart = 1'700'000'000;       // s since 1970
 constexpr std::uint32_t kSnap = 262144;               // unless said: everything
 constexpr std::uint64_t kMillion = 1'000'000;
 
@@ -70,35 +70,7 @@ FrameFields fields_of(const Turn& turn, std::uint32_t number, std::uint32_t payl
     return fields;
 }
 
-class Capture {
-public:
-    Capture(std::FILE* file, std::uint32_t snap) : file_(file), snap_(snap) {
-        for (const std::uint32_t word : {0xa1b23c4dU, 0x00040002U, 0U, 0U, snap, 1U}) header_.little(word, 4);
-        put(header_);
-    }
-    void add(const FrameFields& fields, std::uint64_t time) {
-        write_frame(frame_, fields, snap_);
-        header_.clear();
-        header_.little(kStart + time / 1'000'000'000, 4);
-        header_.little(time % 1'000'000'000, 4);
-        header_.little(frame_.all().size(), 4);
-        header_.little(frame_length(fields), 4);
-        put(header_);
-        put(frame_);
-    }
-    [[nodiscard]] bool good() const { return good_; }
-
-private:
-    void put(const Writer& out) { good_ = good_ && std::fwrite(out.all().data(), 1, out.all().size(), file_) == out.all().size(); }
-
-    std::FILE* file_;
-    std::uint32_t snap_;
-    bool good_ = true;
-    Writer header_;
-    Writer frame_;
-};
-
-Truth fill(Capture& capture, const Order& order) {
+Truth fill(PcapWriter& capture, const Order& order) {
     std::vector<Conversation> conversations(order.queue_pairs);
     std::vector<std::uint16_t> identifications(order.queue_pairs * std::size_t{2});  // of each end
     const auto loss = static_cast<std::uint32_t>((std::uint64_t{order.lost_per_million} << 32) / kMillion);
@@ -151,7 +123,7 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "bench_generate: cannot write {}\n", part);
         return 1;
     }
-    Capture capture(file.get(), order->snap);
+    PcapWriter capture(file.get(), order->snap);
     const Truth truth = fill(capture, *order);
     if (!capture.good() || std::fflush(file.get()) != 0 || std::rename(part.c_str(), arguments[1]) != 0) {
         fmt::print(stderr, "bench_generate: cannot write {}\n", part);

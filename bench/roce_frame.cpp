@@ -35,7 +35,7 @@ std::uint32_t icrc_of(std::span<const std::uint8_t> frame) {
 }
 
 std::size_t extension_length(const FrameFields& fields) {
-    if (fields.opcode == BthOpcode::acknowledge) return 4;
+    if (fields.opcode == BthOpcode::acknowledge || fields.opcode == BthOpcode::send_only_invalidate) return 4;
     return fields.opcode == BthOpcode::write_first ? 16 : 0;
 }
 
@@ -68,6 +68,8 @@ void write_transport(Writer& out, const FrameFields& fields) {
     if (fields.opcode == BthOpcode::acknowledge) {
         out.big(fields.syndrome, 1);
         out.big(fields.msn & 0xffffff, 3);
+    } else if (fields.opcode == BthOpcode::send_only_invalidate) {
+        out.big(fields.key, 4);
     } else if (fields.opcode == BthOpcode::write_first) {
         out.big(fields.address, 8);
         out.big(fields.key, 4);
@@ -96,7 +98,9 @@ void write_frame(Writer& out, const FrameFields& fields, std::size_t bytes) {
     const std::size_t headers = out.all().size();
     const bool whole = bytes >= frame_length(fields);
     const std::size_t room = std::max(bytes, headers) - headers;  // headers stay whole
-    out.noise(fields.payload_seed, whole ? fields.payload_bytes : std::min<std::size_t>(room, fields.payload_bytes));
+    const std::size_t payload = whole ? fields.payload_bytes : std::min<std::size_t>(room, fields.payload_bytes);
+    if (fields.payload.empty()) out.noise(fields.payload_seed, payload);
+    else out.copy(fields.payload.first(payload));
     if (whole) out.little(icrc_of(out.all()), kIcrc);
 }
 

@@ -14,10 +14,12 @@ enum class BthOpcode : std::uint8_t {
     send_first = 0x00,
     send_middle = 0x01,
     send_last = 0x02,
+    send_only = 0x04,
     write_first = 0x06,
     write_middle = 0x07,
     write_last = 0x08,
     acknowledge = 0x11,
+    send_only_invalidate = 0x17,
 };
 
 // What differs from one frame to the next.
@@ -31,12 +33,13 @@ struct FrameFields {
     std::uint32_t psn = 0;
     bool ack_request = false;
     std::uint64_t address = 0;  // WRITE first: RETH
-    std::uint32_t key = 0;
+    std::uint32_t key = 0;      // of it; SEND with invalidate: what is invalidated
     std::uint32_t dma_length = 0;
     std::uint8_t syndrome = 0;  // acknowledge: AETH
     std::uint32_t msn = 0;
-    std::uint32_t payload_bytes = 0;  // a multiple of 4
-    std::uint64_t payload_seed = 0;   // the same seed makes the same payload
+    std::uint32_t payload_bytes = 0;          // a multiple of 4
+    std::uint64_t payload_seed = 0;           // the same seed makes the same payload
+    std::span<const std::uint8_t> payload{};  // in place of one made of the seed: as long as payload_bytes says
 };
 
 class Writer {
@@ -51,6 +54,7 @@ public:
     void set_big(std::size_t at, std::uint32_t value, int width) {
         for (int i = 0; i < width; ++i) bytes_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * (width - 1 - i));
     }
+    void copy(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     // Bytes that no compressor shrinks: the worst case for the compressed inputs.
     void noise(std::uint64_t seed, std::size_t count);
     [[nodiscard]] std::span<const std::uint8_t> all() const { return bytes_; }

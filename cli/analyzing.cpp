@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "decoding.hpp"
+#include "decoding_as.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -30,7 +31,7 @@ struct Ended {
 // The analysis of all inputs, and who listens to it.
 class Analyst {
 public:
-    Analyst(const Options& options, const Listening& listening) : options_(options), listening_(listening), analysis_({sink()}) {}
+    Analyst(const Options& options, const Listening& listening) : options_(options), listening_(listening), analysis_(settings()) {}
     Analyst(const Analyst&) = delete;
     Analyst& operator=(const Analyst&) = delete;
 
@@ -72,20 +73,29 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    std::function<void(ConnectionId, End, const Message&)> sink() {
-        if (!listening_.message) return {};
-        return [this](ConnectionId connection, End requester, const Message& message) {
-            if (!rehearsing_) ended_.push_back({connection, requester, message});
-        };
+    AnalysisSettings settings() {
+        AnalysisSettings settings{.hints = options_.hints};
+        if (listening_.message)
+            settings.message = [this](ConnectionId connection, End requester, const Message& message) {
+                if (!rehearsing_) ended_.push_back({connection, requester, message});
+            };
+        if (listening_.operation)
+            settings.operation = [this](const UpperOperation& operation) {
+                if (!rehearsing_) operations_.push_back(operation);
+            };
+        return settings;
     }
     void hand_on() {
         for (const Ended& each : ended_) listening_.message(each.connection, each.requester, each.message);
         ended_.clear();
+        for (const UpperOperation& each : operations_) listening_.operation(each);
+        operations_.clear();
     }
 
     const Options& options_;
     const Listening& listening_;
     std::vector<Ended> ended_;
+    std::vector<UpperOperation> operations_;
     Analysis analysis_;
     Drops drops_;
     bool rehearsing_ = false;
@@ -107,7 +117,7 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
     Analyzed analyzed;
     Analyst analyst(options, listening);
     std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
-    if (filter.needs_annotation()) annotator.emplace();
+    if (filter.needs_annotation()) annotator.emplace(known_before(options, filter.needs_upper() ? LookAhead::all : LookAhead::none).hints);
     std::uint64_t frames = 0;  // of the inputs before
     analyzed.code = for_each_input(options, [&](Input& input, Progress& progress) {
         analyzed.any = true;

@@ -12,6 +12,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_check(const Options& options);
 [[nodiscard]] ExitCode run_connections(const Options& options);
 [[nodiscard]] ExitCode run_messages(const Options& options);
+[[nodiscard]] ExitCode run_operations(const Options& options);
 [[nodiscard]] ExitCode run_findings(const Options& options);
 [[nodiscard]] ExitCode run_cm(const Options& options);
 [[nodiscard]] ExitCode run_timeline(const Options& options);
@@ -25,7 +26,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_peer(const Options& options);
 [[nodiscard]] ExitCode run_pingpong(const Options& options);
 [[nodiscard]] ExitCode run_conform(const Options& options);
-[[nodiscard]] ExitCode write_script_of(const Options& options);  // conform --script-of
+[[nodiscard]] ExitCode write_script_of(const Options& given);  // conform --script-of
 
 // The programs of `peer`, a line each.
 [[nodiscard]] std::string program_list();

@@ -23,7 +23,8 @@ void show_candidates(const Options& options, const transport::Timeline& timeline
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline)) {
         if (!wanted(options, candidate.connection)) continue;
-        const ConnectionRow row{*timeline.find(candidate.connection), over.contains(candidate.connection), candidate.reasons};
+        const ConnectionRow row{*timeline.find(candidate.connection), over.contains(candidate.connection), candidate.reasons,
+                                timeline.upper.find(candidate.connection)};
         sheet.add(connection_columns(), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
@@ -36,7 +37,7 @@ void show_all(const Options& options, const transport::Timeline& timeline, Sheet
     const auto over = given_up(timeline);
     for (const Connection& connection : timeline.connections) {
         if (!wanted(options, connection.uid)) continue;
-        const ConnectionRow row{connection, over.contains(connection.uid), {}};
+        const ConnectionRow row{connection, over.contains(connection.uid), {}, timeline.upper.find(connection.uid)};
         sheet.add(connection_columns(), row, tone_of(row));
     }
     if (timeline.connections.empty()) tell_none(options, "connections");

@@ -1,11 +1,14 @@
-// `follow`: what the messages of one connection carried, byte for byte, each once.
+// `follow`: what the messages of one connection carried, byte for byte, each once; where its protocol is known with the operation
+// that each belongs to, and on request as field trees.
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
+#include <dissect/ulp/upper.hpp>
 #include <transport-replay/instant.hpp>
 #include <transport-replay/payload_store.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>
+#include <transport-replay/report/upper.hpp>
 #include <transport-replay/report/verbs.hpp>
 
 #include <cstdio>
@@ -14,6 +17,7 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "decoding_as.hpp"
 #include "report.hpp"
 #include <fmt/format.h>
 
@@ -39,6 +43,7 @@ public:
         if (!is_followed(story.connection)) return;
         ends_.learn(observation, story);
         store_.keep(observation, story);
+        if (story.upper.protocol != UpperProtocol::none) hints_[static_cast<std::size_t>(story.from)] = story.upper;
     }
 
     void message(ConnectionId connection, End requester, const Message& message) {
@@ -87,8 +92,25 @@ private:
                              seconds_text(elapsed(start_.value_or(Instant{}), message.first_time)), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
                              psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
-        append_hex_dump(text_, payload.bytes);
+        if (message.upper) text_ += fmt::format("    {}\n", label_text(*message.upper));
+        if (const Packet* decoded = decoded_message(requester, message, payload)) append_tree(text_, *decoded);
+        else append_hex_dump(text_, payload.bytes);
         text_ += '\n';
+    }
+
+    // A message of a protocol that is known; nothing where it is not, or where nobody asked for it.
+    const Packet* decoded_message(End requester, const Message& message, const MessagePayload& payload) {
+        const UpperHint& hint = hints_[static_cast<std::size_t>(requester)];
+        if (!options_.decode || message.verb != Verb::send || hint.protocol == UpperProtocol::none) return nullptr;
+        decode_message(payload.bytes, hint, decoded_);
+        return &decoded_;
+    }
+
+    void add_operation(const UpperLabel& label) {
+        document_.add("protocol", info(label.protocol).word);
+        document_.add("operation", operation_name(label.protocol, label.code));
+        document_.add("operation_tag", label.tag);
+        document_.add("operation_part", part_name(label.part));
     }
 
     void add_message(End requester, const Message& message, const MessagePayload& payload) {
@@ -108,6 +130,12 @@ private:
         document_.add("missing_bytes", payload.missing_bytes);
         document_.add("cut_bytes", payload.cut_bytes);
         document_.add("payload", hex);
+        if (message.upper) add_operation(*message.upper);
+        if (const Packet* decoded = decoded_message(requester, message, payload)) {
+            std::string json;
+            append_json(json, *decoded);
+            document_.add_json("decoded", json);
+        }
         document_.close();
         if (options_.format == OutputFormat::ndjson) text_ += '\n';
     }
@@ -135,6 +163,8 @@ private:
     Document document_;
     PayloadStore store_;
     KnownEnds ends_;
+    std::array<UpperHint, 2> hints_;  // of what each end sends
+    Packet decoded_;                  // the message asked for last
     std::optional<Instant> start_;
     std::uint64_t number_ = 0;
     std::uint64_t written_ = 0;
@@ -142,13 +172,20 @@ private:
 
 }  // namespace
 
-ExitCode run_follow(const Options& options) {
+ExitCode run_follow(const Options& asked) {
+    Options options = asked;
+    if (options.decode && options.raw) {
+        fmt::print(stderr, "qpscope: --raw writes bytes and --decode what they mean: one of them\n");
+        return ExitCode::usage;
+    }
     if (has_rows(options.format)) {
         fmt::print(stderr, "qpscope: follow has no rows; use -f table, json or ndjson, or --raw\n");
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
+    // Messages before the one that settled the protocol are decoded too. A filter makes other connections of the same packets.
+    if (options.decode && options.filter.empty()) options.hints = known_before(options, LookAhead::all).hints;
     Output output(options);
     if (!output.ok()) return finish(output);
     std::optional<Following> following;

@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "decoding_as.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -265,7 +266,8 @@ ExitCode run_info(const Options& options) {
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
-    if (filter->needs_annotation()) annotator.emplace();
+    if (filter->needs_annotation())
+        annotator.emplace(known_before(options, filter->needs_upper() ? LookAhead::all : LookAhead::none).hints);
     Output output(options);
     if (!output.ok()) return finish(output);
     Reports reports(options, output);

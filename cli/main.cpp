@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "decoding_as.hpp"
 #include "input.hpp"
 #include "options.hpp"
 #include "quantity.hpp"
@@ -45,6 +46,7 @@ struct Takes {
     bool conform = false;
     bool replayed = false;
     bool verdicts = false;
+    bool operations = false;
 };
 
 struct Command {
@@ -86,6 +88,15 @@ constexpr std::array kCommands{
             "Rows come in the order in which messages end: those that never do come last.",
             {.captures = true, .analysis = true},
             run_messages},
+    Command{"operations",
+            "what upper protocols asked for (NVMe, iSER, NFS, ...): counts, rates, latencies and their parts; --list: a row each",
+            "  qpscope operations trace.pcap\n"
+            "  qpscope operations --list --slower-than 10ms trace.pcap\n"
+            "  qpscope operations --list --failed --protocol nvme -f csv trace.pcap > failed.csv\n"
+            "  qpscope operations --decode-as 3=nvme,4=nvme --operation Read trace.pcap\n\n"
+            "Of an operation that moved data the latency has three parts: until its data began, the data, and from there to the answer.",
+            {.captures = true, .analysis = true, .operations = true},
+            run_operations},
     Command{"findings",
             "what went wrong, whose fault it is and what to do",
             "  qpscope findings trace.pcap\n"
@@ -288,6 +299,7 @@ void add_followed_options(CLI::App& app, Options& options) {
         ->check(CLI::Validator(check_connection, ""))
         ->type_name("UID");
     app.add_flag("--raw", options.raw, "The bytes themselves, one message after the other");
+    app.add_flag("--decode", options.decode, "Messages of a protocol that is known as field trees");
     add_choice(app, "--from", options.whose, kEnds, "Only messages that this end asked for: a, b or both");
     app.add_option("--message", options.message_number, "Only this one of them, counted from 1")->type_name("NUMBER");
 }
@@ -308,6 +320,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (takes.interval)
         add_quantity(app, "--interval", "TIME", options.interval, "Length of an interval: 100us, 1ms (the default), 1s, ...",
                      [](const std::string& text) { return read_time(text, "interval"); });
+    if (takes.operations) add_operation_options(app, options.operations);
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit code 1 where a finding is as severe: note, warning or error");
 }
 
@@ -358,6 +371,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_live_settings(*sub->add_option_group("Who it is on the wire"), options.live);
     }
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
+    const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts;
+    if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
     if (command.takes.columns)
         sub->add_option("-e,--column", options.columns, "A column: a field name (`qpscope fields`), or source, destination, protocol, line")
             ->type_name("FIELD")

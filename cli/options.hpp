@@ -4,6 +4,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/finding.hpp>
 #include <transport-replay/report/format.hpp>
+#include <transport-replay/upper/upper_hints.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "conform_options.hpp"
 #include "conversation_options.hpp"
 #include "live_options.hpp"
+#include "operation_options.hpp"
 
 namespace qps::cli {
 
@@ -51,6 +53,9 @@ struct Options {
     std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
     bool raw = false;                                  // follow: bytes instead of text
     bool markdown = false;                             // findings: each as a ticket
+    bool decode = false;                               // follow: messages of a known protocol as field trees
+    transport::UpperHints hints;                       // --decode-as
+    OperationOptions operations;
 
     LiveOptions live;  // of the commands that speak on a wire
 

@@ -9,6 +9,7 @@
 #include "columns.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "decoding_as.hpp"
 #include "tone.hpp"
 #include <fmt/format.h>
 
@@ -170,7 +171,9 @@ ExitCode run_packets(const Options& options) {
     auto columns = columns_of(options);
     if (!filter || !columns) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
-    if (filter->needs_annotation() || needs_annotation(*columns)) annotator.emplace();
+    const bool upper = filter->needs_upper() || needs_upper(*columns);
+    if (filter->needs_annotation() || needs_annotation(*columns) || !options.hints.empty())
+        annotator.emplace(known_before(options, upper ? LookAhead::all : LookAhead::none).hints);
     if (!options.capture.empty()) return copy_packets(options, *filter, annotator ? &*annotator : nullptr);
     Output output(options);
     if (!output.ok()) return finish(output);

@@ -17,7 +17,6 @@ namespace qps::cli {
 
 using namespace transport;
 using namespace transport::live;
-using dissect::Duration;
 using dissect::Instant;
 using live::Endpoint;
 

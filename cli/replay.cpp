@@ -16,7 +16,7 @@
 #include "decoding.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <time.h>
+#include <ctime>
 
 namespace qps::cli {
 

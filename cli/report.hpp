@@ -15,6 +15,9 @@ namespace qps::cli {
 // The whole capture; connections and findings as far as the options want them.
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color);
 
+// What the connections carried, a paragraph a protocol; nothing where none is known.
+void append_carried(std::string& out, const Options& options, const transport::Timeline& timeline);
+
 // The findings for people, worst first, those of one id folded into one block.
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color);
 // One of them.

@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "decoding_as.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -91,7 +92,8 @@ ExitCode run_show(const Options& options) {
     if (!filter || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
     std::optional<transport::Annotator> annotator;
-    if (filter->needs_annotation()) annotator.emplace();
+    KnownBefore known = known_before(options, filter->needs_upper() ? LookAhead::all : LookAhead::beginning);
+    if (filter->needs_annotation() || known.any) annotator.emplace(std::move(known.hints));
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
     Output output(options);
     if (!output.ok()) return finish(output);

@@ -23,6 +23,6 @@ namespace qps::cli {
 inline constexpr std::string_view kToneEnd = "\033[0m";
 
 // Text between the sequence of its tone and the end of it; bare where it is plain.
-void append_toned(std::string& out, transport::Tone tone, std::string_view text);
+void append_toned(std::string& out, transport::Tone its, std::string_view text);
 
 }  // namespace qps::cli

@@ -76,7 +76,8 @@ std::optional<Measures> read_measures(const CheckOptions& options) {
     if (!profile) return std::nullopt;
     Measures measures{.profile = std::move(*profile), .earlier = {}};
     if (options.compare.empty()) return measures;
-    if (!(measures.earlier = read_earlier(options))) return std::nullopt;
+    measures.earlier = read_earlier(options);
+    if (!measures.earlier) return std::nullopt;
     // What is not asked now has not changed.
     std::erase_if(measures.earlier->results, [&](const EarlierResult& each) { return !is_wanted_check(options, *each.check); });
     return measures;

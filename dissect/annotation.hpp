@@ -5,6 +5,7 @@
 #pragma once
 
 #include <dissect/types.hpp>
+#include <dissect/ulp/upper_hint.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,7 @@ struct Annotation {
     std::uint32_t psn_missing = 0;         // skipped before this packet
     std::uint32_t messages_completed = 0;  // by this packet
     std::optional<Duration> latency;       // of the last of these
+    UpperHint upper;                       // what its payload is
 };
 
 }  // namespace qps::dissect

@@ -56,6 +56,17 @@ template <class T>
     return have > width ? value >> (have - width) : value;
 }
 
+// The same for headers that are little-endian: bits are counted from the least significant bit of byte 0 on, through the bytes.
+[[nodiscard]] constexpr std::uint64_t read_bits_le(Bytes bytes, std::size_t bit, std::size_t width) {
+    const std::size_t first = bit / 8;
+    const std::size_t last = (bit + width + 7) / 8;  // one past the last byte touched
+    if (width == 0 || width > 64 || last > bytes.size()) return 0;
+    std::uint64_t value = static_cast<std::uint64_t>(bytes[first]) >> (bit % 8);
+    std::size_t have = 8 - bit % 8;
+    for (std::size_t i = first + 1; i < last; ++i, have += 8) value |= static_cast<std::uint64_t>(bytes[i]) << have;
+    return width < 64 ? value & ((std::uint64_t{1} << width) - 1) : value;
+}
+
 // Writes the low `width` bits of `value` where read_bits() reads them; writes nothing where they do not fit.
 constexpr void write_bits(MutableBytes bytes, std::size_t bit, std::size_t width, std::uint64_t value) {
     if (width == 0 || width > 64 || (bit + width + 7) / 8 > bytes.size()) return;
@@ -64,6 +75,16 @@ constexpr void write_bits(MutableBytes bytes, std::size_t bit, std::size_t width
         const auto mask = static_cast<std::byte>(0x80U >> (at % 8));
         const bool one = (value >> (width - 1 - i) & 1U) != 0;
         bytes[at / 8] = one ? bytes[at / 8] | mask : bytes[at / 8] & ~mask;
+    }
+}
+
+// Likewise for read_bits_le().
+constexpr void write_bits_le(MutableBytes bytes, std::size_t bit, std::size_t width, std::uint64_t value) {
+    if (width == 0 || width > 64 || (bit + width + 7) / 8 > bytes.size()) return;
+    for (std::size_t i = 0; i < width; ++i) {
+        const std::size_t at = bit + i;
+        const auto mask = static_cast<std::byte>(1U << (at % 8));
+        bytes[at / 8] = (value >> i & 1U) != 0 ? bytes[at / 8] | mask : bytes[at / 8] & ~mask;
     }
 }
 

@@ -20,7 +20,8 @@ std::optional<Value> value_of(const Packet& packet, const Layer& layer, const Fi
     const std::size_t available = bytes.size() * 8;
     if (field.when.width != 0) {
         if (std::size_t{field.when.bit} + field.when.width > available) return std::nullopt;
-        if (read_bits(bytes, field.when.bit, field.when.width) != field.when.value) return std::nullopt;
+        const auto bits = field.little ? read_bits_le : read_bits;
+        if (bits(bytes, field.when.bit, field.when.width) != field.when.value) return std::nullopt;
     }
     if (field.width == kToEnd) {
         const Bytes rest = slice(bytes, field.bit / 8);
@@ -45,7 +46,7 @@ bool set_value(MutableBytes header, const Field& field, const Value& value) {
     const std::uint64_t raw = value.number / field.factor;
     if (field.width < 64 && raw >> field.width != 0) return false;
     if ((std::size_t{field.bit} + field.width + 7) / 8 > header.size()) return false;
-    write_bits(header, field.bit, field.width, raw);
+    (field.little ? write_bits_le : write_bits)(header, field.bit, field.width, raw);
     return true;
 }
 

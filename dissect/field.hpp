@@ -69,7 +69,7 @@ struct ValueName {
 struct When {
     std::uint16_t bit = 0;
     std::uint16_t width = 0;  // 0: always there
-    std::uint64_t value = 0;
+    std::uint64_t value = 0;  // counted and read as the field itself is
 };
 
 // A conclusion from the packet; nothing where it does not apply.
@@ -85,6 +85,7 @@ struct Field {
     Format format = Format::decimal;
     bool is_part = false;
     bool annotated = false;      // computed, from the packet's annotation
+    bool little = false;         // little-endian: `bit` counts from the least significant bit of byte 0 on (NVMe, SMB)
     std::uint8_t digits = 0;     // fixed_point only
     std::uint16_t factor = 1;    // value = bits * factor (an IPv4 header length counts 4 bytes)
     std::string_view unit = {};  // shown after the value
@@ -111,6 +112,11 @@ struct Field {
     [[nodiscard]] constexpr Field times(std::uint16_t by) const {
         Field f = *this;
         f.factor = by;
+        return f;
+    }
+    [[nodiscard]] constexpr Field le() const {
+        Field f = *this;
+        f.little = true;
         return f;
     }
     // Of a computed field: how many bits its value has, for people.
@@ -141,7 +147,8 @@ struct Field {
     [[nodiscard]] constexpr bool computed() const { return compute != nullptr; }
 };
 
-// Bit number of bit `bit` of byte `byte`, as the specification's tables write "43:5".
+// Bit number of bit `bit` of byte `byte`, as the specification's tables write "43:5"; of a little-endian field, bit 0 is the
+// least significant one.
 [[nodiscard]] constexpr std::uint16_t at(unsigned byte, unsigned bit = 0) { return static_cast<std::uint16_t>(byte * 8 + bit); }
 
 // One constructor per format; `bit` from at(), `width` in bits.
@@ -213,7 +220,7 @@ template <std::size_t N>
 
 // The bits of a field whose place is known at compile time, from a header that starts at `header[0]`.
 [[nodiscard]] constexpr std::uint64_t read(Bytes header, const Field& field) {
-    return read_bits(header, field.bit, field.width) * field.factor;
+    return (field.little ? read_bits_le(header, field.bit, field.width) : read_bits(header, field.bit, field.width)) * field.factor;
 }
 
 struct Header {

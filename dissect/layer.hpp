@@ -1,6 +1,7 @@
 // Layer: one header (or payload, or trailer) of a packet: what it is and where in the frame it lies.
 //
-// Kinds are a closed list; headers.hpp has a row for each, and a test demands it.
+// Kinds below kFirstUpperKind are a closed list. Families with many headers of their own number theirs beside their tables, in
+// the ranges below: what is added there recompiles nothing else. The registry has a row for each kind and refuses two for one.
 #pragma once
 
 #include <dissect/fault.hpp>
@@ -102,12 +103,38 @@ enum class LayerKind : std::uint8_t {
     cm_lap,
     cm_apr,
     cm_ip_private,
+    // recognised and named, not decoded
+    ultra_ethernet,
     // bytes that nothing above explains
     data,
     count_,
 };
 
-inline constexpr std::size_t kLayerKinds = static_cast<std::size_t>(LayerKind::count_);
+inline constexpr std::size_t kLayerKinds = 256;  // room: not every number has a kind
+
+// The first kind of each family that numbers its own; the next family's ends it.
+namespace first_kind {
+// Upper protocols: layers that only who follows connections can find, see dissect/ulp/upper.hpp.
+inline constexpr std::uint8_t nvme = 96;
+inline constexpr std::uint8_t iser = 124;
+inline constexpr std::uint8_t srp = 146;
+inline constexpr std::uint8_t rpc_rdma = 160;
+inline constexpr std::uint8_t smb_direct = 178;
+inline constexpr std::uint8_t rds = 186;
+inline constexpr std::uint8_t ipoib = 190;
+inline constexpr std::uint8_t rsockets = 193;
+inline constexpr std::uint8_t lnet = 195;
+inline constexpr std::uint8_t iwarp = 203;
+// Told by the packet alone.
+inline constexpr std::uint8_t management = 220;  // more attributes of management datagrams
+inline constexpr std::uint8_t omni_path = 238;
+}  // namespace first_kind
+static_assert(static_cast<std::size_t>(LayerKind::count_) <= first_kind::nvme);
+
+// A layer that is there only where the packet's annotation says what its payload is.
+[[nodiscard]] constexpr bool is_upper(LayerKind kind) {
+    return static_cast<std::uint8_t>(kind) >= first_kind::nvme && static_cast<std::uint8_t>(kind) < first_kind::management;
+}
 
 // An ERSPAN in a GENEVE in a QinQ with a multi-record MAD needs about twenty; more is an attack or nonsense.
 inline constexpr std::size_t kMaxLayers = 32;

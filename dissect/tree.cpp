@@ -36,9 +36,11 @@ FrameSpan span_of(const Layer& layer, const Field& field) {
     if (field.width == kToEnd) return {.offset = layer.offset + first, .length = layer.length - first};
     const std::uint32_t end = (std::uint32_t{field.bit} + field.width + 7) / 8;
     const bool whole = field.bit % 8 == 0 && field.width % 8 == 0;
+    // Bits are marked as they stand in the frame: of a little-endian field within one byte, from the other end.
+    const std::uint32_t first_bit = field.little ? (end - first) * 8 - (field.bit % 8 + field.width) : field.bit % 8U;
     return {.offset = layer.offset + first,
             .length = end - first,
-            .first_bit = static_cast<std::uint8_t>(field.bit % 8),
+            .first_bit = static_cast<std::uint8_t>(first_bit),
             .bit_width = whole ? std::uint16_t{0} : field.width};
 }
 

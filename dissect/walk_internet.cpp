@@ -46,6 +46,7 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
         case kRocePort: return walk_transport(walk, Encapsulation::roce_v2, network_layer);
         case kVxlanPort: return walk_vxlan(walk);
         case kGenevePort: return walk_geneve(walk);
+        case kUltraPort: add_layer(walk.packet, LayerKind::ultra_ethernet, walk.offset, walk.left(), walk.end); return;
         default: return add_data(walk);
     }
 }

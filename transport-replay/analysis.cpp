@@ -48,7 +48,8 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 
 }  // namespace
 
-Analysis::Analysis(AnalysisSettings settings) : settings_(std::move(settings)), tracker_(settings_.message) {}
+Analysis::Analysis(AnalysisSettings settings)
+    : settings_(std::move(settings)), tracker_(static_cast<bool>(settings_.message)), upper_(settings_.hints) {}
 
 PacketStory Analysis::observe(const Observation& observation) {
     PacketStory story;
@@ -64,17 +65,48 @@ PacketStory Analysis::observe(const Observation& observation) {
         story.mirror_copy = true;
         return story;
     }
-    if (observation.kind == ObservationKind::other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+    const bool stream = observation.kind == ObservationKind::stream;
+    if ((stream || observation.kind == ObservationKind::other) && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
         heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
-    congestion_.observe(observation);
-    if (observation.management) ++management_;
-    switch (const CmNews news = cm_.observe(observation); news.kind) {
-        case CmNews::Kind::nothing: break;
-        case CmNews::Kind::paired: tracker_.connect(cm_.attempt(news.uid)); break;
-        case CmNews::Kind::released: tracker_.release(cm_.attempt(news.uid)); break;
+    if (stream) {
+        iwarp_.observe(observation, {tracker_, upper_, settings_.operation}, story);
+        drain();
+        return story;
     }
+    congestion_.observe(observation);
+    if (observation.management) {
+        ++management_;
+        datagrams_.observe(observation);
+    }
+    if (const CmNews news = cm_.observe(observation); news.kind != CmNews::Kind::none) take_cm(news, story);
     tracker_.observe(observation, repetition, quality_.last_distance(), story);
+    if (story.connection && upper_.wants(*story.connection)) {
+        upper_.observe(observation, story, tracker_, settings_.operation);
+        story.upper = upper_.hint(*story.connection, story.from);
+    }
+    collectives_.observe(observation, story);
+    drain();
     return story;
+}
+
+void Analysis::take_cm(const CmNews& news, PacketStory& story) {
+    const CmAttempt& attempt = cm_.attempt(news.uid);
+    story.upper = {upper_.protocol_of(attempt), news.from_active};
+    if (news.kind == CmNews::Kind::paired) {
+        tracker_.connect(attempt);
+        if (const auto connection = tracker_.connection_of(attempt)) upper_.connected(*connection, attempt, tracker_, settings_.operation);
+    } else if (news.kind == CmNews::Kind::released) {
+        tracker_.release(attempt);
+    }
+}
+
+// Messages that ended, to who listens; those of upper protocols with what they were for.
+void Analysis::drain() {
+    for (EndedMessage& ended : tracker_.ended()) {
+        upper_.ended(ended);
+        if (settings_.message) settings_.message(ended.connection, ended.requester, ended.message);
+    }
+    tracker_.ended().clear();
 }
 
 Timeline Analysis::finish(const Drops& drops) {
@@ -86,7 +118,12 @@ Timeline Analysis::finish(const Drops& drops) {
     timeline.quality = quality_.finish(drops);
     timeline.cm = cm_.finish();
     timeline.congestion = congestion_.finish();
-    Tracked tracked = tracker_.finish();
+    timeline.management = datagrams_.finish(last_.value_or(Instant{}));
+    timeline.iwarp = iwarp_.finish({tracker_, upper_, settings_.operation});
+    drain();
+    Tracked tracked = tracker_.finish([this] { drain(); });
+    timeline.upper = upper_.finish(timeline.cm, settings_.operation);
+    timeline.collectives = collectives_.finish(timeline.upper);
     timeline.connections = std::move(tracked.connections);
     std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     timeline.recoveries = std::move(tracked.recoveries);

@@ -2,9 +2,13 @@
 // finished while the original goes on, which is how a live view shows what is known so far.
 #pragma once
 
+#include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/management/management_tracker.hpp>
+#include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/packet_story.hpp>
 #include <transport-replay/timeline.hpp>
 #include <transport-replay/tracker.hpp>
+#include <transport-replay/upper/upper_tracker.hpp>
 
 #include <functional>
 #include <optional>
@@ -20,6 +24,10 @@ inline constexpr std::size_t kMaxHeard = 1 << 14;
 struct AnalysisSettings {
     // Called with each message when nothing more can happen to it, in that order.
     std::function<void(ConnectionId, End requester, const Message&)> message{};
+    // Called with each operation of an upper protocol when it ended.
+    OperationSink operation{};
+    // What the user, or an earlier pass, says of connections; it outweighs what their traffic says.
+    UpperHints hints{};
 };
 
 class Analysis {
@@ -42,11 +50,18 @@ public:
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
 
 private:
+    void take_cm(const CmNews& news, PacketStory& story);
+    void drain();
+
     AnalysisSettings settings_;
     QualityTracker quality_;
     CmTracker cm_;
     CongestionTracker congestion_;
     Tracker tracker_;
+    UpperTracker upper_;
+    CollectiveTracker collectives_;
+    ManagementTracker datagrams_;
+    IwarpTracker iwarp_;
     HostPairs heard_;
     std::uint64_t packets_ = 0;
     std::uint64_t bytes_ = 0;

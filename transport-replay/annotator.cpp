@@ -1,4 +1,5 @@
 // From the story of a packet to the annotation that its fields read.
+#include <dissect/ulp/upper.hpp>
 #include <transport-replay/annotator.hpp>
 
 #include <utility>
@@ -25,6 +26,7 @@ Annotation annotation(const PacketStory& story) {
     annotation.psn_missing = story.missing;
     annotation.messages_completed = story.completed;
     annotation.latency = story.latency;
+    annotation.upper = story.upper;
     return annotation;
 }
 
@@ -32,6 +34,7 @@ void Annotator::annotate(dissect::Packet& packet) {
     observe(packet, observation_);
     annotation_ = annotation(analysis_.observe(observation_));
     packet.annotation = &annotation_;
+    add_upper_layers(packet, annotation_.upper);
 }
 
 }  // namespace qps::transport

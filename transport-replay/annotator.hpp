@@ -11,6 +11,10 @@ namespace qps::transport {
 
 class Annotator {
 public:
+    Annotator() = default;
+    // What is known of connections before: by the user, or by an earlier pass.
+    explicit Annotator(UpperHints hints) : analysis_({.hints = std::move(hints)}) {}
+
     // The next packet of the capture. Its annotation lives here, until the next call.
     void annotate(dissect::Packet& packet);
 

@@ -406,12 +406,17 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
     if (attempt.ladder.size() < kMaxCmRungs)
         attempt.ladder.push_back({observation.frame, observation.time, datagram.message, from_active, !first, refused, attempt.state});
     else ++attempt.rungs_dropped;
-    if (refused || !first) return {};
+    CmNews news{CmNews::Kind::message, attempt.uid, from_active};
+    if (refused || !first) return news;
     const bool both_known = attempt.active.qpn && attempt.passive.qpn;
-    if ((event == CmEvent::rep || event == CmEvent::req) && both_known) return {CmNews::Kind::paired, attempt.uid};
+    if ((event == CmEvent::rep || event == CmEvent::req) && both_known) {
+        news.kind = CmNews::Kind::paired;
+        return news;
+    }
     const bool ends =
         event == CmEvent::dreq || event == CmEvent::drep || event == CmEvent::rej_by_active || event == CmEvent::rej_by_passive;
-    return ends ? CmNews{CmNews::Kind::released, attempt.uid} : CmNews{};
+    if (ends) news.kind = CmNews::Kind::released;
+    return news;
 }
 
 bool CmTracker::advance(CmAttempt& attempt, CmEvent event, bool from_active, FrameIndex frame) {

@@ -173,8 +173,14 @@ struct CmReport {
 
 // What a message changed that others should know at once.
 struct CmNews {
-    enum class Kind : std::uint8_t { nothing, paired, released } kind = Kind::nothing;
-    std::uint32_t uid = 0;  // of the attempt; paired: the queue pairs of both sides are known now
+    enum class Kind : std::uint8_t {
+        none,     // no message of an attempt
+        message,  // one that changed nothing others must know
+        paired,   // the queue pairs of both sides are known now
+        released,
+    } kind = Kind::none;
+    std::uint32_t uid = 0;  // of the attempt
+    bool from_active = false;
 };
 
 class CmTracker {

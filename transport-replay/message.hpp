@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/observation.hpp>
+#include <transport-replay/upper/upper_label.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,7 @@ struct Message {
     std::optional<std::uint64_t> atomic_result;
     std::optional<std::uint32_t> immediate;
     std::optional<dissect::Rkey> invalidate;
+    std::optional<UpperLabel> upper;  // known when it ends: of those handed to AnalysisSettings::message
     Outcome outcome = Outcome::open;
     std::uint8_t nak_code = 0;                 // where it failed
     dissect::Psn asked_again;                  // of a READ: from where its rest was asked for last

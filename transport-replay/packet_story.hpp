@@ -20,6 +20,7 @@ struct PacketStory {
     std::uint32_t missing = 0;                 // PSNs skipped before it
     std::uint32_t completed = 0;               // messages that it completed or failed
     std::optional<dissect::Duration> latency;  // of the last of these: first request packet to this one
+    dissect::UpperHint upper;                  // what its payload is
 };
 
 }  // namespace qps::transport

@@ -309,7 +309,7 @@ void Tracker::hand_on(Entry& entry, End requester) {
                 half.last_good[0] = {*message.access, message.first_frame};
             }
         }
-        if (sink_) sink_(entry.told.uid, requester, message);
+        if (tells_ || entry.watched) ended_.push_back({entry.told.uid, requester, message});
     }
     done_.clear();
 }
@@ -349,15 +349,62 @@ void Tracker::finish_way(Entry& entry, End requester) {
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
 
-Tracked Tracker::finish() {
+const Tracker::Entry* Tracker::entry_of(ConnectionId connection) const {
+    const std::size_t at = std::to_underlying(connection) - std::size_t{1};
+    return at < entries_.size() ? &entries_[at] : nullptr;
+}
+
+void Tracker::watch(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection) - std::size_t{1};
+    if (at < entries_.size()) entries_[at].watched = true;
+}
+
+std::optional<std::uint32_t> Tracker::cm_attempt_of(ConnectionId connection) const {
+    const Entry* entry = entry_of(connection);
+    return entry != nullptr ? entry->told.cm_attempt : std::nullopt;
+}
+
+std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
+    if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
+    const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});
+    if (!found) return std::nullopt;
+    const Entry& entry = entries_[WayOf(*found).index()];
+    if (entry.told.cm_attempt != attempt.uid) return std::nullopt;
+    return entry.told.uid;
+}
+
+std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b) {
+    if (entries_.size() == kMaxConnections) return std::nullopt;
+    Entry& entry = entries_.emplace_back();
+    grown();
+    entry.stream = true;
+    entry.told.uid = ConnectionId{static_cast<Index>(entries_.size())};
+    entry.told.service = Service::iwarp;
+    entry.told.ends = {a, b};
+    entry.told.confidence = Confidence::certain;  // packets name both ports
+    entry.told.joined_by = JoinedBy::datagram;
+    return entry.told.uid;
+}
+
+Connection& Tracker::stream(ConnectionId connection) { return entries_[std::to_underlying(connection) - std::size_t{1}].told; }
+
+void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
+    done_.push_back(message);
+    hand_on(entries_[std::to_underlying(connection) - std::size_t{1}], requester);
+}
+
+Tracked Tracker::finish(const std::function<void()>& drain) {
     join_what_is_left();
+    drain();
     waiting_ = {};
     for (const auto& [index, unpaired] : unpaired_) entries_[index].told.ways[0].unmatched += unpaired.answers.size();
     unpaired_ = {};
     for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
         Entry& entry = entries_.front();
         if (entry.gone) continue;
-        for (const End end : {End::a, End::b}) finish_way(entry, end);
+        if (!entry.stream)
+            for (const End end : {End::a, End::b}) finish_way(entry, end);
+        drain();
         constexpr std::uint32_t kStrong = 3;  // answers that fitted
         if (entry.told.joined_by == JoinedBy::traffic)
             entry.told.confidence = entry.told.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;

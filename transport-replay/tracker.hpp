@@ -42,11 +42,25 @@ struct Tracked {
     std::uint64_t fatalities_left_out = 0;
 };
 
+// A message to which nothing more can happen.
+struct EndedMessage {
+    ConnectionId connection{};
+    End requester{};
+    Message message;
+};
+
 class Tracker {
 public:
-    // Called with each message when nothing more can happen to it.
-    using Sink = std::function<void(ConnectionId, End requester, const Message&)>;
-    explicit Tracker(Sink sink) : sink_(std::move(sink)) {}
+    // `tells`: all messages are kept in ended(); else only those of connections that are watched.
+    explicit Tracker(bool tells) : tells_(tells) {}
+
+    // Messages that ended since forget_ended(), in that order.
+    [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
+    void watch(ConnectionId connection);
+    // The attempt that CM told of it with; nothing where CM did not, or where there is no such connection.
+    [[nodiscard]] std::optional<std::uint32_t> cm_attempt_of(ConnectionId connection) const;
+    // The connection that CM told of, where it has a place.
+    [[nodiscard]] std::optional<ConnectionId> connection_of(const CmAttempt& attempt) const;
 
     // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
     void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketStory& story);
@@ -60,8 +74,19 @@ public:
     void connect(const CmAttempt& attempt);
     void release(const CmAttempt& attempt);
 
-    // The end of the capture: decides what is open and hands everything out.
-    [[nodiscard]] Tracked finish();
+    // A connection that somebody else follows, as iWARP is: it has its number among the others, and finish() tells it as it was left.
+    // Nothing where there is no room for it.
+    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b);
+    // Only of what begin_stream() gave.
+    [[nodiscard]] Connection& stream(ConnectionId connection);
+    // A message of it that nothing more can happen to: it is counted, and handed on as any other.
+    void end_stream_message(ConnectionId connection, End requester, const Message& message);
+    // A packet of a connection that begin_stream() had no room for; messages that were given up.
+    void leave_out_packet() { ++tracked_.packets_left_out; }
+    void leave_out_messages(std::uint64_t count) { tracked_.messages_left_out += count; }
+
+    // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to take ended().
+    [[nodiscard]] Tracked finish(const std::function<void()>& drain);
 
 private:
     using Index = std::uint32_t;
@@ -83,6 +108,8 @@ private:
         std::uint8_t retries = 7;  // of the transport, as CM says
         bool gone = false;         // became part of another one
         bool guessed = false;      // its ways were joined by the time that answers took
+        bool watched = false;      // somebody wants its messages
+        bool stream = false;       // somebody else follows it
     };
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {
@@ -133,7 +160,10 @@ private:
     void tell(Entry& entry, End requester);
     void finish_way(Entry& entry, End requester);
 
-    Sink sink_;
+    [[nodiscard]] const Entry* entry_of(ConnectionId connection) const;
+
+    bool tells_ = false;
+    std::vector<EndedMessage> ended_;
     std::deque<Entry> entries_;
     FlowIndex index_;  // WayOf, packed
     WaitingRequests waiting_;

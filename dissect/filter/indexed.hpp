@@ -74,7 +74,7 @@ private:
 
     void bind_layers(const filter_language::Test& test, std::span<const IndexedField> known, Bound& bound);
     void bind_fields(const filter_language::Test& test, std::span<const IndexedField> known, Bound& bound);
-    [[nodiscard]] Verdict judge_test(std::uint32_t test, const void* row) const;
+    [[nodiscard]] Verdict judge_test(std::uint32_t index, const void* row) const;
 
     std::shared_ptr<const filter_language::Program> program_;
     std::vector<Bound> tests_;  // parallel to those of the program

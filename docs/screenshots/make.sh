@@ -29,6 +29,7 @@ packets           light  1  Tab,End,Up,Up               loss_write       --view 
 findings          light  1  -                       loss_write       --view findings
 connections       light  1  -                       multi_qp         --view connections
 messages          light  1  -                       err_mixed        --view messages
+operations        light  1  -                       nvme_rdma        --view operations
 set-up            light  1  -                       ucmatose         --view cm
 psn               light  1  -                       loss_write       --view psn -g 84
 ladder            light  1  Return                  loss_write       --view ladder -g 22

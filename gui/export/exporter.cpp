@@ -29,7 +29,7 @@ QString suffixOf(const QString& filter) { return filter.section(QStringLiteral("
 
 // Where the user exported to before, else where the capture lies.
 QString folderFor(const Session& session) {
-    const QString before = QSettings().value(kFolderKey).toString();
+    QString before = QSettings().value(kFolderKey).toString();
     if (!before.isEmpty() && QDir(before).exists()) return before;
     const QString file = session.files().value(0);
     return QFileInfo(file).isFile() ? QFileInfo(file).absolutePath() : QDir::homePath();

@@ -26,8 +26,8 @@ TaskOutcome writeText(const QString& path, const std::vector<std::string>& input
     if (!file.open(QIODevice::WriteOnly)) return problem();
     bool going = true;
     write([&](std::string_view piece) {
-        const auto size = static_cast<qint64>(piece.size());
-        going = going && !watch.stopped() && file.write(piece.data(), size) == size;
+        going = going && !watch.stopped();
+        if (going) going = file.write(piece.data(), static_cast<qint64>(piece.size())) == static_cast<qint64>(piece.size());
     });
     if (watch.stopped()) return {false, Exporting::tr("Cancelled; nothing was written.")};
     if (!going || !file.commit()) return problem();

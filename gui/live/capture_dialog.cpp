@@ -31,7 +31,7 @@ namespace {
 constexpr int kTrafficEvery = 500;                // ms
 constexpr int kMostSeconds = 366 * 24 * 60 * 60;  // what qpscope-capture takes
 constexpr int kLink = Qt::UserRole + 2;           // of a row: its link type
-enum Column { kName, kTraffic, kAddresses, kDescription };
+enum Column { name_column, traffic_column, addresses_column, description_column };
 
 bool isInternet(const QString& address) { return !QHostAddress(address).isNull(); }
 
@@ -44,16 +44,16 @@ QString shownAddresses(const QStringList& addresses) {
 
 QTreeWidgetItem* rowOf(const Interface& interface, const QPalette& palette) {
     auto* row = new QTreeWidgetItem;
-    row->setText(kName, interface.name);
-    row->setText(kAddresses, shownAddresses(interface.addresses));
-    row->setToolTip(kAddresses, interface.addresses.join(QLatin1Char('\n')));
+    row->setText(name_column, interface.name);
+    row->setText(addresses_column, shownAddresses(interface.addresses));
+    row->setToolTip(addresses_column, interface.addresses.join(QLatin1Char('\n')));
     QString description = interface.description;
     if (description.isEmpty() && interface.loopback) description = CaptureDialog::tr("this machine with itself");
     if (!interface.up) description += description.isEmpty() ? CaptureDialog::tr("down") : CaptureDialog::tr(" (down)");
-    row->setText(kDescription, description);
-    row->setToolTip(kDescription, description);
-    row->setData(kName, kLink, static_cast<int>(interface.link.value_or(dissect::LinkType::ethernet)));
-    for (int column = kName; !interface.up && column <= kDescription; ++column)
+    row->setText(description_column, description);
+    row->setToolTip(description_column, description);
+    row->setData(name_column, kLink, static_cast<int>(interface.link.value_or(dissect::LinkType::ethernet)));
+    for (int column = name_column; !interface.up && column <= description_column; ++column)
         row->setForeground(column, palette.brush(QPalette::Disabled, QPalette::Text));
     return row;
 }
@@ -91,7 +91,7 @@ void CaptureDialog::build() {
     m_interfaces->setRootIsDecorated(false);
     m_interfaces->setUniformRowHeights(true);
     m_interfaces->setAllColumnsShowFocus(true);
-    m_interfaces->setItemDelegateForColumn(kTraffic, new TrafficDelegate(m_interfaces));
+    m_interfaces->setItemDelegateForColumn(traffic_column, new TrafficDelegate(m_interfaces));
     connect(m_interfaces, &QTreeWidget::currentItemChanged, this, &CaptureDialog::askFilter);
     connect(m_interfaces, &QTreeWidget::itemActivated, this, [this] {
         if (ready()) accept();
@@ -214,7 +214,7 @@ void CaptureDialog::restore(const CaptureChoice& choice) {
 
 CaptureChoice CaptureDialog::choice() const {
     CaptureChoice made;
-    if (const QTreeWidgetItem* row = current(); row != nullptr) made.interface = row->text(kName);
+    if (const QTreeWidgetItem* row = current(); row != nullptr) made.interface = row->text(name_column);
     made.filter = m_filter->currentText().trimmed();
     made.packets = m_packets->value();
     made.seconds = m_seconds->value();
@@ -233,7 +233,7 @@ void CaptureDialog::accept() {
 QTreeWidgetItem* CaptureDialog::current() const { return m_interfaces->currentItem(); }
 
 void CaptureDialog::refresh() {
-    if (const QTreeWidgetItem* row = current(); row != nullptr) m_wanted = row->text(kName);
+    if (const QTreeWidgetItem* row = current(); row != nullptr) m_wanted = row->text(name_column);
     if (m_interfaces->topLevelItemCount() == 0) showMessage(tr("Asking which interfaces there are ..."));
     m_refresh->setEnabled(false);
     m_finder.find();
@@ -257,7 +257,7 @@ void CaptureDialog::showList(const InterfaceList& list) {
         return std::ranges::none_of(list.interfaces, [&](const Interface& interface) { return interface.name == entry.key(); });
     });
     showTraffic();
-    for (int column = kName; column < kDescription; ++column) m_interfaces->resizeColumnToContents(column);
+    for (int column = name_column; column < description_column; ++column) m_interfaces->resizeColumnToContents(column);
     if (!list.mayCapture)
         showMessage(tr("Capturing needs a right that qpscope-capture, the program that captures for this window, does not have yet. "
                        "An administrator gives it with this command, once; then press Refresh."),
@@ -285,7 +285,7 @@ void CaptureDialog::showMessage(const QString& text, const QString& command) {
 
 void CaptureDialog::askFilter() {
     const QTreeWidgetItem* row = current();
-    const auto link = row == nullptr ? dissect::LinkType::ethernet : static_cast<dissect::LinkType>(row->data(kName, kLink).toInt());
+    const auto link = row == nullptr ? dissect::LinkType::ethernet : static_cast<dissect::LinkType>(row->data(name_column, kLink).toInt());
     m_check.ask(m_filter->currentText(), link);
     showVerdict();
 }
@@ -324,11 +324,11 @@ void CaptureDialog::showTraffic() {
     if (counts) m_sinceTraffic.start();
     for (int i = 0; i < m_interfaces->topLevelItemCount(); ++i) {
         QTreeWidgetItem* row = m_interfaces->topLevelItem(i);
-        const auto counter = counters.find(row->text(kName));
+        const auto counter = counters.find(row->text(name_column));
         if (counter == counters.end()) continue;
-        TrafficHistory& history = m_histories[row->text(kName)];
+        TrafficHistory& history = m_histories[row->text(name_column)];
         if (counts) history.add(*counter, seconds);
-        row->setData(kTraffic, TrafficDelegate::kRates, QVariant::fromValue(history.rates()));
+        row->setData(traffic_column, TrafficDelegate::kRates, QVariant::fromValue(history.rates()));
     }
 }
 

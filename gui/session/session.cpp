@@ -119,6 +119,7 @@ void Session::end() {
     m_files.clear();
     m_title.clear();
     m_problems.clear();
+    m_hints.clear();
     m_packets = 0;
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
@@ -126,14 +127,15 @@ void Session::end() {
     m_live = false;
 }
 
-void Session::begin(State state, const QStringList& files, const QString& title) {
+void Session::begin(State state, const QStringList& files, const QString& title, const UpperHints& hints) {
     end();
+    m_hints = hints;
     m_files = files;
     m_title = title;
     m_state = state;
     m_live = state == State::Capturing;
     m_work = std::make_unique<Work>();
-    Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString()};
+    Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString(), .hints = m_hints};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
     m_work->thread = std::thread([this, work = m_work.get(), index = m_index, indexing] {
         work->run(*index, indexing);
@@ -146,14 +148,28 @@ void Session::begin(State state, const QStringList& files, const QString& title)
 
 void Session::open(const QStringList& files) {
     if (files.isEmpty()) return close();
+    read(files, {});
+}
+
+void Session::read(const QStringList& files, const UpperHints& hints) {
     const QString first = files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
-    begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first));
+    begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first),
+          hints);
+}
+
+bool Session::canDecodeAs() const { return !m_live && !m_files.isEmpty() && !m_files.contains(QStringLiteral("-")); }
+
+void Session::decodeAs(ConnectionId connection, UpperProtocol protocol) {
+    if (!canDecodeAs()) return;
+    UpperHints hints = m_hints;
+    hints.insert_or_assign(std::to_underlying(connection), UpperSaid(protocol));
+    read(QStringList(m_files), hints);
 }
 
 void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
 
 void Session::reload() {
-    if (!m_live && !m_files.isEmpty()) open(QStringList(m_files));
+    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UpperHints(m_hints));
 }
 
 void Session::close() {

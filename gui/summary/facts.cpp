@@ -1,4 +1,5 @@
 #include <dissect/render_value.hpp>
+#include <dissect/ulp/upper.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/tables/text.hpp>
 #include <transport-replay/instant.hpp>
@@ -88,6 +89,16 @@ void judgeBounds(const LeftOut& left_out, std::vector<Judgement>& all) {
         all.push_back({Verdict::Doubtful, tr("The capture is larger than our bounds: %1 things were left out.").arg(number(sum))});
 }
 
+// "NVMe over RDMA on 2 connections".
+QString carriedText(const Timeline& timeline) {
+    std::map<UpperProtocol, std::uint64_t> protocols;
+    for (const UpperConversation& conversation : timeline.upper.conversations) ++protocols[conversation.protocol];
+    QStringList carried;
+    for (const auto& [protocol, count] : protocols)
+        carried.push_back(tr("%1 on %2").arg(shown(dissect::info(protocol).name), shown(counted(count, "connection"))));
+    return carried.join(QStringLiteral(", "));
+}
+
 std::uint64_t trouble(const Connection& connection) {
     constexpr std::uint64_t kFatal = 1'000'000;  // worse than any number of retransmissions that is likely
     std::uint64_t sum = connection.failed ? kFatal : 0;
@@ -157,6 +168,7 @@ std::vector<Label> captureLabels(const Timeline& timeline) {
     QStringList counts;
     for (const auto& [service, count] : services) counts.append(QStringLiteral("%1 %2").arg(number(count), shown(service)));
     labels.push_back({tr("Connections"), counts.isEmpty() ? tr("none") : counts.join(QStringLiteral(", "))});
+    if (const QString carried = carriedText(timeline); !carried.isEmpty()) labels.push_back({tr("Carries"), carried});
     return labels;
 }
 

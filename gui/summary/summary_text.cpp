@@ -6,6 +6,7 @@
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/upper.hpp>
 
 #include <QObject>
 #include <algorithm>
@@ -98,11 +99,12 @@ QString connectionRow(const ConnectionRow& of, const QPalette& palette) {
     const Connection& connection = of.connection;
     const auto uid = std::to_underlying(connection.uid);
     const auto naks = both(connection, [](const Way& way) { return way.sequence_naks + way.rnr_naks + way.fatal_naks; });
+    const QString speaks = of.upper == nullptr ? QString() : QStringLiteral(" ") + escaped(spoken_text(*of.upper));
     QString state = escaped(state_of(of));
     if (tone_of(of) == Tone::error) state = toned(state, textColor(Severity::error, palette));
     return QStringLiteral("<tr>") +
            cell(link(QStringLiteral("connection:%1").arg(uid), QStringLiteral("#%1").arg(uid)) +
-                    QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)), escaped(ends_text(connection))),
+                    QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)), escaped(ends_text(connection))) + speaks,
                 false) +
            cell(shown(bytes_text(connection.bytes()))) + cell(number(both(connection, [](const Way& way) { return way.all_messages(); }))) +
            cell(unlessZero(both(connection, [](const Way& way) { return way.retransmitted; }))) + cell(unlessZero(naks)) +
@@ -151,7 +153,7 @@ QString connectionsText(const Timeline& timeline, const QPalette& palette) {
     QStringList all{QStringLiteral("<tr>") + cell(QString()) + cell(tr("<b>bytes</b>")) + cell(tr("<b>messages</b>")) +
                     cell(tr("<b>resent</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) + QStringLiteral("</tr>")};
     for (const Connection* connection : noteworthy(timeline, kConnectionsShown))
-        all.append(connectionRow({*connection, over.contains(connection->uid), {}}, palette));
+        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.upper.find(connection->uid)}, palette));
     return rows(all) + link(QStringLiteral("view:connections"), tr("All connections"));
 }
 

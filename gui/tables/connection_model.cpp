@@ -15,6 +15,7 @@ constexpr std::array kMeanings{
     Meaning{"svc", "Transport service"},
     Meaning{"ends", "Address and queue pair of both ends"},
     Meaning{"joined", "How sure it is that the two ways belong together"},
+    Meaning{"protocol", "What it was used for, and how that is known where it is not sure"},
     Meaning{"msgs", "Messages: SEND, WRITE, READ, ATOMIC"},
     Meaning{"resent", "Request packets whose PSN had been on the wire before"},
     Meaning{"seq/rnr/fatal", "NAKs: sequence errors, receiver not ready, fatal ones"},
@@ -60,7 +61,7 @@ void ConnectionModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool
 
 ConnectionRow ConnectionModel::at(Row row) const {
     const Connection& connection = m_timeline->connections[row];
-    return {connection, m_given_up.contains(connection.uid), {}};
+    return {connection, m_given_up.contains(connection.uid), {}, m_timeline->upper.find(connection.uid)};
 }
 
 TableModel::Row ConnectionModel::sources() const { return static_cast<Row>(m_timeline->connections.size()); }

@@ -1,8 +1,12 @@
+#include <dissect/ulp/upper.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/table_tie.hpp>
+#include <gui/tables/text.hpp>
 
+#include <QActionGroup>
+#include <QMenu>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -17,10 +21,28 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
     (new QVBoxLayout(this))->addWidget(view);
     new TableTie(*view, session, selection,
                  [this](TableModel::Row row, const ShownPackets& shown) { return shown.any(*m_model->place(row).connection); });
+    view->addToMenus([this, &session](QMenu& menu, TableModel::Row row) { addDecodeAs(menu, session, *m_model->place(row).connection); });
     connect(view, &TableView::viewRequested, this, &ConnectionsView::viewRequested);
     connect(&session, &Session::opened, this, [this, &session] { m_model->setTimeline(session.timeline(), true); });
     connect(&session, &Session::timelineChanged, this, [this, &session] { m_model->setTimeline(session.timeline()); });
     m_model->setTimeline(session.timeline(), true);
+}
+
+// What the connection speaks, whatever it looks like: everything is analysed again.
+void ConnectionsView::addDecodeAs(QMenu& menu, Session& session, transport::ConnectionId connection) {
+    QMenu* choices = menu.addMenu(tr("&Decode As"));
+    choices->setEnabled(session.canDecodeAs());
+    const transport::UpperConversation* known = session.timeline()->upper.find(connection);
+    const auto speaks = known == nullptr ? transport::UpperProtocol::none : known->protocol;
+    auto* group = new QActionGroup(choices);
+    for (const dissect::UpperRow& row : dissect::upper_rows()) {
+        QAction* action = choices->addAction(row.protocol == transport::UpperProtocol::none ? tr("Nothing") : shown(row.name));
+        action->setActionGroup(group);
+        action->setCheckable(true);
+        action->setChecked(row.protocol == speaks);
+        const auto protocol = row.protocol;
+        connect(action, &QAction::triggered, &session, [&session, connection, protocol] { session.decodeAs(connection, protocol); });
+    }
 }
 
 }  // namespace qps::gui

@@ -5,6 +5,8 @@
 
 #include <QWidget>
 
+class QMenu;
+
 namespace qps::gui {
 
 class Session;
@@ -20,6 +22,8 @@ Q_SIGNALS:
     void viewRequested(const QString& id);
 
 private:
+    static void addDecodeAs(QMenu& menu, Session& session, transport::ConnectionId connection);
+
     ConnectionModel* m_model;  // of the table
 };
 

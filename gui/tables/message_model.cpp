@@ -19,6 +19,7 @@ constexpr std::array kMeanings{
     Meaning{"bytes", "Payload seen, each byte once"},
     Meaning{"resent", "Request packets whose PSN had been on the wire before"},
     Meaning{"latency", "From its first request packet to what completed or failed it"},
+    Meaning{"operation", "Of an upper protocol, and whether this is its request, its data or its answer"},
     Meaning{"details", "Remote address and R_Key, operands, immediate data"},
 };
 constexpr std::array<std::string_view, 1> kWithout{"packets"};  // the index does not keep how many were captured
@@ -64,6 +65,7 @@ bool MessageModel::isDetails(int column) const { return m_columns.at(column).hea
 ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
     if (m_last != row) {
         m_message = restored(*m_index, at(row));
+        m_message.upper = m_index->label(row);
         m_last = row;
         m_last_read = false;
     }

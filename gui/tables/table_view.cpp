@@ -368,6 +368,7 @@ QMenu* TableView::makeMenu() {
     };
     picture(tr("Show P&SN Picture"), QStringLiteral("psn"));
     picture(tr("Show L&adder"), QStringLiteral("ladder"));
+    if (m_more) m_more(*menu, *row);
     menu->addSeparator();
     QMenu* copies = menu->addMenu(tr("&Copy Rows"));
     connect(copies->addAction(tr("Separated by &Tabs\tCtrl+C")), &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });

@@ -52,6 +52,9 @@ public:
     void copy(TextFormat format) const;
     // The menu of the current row.
     [[nodiscard]] QMenu* makeMenu();
+    // What a view adds to the menu of a row.
+    using MoreOfRow = std::function<void(QMenu& menu, TableModel::Row row)>;
+    void addToMenus(MoreOfRow more) { m_more = std::move(more); }
 
 Q_SIGNALS:
     void currentChanged();                               // also by follow()
@@ -85,6 +88,7 @@ private:
 
     TableModel& m_model;
     QString m_name;
+    MoreOfRow m_more;
     QLineEdit* m_search = nullptr;
     QCheckBox* m_limit = nullptr;
     QLabel* m_count = nullptr;

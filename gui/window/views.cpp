@@ -10,6 +10,7 @@
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/messages_view.hpp>
+#include <gui/tables/operations_view.hpp>
 #include <gui/window/views.hpp>
 
 #include <array>
@@ -38,6 +39,9 @@ constexpr std::array kRows{
             make<ConnectionsView>, [](const Session& session) -> Count { return session.timeline()->connections.size(); }},
     ViewRow{"messages", QT_TRANSLATE_NOOP("views", "Messages"), QT_TRANSLATE_NOOP("views", "Work requests, and what became of them"),
             make<MessagesView>, [](const Session& session) -> Count { return session.index()->messages.size(); }},
+    ViewRow{"operations", QT_TRANSLATE_NOOP("views", "Operations"),
+            QT_TRANSLATE_NOOP("views", "What storage and other protocols on top asked for, and how long it took"), make<OperationsView>,
+            [](const Session& session) -> Count { return session.index()->operations.size(); }},
     ViewRow{"cm", QT_TRANSLATE_NOOP("views", "Set-up"), QT_TRANSLATE_NOOP("views", "How connections were set up and taken down"),
             make<CmView>, [](const Session& session) -> Count { return session.timeline()->cm.attempts.size(); }},
     ViewRow{"psn", QT_TRANSLATE_NOOP("views", "PSN over time"),

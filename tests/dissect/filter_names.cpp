@@ -14,6 +14,7 @@ TEST_CASE("Every name of every header table is found, and every place of it") {
     for (std::size_t i = 0; i < kLayerKinds; ++i) {
         const auto kind = static_cast<LayerKind>(i);
         INFO(header(kind).name);
+        if (header(kind).title.empty()) continue;
         CHECK(find_name(header(kind).name) != nullptr);
         for (const Field& field : header(kind).fields) {
             if (field.name.empty()) continue;

@@ -31,6 +31,7 @@ std::array<std::byte, kFrameBytes> make_bytes() {
 std::vector<Packet> make_packets(Bytes bytes) {
     std::vector<Packet> packets;
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind) {
+        if (header(static_cast<LayerKind>(kind)).title.empty()) continue;
         if (packets.empty() || packets.back().layer_count == kMaxLayers - 1) {
             Packet& packet = packets.emplace_back();
             packet.frame.bytes = bytes;

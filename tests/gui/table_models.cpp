@@ -1,8 +1,10 @@
 // The models of the tables keep Qt's contract while they are sorted, narrowed, searched and replaced, and show what the core says.
+#include <dissect/filter/filter.hpp>
 #include <gui/tables/cm_model.hpp>
 #include <gui/tables/connection_model.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <gui/tables/message_model.hpp>
+#include <gui/tables/operation_model.hpp>
 #include <gui/tables/table_text.hpp>
 #include <tests/gui/application.hpp>
 #include <tests/gui/sample.hpp>
@@ -86,6 +88,22 @@ TEST_CASE("messages of a capture as a table") {
     model.setIndex(read.index);
     model.setTimeline(read.timeline);
     checkGolden(model, (std::string("messages_") + capture + ".txt").c_str());
+}
+
+TEST_CASE("operations of a capture as a table; a packet leads to its operation") {
+    needApplication();
+    OperationModel model;
+    const ReadSample read = readSample("nvme_rdma");
+    model.setIndex(read.index);
+    model.setTimeline(read.timeline);
+    checkGolden(model, "operations_nvme_rdma.txt");
+    REQUIRE(model.sources() > 50);
+    for (TableModel::Row row = 0; row < model.sources(); ++row) {
+        const RowPlace place = model.place(row);
+        CHECK(place.first <= place.last);
+        CHECK(model.rowOfPacket(place.first) == row);
+        CHECK(qps::dissect::Filter::compile(model.filter(row).toStdString()).has_value());
+    }
 }
 
 TEST_CASE("findings of a capture as a table") {

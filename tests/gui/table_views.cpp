@@ -7,6 +7,7 @@
 #include <gui/tables/finding_pane.hpp>
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/messages_view.hpp>
+#include <gui/tables/operations_view.hpp>
 #include <gui/tables/table_tie.hpp>
 #include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
@@ -71,6 +72,12 @@ TEST_CASE("a table looks the same way in light and dark") {
         grab(opened.view, QStringLiteral("messages") + suffix);
     }
     {
+        Opened<OperationsView> opened("nvme_rdma");
+        opened.table->select(3);
+        CHECK(opened.table->model().rowCount() > 50);
+        grab(opened.view, QStringLiteral("operations") + suffix);
+    }
+    {
         Opened<FindingsView> opened("err_mixed");
         opened.table->select(0);
         CHECK(opened.table->model().rowCount() > 0);
@@ -93,6 +100,35 @@ TEST_CASE("a table looks the same way in light and dark") {
         grab(opened.view, QStringLiteral("cm_none") + suffix);
     }
     useDarkPalette(false);
+}
+
+TEST_CASE("the menu of a connection says what it speaks, and lets the user say otherwise") {
+    needApplication();
+    Opened<ConnectionsView> opened("nvme_rdma");
+    const auto& conversations = opened.session.timeline()->upper.conversations;
+    REQUIRE(!conversations.empty());
+    const auto connection = conversations.front().connection;
+    const std::size_t others = conversations.size() - 1;
+    opened.table->select(*opened.table->model().rowOfConnection(connection));
+    const std::unique_ptr<QMenu> menu(opened.table->makeMenu());
+    QMenu* choices = nullptr;
+    for (QAction* action : menu->actions())
+        if (action->text() == QStringLiteral("&Decode As")) choices = action->menu();
+    REQUIRE(choices != nullptr);
+    QAction* nothing = nullptr;
+    for (QAction* action : choices->actions()) {
+        CHECK(action->isChecked() == (action->text() == QStringLiteral("NVMe over RDMA")));
+        if (action->text() == QStringLiteral("Nothing")) nothing = action;
+    }
+    REQUIRE(nothing != nullptr);
+    QSignalSpy state(&opened.session, &Session::stateChanged);
+    nothing->trigger();
+    while (opened.session.busy()) REQUIRE(state.wait());
+    CHECK(opened.session.timeline()->upper.find(connection) == nullptr);
+    CHECK(opened.session.timeline()->upper.conversations.size() == others);
+    opened.session.reload();  // what the user said stays
+    while (opened.session.busy()) REQUIRE(state.wait());
+    CHECK(opened.session.timeline()->upper.find(connection) == nullptr);
 }
 
 TEST_CASE("a packet that is chosen elsewhere moves the cursor of the tables and leaves the focus where it is") {

@@ -16,9 +16,11 @@ struct Capture {
 //   built_mads      every attribute of every management class, in RoCEv2
 //   built_tunnels   tags, tunnels, extension headers, PAUSE and PFC
 //   built_erf       native packets in ERF records, the one form in which tshark reads them
+//   built_lnet      every message of LNet's o2iblnd
+//   built_ipoib     ARP and UDP over IPoIB datagrams
 //   built_cooked    behind a Linux cooked header
 //   built_loopback  behind a null header
-// Payloads are long and do not look like a protocol, so that no heuristic of tshark's takes them.
+// Other payloads are long and do not look like a protocol, so that no heuristic of tshark's takes them.
 [[nodiscard]] std::vector<Capture> write_specimens(const std::string& folder);
 
 }  // namespace qps::test

@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings.hpp>
+#include <transport-replay/upper/operation_sums.hpp>
 
 #include <algorithm>
 #include <set>
@@ -83,9 +84,114 @@ void eight_connections(Timeline& timeline, bool same_port) {
         if (same_port) only(connection.ways[0].udp_ports, std::uint16_t{49152});
     }
 }
+IwarpConversation& iwarp(Timeline& timeline) {
+    timeline.connections[0].service = Service::iwarp;
+    IwarpConversation& conversation = timeline.iwarp.conversations.emplace_back();
+    conversation.connection = timeline.connections[0].uid;
+    return conversation;
+}
 void heard_one_way(Timeline& timeline) {
     one_way(timeline);
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
+}
+
+// The connection speaks NVMe; 200 commands took 0.1 ms each, one after the other.
+UpperConversation& speaks(Timeline& timeline) {
+    UpperConversation& conversation = timeline.upper.conversations.emplace_back();
+    conversation.connection = timeline.connections[0].uid;
+    conversation.protocol = UpperProtocol::nvme;
+    conversation.certainty = 100;
+    conversation.operations = conversation.alone = 200;
+    conversation.most_outstanding = 8;
+    conversation.last_answered = Instant{25 * kMillisecond};
+    for (int i = 0; i < 200; ++i) conversation.latency.add(Duration{100 * kMicrosecond});
+    return conversation;
+}
+UpperEvent& tells(Timeline& timeline, UpperEventKind kind) {
+    speaks(timeline);
+    UpperEvent& event = timeline.upper.events.emplace_back();
+    event.kind = kind;
+    event.protocol = UpperProtocol::nvme;
+    event.connection = timeline.connections[0].uid;
+    event.frame = FrameIndex{7};
+    event.number = 9;
+    event.words = "no such host. Ask later.";
+    return event;
+}
+UpperOperation asked(const Timeline& timeline, std::int64_t at, std::int64_t took) {
+    UpperOperation operation;
+    operation.connection = timeline.connections[0].uid;
+    operation.protocol = UpperProtocol::nvme;
+    operation.outcome = took == 0 ? OperationOutcome::open : OperationOutcome::done;
+    operation.asked = Instant{at};
+    operation.asked_frame = FrameIndex{100};
+    if (took != 0) {
+        operation.answered = Instant{at + took};
+        operation.answered_frame = FrameIndex{120};
+    }
+    return operation;
+}
+void slow_one(Timeline& timeline, std::int64_t took) {
+    speaks(timeline);
+    for (int i = 0; i < 100; ++i) add(timeline.upper.sums, asked(timeline, i * kMillisecond, 100 * kMicrosecond));
+    add(timeline.upper.sums, asked(timeline, 200 * kMillisecond, took));
+}
+void fails(Timeline& timeline, std::uint32_t status) {
+    speaks(timeline);
+    OperationFailures& failures = timeline.upper.failures.emplace_back();
+    failures.connection = timeline.connections[0].uid;
+    failures.protocol = UpperProtocol::nvme;
+    failures.status = status;
+    failures.count = 3;
+    failures.frames = {FrameIndex{30}, FrameIndex{40}};
+}
+void waits(Timeline& timeline, std::int64_t since) {
+    speaks(timeline);
+    timeline.last = Instant{10 * kSecond};
+    add(timeline.upper.sums, asked(timeline, 0, kMillisecond));
+    timeline.upper.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
+}
+
+Collective& collective(Timeline& timeline) {
+    Collective& made = timeline.collectives.collectives.emplace_back();
+    made.pattern = CollectivePattern::ring;
+    made.library = CollectiveLibrary::nccl;
+    for (unsigned last = 1; last <= 4; ++last) made.ranks.push_back({.address = host(last), .sent = 1 << 20, .received = 1 << 20});
+    made.steps.resize(20);
+    for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});
+    return made;
+}
+void waits_for(Collective& told) {
+    told.straggler = {.rank = 1,
+                      .delay = CollectiveDelay::starts,
+                      .steps = 19,
+                      .of = 20,
+                      .waited = Duration{60 * kMillisecond},
+                      .share = 30,
+                      .confidence = 95,
+                      .frames = {FrameIndex{12}, FrameIndex{30}}};
+}
+void sends_at_once(Collective& told, std::uint32_t senders) {
+    told.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
+}
+
+// A port of whose counters one moved.
+void counter(Timeline& timeline, std::string_view name) {
+    PortCounterStory& story = timeline.management.counters.emplace_back();
+    story.attribute = LayerKind::port_counters;
+    story.answers = 2;
+    const auto fields = counter_fields(story.attribute);
+    story.counters.resize(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        if (fields[i]->name.ends_with(name)) story.counters[i].increments = story.counters[i].last = 3;
+}
+Exchange& asked(Timeline& timeline, ExchangeOutcome outcome) {
+    Exchange& exchange = timeline.management.exchanges.emplace_back();
+    exchange.management_class = ManagementClass::subnet_administration;
+    exchange.method = ManagementMethod::get;
+    exchange.attribute = 0x0035;
+    exchange.outcome = outcome;
+    return exchange;
 }
 
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
@@ -171,6 +277,11 @@ const std::array kProofs{
     Proof{"incast", kNote, Party::application,
           [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
 
+    Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
+          [](T t) { collective(t).ranks[1].started_last = 3; }},
+    Proof{"collective-incast", kNote, Party::application, [](T t) { sends_at_once(collective(t), 7); },
+          [](T t) { collective(t).pattern = CollectivePattern::all_to_all; }},
+
     Proof{"cm-rejected", kError, Party::application, [](T t) { reject(t, CmOutcome::rejected); },
           [](T t) { reject(t, CmOutcome::no_answer); }},
     Proof{"cm-no-answer", kError, Party::undecided, [](T t) { cm(t).outcome = CmOutcome::no_answer; },
@@ -189,6 +300,56 @@ const std::array kProofs{
           [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent; }},
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},
+
+    Proof{"protocol-refused", kError, Party::application, [](T t) { tells(t, UpperEventKind::refused); },
+          [](T t) { tells(t, UpperEventKind::login_failed); }},
+    Proof{"login-failed", kError, Party::application, [](T t) { tells(t, UpperEventKind::login_failed); },
+          [](T t) { tells(t, UpperEventKind::terminated); }},
+    Proof{"session-terminated", kError, Party::application, [](T t) { tells(t, UpperEventKind::terminated); },
+          [](T t) { tells(t, UpperEventKind::error_message); }},
+    Proof{"protocol-error", kWarning, Party::application, [](T t) { tells(t, UpperEventKind::error_message); },
+          [](T t) { tells(t, UpperEventKind::refused); }},
+    Proof{"operation-failed", kWarning, Party::application, [](T t) { fails(t, 2); }, [](T t) { fails(t, 2), t.upper.conversations.clear(); }},  // a wrong guess, given up
+    Proof{"operation-unanswered", kWarning, Party::responder, [](T t) { waits(t, 2 * kSecond); },
+          [](T t) { waits(t, 200 * kMillisecond); }},
+    Proof{"operation-slow", kWarning, Party::responder, [](T t) { slow_one(t, 20 * kMillisecond); },
+          [](T t) { slow_one(t, 900 * kMicrosecond); }},
+    Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { tells(t, UpperEventKind::keep_alive_late); },
+          [](T t) { tells(t, UpperEventKind::credits_used_up); }},
+    Proof{"credits-used-up", kNote, Party::responder, [](T t) { tells(t, UpperEventKind::credits_used_up); },
+          [](T t) { speaks(t).least_credits = 0; }},
+    Proof{"credits-of-one", kNote, Party::responder, [](T t) { speaks(t).most_credits = 1; },
+          [](T t) { speaks(t).least_credits = 1, t.upper.conversations[0].most_credits = 2; }},
+    Proof{"serialised-io", kNote, Party::application, [](T t) { speaks(t).most_outstanding = 1; },
+          [](T t) { speaks(t).most_outstanding = 1, t.upper.conversations[0].last_answered = Instant{kSecond}; }},
+    Proof{"port-errors-counted", kWarning, Party::fabric, [](T t) { counter(t, "symbolerrorcounter"); },
+          [](T t) { counter(t, "portxmitdata"); }},
+    Proof{"trap-reported", kWarning, Party::fabric,
+          [](T t) {
+              ManagementEvent& event = t.management.events.emplace_back();
+              event.generic = true;
+              event.number = 257;
+              event.count = 1;
+          },
+          [](T t) { t.management.datagrams = 1; }},
+    Proof{"management-unanswered", kWarning, Party::undecided, [](T t) { asked(t, ExchangeOutcome::unanswered).retries = 2; },
+          [](T t) { asked(t, ExchangeOutcome::unanswered); }},
+    Proof{"sa-query-failed", kWarning, Party::responder, [](T t) { asked(t, ExchangeOutcome::refused).status = 0x0700; },
+          [](T t) {
+              Exchange& join = asked(t, ExchangeOutcome::refused);
+              join.status = 0x0700;
+              join.attribute = 0x0038;
+          }},
+    Proof{"iwarp-terminated", kError, Party::requester, [](T t) { iwarp(t).terminated = {End::b, FrameIndex{7}, {}, 0, 1, 2}; },
+          [](T t) { iwarp(t); }},
+    Proof{"iwarp-refused", kError, Party::application, [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}, .rejected = true}; },
+          [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}}; }},
+    Proof{"iwarp-crc-wrong", kWarning, Party::fabric,
+          [](T t) { iwarp(t).ways[0].crc_bad = 2, t.iwarp.conversations[0].ways[0].crc_bad_frames = {FrameIndex{9}}; },
+          [](T t) { iwarp(t).ways[0].crc_good = 2; }},
+    Proof{"iwarp-sent-again", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).retransmitted = 2, a(t).requests = 100; },
+          [](T t) { a(t).retransmitted = 2; }},
+    Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},

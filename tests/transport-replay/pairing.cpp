@@ -150,7 +150,7 @@ TEST_CASE("answers that came before anybody knew whose they are count once it is
 }
 
 TEST_CASE("queue pair numbers that CM sets up anew are another connection, with its own first PSN") {
-    Tracker tracker({});
+    Tracker tracker(false);
     std::uint64_t clock = 0;
     const auto packet = [&](std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
         Observation made;
@@ -185,7 +185,7 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     tracker.connect(attempt);
     CHECK(packet(1, 2, 500, kSendOnly, 42).missing == 2);  // 40 and 41 were due
     CHECK(packet(2, 1, 100, kAcknowledge, 42).connection == ConnectionId{2});
-    const Tracked tracked = tracker.finish();
+    const Tracked tracked = tracker.finish([] {});
     REQUIRE(tracked.connections.size() == 2);
     CHECK(tracked.connections[0].released);
     CHECK(tracked.connections[0].way(End::a).completed == 1);

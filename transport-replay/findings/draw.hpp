@@ -52,6 +52,10 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit);
 void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
 
+// collectives.cpp: groups of hosts that work in steps together
+void collective_straggler(const Timeline& timeline, const Emit& emit);
+void collective_incast(const Timeline& timeline, const Emit& emit);
+
 // management.cpp: connections set up and taken down
 void cm_rejected(const Timeline& timeline, const Emit& emit);
 void cm_no_answer(const Timeline& timeline, const Emit& emit);
@@ -61,6 +65,32 @@ void cm_retries(const Timeline& timeline, const Emit& emit);
 void cm_unresolved(const Timeline& timeline, const Emit& emit);
 void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit);
 void multicast_join_failed(const Timeline& timeline, const Emit& emit);
+
+// upper_events.cpp: what upper protocols say of themselves
+void protocol_refused(const Timeline& timeline, const Emit& emit);
+void login_failed(const Timeline& timeline, const Emit& emit);
+void session_terminated(const Timeline& timeline, const Emit& emit);
+void protocol_error(const Timeline& timeline, const Emit& emit);
+void keep_alive_late(const Timeline& timeline, const Emit& emit);
+void credits_used_up(const Timeline& timeline, const Emit& emit);
+void credits_of_one(const Timeline& timeline, const Emit& emit);
+
+// upper_operations.cpp: their operations
+void operation_failed(const Timeline& timeline, const Emit& emit);
+void operation_unanswered(const Timeline& timeline, const Emit& emit);
+void operation_slow(const Timeline& timeline, const Emit& emit);
+void serialised_io(const Timeline& timeline, const Emit& emit);
+// fabric.cpp: what management datagrams tell of ports and of those who manage them
+void port_errors_counted(const Timeline& timeline, const Emit& emit);
+void trap_reported(const Timeline& timeline, const Emit& emit);
+void management_unanswered(const Timeline& timeline, const Emit& emit);
+void sa_query_failed(const Timeline& timeline, const Emit& emit);
+// iwarp.cpp: RDMA over TCP
+void iwarp_terminated(const Timeline& timeline, const Emit& emit);
+void iwarp_refused(const Timeline& timeline, const Emit& emit);
+void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit);
+void iwarp_sent_again(const Timeline& timeline, const Emit& emit);
+void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
 
 // capture.cpp: what the capture cannot show
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);

@@ -1,3 +1,4 @@
+#include <dissect/ulp/upper.hpp>
 #include <transport-replay/annotator.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/instant.hpp>
@@ -115,7 +116,21 @@ Annotation CaptureIndex::annotation(FrameIndex number) const {
                 story.latency = elapsed(row(message.first_frame()).time(), row(*answer).time());
         }
     }
+    story.upper = upper_hint(number);
     return transport::annotation(story);
+}
+
+UpperHint CaptureIndex::upper_hint(FrameIndex number) const {
+    const PacketRow& kept = row(number);
+    if (const auto connection = kept.connection()) return upper.hint(*connection, kept.from());
+    const auto frame_of = [](const UpperPacketRow& packet) { return std::to_underlying(packet.frame); };
+    const std::uint64_t at = lower_bound(upper_packets, std::to_underlying(number), frame_of);
+    return at < upper_packets.size() && upper_packets[at].frame == number ? upper_packets[at].hint : UpperHint{};
+}
+
+std::optional<UpperLabel> CaptureIndex::label(std::uint64_t message) const {
+    const std::uint64_t at = lower_bound(labels, message, [](const LabelRow& row) { return row.message(); });
+    return at < labels.size() && labels[at].message() == message ? std::optional(labels[at].label()) : std::nullopt;
 }
 
 PacketReader::PacketReader(std::shared_ptr<const CaptureIndex> index) : index_(std::move(index)) {}
@@ -126,6 +141,7 @@ const Packet* PacketReader::read(FrameIndex number) {
     decode(*frame, packet_);
     annotation_ = index_->annotation(number);
     packet_.annotation = &annotation_;
+    add_upper_layers(packet_, annotation_.upper);
     return &packet_;
 }
 

@@ -12,8 +12,10 @@
 #include <dissect/packet.hpp>
 #include <transport-replay/index/growing_store.hpp>
 #include <transport-replay/index/message_row.hpp>
+#include <transport-replay/index/operation_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
 #include <transport-replay/index/spool.hpp>
+#include <transport-replay/index/upper_knowledge.hpp>
 
 #include <deque>
 #include <memory>
@@ -38,6 +40,12 @@ struct EndingRow {
     std::uint32_t messages = 0;
 };
 
+// A packet that is of no connection and carries something of an upper protocol: a message of CM.
+struct UpperPacketRow {
+    dissect::FrameIndex frame{};
+    dissect::UpperHint hint;
+};
+
 struct IndexedFile {
     std::string name;             // as the user wrote it; "standard input" for "-"
     dissect::FrameIndex first{};  // frame that its packets begin with
@@ -48,8 +56,12 @@ class CaptureIndex {
 public:
     GrowingStore<PacketRow> packets;
     GrowingStore<MessageRow> messages;
-    GrowingStore<GapRow> gaps;        // in the order of the capture
-    GrowingStore<EndingRow> endings;  // in the order of the capture
+    GrowingStore<GapRow> gaps;                   // in the order of the capture
+    GrowingStore<EndingRow> endings;             // in the order of the capture
+    GrowingStore<OperationRow> operations;       // of upper protocols, in the order in which they ended
+    GrowingStore<LabelRow> labels;               // of messages that belong to one, in their order
+    GrowingStore<UpperPacketRow> upper_packets;  // in the order of the capture
+    UpperKnowledge upper;
 
     [[nodiscard]] const PacketRow& row(dissect::FrameIndex frame) const { return packets[std::to_underlying(frame) - 1]; }
     [[nodiscard]] bool has(dissect::FrameIndex frame) const {
@@ -63,6 +75,10 @@ public:
     [[nodiscard]] std::optional<dissect::Frame> frame(dissect::FrameIndex frame, dissect::FrameBuffer& buffer) const;
     // What the analysis said when the packet passed.
     [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex frame) const;
+    // What the payload of a packet is, as far as the whole capture that was read tells.
+    [[nodiscard]] dissect::UpperHint upper_hint(dissect::FrameIndex frame) const;
+    // The operation that a message belongs to, by its place in `messages`; nothing where it belongs to none.
+    [[nodiscard]] std::optional<UpperLabel> label(std::uint64_t message) const;
     // The messages that a packet ended, as positions in `messages`: from the first to before the second.
     [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex frame) const;
 

@@ -64,8 +64,8 @@ private:
     // Block b begins with row (2^b - 1) * 2^kFirstBits.
     static Place place_of(std::uint64_t at) {
         const std::uint64_t shifted = at + (std::uint64_t{1} << kFirstBits);
-        const auto bits = static_cast<std::size_t>(std::bit_width(shifted)) - 1;
-        return {bits - kFirstBits, shifted - (std::uint64_t{1} << bits)};
+        const std::uint64_t floor = std::bit_floor(shifted);
+        return {static_cast<std::size_t>(std::countr_zero(floor)) - kFirstBits, shifted - floor};
     }
 
     std::array<std::atomic<Row*>, kBlocks> blocks_{};

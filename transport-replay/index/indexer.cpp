@@ -45,9 +45,15 @@ public:
         : index_(index),
           indexing_(indexing),
           watch_(watch),
-          analysis_({[this](ConnectionId connection, End requester, const Message& message) {
-              if (!rehearsing_) index_.messages.append(MessageRow(connection, requester, message));
-          }}) {}
+          analysis_({.message =
+                         [this](ConnectionId connection, End requester, const Message& message) {
+                             if (!rehearsing_) keep(connection, requester, message);
+                         },
+                     .operation =
+                         [this](const UpperOperation& operation) {
+                             if (!rehearsing_) index_.operations.append(OperationRow(operation));
+                         },
+                     .hints = indexing.hints}) {}
     Indexer(const Indexer&) = delete;
     Indexer& operator=(const Indexer&) = delete;
 
@@ -68,6 +74,8 @@ private:
         return stopped_;
     }
 
+    void keep(ConnectionId connection, End requester, const Message& message);
+    void keep(const Observation& observation, const PacketStory& story);
     void read(const std::string& file);
     [[nodiscard]] bool prepare(Input& input, const std::string& file);
     [[nodiscard]] bool read_batch(Input& input, Batch& batch);
@@ -87,6 +95,19 @@ private:
     bool rehearsing_ = false;
     bool stopped_ = false;
 };
+
+// Its label comes first: readers look from the message.
+void Indexer::keep(ConnectionId connection, End requester, const Message& message) {
+    if (message.upper) index_.labels.append(LabelRow(index_.messages.size(), *message.upper));
+    index_.messages.append(MessageRow(connection, requester, message));
+}
+
+// What its connection speaks, once that is known or known to be wrong.
+void Indexer::keep(const Observation& observation, const PacketStory& story) {
+    if (story.mirror_copy) return;
+    if (story.connection) index_.upper.tell(*story.connection, story.from, story.upper);
+    else if (story.upper.protocol != UpperProtocol::none) index_.upper_packets.append({observation.frame, story.upper});
+}
 
 // Where the packets of that file will be read again: in itself, or in a spool.
 bool Indexer::prepare(Input& input, const std::string& file) {
@@ -156,6 +177,7 @@ void Indexer::take(const Piece& piece, std::size_t file) {
             ++outcome_.left_out;
             return true;
         }
+        keep(observation, story);
         if (story.missing != 0) index_.gaps.append({observation.frame, story.missing});
         const std::uint64_t messages = index_.messages.size();
         if (messages != messages_)

@@ -2,6 +2,7 @@
 #include <transport-replay/instant.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/upper.hpp>
 
 #include <algorithm>
 #include <array>
@@ -49,6 +50,9 @@ std::string lost_text(const Row& row) {
 dissect::Duration length_of(const Row& row) { return elapsed(row.connection.first_time(), row.connection.last_time()); }
 std::string_view confidence(const Row& row) { return kConfidenceNames[static_cast<std::size_t>(row.connection.confidence)]; }
 
+Cell protocol(const Row& row) { return row.upper == nullptr ? Cell{} : text_cell(info(row.upper->protocol).word); }
+std::string protocol_text(const Row& row) { return row.upper == nullptr ? std::string() : spoken_text(*row.upper); }
+
 using Column = TableColumn<Row>;
 constexpr std::array kColumns{
     Column{"uid", "#", Side::right, [](const Row& row) { return number(row.connection.uid); }},
@@ -61,6 +65,13 @@ constexpr std::array kColumns{
     Column{"confidence", "", Side::left, [](const Row& row) { return text_cell(confidence(row)); }},
     Column{"", "joined", Side::left, [](const Row& row) { return number(row.connection.confidence); },
            [](const Row& row) { return std::string(confidence(row)); }},
+    Column{"protocol", "protocol", Side::left, protocol, protocol_text},
+    Column{"protocol_basis", "", Side::left,
+           [](const Row& row) {
+               return row.upper == nullptr ? Cell{} : text_cell(kUpperBasisNames[static_cast<std::size_t>(row.upper->basis)]);
+           }},
+    Column{"protocol_certainty_percent", "", Side::right,
+           [](const Row& row) { return row.upper == nullptr ? Cell{} : number(row.upper->certainty); }},
     Column{"packets", "packets", Side::right, [](const Row& row) { return number(row.connection.packets()); }},
     Column{"bytes", "bytes", Side::right, [](const Row& row) { return number(row.connection.bytes()); },
            [](const Row& row) { return bytes_text(row.connection.bytes()); }},

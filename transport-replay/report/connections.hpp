@@ -11,8 +11,9 @@ namespace qps::transport {
 
 struct ConnectionRow {
     const Connection& connection;
-    bool gave_up = false;  // given_up() has it
-    std::string match{};   // why a line of a log may be about it
+    bool gave_up = false;                      // given_up() has it
+    std::string match{};                       // why a line of a log may be about it
+    const UpperConversation* upper = nullptr;  // what it was used for, where that is known
 };
 
 [[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns();

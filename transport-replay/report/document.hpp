@@ -42,6 +42,10 @@ public:
         if (value) add(name, *value);
         else add_nothing(name);
     }
+    // What is JSON already; in rows nothing, for it has names of its own.
+    void add_json(std::string_view name, std::string_view json) {
+        if (!rows()) add_bare(name, json);
+    }
     void add_texts(std::string_view name, std::span<const std::string> texts);
     // A list of numbers in one line, or in one cell.
     template <class Range>

@@ -338,6 +338,10 @@ void add_left_out(Document& document, const Timeline& timeline) {
     document.add("findings", timeline.left_out.findings);
     document.add("cm_messages", timeline.cm.messages_dropped);
     document.add("congestion_packets", timeline.congestion.packets_dropped);
+    document.add("conversations", timeline.upper.conversations_left_out);
+    document.add("operations", timeline.upper.operations_left_out);
+    document.add("operation_failures", timeline.upper.failures_left_out);
+    document.add("upper_events", timeline.upper.events_left_out);
 }
 
 // Objects and lists of objects of a report: in one document, or each in a line of its own with its type.
@@ -380,6 +384,11 @@ private:
     static std::optional<ConnectionId> connection_of(const Connection& connection) { return connection.uid; }
     static std::optional<ConnectionId> connection_of(const Recovery& recovery) { return recovery.connection; }
     static std::optional<ConnectionId> connection_of(const Finding& finding) { return finding.connection; }
+    static std::optional<ConnectionId> connection_of(const UpperConversation& conversation) { return conversation.connection; }
+    static std::optional<ConnectionId> connection_of(const OperationSum&) { return {}; }  // of all connections
+    static std::optional<ConnectionId> connection_of(const OperationFailures& failures) { return failures.connection; }
+    static std::optional<ConnectionId> connection_of(const UpperEvent& event) { return event.connection; }
+    static std::optional<ConnectionId> connection_of(const Collective&) { return {}; }
 
     [[nodiscard]] bool lines() const { return format_ == OutputFormat::ndjson; }
     void close() {
@@ -431,7 +440,14 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
         }
         document.close_list();
     });
+    report.list("conversations", "conversation", timeline.upper.conversations, add_conversation);
+    report.list("operations", "operation_sum", timeline.upper.sums, add_operation_sum);
+    report.list("operation_failures", "operation_failure", timeline.upper.failures, add_operation_failures);
+    report.list("upper_events", "upper_event", timeline.upper.events, add_upper_event);
     report.part("congestion", [&](Document& document) { add_congestion(document, timeline.congestion); });
+    // Few captures have any: the others do not say so.
+    if (!timeline.collectives.collectives.empty())
+        report.list("collectives", "collective", timeline.collectives.collectives, add_collective);
     report.list("findings", "finding", timeline.findings, add_finding);
     report.part("left_out", [&](Document& document) { add_left_out(document, timeline); });
     report.end();

@@ -2,6 +2,7 @@
 #include <transport-replay/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/messages.hpp>
+#include <transport-replay/report/upper.hpp>
 #include <transport-replay/report/verbs.hpp>
 
 #include <array>
@@ -76,6 +77,17 @@ constexpr std::array kColumns{
     Column{"last_frame", "", Side::right, [](const Row& row) { return number(row.message.last_frame); }},
     Column{"answer_frame", "", Side::right,
            [](const Row& row) { return row.message.answer_frame == FrameIndex{} ? Cell{} : number(row.message.answer_frame); }},
+    Column{"protocol", "", Side::left,
+           [](const Row& row) { return row.message.upper ? text_cell(info(row.message.upper->protocol).word) : Cell{}; }},
+    Column{"operation", "", Side::left,
+           [](const Row& row) {
+               return row.message.upper ? text_cell(operation_name(row.message.upper->protocol, row.message.upper->code)) : Cell{};
+           }},
+    Column{"operation_tag", "", Side::right, [](const Row& row) { return row.message.upper ? number(row.message.upper->tag) : Cell{}; }},
+    Column{"operation_part", "", Side::left,
+           [](const Row& row) { return row.message.upper ? text_cell(part_name(row.message.upper->part)) : Cell{}; }},
+    Column{"", "operation", Side::left,
+           [](const Row& row) { return row.message.upper ? text_cell(label_text(*row.message.upper)) : Cell{}; }},
     Column{"", "details", Side::left, [](const Row& row) { return text_cell(details_text(row.message)); }},
 };
 

@@ -9,6 +9,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/ticket.hpp>
+#include <transport-replay/report/upper.hpp>
 
 #include <array>
 
@@ -70,6 +71,22 @@ constexpr std::array kFigures{
     Figure{"packets marked CE", [](const Way& way) { return grouped(way.congestion_experienced); }},
 };
 
+// What it was used for: the protocol in its own words.
+void append_carried(std::string& out, const Timeline& timeline, const Connection& connection) {
+    const UpperConversation* conversation = timeline.upper.find(connection.uid);
+    if (conversation == nullptr) return;
+    append_item(out, "protocol", spoken_text(*conversation));
+    for (const UpperFact& fact : conversation->facts) append_item(out, fact.name, fact.value);
+    if (conversation->operations == 0) return;
+    append_item(out, "operations",
+                fmt::format("{} ({} failed, {} without an answer), at most {} outstanding", grouped(conversation->operations),
+                            grouped(conversation->failed), grouped(conversation->unanswered), grouped(conversation->most_outstanding)));
+    if (conversation->latency.count != 0)
+        append_item(out, "latency",
+                    fmt::format("{} on average, {} at most", duration_text(conversation->latency.mean()),
+                                duration_text(conversation->latency.most)));
+}
+
 void append_connection(std::string& out, const Timeline& timeline, const Connection& connection) {
     out += fmt::format("\n## Connection {}\n\n", std::to_underlying(connection.uid));
     append_item(out, "service", std::string(service_name(connection.service)));
@@ -78,6 +95,7 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
     append_item(out, "seen", period_text(connection.first_time(), connection.last_time()));
     const ConnectionRow row{connection, given_up(timeline).contains(connection.uid)};
     append_item(out, "state", std::string(state_of(row)));
+    append_carried(out, timeline, connection);
     out += fmt::format("\n| what each end sent | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
                        markdown_text(words::who(connection.ends[1])));
     for (const Figure& figure : kFigures)

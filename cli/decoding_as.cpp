@@ -1,0 +1,125 @@
+#include "decoding_as.hpp"
+
+#include <CLI/CLI.hpp>
+#include <dissect/packet.hpp>
+#include <dissect/pipeline.hpp>
+#include <dissect/ulp/upper.hpp>
+#include <transport-replay/observation_batch.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "decoding.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+std::string protocol_words(bool with_none) {
+    std::string words;
+    for (const UpperRow& row : upper_rows()) {
+        if (row.protocol == UpperProtocol::none && !with_none) continue;
+        words += fmt::format("{}{}", words.empty() ? "" : ", ", row.word);
+    }
+    return words;
+}
+
+std::expected<UpperProtocol, std::string> read_protocol(std::string_view word) {
+    if (const auto protocol = upper_protocol(word)) return *protocol;
+    return std::unexpected(fmt::format("\"{}\" is no protocol that is known; there are {}", word, protocol_words(true)));
+}
+
+namespace {
+
+// "3=nvme"
+void take_hint(UpperHints& hints, const std::string& text) {
+    const std::size_t equals = text.find('=');
+    std::uint32_t uid = 0;
+    const char* end = text.data() + std::min(equals, text.size());
+    const auto [stop, error] = std::from_chars(text.data(), end, uid);
+    if (equals == std::string::npos || error != std::errc{} || stop != end)
+        throw CLI::ValidationError(fmt::format("\"{}\" is no CONNECTION=PROTOCOL, such as 3=nvme", text));
+    const auto protocol = read_protocol(std::string_view(text).substr(equals + 1));
+    if (!protocol) throw CLI::ValidationError(protocol.error());
+    if (!hints.emplace(uid, *protocol).second) throw CLI::ValidationError(fmt::format("connection {} speaks one protocol, not two", uid));
+}
+
+// Files that are there the second time too.
+bool can_be_read_twice(const Options& options) {
+    std::error_code error;
+    return options.interface.empty() && std::ranges::all_of(options.files, [&](const std::string& file) {
+               return file != "-" && std::filesystem::is_regular_file(file, error);
+           });
+}
+
+}  // namespace
+
+void add_decode_as(CLI::App& app, Options& options) {
+    app.add_option_function<std::vector<std::string>>(
+           "--decode-as",
+           [&options](const std::vector<std::string>& texts) {
+               for (const std::string& text : texts) take_hint(options.hints, text);
+           },
+           "What a connection speaks, whatever it looks like: 3=nvme; " + protocol_words(true))
+        ->delimiter(',')
+        ->type_name("UID=WORD")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+namespace {
+
+constexpr std::uint64_t kBeginning = 2'000'000;  // packets: a second or two
+
+// Reads the files through, up to so many packets; whether that was all.
+bool read_through(const Options& options, Analysis& analysis, std::uint64_t most) {
+    std::uint64_t packets = 0;
+    for (const std::string& file : options.files) {
+        auto input = Input::open(options, file);
+        if (!input) continue;  // said when it is read again
+        const Jobs jobs = jobs_for(options, *input);
+        std::vector<ObservationBatch> parts(jobs.slots());
+        const auto read = [&](Batch& batch) { return input->read(batch); };
+        const auto work = [&](std::size_t slot, const Batch& batch) {
+            Packet packet;
+            parts[slot].clear();
+            for (const Frame& frame : batch.frames) {
+                decode(frame, packet);
+                parts[slot].add(packet);
+            }
+        };
+        const auto consume = [&](std::size_t slot) {
+            parts[slot].follow(analysis, [](const Observation&, const PacketStory&, std::size_t) { return true; });
+            packets += parts[slot].size();
+            return packets < most;
+        };
+        run({read, work, consume}, jobs);
+        if (packets >= most) return false;
+    }
+    return true;
+}
+
+// Set-ups tell of protocols too, also where no connection came about.
+bool has_any(const transport::Timeline& timeline) {
+    if (!timeline.upper.conversations.empty()) return true;
+    const UpperTracker words{{}};
+    return std::ranges::any_of(timeline.cm.attempts,
+                               [&](const CmAttempt& attempt) { return words.protocol_of(attempt) != UpperProtocol::none; });
+}
+
+}  // namespace
+
+KnownBefore known_before(const Options& options, LookAhead look_ahead) {
+    if (look_ahead == LookAhead::none || !can_be_read_twice(options)) return {options.hints, !options.hints.empty()};
+    Analysis analysis({.hints = options.hints});
+    const bool whole = read_through(options, analysis, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
+    const transport::Timeline timeline = analysis.finish();
+    KnownBefore known{hints_of(timeline, whole), has_any(timeline)};
+    for (const auto& [uid, said] : options.hints) known.hints.insert_or_assign(uid, said);
+    return known;
+}
+
+}  // namespace qps::cli

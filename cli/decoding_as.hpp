@@ -1,0 +1,41 @@
+// What connections speak, told before their packets are read: by the user (--decode-as), or by a pass over files that are read
+// twice, so that packets before the one that settled it are decoded too.
+#pragma once
+
+#include <transport-replay/upper/upper_hints.hpp>
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace qps::cli {
+
+// "nvme, iser, srp, ...": what users may type; with "none" or without.
+[[nodiscard]] std::string protocol_words(bool with_none);
+// Errors: a sentence with the words that there are.
+[[nodiscard]] std::expected<transport::UpperProtocol, std::string> read_protocol(std::string_view word);
+
+// --decode-as UID=WORD
+void add_decode_as(CLI::App& app, Options& options);
+
+// How much of files is read through before their packets are decoded, to learn what their connections speak. Pipes and interfaces
+// are read once.
+enum class LookAhead {
+    none,
+    beginning,  // so much that one does not have to wait
+    all,
+};
+
+struct KnownBefore {
+    transport::UpperHints hints;
+    bool any = false;  // there is an upper protocol to decode
+};
+[[nodiscard]] KnownBefore known_before(const Options& options, LookAhead look_ahead);
+
+}  // namespace qps::cli

@@ -1,0 +1,116 @@
+// What the connections of a capture carried, for people: protocols, what they asked for, how long it took, who they said they are.
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/upper.hpp>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "analyzing.hpp"
+#include "report.hpp"
+#include "wrapped.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+constexpr std::size_t kIndent = 8;
+constexpr std::size_t kHanging = 12;    // of the lines of a paragraph
+constexpr std::size_t kKindsShown = 6;  // operations of a protocol
+constexpr std::size_t kFactsShown = 6;  // values of facts of a protocol
+constexpr std::size_t kConnectionsNamed = 4;
+
+// All connections of a protocol that are wanted.
+struct Carried {
+    std::vector<const UpperConversation*> conversations;
+    std::uint64_t operations = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t unanswered = 0;
+    std::uint64_t bytes = 0;
+};
+
+std::string connections_text(const std::vector<const UpperConversation*>& conversations) {
+    std::string text = counted(conversations.size(), "connection") + ":";
+    for (std::size_t i = 0; i < std::min(conversations.size(), kConnectionsNamed); ++i)
+        text += fmt::format(" #{}", std::to_underlying(conversations[i]->connection));
+    if (conversations.size() > kConnectionsNamed) text += " ...";
+    return text;
+}
+
+// How it is known, where anybody may doubt it.
+std::string doubt(const std::vector<const UpperConversation*>& conversations) {
+    const auto least = *std::ranges::min_element(conversations, {}, &UpperConversation::certainty);
+    return least->certainty >= 100 ? std::string()
+                                   : fmt::format("; told {}", spoken_text(*least).substr(info(least->protocol).word.size() + 1));
+}
+
+void append_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kHanging, ' '), kHanging + 2, words); }
+
+void append_sums(std::string& out, const transport::Timeline& timeline, UpperProtocol protocol) {
+    std::vector<const OperationSum*> sums;
+    for (const OperationSum& sum : timeline.upper.sums)
+        if (sum.protocol == protocol) sums.push_back(&sum);
+    std::ranges::stable_sort(sums, std::greater{}, &OperationSum::count);
+    for (std::size_t i = 0; i < std::min(sums.size(), kKindsShown); ++i) {
+        const OperationSum& sum = *sums[i];
+        std::string text = fmt::format("{} {}", grouped(sum.count), operation_name(protocol, sum.code));
+        if (sum.bytes != 0) text += fmt::format(", {}", bytes_text(sum.bytes));
+        if (sum.latency.count != 0)
+            text += fmt::format(", median {}, p99 {}, most {}", duration_text(sum.percentile(50)), duration_text(sum.percentile(99)),
+                                duration_text(sum.latency.most));
+        if (sum.data.count != 0)
+            text += fmt::format(" (mean {} until data, {} data, {} to the answer)", duration_text(sum.until_data.mean()),
+                                duration_text(sum.data.mean()), duration_text(sum.to_answer.mean()));
+        if (sum.failed != 0) text += fmt::format(", {} failed", grouped(sum.failed));
+        if (sum.unanswered != 0) text += fmt::format(", {} without an answer", grouped(sum.unanswered));
+        append_line(out, text);
+    }
+    if (sums.size() > kKindsShown)
+        append_line(out, fmt::format("and {} more kinds: `qpscope operations`", grouped(sums.size() - kKindsShown)));
+}
+
+// Each value once, with its name.
+void append_facts(std::string& out, const Carried& carried) {
+    std::vector<std::pair<std::string_view, std::string_view>> said;
+    for (const UpperConversation* conversation : carried.conversations)
+        for (const UpperFact& fact : conversation->facts) {
+            const std::pair<std::string_view, std::string_view> one{fact.name, fact.value};
+            if (said.size() <= kFactsShown && std::ranges::find(said, one) == said.end()) said.push_back(one);
+        }
+    for (std::size_t i = 0; i < std::min(said.size(), kFactsShown); ++i)
+        append_line(out, fmt::format("{}: {}", said[i].first, said[i].second));
+    if (said.size() > kFactsShown) append_line(out, "and more: `qpscope analyze -f json`");
+}
+
+}  // namespace
+
+void append_carried(std::string& out, const Options& options, const transport::Timeline& timeline) {
+    std::map<UpperProtocol, Carried> protocols;
+    for (const UpperConversation& conversation : timeline.upper.conversations) {
+        if (!wanted(options, conversation.connection)) continue;
+        Carried& carried = protocols[conversation.protocol];
+        carried.conversations.push_back(&conversation);
+        carried.operations += conversation.operations;
+        carried.failed += conversation.failed;
+        carried.unanswered += conversation.unanswered;
+        carried.bytes += conversation.bytes;
+    }
+    if (protocols.empty()) return;
+    out += "\nwhat it carried\n";
+    for (const auto& [protocol, carried] : protocols) {
+        std::string text = fmt::format("{}, {}", info(protocol).name, connections_text(carried.conversations));
+        if (carried.operations != 0) text += fmt::format("; {}", counted(carried.operations, "operation"));
+        if (carried.bytes != 0) text += fmt::format(", {}", bytes_text(carried.bytes));
+        if (carried.failed != 0) text += fmt::format(", {} failed", grouped(carried.failed));
+        if (carried.unanswered != 0) text += fmt::format(", {} without an answer", grouped(carried.unanswered));
+        append_wrapped(out, std::string(kIndent - 4, ' '), kIndent, text + doubt(carried.conversations));
+        append_facts(out, carried);
+        append_sums(out, timeline, protocol);
+    }
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,81 @@
+#include <transport-replay/index/operation_row.hpp>
+#include <transport-replay/instant.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+std::uint64_t nanoseconds(Instant from, Instant to, std::uint64_t most) {
+    const std::int64_t time = std::to_underlying(elapsed(from, to));
+    return time <= 0 ? 0 : std::min(static_cast<std::uint64_t>(time), most);
+}
+
+std::uint32_t distance(FrameIndex from, FrameIndex to) {
+    if (to <= from) return 0;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::to_underlying(to) - std::to_underlying(from), UINT32_MAX));
+}
+
+}  // namespace
+
+OperationRow::OperationRow(const UpperOperation& operation)
+    : subject_(operation.subject),
+      tag_(operation.tag),
+      asked_(operation.asked),
+      asked_frame_(std::to_underlying(operation.asked_frame) & 0xff'ffff'ffffU),
+      code_(std::to_underlying(operation.code)),
+      protocol_(std::to_underlying(operation.protocol)),
+      status_(operation.status) {
+    constexpr std::uint32_t kMost24 = 0xffffff;
+    connection_ = std::to_underlying(operation.connection) & 0xfffffU;
+    requester_ = std::to_underlying(operation.requester) & 1U;
+    outcome_ = std::to_underlying(operation.outcome) & 3U;
+    one_way_ = operation.one_way ? 1U : 0U;
+    outstanding_ = std::min(operation.outstanding, kMost24) & kMost24;
+    transfers_ = std::min(operation.transfers, kMost24) & kMost24;
+    bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(operation.in_message + operation.written + operation.read, UINT32_MAX));
+    if (operation.has_answer()) {
+        answer_distance_ = distance(operation.asked_frame, operation.answered_frame);
+        latency_ = nanoseconds(operation.asked, operation.answered, kMostTime) & kMostTime;
+    }
+    if (!operation.has_data()) return;
+    data_distance_ = distance(operation.asked_frame, operation.data_frame);
+    until_data_ = nanoseconds(operation.asked, operation.data_first, kMostTime) & kMostTime;
+    data_ = nanoseconds(operation.data_first, operation.data_last, kMostTime) & kMostTime;
+}
+
+FrameIndex OperationRow::last_frame() const { return FrameIndex{asked_frame_ + std::max(answer_distance_, data_distance_)}; }
+
+UpperOperation OperationRow::restored() const {
+    const auto after = [](Instant from, std::uint64_t time) { return later(from, Duration{static_cast<std::int64_t>(time)}); };
+    UpperOperation operation;
+    operation.connection = connection();
+    operation.protocol = static_cast<UpperProtocol>(protocol_);
+    operation.requester = static_cast<End>(requester_);
+    operation.code = OperationCode{static_cast<std::uint16_t>(code_)};
+    operation.outcome = outcome();
+    operation.one_way = one_way_ != 0;
+    operation.tag = tag_;
+    operation.status = status_;
+    operation.subject = subject_;
+    operation.written = bytes_;
+    operation.transfers = static_cast<std::uint32_t>(transfers_);
+    operation.outstanding = static_cast<std::uint32_t>(outstanding_);
+    operation.asked = asked_;
+    operation.asked_frame = asked_frame();
+    if (answer_distance_ != 0) {
+        operation.answered = after(asked_, latency_);
+        operation.answered_frame = FrameIndex{asked_frame_ + answer_distance_};
+    }
+    if (data_distance_ != 0) {
+        operation.data_first = after(asked_, until_data_);
+        operation.data_last = after(operation.data_first, data_);
+        operation.data_frame = FrameIndex{asked_frame_ + data_distance_};
+    }
+    return operation;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,30 @@
+// Operations of upper protocols as rows: each by itself, and all of one kind summed up.
+#pragma once
+
+#include <transport-replay/connection.hpp>
+#include <transport-replay/report/table.hpp>
+#include <transport-replay/report/upper.hpp>
+
+#include <span>
+
+namespace qps::transport {
+
+struct ReportedOperation {
+    const UpperOperation& operation;
+    const Endpoint& from;      // who asked
+    const Endpoint& to;        // who answers
+    dissect::Instant start{};  // of the capture
+};
+
+[[nodiscard]] std::span<const TableColumn<ReportedOperation>> operation_columns();
+[[nodiscard]] Tone tone_of(const UpperOperation& operation);
+
+struct ReportedSum {
+    const OperationSum& sum;
+    dissect::Duration during{};  // what rates are of: from the first request to the last answer of its protocol
+};
+
+[[nodiscard]] std::span<const TableColumn<ReportedSum>> operation_sum_columns();
+[[nodiscard]] Tone tone_of(const OperationSum& sum);
+
+}  // namespace qps::transport

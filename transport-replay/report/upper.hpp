@@ -1,0 +1,47 @@
+// Upper protocols in words: conversations, operations and what became of them.
+//
+// Words of status and subject are those of the protocol's row (upper/protocols.hpp); what has none is a number.
+#pragma once
+
+#include <dissect/ulp/upper.hpp>
+#include <transport-replay/upper/upper_report.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace qps::transport {
+
+using dissect::info;
+
+// "nvme", "nvme (by content, 90 %)" where it is not sure.
+[[nodiscard]] std::string spoken_text(const UpperConversation& conversation);
+// "Read", "operation 7" where the protocol has no name for it.
+[[nodiscard]] std::string operation_name(UpperProtocol protocol, OperationCode code);
+[[nodiscard]] std::string_view part_name(UpperLabel::Part part);  // "request", "data", "answer"
+// "nvme Read 17 data": an operation and what a message is of it; 17 is its tag.
+[[nodiscard]] std::string label_text(const UpperLabel& label);
+
+// "nsid 1, lba 0, 8 blocks"; may be empty.
+[[nodiscard]] std::string subject_text(const UpperOperation& operation);
+// "done", "failed: Invalid Field in Command", "unanswered".
+[[nodiscard]] std::string outcome_text(const UpperOperation& operation);
+// The words alone; the number where there are none.
+[[nodiscard]] std::string status_text(const UpperOperation& operation);
+
+// From the request to the answer; nothing where none came.
+[[nodiscard]] std::optional<dissect::Duration> latency_of(const UpperOperation& operation);
+
+// The three parts of a latency, of operations that moved data and were answered.
+struct LatencyParts {
+    dissect::Duration until_data{};
+    dissect::Duration data{};
+    dissect::Duration to_answer{};
+};
+[[nodiscard]] std::optional<LatencyParts> parts_of(const UpperOperation& operation);
+
+[[nodiscard]] std::uint64_t moved_bytes(const UpperOperation& operation);  // in its message and by transfers
+// Failed, or asked and never answered.
+[[nodiscard]] bool is_bad(const UpperOperation& operation);
+
+}  // namespace qps::transport
