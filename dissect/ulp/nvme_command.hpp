@@ -182,7 +182,7 @@ inline constexpr std::array kNvmeGetFeaturesFields{
     row::hex("nvme.cmd.get_features.dword10", "Dword 10", at(0), 32).le(),
     row::hex("nvme.cmd.get_features.dword10.fid", "Feature", at(0), 8).le().part().named(kNvmeFeatures),
     row::decimal("nvme.cmd.set_features.dword10.sel", "Select", at(1), 3).le().part().named(kNvmeFeatureSelections),
-    row::hex("rdma.nvme.get_features.dword11", "Dword 11", at(4), 32).le(),
+    row::hex("nvme.cmd.dword11", "Dword 11", at(4), 32).le(),
     row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),
     row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
     row::hex("nvme.cmd.get_features.dword14", "Dword 14", at(16), 32).le(),
