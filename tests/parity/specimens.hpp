@@ -15,10 +15,11 @@ struct Capture {
 //   built_opcodes   RC, UC and UD over every Ethernet network
 //   built_mads      every attribute of every management class, in RoCEv2
 //   built_tunnels   tags, tunnels, extension headers, PAUSE and PFC
+//   built_smb_direct  a talk of SMB Direct with SMB2
 //   built_erf       native packets in ERF records, the one form in which tshark reads them
 //   built_cooked    behind a Linux cooked header
 //   built_loopback  behind a null header
-// Payloads are long and do not look like a protocol, so that no heuristic of tshark's takes them.
+// Payloads of the others are long and do not look like a protocol, so that no heuristic of tshark's takes them.
 [[nodiscard]] std::vector<Capture> write_specimens(const std::string& folder);
 
 }  // namespace qps::test
