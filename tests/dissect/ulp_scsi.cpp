@@ -97,8 +97,8 @@ TEST_CASE("immediate data of a command is its data segment, an additional header
     CHECK(told.layers() == "iser rdma.iscsi.command scsi.cdb rdma.iscsi.data_segment data");
     CHECK(told.number("iscsi.datasegmentlength") == 10);
     // A bidirectional command's AHS: length 5, type 2, 32 bits.
-    IscsiSpec spec{.opcode = 0x01, .rest = Wire{}.zeros(12).add(read_10(0, 1)).bytes};
-    spec.additional = Wire{}.put(std::uint16_t{5}).put(std::uint8_t{2}).zeros(1).put(std::uint32_t{8192}).bytes;
+    IscsiSpec spec{.opcode = 0x01, .rest = WireBytes{}.zeros(12).add(read_10(0, 1)).bytes};
+    spec.additional = WireBytes{}.put(std::uint16_t{5}).put(std::uint8_t{2}).zeros(1).put(std::uint32_t{8192}).bytes;
     const Message with = as_iser(iser_message(spec));
     CHECK(with.layers() == "iser rdma.iscsi.command scsi.cdb iscsi.ahs");
     CHECK(with.number("iscsi.ahs.bidir.length") == 8192);
@@ -106,33 +106,33 @@ TEST_CASE("immediate data of a command is its data segment, an additional header
 }
 
 TEST_CASE("CDBs say what they are about by their opcode") {
-    const auto cdb = [](Wire wire) { return as_iser(iscsi_command(1, 0, cdb_area(wire), {})); };
-    const Message sixteen = cdb(Wire{}.put(std::uint16_t{0x8a08}).put(std::uint64_t{0x123456789a}).put(std::uint32_t{2048}));
+    const auto cdb = [](WireBytes wire) { return as_iser(iscsi_command(1, 0, cdb_area(wire), {})); };
+    const Message sixteen = cdb(WireBytes{}.put(std::uint16_t{0x8a08}).put(std::uint64_t{0x123456789a}).put(std::uint32_t{2048}));
     CHECK(sixteen.words("scsi_sbc.opcode").contains("WRITE(16)"));
     CHECK(sixteen.number("scsi_sbc.rdwr16.lba") == 0x123456789a);
     CHECK(sixteen.number("scsi_sbc.rdwr12.xferlen") == 2048);
     CHECK(sixteen.number("scsi_sbc.fua") == 1);
     CHECK_FALSE(sixteen.number("scsi_sbc.rdwr10.lba"));
-    const Message six = cdb(Wire{}.put(std::uint32_t{0x081f0102}).put(std::uint16_t{0x0400}));
+    const Message six = cdb(WireBytes{}.put(std::uint32_t{0x081f0102}).put(std::uint16_t{0x0400}));
     CHECK(six.number("scsi_sbc.rdwr6.lba") == 0x1f0102);
     CHECK(six.number("scsi_sbc.rdwr6.xferlen") == 4);
-    const Message twelve = cdb(Wire{}.put(std::uint16_t{0xa800}).put(std::uint32_t{5}).put(std::uint32_t{6}));
+    const Message twelve = cdb(WireBytes{}.put(std::uint16_t{0xa800}).put(std::uint32_t{5}).put(std::uint32_t{6}));
     CHECK(twelve.number("scsi_sbc.rdwr10.lba") == 5);
     CHECK(twelve.number("scsi_sbc.rdwr12.xferlen") == 6);
-    const Message page = cdb(Wire{}.put(std::uint16_t{0x1201}).put(std::uint8_t{0x83}).put(std::uint16_t{255}));
+    const Message page = cdb(WireBytes{}.put(std::uint16_t{0x1201}).put(std::uint8_t{0x83}).put(std::uint16_t{255}));
     CHECK(page.number("scsi.inquiry.evpd.pagecode") == 0x83);
     CHECK(page.number("scsi.cdb.alloclen16") == 255);
-    CHECK_FALSE(cdb(Wire{}.put(std::uint16_t{0x1200})).number("scsi.inquiry.evpd.pagecode"));
-    const Message capacity = cdb(Wire{}.put(std::uint16_t{0x9e10}).zeros(8).put(std::uint32_t{32}));
+    CHECK_FALSE(cdb(WireBytes{}.put(std::uint16_t{0x1200})).number("scsi.inquiry.evpd.pagecode"));
+    const Message capacity = cdb(WireBytes{}.put(std::uint16_t{0x9e10}).zeros(8).put(std::uint32_t{32}));
     CHECK(capacity.words("scsi_sbc.sa").contains("READ CAPACITY(16)"));
     CHECK(capacity.number("scsi_sbc.alloclen32") == 32);
-    const Message luns = cdb(Wire{}.put(std::uint16_t{0xa000}).zeros(4).put(std::uint32_t{4096}));
+    const Message luns = cdb(WireBytes{}.put(std::uint16_t{0xa000}).zeros(4).put(std::uint32_t{4096}));
     CHECK(luns.number("scsi.cdb.alloclen32") == 4096);
     const Message reserve =
-        cdb(Wire{}.put(std::uint8_t{0x5f}).put(std::uint8_t{1}).put(std::uint8_t{0x05}).zeros(2).put(std::uint32_t{24}));
+        cdb(WireBytes{}.put(std::uint8_t{0x5f}).put(std::uint8_t{1}).put(std::uint8_t{0x05}).zeros(2).put(std::uint32_t{24}));
     CHECK(reserve.words("scsi.persresvout.svcaction").contains("RESERVE"));
     CHECK(reserve.words("scsi.persresv.type").contains("registrants only"));
-    const Message unmap = cdb(Wire{}.put(std::uint8_t{0x42}).zeros(6).put(std::uint16_t{24}));
+    const Message unmap = cdb(WireBytes{}.put(std::uint8_t{0x42}).zeros(6).put(std::uint16_t{24}));
     CHECK(unmap.number("scsi.cdb.paramlen16") == 24);
 }
 
@@ -144,7 +144,8 @@ TEST_CASE("a SCSI response has status and sense data in words") {
     CHECK(told.number("iscsi.scsiresponse.senselength") == 18);
     CHECK(told.words("scsi.sns.key").contains("illegal request"));
     CHECK(told.words("scsi.sns.ascascq").contains("invalid command operation code"));
-    const Message descriptors = as_iser(iscsi_response(7, 2, Wire{}.put(std::uint16_t{0x7206}).put(std::uint16_t{0x2900}).zeros(4).bytes));
+    const Message descriptors =
+        as_iser(iscsi_response(7, 2, WireBytes{}.put(std::uint16_t{0x7206}).put(std::uint16_t{0x2900}).zeros(4).bytes));
     CHECK(descriptors.words("scsi.sns.key").contains("unit attention"));
     CHECK(descriptors.words("scsi.sns.ascascq").contains("power on"));
     // A sense length that says more than there is.
@@ -180,16 +181,16 @@ TEST_CASE("every other PDU has its words") {
     CHECK(say(0x06, 0x81, 0).words("iscsi.logout.reason").contains("close the connection"));
     CHECK(say(0x26, 0x80, 3).words("iscsi.logout.response").contains("cleanup failed"));
     CHECK(say(0x3f, 0x80, 4).words("iscsi.reject.reason").contains("protocol error"));
-    CHECK(say(0x32, 0x80, 0, Wire{}.zeros(16).put(std::uint8_t{1}).bytes).words("iscsi.asyncevent").contains("logout"));
-    CHECK(say(0x31, 0x80, 0, Wire{}.zeros(24).put(std::uint32_t{512}).bytes).number("iscsi.desireddatalength") == 512);
+    CHECK(say(0x32, 0x80, 0, WireBytes{}.zeros(16).put(std::uint8_t{1}).bytes).words("iscsi.asyncevent").contains("logout"));
+    CHECK(say(0x31, 0x80, 0, WireBytes{}.zeros(24).put(std::uint32_t{512}).bytes).number("iscsi.desireddatalength") == 512);
     CHECK(say(0x10, 0x81, 0).words("iscsi.snack.type").contains("Status"));
     const auto ping =
-        say(0x20, 0x80, 0, Wire{}.put(std::uint32_t{9}).put(std::uint32_t{1}).put(std::uint32_t{2}).put(std::uint32_t{3}).bytes);
+        say(0x20, 0x80, 0, WireBytes{}.put(std::uint32_t{9}).put(std::uint32_t{1}).put(std::uint32_t{2}).put(std::uint32_t{3}).bytes);
     CHECK(ping.number("iscsi.statsn") == 1);
     CHECK(ping.number("iscsi.expcmdsn") == 2);
     CHECK(ping.number("iscsi.maxcmdsn") == 3);
     CHECK_FALSE(ping.number("iscsi.cmdsn"));
-    Octets hello = Wire{}.put(std::uint8_t{0x20}).put(std::uint8_t{0xaa}).put(std::uint16_t{16}).zeros(24).bytes;
+    Octets hello = WireBytes{}.put(std::uint8_t{0x20}).put(std::uint8_t{0xaa}).put(std::uint16_t{16}).zeros(24).bytes;
     CHECK(as_iser(hello).number("iser.ird") == 16);
     hello[0] = std::byte{0x31};
     CHECK(as_iser(hello).number("iser.ord") == 16);
@@ -218,12 +219,12 @@ TEST_CASE("SRP responses, logouts, credits and events have their words") {
     CHECK(failed.words("rdma.srp.rsp.status").contains("CHECK CONDITION"));
     CHECK(failed.words("scsi.sns.key").contains("unit attention"));
     CHECK(failed.number("rdma.srp.req_lim_delta") == 1);
-    const Message refused = as_srp(srp_response(3, 0, {}, 1, Wire{}.zeros(3).put(std::uint8_t{5}).bytes));
+    const Message refused = as_srp(srp_response(3, 0, {}, 1, WireBytes{}.zeros(3).put(std::uint8_t{5}).bytes));
     CHECK(refused.words("rdma.srp.rsp.code").contains("failed"));
     CHECK(as_srp(srp_short(0x80, 1, 0)).words("rdma.srp.logout_reason").contains("inactive"));
     CHECK(as_srp(srp_short(0x81, 9, 0)).number("rdma.srp.req_lim_delta") == 9);
     CHECK_FALSE(as_srp(srp_short(0x81, 9, 0)).number("rdma.srp.logout_reason"));
-    Octets task = Wire{}
+    Octets task = WireBytes{}
                       .put(std::uint8_t{1})
                       .zeros(7)
                       .put(std::uint64_t{9})
@@ -259,7 +260,7 @@ TEST_CASE("storage messages may end anywhere") {
     cut_everywhere(srp_command(1, write_10(8, 16), {memory, memory}, {memory}), UpperProtocol::srp);
     cut_everywhere(srp_response(3, 2, sense_fixed(), 1, Octets(4)), UpperProtocol::srp);
     for (const int opcode : {0x00, 0x01, 0x03, 0x41, 0x42, 0x80, 0x81, 0x82, 0xc0, 0xc2})
-        cut_everywhere(Wire{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UpperProtocol::srp);
+        cut_everywhere(WireBytes{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UpperProtocol::srp);
     for (unsigned opcode = 0; opcode < 64; ++opcode)
         cut_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}), UpperProtocol::iser);
 }

@@ -170,19 +170,19 @@ TEST_CASE("pings of both sides, task management, logout, rejects and asynchronou
                          std::uint8_t third = 0) {
         return iser_message({.opcode = opcode, .flags = flags, .third = third, .tag = tag, .rest = rest});
     };
-    const Octets no_tag = Wire{}.put(std::uint32_t{0xffffffff}).bytes;
+    const Octets no_tag = WireBytes{}.put(std::uint32_t{0xffffffff}).bytes;
     talk.send(kHost, with(0x00, 5, no_tag));
     talk.send(kTarget, with(0x20, 5, no_tag));
-    talk.send(kTarget, with(0x20, 0xffffffff, Wire{}.put(std::uint32_t{77}).bytes));
-    talk.send(kHost, with(0x00, 0xffffffff, Wire{}.put(std::uint32_t{77}).bytes));
+    talk.send(kTarget, with(0x20, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
+    talk.send(kHost, with(0x00, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
     talk.send(kTarget, with(0x20, 0xffffffff, no_tag));  // no question: it moves the window
-    talk.send(kHost, with(0x02, 6, Wire{}.put(std::uint32_t{1}).bytes, 0x81));
+    talk.send(kHost, with(0x02, 6, WireBytes{}.put(std::uint32_t{1}).bytes, 0x81));
     talk.send(kTarget, with(0x22, 6, {}, 0x80, 1));
     talk.send(kHost, iscsi_command(8, 512, read_10(0, 1), {}));
     Octets rejected = iser_message({.opcode = 0x3f, .third = 9, .tag = 0xffffffff, .data = Octets(48)});
     rejected[28 + 48 + 19] = std::byte{8};  // the task tag of what is rejected
     talk.send(kTarget, rejected);
-    talk.send(kTarget, with(0x32, 0xffffffff, Wire{}.zeros(16).put(std::uint8_t{2}).bytes));
+    talk.send(kTarget, with(0x32, 0xffffffff, WireBytes{}.zeros(16).put(std::uint8_t{2}).bytes));
     talk.send(kHost, with(0x06, 9, {}, 0x80));
     talk.send(kTarget, with(0x26, 9));
     const UpperReport report = talk.finish();
@@ -229,10 +229,10 @@ TEST_CASE("one SRP command with memory is enough; response, sense and request li
 
 TEST_CASE("SRP task management is answered by its response code") {
     Delivered talk({{1, UpperProtocol::srp}});
-    Wire task;
+    WireBytes task;
     task.put(std::uint8_t{1}).zeros(7).put(std::uint64_t{9}).zeros(14).put(std::uint8_t{8}).zeros(1).put(std::uint64_t{3}).zeros(8);
     talk.send(kHost, task.bytes);
-    talk.send(kTarget, srp_response(9, 0, {}, 0, Wire{}.zeros(3).put(std::uint8_t{5}).bytes));
+    talk.send(kTarget, srp_response(9, 0, {}, 0, WireBytes{}.zeros(3).put(std::uint8_t{5}).bytes));
     const UpperReport report = talk.finish();
     REQUIRE(talk.operations.size() == 1);
     CHECK(name_of(talk.operations[0]) == "LOGICAL UNIT RESET");
@@ -305,7 +305,7 @@ TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
     std::vector<Octets> messages = plain_messages();
     for (const std::uint32_t first : {0x10000000U, 0x14000000U, 0x02000000U, 0xc1000000U, 0x00000000U, 0x03000000U, 0x20000000U})
         for (const std::size_t length : {16UL, 28UL, 36UL, 48UL, 64UL, 76UL, 80UL, 512UL})
-            messages.push_back(Wire{}.put(first).zeros(length - 4).bytes);
+            messages.push_back(WireBytes{}.put(first).zeros(length - 4).bytes);
     Delivered talk;
     for (const Octets& message : messages) {
         INFO(message.size() << " bytes, the first " << std::to_integer<int>(message.front()));
