@@ -40,6 +40,7 @@ struct Takes {
     bool interval = false;
     bool followed = false;
     bool tickets = false;
+    bool picture = false;
     bool live = false;
     bool program = false;
     bool pingpong = false;
@@ -110,6 +111,13 @@ constexpr std::array kCommands{
             "  qpscope cm trace.pcap\n  qpscope cm -C 3 -f json trace.pcap",
             {.captures = true, .analysis = true},
             run_cm},
+    Command{"fabric",
+            "the fabric as management datagrams show it: nodes, links, managers, groups, counters that moved, traps",
+            "  qpscope fabric sweep.pcap\n"
+            "  qpscope fabric -f csv sweep.pcap > ports.csv\n"
+            "  qpscope fabric --dot sweep.pcap | dot -Tsvg > fabric.svg",
+            {.captures = true, .picture = true},
+            run_fabric},
     Command{"timeline",
             "counters per interval: bytes, retransmissions, NAKs, CE, CNP, pauses",
             "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv",
@@ -403,6 +411,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--markdown", options.markdown,
                       "Each as a ticket in Markdown: what happened, what proves it, how good the capture is")
             ->excludes(sub->get_option("--format"));
+    if (command.takes.picture)
+        sub->add_flag("--dot", options.dot, "Nodes and links as a graph for Graphviz")->excludes(sub->get_option("--format"));
     CLI::Option* output =
         sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
     if (command.takes.written)

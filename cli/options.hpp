@@ -70,6 +70,8 @@ struct Options {
     ConversationOptions conversation;   // --as
 
     ConformOptions conform;
+
+    bool dot = false;  // fabric: a picture for Graphviz
 };
 
 }  // namespace qps::cli

@@ -185,6 +185,34 @@ void append_pauses(std::string& out, const CongestionReport& congestion) {
     if (!congestion.incasts.empty()) append_row(out, "incast", counted(congestion.incasts.size(), "burst of many senders to one receiver"));
 }
 
+// "NCCL ring of 8 ranks, 95 % sure: 20 steps of 10 ms ...".
+std::string line_of(const Collective& collective) {
+    const std::string library =
+        collective.library == CollectiveLibrary::unknown ? "" : fmt::format("{} ", transport::name(collective.library));
+    std::string line =
+        fmt::format("{}{} of {} over {}, {} % sure", library, transport::name(collective.pattern), counted(collective.ranks.size(), "rank"),
+                    counted(collective.connections, "connection"), collective.certainty);
+    if (collective.steps.empty()) return line + fmt::format("; {}", bytes_text(collective.bytes));
+    line += fmt::format("; {} of {}, {} and {} apart each; bus bandwidth {}", counted(collective.steps.size(), "step"),
+                        bytes_text(collective.step_bytes), duration_text(collective.step_length.mean()),
+                        duration_text(collective.between.mean()), rate_text(collective.bus_rate));
+    if (collective.algorithm_rate > 0) line += fmt::format(", algorithm {}", rate_text(collective.algorithm_rate));
+    if (!collective.straggler) return line;
+    const CollectiveStraggler& late = *collective.straggler;
+    const std::string rank = text(collective.ranks[late.rank].address);
+    if (late.delay == CollectiveDelay::sends) return line + fmt::format("; straggler {}, whose packets take longer than the others'", rank);
+    return line + fmt::format("; straggler {}, last to {} in {} of {}", rank, late.delay == CollectiveDelay::starts ? "begin" : "finish",
+                              grouped(late.steps), counted(late.of, "step"));
+}
+
+void append_collectives(std::string& out, const CollectiveReport& report) {
+    constexpr std::size_t kShown = 5;
+    const std::size_t shown = std::min(report.collectives.size(), kShown);
+    for (std::size_t i = 0; i < shown; ++i) append_row(out, i == 0 ? "collectives" : "", line_of(report.collectives[i]));
+    const std::uint64_t more = report.collectives.size() - shown + report.left_out;
+    if (more != 0) append_row(out, "", fmt::format("and {} more", grouped(more)));
+}
+
 void append_left_out(std::string& out, const transport::Timeline& timeline) {
     const LeftOut& left_out = timeline.left_out;
     append_row(out, "left out",
@@ -225,6 +253,7 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     append_setups(out, timeline.cm, timeline.totals.management);
     append_totals(out, timeline.totals);
     append_pauses(out, timeline.congestion);
+    append_collectives(out, timeline.collectives);
     append_left_out(out, timeline);
     append_row(out, "findings", finding_counts(timeline.findings));
     append_carried(out, options, timeline);

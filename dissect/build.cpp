@@ -104,7 +104,11 @@ std::vector<HeaderSpec> network_headers(Network network) {
     return {};
 }
 
-bool is_mad(LayerKind kind) { return kind >= LayerKind::mad && kind <= LayerKind::cm_ip_private && kind != LayerKind::mad; }
+bool is_mad(LayerKind kind) {
+    const auto number = std::to_underlying(kind);
+    return (kind > LayerKind::mad && kind <= LayerKind::cm_ip_private) ||
+           (number >= first_kind::management && number < first_kind::omni_path);
+}
 
 // Where a part of a MAD begins, from the MAD's start; nothing where it follows what was placed before.
 std::optional<std::size_t> place_in_mad(LayerKind kind, const HeaderSpec& mad) {

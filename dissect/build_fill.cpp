@@ -1,6 +1,7 @@
 #include <dissect/build_fill.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/icrc.hpp>
+#include <dissect/omni_path/packets.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -184,7 +185,7 @@ private:
         while (kind(packet) == LayerKind::erf_extension || kind(packet) == LayerKind::erf_ethernet_pad) ++packet;
         if (packet > i + 1 && kind(i + 1) == LayerKind::erf_extension) fill(placed, "erf.types.ext_header", 1);
         const bool native = kind(packet) == LayerKind::lrh;
-        fill(placed, "erf.types.type", native ? 21 : 2);
+        fill(placed, "erf.types.type", native ? 21 : kind(packet) == kind::opa_snc ? 28 : kind(packet) == kind::opa_9b ? 29 : 2);
         const std::size_t vcrc = native && spec_.with_vcrc ? kVcrcLength : 0;
         const std::size_t start = packet < headers_.size() ? headers_[packet].offset : end_;
         fill(placed, "erf.wlen", end_ - start + vcrc);

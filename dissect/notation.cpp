@@ -1,7 +1,10 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
+#include <dissect/mad/notice.hpp>
 #include <dissect/notation.hpp>
+#include <dissect/omni_path/management.hpp>
+#include <dissect/omni_path/packets.hpp>
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
@@ -53,6 +56,7 @@ constexpr std::array kWords{
     Word{LayerKind::mad, "infiniband.mad.mgmtclass", "class"},
     Word{LayerKind::mad, "infiniband.mad.attribute", "attr"},
     Word{LayerKind::mad, "infiniband.mad.method", "method", Mention::unusual, kSend},
+    Word{kind::notice, "infiniband.notice.trapnumberdeviceid", "trap"},
     Word{LayerKind::cm_req, "infiniband.cm.req", "comm"},
     Word{LayerKind::cm_req, "infiniband.cm.req.serviceid", "service"},
     Word{LayerKind::cm_req, "infiniband.cm.req.serviceid.dport", "port"},
@@ -71,6 +75,17 @@ constexpr std::array kWords{
     Word{LayerKind::cm_dreq, "infiniband.cm.dreq.remotecommid", "remote_comm"},
     Word{LayerKind::cm_drep, "infiniband.cm.drsp.localcommid", "comm"},
     Word{LayerKind::cm_drep, "infiniband.cm.drsp.remotecommid", "remote_comm"},
+    Word{kind::opa_bth, "opa.bth.opcode", "op"},
+    Word{kind::opa_bth, "opa.bth.destqp", "qp"},
+    Word{kind::opa_bth, "opa.bth.psn", "psn"},
+    Word{kind::opa_bth, "opa.bth.fcn", "fecn", Mention::set},
+    Word{kind::opa_bth, "opa.bth.bcn", "becn", Mention::set},
+    Word{kind::opa_mad, "opa.mad.mgmtclass", "class"},
+    Word{kind::opa_mad, "opa.mad.attribute", "attr"},
+    Word{kind::opa_mad, "opa.mad.method", "method"},
+    Word{kind::opa_mad_directed, "opa.mad.mgmtclass", "class"},
+    Word{kind::opa_mad_directed, "opa.mad.attribute", "attr"},
+    Word{kind::opa_mad_directed, "opa.mad.method", "method"},
     Word{LayerKind::tcp, "tcp.srcport", "src"},
     Word{LayerKind::tcp, "tcp.dstport", "dst"},
     Word{LayerKind::tcp, "tcp.seq_raw", "seq"},
@@ -181,6 +196,7 @@ const Layer* addressed_layer(const Packet& packet) {
     if (packet.network_layer != kNoLayer) return &packet.layer_storage[packet.network_layer];
     const auto layers = packet.layers();
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+        if (layer->kind == kind::opa_9b) return &*layer;
         switch (layer->kind) {
             case LayerKind::ipv4:
             case LayerKind::ipv6:
@@ -209,6 +225,10 @@ void append_address(std::string& out, const Packet& packet, bool source) {
             break;
         default: name = source ? "eth.src" : "eth.dst";
     }
+    if (layer->kind == kind::opa_9b) {
+        name = source ? "opa.9b.slid" : "opa.9b.dlid";
+        out += "lid ";
+    }
     const auto fields = header(layer->kind).fields;
     const auto field = std::ranges::find(fields, name, &Field::name);
     if (const auto value = value_of(packet, *layer, *field)) append_plain(out, *field, *value);
@@ -222,6 +242,7 @@ std::string_view protocol(const Packet& packet) {
     if (packet.encapsulation != Encapsulation::none) return kEncapsulationNames[std::to_underlying(packet.encapsulation)].name;
     const Layer* layer = named_layer(packet);
     if (layer == nullptr) return "DATA";
+    if (find(packet, kind::opa_9b) != nullptr) return "OPA";
     switch (layer->kind) {
         case LayerKind::tcp: return "TCP";
         case LayerKind::udp: return "UDP";

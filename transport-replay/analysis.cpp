@@ -65,16 +65,26 @@ PacketStory Analysis::observe(const Observation& observation) {
         story.mirror_copy = true;
         return story;
     }
-    if (observation.kind == ObservationKind::other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+    const bool stream = observation.kind == ObservationKind::stream;
+    if ((stream || observation.kind == ObservationKind::other) && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
         heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+    if (stream) {
+        iwarp_.observe(observation, {tracker_, upper_, settings_.operation}, story);
+        drain();
+        return story;
+    }
     congestion_.observe(observation);
-    if (observation.management) ++management_;
+    if (observation.management) {
+        ++management_;
+        datagrams_.observe(observation);
+    }
     if (const CmNews news = cm_.observe(observation); news.kind != CmNews::Kind::none) take_cm(news, story);
     tracker_.observe(observation, repetition, quality_.last_distance(), story);
     if (story.connection && upper_.wants(*story.connection)) {
         upper_.observe(observation, story, tracker_, settings_.operation);
         story.upper = upper_.hint(*story.connection, story.from);
     }
+    collectives_.observe(observation, story);
     drain();
     return story;
 }
@@ -108,8 +118,12 @@ Timeline Analysis::finish(const Drops& drops) {
     timeline.quality = quality_.finish(drops);
     timeline.cm = cm_.finish();
     timeline.congestion = congestion_.finish();
+    timeline.management = datagrams_.finish(last_.value_or(Instant{}));
+    timeline.iwarp = iwarp_.finish({tracker_, upper_, settings_.operation});
+    drain();
     Tracked tracked = tracker_.finish([this] { drain(); });
     timeline.upper = upper_.finish(timeline.cm, settings_.operation);
+    timeline.collectives = collectives_.finish(timeline.upper);
     timeline.connections = std::move(tracked.connections);
     std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     timeline.recoveries = std::move(tracked.recoveries);

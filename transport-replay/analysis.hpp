@@ -2,6 +2,9 @@
 // finished while the original goes on, which is how a live view shows what is known so far.
 #pragma once
 
+#include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/management/management_tracker.hpp>
+#include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/packet_story.hpp>
 #include <transport-replay/timeline.hpp>
 #include <transport-replay/tracker.hpp>
@@ -56,6 +59,9 @@ private:
     CongestionTracker congestion_;
     Tracker tracker_;
     UpperTracker upper_;
+    CollectiveTracker collectives_;
+    ManagementTracker datagrams_;
+    IwarpTracker iwarp_;
     HostPairs heard_;
     std::uint64_t packets_ = 0;
     std::uint64_t bytes_ = 0;

@@ -26,7 +26,7 @@ enum class Confidence : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kConfidenceNames{"none", "likely", "strong", "certain"};
 
-// By what the two ways were joined.
+// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too.
 enum class JoinedBy : std::uint8_t { nothing, traffic, connection_manager, datagram };
 inline constexpr std::array<std::string_view, 4> kJoinedByNames{"nothing", "traffic", "cm", "datagram"};
 
@@ -177,6 +177,7 @@ struct Way {
 struct Endpoint {
     Address address;
     std::optional<dissect::Qpn> qpn;  // nothing where no packet names it
+    bool is_port = false;             // iWARP: the number is a TCP port
 };
 
 struct Connection {

@@ -67,6 +67,11 @@ constexpr std::array kFindings{
     FindingRow{"cnp-without-effect", kNote, "IBA A17.9.3", "A sender kept its rate after CNPs", draw::cnp_without_effect},
     FindingRow{"incast", kNote, kObserved, "Many hosts sent to one at the same time", draw::incast},
 
+    FindingRow{"collective-straggler", kWarning, kObserved, "All ranks of a collective wait for the same one, step after step",
+               draw::collective_straggler},
+    FindingRow{"collective-incast", kNote, kObserved, "Many ranks of a collective send to one at once, step after step",
+               draw::collective_incast},
+
     FindingRow{"cm-rejected", kError, "IBA 12.6.7", "A connection was refused", draw::cm_rejected},
     FindingRow{"cm-no-answer", kError, "IBA 12.9.8", "A connection request had no answer", draw::cm_no_answer},
     FindingRow{"cm-half-open", kWarning, "IBA 12.9.7", "A connection was accepted but never confirmed", draw::cm_half_open},
@@ -89,6 +94,16 @@ constexpr std::array kFindings{
     FindingRow{"credits-used-up", kNote, kObserved, "Requests waited for credits of their protocol", draw::credits_used_up},
     FindingRow{"credits-of-one", kNote, kObserved, "One side granted but one credit at a time", draw::credits_of_one},
     FindingRow{"serialised-io", kNote, kObserved, "An application keeps one operation in flight", draw::serialised_io},
+    FindingRow{"port-errors-counted", kWarning, "IBA 16.1.3.5", "Counters of errors of a port moved", draw::port_errors_counted},
+    FindingRow{"trap-reported", kNote, "IBA 13.4.8, 14.2.5.1", "A port or a manager reported an event", draw::trap_reported},
+    FindingRow{"management-unanswered", kWarning, "IBA 13.4.6", "A request of management was repeated and not answered",
+               draw::management_unanswered},
+    FindingRow{"sa-query-failed", kWarning, "IBA 15.2.5", "Subnet administration refused a query", draw::sa_query_failed},
+    FindingRow{"iwarp-terminated", kError, "RFC 5040 4.8", "An iWARP connection was ended because of an error", draw::iwarp_terminated},
+    FindingRow{"iwarp-refused", kError, "RFC 5044 7.1", "The passive side refused an iWARP connection", draw::iwarp_refused},
+    FindingRow{"iwarp-crc-wrong", kWarning, "RFC 5044 4.4", "The CRC of iWARP's FPDUs is wrong", draw::iwarp_crc_wrong},
+    FindingRow{"iwarp-sent-again", kWarning, "RFC 5681 3.2", "TCP had to send segments of iWARP again", draw::iwarp_sent_again},
+    FindingRow{"iwarp-stream-holes", kNote, kObserved, "The capture lacks bytes of an iWARP stream", draw::iwarp_stream_holes},
 
     FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
                draw::capture_lost_packets},

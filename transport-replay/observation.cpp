@@ -1,5 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
+#include <dissect/ulp/fpdu.hpp>
 #include <transport-replay/observation.hpp>
 
 #include <utility>
@@ -117,6 +118,24 @@ void take_bth(Bytes bytes, Observation& observation) {
     observation.becn = part(kBecn) != 0;
 }
 
+constexpr Field kSourcePort = named(kTcpFields, "tcp.srcport");
+constexpr Field kDestinationPort = named(kTcpFields, "tcp.dstport");
+
+// A TCP segment may carry iWARP: only who follows its connection knows. Both ways have the same hash.
+void take_stream(const Packet& packet, Observation& observation) {
+    const auto segment = mpa::tcp_segment(packet);
+    if (!segment) return;
+    const Layer& header = packet.layer_storage[segment->layer];
+    observation.kind = ObservationKind::stream;
+    observation.payload = slice(packet.frame.bytes, header.offset, header.length + segment->captured);
+    observation.payload_length = segment->length;
+    FlowKey& flow = observation.flow;
+    flow.source_qp = static_cast<Qpn>(read(observation.payload, kSourcePort));
+    flow.destination_qp = static_cast<Qpn>(read(observation.payload, kDestinationPort));
+    const auto end = [](const Address& address, Qpn port) { return mix(hash_of(address) + std::to_underlying(port)); };
+    observation.flow_hash = mix(end(flow.source, flow.source_qp) + end(flow.destination, flow.destination_qp));
+}
+
 // Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
 void take_hosts(const Packet& packet, Observation& observation) {
     for (const Layer& layer : packet.layers()) {
@@ -128,6 +147,8 @@ void take_hosts(const Packet& packet, Observation& observation) {
         } else if (layer.kind == LayerKind::ipv6) {
             observation.flow.source = address_at(bytes, 8, AddressSpace::roce_v2);
             observation.flow.destination = address_at(bytes, 24, AddressSpace::roce_v2);
+        } else if (layer.kind == LayerKind::tcp) {
+            take_stream(packet, observation);
         }
     }
 }

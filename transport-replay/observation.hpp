@@ -19,6 +19,7 @@ enum class ObservationKind : std::uint8_t {
     unreadable,  // RDMA whose BTH the capture cut off
     pause,       // 802.3 PAUSE
     pfc,         // priority flow control
+    stream,      // TCP, which may carry iWARP. payload: its header and what follows; payload_length: what follows, on the wire
 };
 
 struct RemoteAccess {  // RETH or AtomicETH
@@ -48,7 +49,8 @@ struct alignas(64) Observation {
     dissect::FrameIndex frame{};
     dissect::Instant time{};
     FlowKey flow;
-    std::uint64_t flow_hash = 0;    // FlowHash of it; computed by the worker, as the others are, to spare the one thread in order
+    std::uint64_t flow_hash = 0;    // FlowHash of it, of a TCP segment the same both ways; computed by the worker, as the others are, to
+                                    // spare the one thread in order
     std::uint64_t packet_hash = 0;  // of all that a copy shares with its original (quality.hpp)
     std::uint32_t hosts_hash = 0;   // of its two addresses, the same both ways
     dissect::Psn psn;

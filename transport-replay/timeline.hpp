@@ -2,8 +2,11 @@
 #pragma once
 
 #include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/collectives/collective_report.hpp>
 #include <transport-replay/congestion.hpp>
 #include <transport-replay/finding.hpp>
+#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/iwarp/iwarp_report.hpp>
 #include <transport-replay/quality.hpp>
 #include <transport-replay/recovery.hpp>
 #include <transport-replay/upper/upper_report.hpp>
@@ -50,6 +53,9 @@ struct Timeline {
     CmReport cm;
     CongestionReport congestion;
     UpperReport upper;
+    CollectiveReport collectives;
+    ManagementReport management;
+    IwarpReport iwarp;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
 

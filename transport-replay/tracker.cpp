@@ -373,6 +373,26 @@ std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) con
     return entry.told.uid;
 }
 
+std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b) {
+    if (entries_.size() == kMaxConnections) return std::nullopt;
+    Entry& entry = entries_.emplace_back();
+    grown();
+    entry.stream = true;
+    entry.told.uid = ConnectionId{static_cast<Index>(entries_.size())};
+    entry.told.service = Service::iwarp;
+    entry.told.ends = {a, b};
+    entry.told.confidence = Confidence::certain;  // packets name both ports
+    entry.told.joined_by = JoinedBy::datagram;
+    return entry.told.uid;
+}
+
+Connection& Tracker::stream(ConnectionId connection) { return entries_[std::to_underlying(connection) - std::size_t{1}].told; }
+
+void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
+    done_.push_back(message);
+    hand_on(entries_[std::to_underlying(connection) - std::size_t{1}], requester);
+}
+
 Tracked Tracker::finish(const std::function<void()>& drain) {
     join_what_is_left();
     drain();
@@ -382,7 +402,8 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
     for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
         Entry& entry = entries_.front();
         if (entry.gone) continue;
-        for (const End end : {End::a, End::b}) finish_way(entry, end);
+        if (!entry.stream)
+            for (const End end : {End::a, End::b}) finish_way(entry, end);
         drain();
         constexpr std::uint32_t kStrong = 3;  // answers that fitted
         if (entry.told.joined_by == JoinedBy::traffic)

@@ -74,6 +74,17 @@ public:
     void connect(const CmAttempt& attempt);
     void release(const CmAttempt& attempt);
 
+    // A connection that somebody else follows, as iWARP is: it has its number among the others, and finish() tells it as it was left.
+    // Nothing where there is no room for it.
+    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b);
+    // Only of what begin_stream() gave.
+    [[nodiscard]] Connection& stream(ConnectionId connection);
+    // A message of it that nothing more can happen to: it is counted, and handed on as any other.
+    void end_stream_message(ConnectionId connection, End requester, const Message& message);
+    // A packet of a connection that begin_stream() had no room for; messages that were given up.
+    void leave_out_packet() { ++tracked_.packets_left_out; }
+    void leave_out_messages(std::uint64_t count) { tracked_.messages_left_out += count; }
+
     // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to take ended().
     [[nodiscard]] Tracked finish(const std::function<void()>& drain);
 
@@ -98,6 +109,7 @@ private:
         bool gone = false;         // became part of another one
         bool guessed = false;      // its ways were joined by the time that answers took
         bool watched = false;      // somebody wants its messages
+        bool stream = false;       // somebody else follows it
     };
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {

@@ -62,7 +62,8 @@ static_assert(tiles(kNullLoopbackFields, 4));
 
 inline constexpr std::array kErfTypes{
     ValueName{2, "ETH"},         ValueName{11, "COLOR_ETH"},       ValueName{16, "DSM_COLOR_ETH"}, ValueName{20, "COLOR_HASH_ETH"},
-    ValueName{21, "INFINIBAND"}, ValueName{25, "INFINIBAND_LINK"}, ValueName{27, "META"},
+    ValueName{21, "INFINIBAND"}, ValueName{25, "INFINIBAND_LINK"}, ValueName{27, "META"},          ValueName{28, "OPA_SNC"},
+    ValueName{29, "OPA_9B"},
 };
 
 // Endace "ERF types" reference: the timestamp is little-endian, everything else big-endian.

@@ -5,7 +5,18 @@
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/mad/headers.hpp>
+#include <dissect/ulp/ipoib.hpp>
+#include <dissect/ulp/iser.hpp>
+#include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/nvme.hpp>
+#include <dissect/ulp/rds.hpp>
+#include <dissect/ulp/rpc_rdma.hpp>
+#include <dissect/ulp/rsockets.hpp>
+#include <dissect/ulp/smb_direct.hpp>
+#include <dissect/ulp/srp.hpp>
+#include <dissect/omni_path/management.hpp>
+#include <dissect/omni_path/packets.hpp>
+#include <dissect/ulp/iwarp.hpp>
 
 namespace qps::dissect {
 
@@ -29,6 +40,19 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
     enter(table, kNvmeHeaders);
+    enter(table, kRdsHeaders);
+    enter(table, kIpoibHeaders);
+    enter(table, kRsocketsHeaders);
+    enter(table, kLnetHeaders);
+    enter(table, scsi::kScsiHeaders);
+    enter(table, iscsi::kIscsiHeaders);
+    enter(table, iser::kIserHeaders);
+    enter(table, srp::kSrpHeaders);
+    enter(table, kRpcRdmaHeaders);
+    enter(table, kSmbDirectHeaders);
+    enter(table, kOpaPacketHeaders);
+    enter(table, kOpaManagementHeaders);
+    enter(table, kIwarpHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

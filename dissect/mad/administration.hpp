@@ -16,6 +16,10 @@ namespace mad_computed {
 std::optional<Value> sa_data(const Packet&, const Layer&);
 }  // namespace mad_computed
 
+// How many bytes of a segment's data count: all of them but in the last, whose payload length includes the SA header (13.6.2.2). At most
+// kSaDataLength, whatever `rmpp`, the RMPP header, says.
+[[nodiscard]] std::size_t valid_in_segment(Bytes rmpp);
+
 // 15.2.1.1.
 inline constexpr std::array kSaFields{
     row::hex("infiniband.sa.smkey", "SM_Key", at(0), 64),

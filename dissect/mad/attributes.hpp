@@ -3,7 +3,10 @@
 // To add a MAD: one field table and one row. Rows whose kind is mad_data only give the attribute its name.
 #pragma once
 
+#include <dissect/mad/forwarding.hpp>
 #include <dissect/mad/mad.hpp>
+#include <dissect/mad/notice.hpp>
+#include <dissect/mad/records.hpp>
 
 #include <array>
 #include <string_view>
@@ -37,6 +40,8 @@ struct MadAttribute {
     LayerKind data;        // mad_data: named, not decoded
     std::uint16_t offset;  // of the data in the MAD
     bool record = false;   // a table response holds many of them
+    // What follows the data at once: a NodeRecord has a NodeInfo and a NodeDescription. mad_data: nothing.
+    std::array<LayerKind, 2> inner{LayerKind::mad_data, LayerKind::mad_data};
 };
 
 namespace mad_places {
@@ -46,21 +51,22 @@ inline constexpr std::uint16_t kCm = 24, kSmp = 64, kSa = 56, kGmp = 64, kVendor
 inline constexpr std::array kMadAttributes = [] {
     using enum MadGroup;
     using enum LayerKind;
+    using namespace kind;
     using namespace mad_places;
     return std::array{
         // 14.2.5
-        MadAttribute{subnet, 0x0002, "Notice", mad_data, kSmp},
+        MadAttribute{subnet, 0x0002, "Notice", notice, kSmp},
         MadAttribute{subnet, 0x0010, "NodeDescription", node_description, kSmp},
         MadAttribute{subnet, 0x0011, "NodeInfo", node_info, kSmp},
         MadAttribute{subnet, 0x0012, "SwitchInfo", switch_info, kSmp},
         MadAttribute{subnet, 0x0014, "GUIDInfo", guid_info, kSmp},
         MadAttribute{subnet, 0x0015, "PortInfo", port_info, kSmp},
         MadAttribute{subnet, 0x0016, "P_KeyTable", p_key_table, kSmp},
-        MadAttribute{subnet, 0x0017, "SLtoVLMappingTable", mad_data, kSmp},
-        MadAttribute{subnet, 0x0018, "VLArbitrationTable", mad_data, kSmp},
-        MadAttribute{subnet, 0x0019, "LinearForwardingTable", mad_data, kSmp},
+        MadAttribute{subnet, 0x0017, "SLtoVLMappingTable", sl_to_vl_table, kSmp},
+        MadAttribute{subnet, 0x0018, "VLArbitrationTable", vl_arbitration_table, kSmp},
+        MadAttribute{subnet, 0x0019, "LinearForwardingTable", linear_forwarding_table, kSmp},
         MadAttribute{subnet, 0x001a, "RandomForwardingTable", mad_data, kSmp},
-        MadAttribute{subnet, 0x001b, "MulticastForwardingTable", mad_data, kSmp},
+        MadAttribute{subnet, 0x001b, "MulticastForwardingTable", multicast_forwarding_table, kSmp},
         MadAttribute{subnet, 0x001c, "LinkSpeedWidthPairsTable", mad_data, kSmp},
         MadAttribute{subnet, 0x001d, "VendorSpecificMadsTable", mad_data, kSmp},  // unverified
         MadAttribute{subnet, 0x001e, "HierarchyInfo", mad_data, kSmp},            // unverified
@@ -71,28 +77,40 @@ inline constexpr std::array kMadAttributes = [] {
         MadAttribute{subnet, 0x0033, "PortInfoExtended", mad_data, kSmp},  // unverified
         // 15.2.5
         MadAttribute{administration, 0x0001, "ClassPortInfo", class_port_info, kSa},
-        MadAttribute{administration, 0x0002, "Notice", mad_data, kSa},
-        MadAttribute{administration, 0x0003, "InformInfo", mad_data, kSa},
-        MadAttribute{administration, 0x0011, "NodeRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0012, "PortInfoRecord", mad_data, kSa, true},
+        MadAttribute{administration, 0x0002, "Notice", notice, kSa},
+        MadAttribute{administration, 0x0003, "InformInfo", inform_info, kSa},
+        MadAttribute{administration, 0x0011, "NodeRecord", lid_record, kSa, true, {node_info, node_description}},
+        MadAttribute{administration, 0x0012, "PortInfoRecord", port_info_record, kSa, true, {port_info, mad_data}},
         MadAttribute{administration, 0x0013, "SLtoVLMappingTableRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0014, "SwitchInfoRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0015, "LinearForwardingTableRecord", mad_data, kSa, true},
+        MadAttribute{administration, 0x0014, "SwitchInfoRecord", lid_record, kSa, true, {switch_info, mad_data}},
+        MadAttribute{administration,
+                     0x0015,
+                     "LinearForwardingTableRecord",
+                     linear_forwarding_record,
+                     kSa,
+                     true,
+                     {linear_forwarding_table, mad_data}},
         MadAttribute{administration, 0x0016, "RandomForwardingTableRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0017, "MulticastForwardingTableRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0018, "SMInfoRecord", mad_data, kSa, true},
+        MadAttribute{administration,
+                     0x0017,
+                     "MulticastForwardingTableRecord",
+                     multicast_forwarding_record,
+                     kSa,
+                     true,
+                     {multicast_forwarding_table, mad_data}},
+        MadAttribute{administration, 0x0018, "SMInfoRecord", lid_record, kSa, true, {sm_info, mad_data}},
         MadAttribute{administration, 0x0019, "LinkSpeedWidthPairsTableRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0020, "LinkRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x0030, "GUIDInfoRecord", mad_data, kSa, true},
+        MadAttribute{administration, 0x0020, "LinkRecord", link_record, kSa, true},
+        MadAttribute{administration, 0x0030, "GUIDInfoRecord", guid_info_record, kSa, true, {guid_info, mad_data}},
         MadAttribute{administration, 0x0031, "ServiceRecord", service_record, kSa, true},
-        MadAttribute{administration, 0x0033, "P_KeyTableRecord", mad_data, kSa, true},
+        MadAttribute{administration, 0x0033, "P_KeyTableRecord", p_key_table_record, kSa, true, {p_key_table, mad_data}},
         MadAttribute{administration, 0x0035, "PathRecord", path_record, kSa, true},
         MadAttribute{administration, 0x0036, "VLArbitrationTableRecord", mad_data, kSa, true},
         MadAttribute{administration, 0x0038, "MCMemberRecord", mc_member_record, kSa, true},
-        MadAttribute{administration, 0x0039, "TraceRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x003a, "MultiPathRecord", mad_data, kSa, true},
+        MadAttribute{administration, 0x0039, "TraceRecord", trace_record, kSa, true},
+        MadAttribute{administration, 0x003a, "MultiPathRecord", multi_path_record, kSa, true},
         MadAttribute{administration, 0x003b, "ServiceAssociationRecord", mad_data, kSa, true},
-        MadAttribute{administration, 0x00f3, "InformInfoRecord", mad_data, kSa, true},
+        MadAttribute{administration, 0x00f3, "InformInfoRecord", inform_info_record, kSa, true, {inform_info, mad_data}},
         // 16.1.2
         MadAttribute{performance, 0x0010, "PortSamplesControl", mad_data, kGmp},
         MadAttribute{performance, 0x0011, "PortSamplesResult", mad_data, kGmp},

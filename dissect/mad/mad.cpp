@@ -12,8 +12,8 @@ namespace qps::dissect {
 
 namespace {
 
-// Layers that must still fit after the records of a segment: their rest, ICRC, VCRC, and the conclusions.
-inline constexpr std::size_t kLayersAfterRecords = 5;
+// Layers that must still fit where a record begins: the two others of its own, the rest of the segment, ICRC, VCRC, the conclusions.
+inline constexpr std::size_t kLayersAfterRecords = 7;
 
 constexpr std::size_t kPrivateOffset = named(kCmReqFields, "infiniband.cm.req.private").bit / 8;
 constexpr std::size_t kSidrPrivateOffset = named(kCmSidrReqFields, "infiniband.cm.sidr_req.private").bit / 8;
@@ -28,6 +28,16 @@ constexpr Field kRmppActive = named(kRmppFields, "infiniband.rmpp.rmppflags.acti
 constexpr Field kRmppData1 = named(kRmppFields, "infiniband.rmpp.data1");
 constexpr Field kRmppData2 = named(kRmppFields, "infiniband.rmpp.data2");
 constexpr Field kAttributeOffset = named(kSaFields, "infiniband.sa.attributeoffset");
+constexpr Field kIsGeneric = named(kNoticeFields, "infiniband.notice.isgeneric");
+
+constexpr MadAttribute kOnlyBytes{MadGroup::any, 0, {}, LayerKind::mad_data, 0};  // an attribute that nobody knows
+
+// Of the data and what follows it at once.
+std::size_t length_of(const MadAttribute& attribute) {
+    std::size_t length = header(attribute.data).length;
+    for (const LayerKind inner : attribute.inner) length += header(inner).length;
+    return length;
+}
 
 // One MAD in its packet. Offsets of the members count from the start of the MAD.
 struct Mad {
@@ -46,11 +56,33 @@ struct Mad {
         if (whole && std::ranges::all_of(rest, [](std::byte byte) { return byte == std::byte{0}; })) return true;
         return add(LayerKind::mad_data, from, to - from);
     }
+    // An attribute at `offset`, layer after layer.
+    bool add_layers(const MadAttribute& attribute, std::size_t offset) const {
+        if (!add(attribute.data, offset, header(attribute.data).length)) return false;
+        offset += header(attribute.data).length;
+        for (const LayerKind inner : attribute.inner) {
+            if (inner == LayerKind::mad_data) break;
+            if (!add(inner, offset, header(inner).length)) return false;
+            offset += header(inner).length;
+        }
+        return true;
+    }
+    // Vendors number their notices themselves. Outside of SMPs there is room for the issuer's GID.
+    bool add_notice(std::size_t offset, std::size_t room) const {
+        const bool generic = read(slice(bytes, offset), kIsGeneric) != 0;
+        if (!add(generic ? kind::notice : kind::vendor_notice, offset, kNoticeLength)) return false;
+        std::size_t next = offset + kNoticeLength;
+        if (room > kNoticeLength) {
+            if (!add(kind::notice_issuer, next, header(kind::notice_issuer).length)) return false;
+            next += header(kind::notice_issuer).length;
+        }
+        return add_rest(next, offset + room);
+    }
     // An attribute that has `room` bytes at `offset`.
-    bool add_attribute(LayerKind kind, std::size_t offset, std::size_t room) const {
-        if (kind == LayerKind::mad_data) return add(kind, offset, room);
-        const std::size_t length = header(kind).length;
-        return add(kind, offset, length) && add_rest(offset + length, offset + room);
+    bool add_attribute(const MadAttribute& attribute, std::size_t offset, std::size_t room) const {
+        if (attribute.data == LayerKind::mad_data) return add(attribute.data, offset, room);
+        if (attribute.data == kind::notice) return add_notice(offset, room);
+        return add_layers(attribute, offset) && add_rest(offset + length_of(attribute), offset + room);
     }
 };
 
@@ -64,8 +96,7 @@ void walk_subnet(const Mad& mad, ManagementClass management_class, const MadAttr
     const bool directed = management_class == ManagementClass::subnet_directed;
     const LayerKind class_header = directed ? LayerKind::smp_directed : LayerKind::smp_lid_routed;
     if (!mad.add(class_header, kMadHeaderLength, header(class_header).length)) return;
-    const LayerKind kind = attribute ? attribute->data : LayerKind::mad_data;
-    if (!mad.add_attribute(kind, mad_places::kSmp, kSmpDataLength)) return;
+    if (!mad.add_attribute(attribute ? *attribute : kOnlyBytes, mad_places::kSmp, kSmpDataLength)) return;
     const std::size_t after = mad_places::kSmp + kSmpDataLength;
     if (directed) mad.add(LayerKind::smp_directed_paths, after, 2 * kSmpPathLength);
     else mad.add_rest(after, kMadLength);
@@ -73,8 +104,7 @@ void walk_subnet(const Mad& mad, ManagementClass management_class, const MadAttr
 
 // Records `size` bytes apart in the 200 bytes of a segment, of which `valid` count; `before` bytes of the stream of
 // records were in segments before this one. A record that began or ends in another segment is kept as bytes.
-void walk_records(const Mad& mad, LayerKind kind, std::size_t size, std::uint64_t before, std::size_t valid) {
-    const std::size_t length = header(kind).length;
+void walk_records(const Mad& mad, const MadAttribute& attribute, std::size_t size, std::uint64_t before, std::size_t valid) {
     const std::size_t started = static_cast<std::size_t>(before % size);  // of the record that an earlier segment began
     std::size_t next = started == 0 ? 0 : std::min(size - started, valid);
     if (next > 0 && !mad.add(LayerKind::mad_data, mad_places::kSa, next)) return;
@@ -83,17 +113,10 @@ void walk_records(const Mad& mad, LayerKind kind, std::size_t size, std::uint64_
             if (mad.add(LayerKind::mad_data, mad_places::kSa + next, valid - next)) mark(mad.packet, Fault::too_deep);
             return;
         }
-        if (!mad.add(kind, mad_places::kSa + next, length)) return;
+        if (!mad.add_layers(attribute, mad_places::kSa + next)) return;
     }
     if (next < valid && !mad.add(LayerKind::mad_data, mad_places::kSa + next, valid - next)) return;
     mad.add_rest(mad_places::kSa + valid, kMadLength);
-}
-
-// How many bytes of a segment count: all of them but in the last, whose payload length includes the SA header (13.6.2.2).
-std::size_t valid_in_segment(Bytes rmpp) {
-    const std::uint64_t payload = read(rmpp, kRmppData2);
-    const bool says = read(rmpp, kRmppLast) != 0 && payload >= kSaHeaderLength && payload <= kSaHeaderLength + kSaDataLength;
-    return says ? static_cast<std::size_t>(payload) - kSaHeaderLength : kSaDataLength;
 }
 
 void walk_administration(const Mad& mad, const MadAttribute* attribute) {
@@ -105,24 +128,24 @@ void walk_administration(const Mad& mad, const MadAttribute* attribute) {
         mad.add_rest(mad_places::kSa, kMadLength);
         return;
     }
-    const LayerKind kind = attribute ? attribute->data : LayerKind::mad_data;
+    const MadAttribute& known = attribute ? *attribute : kOnlyBytes;
     const bool segmented = type == kRmppData && read(rmpp, kRmppActive) != 0;
     const std::size_t valid = segmented ? valid_in_segment(rmpp) : kSaDataLength;
     const std::size_t size = static_cast<std::size_t>(read(slice(mad.bytes, sa_offset), kAttributeOffset)) * 8;
-    const std::size_t length = header(kind).length;
-    if (segmented && attribute && attribute->record && kind != LayerKind::mad_data && size >= length) {
+    const std::size_t length = length_of(known);
+    if (segmented && known.record && known.data != LayerKind::mad_data && size >= length) {
         const std::uint64_t segment = read(rmpp, kRmppFirst) != 0 ? 1 : std::max<std::uint64_t>(read(rmpp, kRmppData1), 1);
-        walk_records(mad, kind, size, (segment - 1) * kSaDataLength, valid);
+        walk_records(mad, known, size, (segment - 1) * kSaDataLength, valid);
     } else if (valid < std::max<std::size_t>(length, 1)) {  // a table without records, or the tail of one
         mad.add_rest(mad_places::kSa, kMadLength);
     } else {
-        mad.add_attribute(kind, mad_places::kSa, kSaDataLength);
+        mad.add_attribute(known, mad_places::kSa, kSaDataLength);
     }
 }
 
 void walk_communication(const Mad& mad, const MadAttribute* attribute) {
     const LayerKind kind = attribute ? attribute->data : LayerKind::mad_data;
-    if (!mad.add_attribute(kind, mad_places::kCm, kCmMessageLength)) return;
+    if (!mad.add_attribute(attribute ? *attribute : kOnlyBytes, mad_places::kCm, kCmMessageLength)) return;
     const Bytes message = slice(mad.bytes, mad_places::kCm);
     std::size_t own = 0;  // offset of the private data, where it begins with IP addresses
     if (kind == LayerKind::cm_req && read(message, kReqServicePrefix) == kIpCmServicePrefix) own = kPrivateOffset;
@@ -137,10 +160,16 @@ void walk_other(const Mad& mad, const MadAttribute* attribute, bool rmpp) {
         return;
     }
     if (!mad.add_rest(after, attribute->offset)) return;
-    mad.add_attribute(attribute->data, attribute->offset, kMadLength - attribute->offset);
+    mad.add_attribute(*attribute, attribute->offset, kMadLength - attribute->offset);
 }
 
 }  // namespace
+
+std::size_t valid_in_segment(Bytes rmpp) {
+    const std::uint64_t payload = read(rmpp, kRmppData2);
+    const bool says = read(rmpp, kRmppLast) != 0 && payload >= kSaHeaderLength && payload <= kSaHeaderLength + kSaDataLength;
+    return says ? static_cast<std::size_t>(payload) - kSaHeaderLength : kSaDataLength;
+}
 
 void walk_mad(Packet& packet, std::uint32_t offset, std::uint32_t captured, std::uint32_t length) {
     const std::size_t on_wire = std::min<std::size_t>(length, kMadLength);

@@ -25,7 +25,7 @@ inline constexpr std::array kNvmeRequestFields{
     row::decimal("nvme-rdma.cm.req.recfmt", "Record format", at(0), 16).le(),
     row::decimal("nvme-rdma.cm.req.qid", "Queue ID, 0: admin", at(2), 16).le(),
     row::decimal("nvme-rdma.cm.req.hrqsize", "Host receive queue size", at(4), 16).le(),
-    row::decimal("nvme-rdma.cm.req.hsqsize", "Host send queue size, less one", at(6), 16).le(),
+    row::decimal("nvme-rdma.cm.req.hsqsize", "Host send queue size less one", at(6), 16).le(),
     row::hex("nvme-rdma.cm.req.cntlid", "Controller ID", at(8), 16).le(),
     row::bytes("nvme-rdma.cm.req.reserved", "Reserved", at(10), 176),
 };
@@ -86,7 +86,7 @@ static_assert(tiles(kNvmeSglFields, kNvmeSgl));
 
 inline constexpr std::array kNvmeBlocksFields{
     row::decimal("nvme.cmd.slba", "First LBA", at(0), 64).le(),
-    row::decimal("rdma.nvme.nlb", "Blocks, less one", at(8), 16).le(),
+    row::decimal("rdma.nvme.nlb", "Blocks less one", at(8), 16).le(),
     row::computed("nvme.cmd.nlb", "Blocks", Format::decimal, nvme_blocks),
     row::hex("nvme.cmd.rsvd2", "Directive", at(10), 10).le(),
     row::decimal("rdma.nvme.dtype", "Directive type", at(10, 4), 4).le().part(),
@@ -110,7 +110,7 @@ inline constexpr std::array kNvmeBlocksFields{
 static_assert(tiles(kNvmeBlocksFields, kNvmeArguments));
 
 inline constexpr std::array kNvmeDatasetFields{
-    row::decimal("rdma.nvme.dsm.nr", "Ranges, less one", at(0), 8).le(),
+    row::decimal("rdma.nvme.dsm.nr", "Ranges less one", at(0), 8).le(),
     row::reserved(at(1), 24),
     row::flag("rdma.nvme.dsm.idr", "Will be read as a whole", at(4)).le(),
     row::flag("rdma.nvme.dsm.idw", "Will be written as a whole", at(4, 1)).le(),
@@ -154,8 +154,9 @@ inline constexpr std::array kNvmeGetLogFields{
     row::hex("nvme.cmd.get_logpage.dword11", "Dword 11", at(4), 32).le(),
     row::decimal("nvme.cmd.get_logpage.dword11.numdu", "Dwords less one, upper half", at(4), 16).le().part(),
     row::hex("nvme.cmd.get_logpage.dword11.lsi", "Log specific identifier", at(6), 16).le().part(),
-    row::computed("nvme.cmd.get_logpage.numd", "Dwords, less one", Format::decimal, nvme_log_dwords),
+    row::computed("nvme.cmd.get_logpage.numd", "Dwords less one", Format::decimal, nvme_log_dwords),
     row::decimal("nvme.cmd.get_logpage.lpo", "Offset", at(8), 64).le().in("bytes"),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le().part(),
     row::hex("nvme.cmd.get_logpage.dword14", "Dword 14", at(16), 32).le(),
     row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
 };
@@ -166,8 +167,8 @@ inline constexpr std::array kNvmeSetFeaturesFields{
     row::hex("nvme.cmd.set_features.dword10.fid", "Feature", at(0), 8).le().part().named(kNvmeFeatures),
     row::flag("nvme.cmd.set_features.dword10.sv", "Save", at(3, 7)).le().part(),
     row::hex("rdma.nvme.set_features.dword11", "Dword 11", at(4), 32).le(),
-    row::hex("rdma.nvme.set_features.dword12", "Dword 12", at(8), 32).le(),
-    row::hex("rdma.nvme.set_features.dword13", "Dword 13", at(12), 32).le(),
+    row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
     row::hex("nvme.cmd.set_features.dword14", "Dword 14", at(16), 32).le(),
     row::decimal("nvme.cmd.set_features.dword14.uuid", "UUID index", at(16), 7).le().part(),
     row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
@@ -181,9 +182,9 @@ inline constexpr std::array kNvmeGetFeaturesFields{
     row::hex("nvme.cmd.get_features.dword10", "Dword 10", at(0), 32).le(),
     row::hex("nvme.cmd.get_features.dword10.fid", "Feature", at(0), 8).le().part().named(kNvmeFeatures),
     row::decimal("nvme.cmd.set_features.dword10.sel", "Select", at(1), 3).le().part().named(kNvmeFeatureSelections),
-    row::hex("rdma.nvme.get_features.dword11", "Dword 11", at(4), 32).le(),
-    row::hex("rdma.nvme.get_features.dword12", "Dword 12", at(8), 32).le(),
-    row::hex("rdma.nvme.get_features.dword13", "Dword 13", at(12), 32).le(),
+    row::hex("nvme.cmd.dword11", "Dword 11", at(4), 32).le(),
+    row::hex("nvme.cmd.dword12", "Dword 12", at(8), 32).le(),
+    row::hex("nvme.cmd.dword13", "Dword 13", at(12), 32).le(),
     row::hex("nvme.cmd.get_features.dword14", "Dword 14", at(16), 32).le(),
     row::hex("nvme.cmd.dword15", "Dword 15", at(20), 32).le(),
 };
@@ -208,7 +209,7 @@ static_assert(tiles(kNvmeFabricsFields, kNvmeCommandHead));
 inline constexpr std::array kNvmeConnectFields{
     row::decimal("nvme.fabrics.cmd.connect.recfmt", "Record format", at(0), 16).le(),
     row::decimal("nvme.fabrics.cmd.connect.qid", "Queue ID, 0: admin", at(2), 16).le(),
-    row::decimal("nvme.fabrics.cmd.connect.sqsize", "Submission queue size, less one", at(4), 16).le(),
+    row::decimal("nvme.fabrics.cmd.connect.sqsize", "Submission queue size less one", at(4), 16).le(),
     row::hex("nvme.fabrics.cmd.connect.cattr", "Attributes", at(6), 8).le(),
     row::decimal("nvme.fabrics.cmd.connect.cattr.pc", "Priority class", at(6), 2).le().part(),
     row::flag("nvme.fabrics.cmd.connect.cattr.dfc", "No flow control of the submission queue", at(6, 2)).le().part(),
@@ -219,6 +220,7 @@ inline constexpr std::array kNvmeConnectFields{
 };
 static_assert(tiles(kNvmeConnectFields, kNvmeArguments));
 
+inline constexpr std::uint64_t kNvmeConfiguration = 0x14;  // the offset of CC
 inline constexpr std::array kNvmePropertySizes{ValueName{0, "4 bytes"}, ValueName{1, "8 bytes"}};
 
 // Property Get and Set; the value is of Set.
@@ -229,6 +231,7 @@ inline constexpr std::array kNvmePropertyFields{
     row::hex("nvme.fabrics.cmd.prop_get_set.rsvd1", "Reserved", at(17), 24).le(),
     row::hex("nvme.fabrics.cmd.prop_get_set.offset", "Property", at(20), 32).le().named(kNvmeProperties),
     row::hex("rdma.nvme.property.value", "Value", at(24), 64).le(),
+    row::hex("nvme.fabrics.prop_get_set.cc", "Controller configuration", at(24), 32).le().part().only_if(at(20), 32, kNvmeConfiguration),
     row::reserved(at(32), 64),
 };
 static_assert(tiles(kNvmePropertyFields, kNvmeProperty));
@@ -261,10 +264,10 @@ inline constexpr std::array kNvmePropertyResultFields{
                   nvme_property_part<NvmeAnswered::capabilities, 0, 64>)
         .of_bits(64)
         .from_annotation(),
-    row::computed("nvme.fabrics.prop_get.ccap.mqes", "Most queue entries, less one", Format::decimal,
+    row::computed("nvme.fabrics.prop_get.ccap.mqes", "Most queue entries less one", Format::decimal,
                   nvme_property_part<NvmeAnswered::capabilities, 0, 16>)
         .from_annotation(),
-    row::computed("nvme.fabrics.prop_get.ccap.to", "Time to get ready, in 500 ms", Format::decimal,
+    row::computed("nvme.fabrics.prop_get.ccap.to", "Time to get ready in 500 ms", Format::decimal,
                   nvme_property_part<NvmeAnswered::capabilities, 24, 8>)
         .from_annotation(),
     row::computed("nvme.fabrics.prop_get.vs", "Version", Format::hexadecimal, nvme_property_part<NvmeAnswered::version, 0, 32>)
@@ -310,7 +313,7 @@ inline constexpr std::array kNvmeCompletionFields{
     row::decimal("nvme.cqe.status.crd", "Command retry delay", at(6, 12), 2).le().part(),
     row::flag("nvme.cqe.status.m", "More in the error log", at(6, 14)).le().part(),
     row::flag("nvme.cqe.status.dnr", "Do not retry", at(6, 15)).le().part(),
-    row::computed("rdma.nvme.status", "Status", Format::hexadecimal, nvme_status_in_context).named(kNvmeStatuses),
+    row::computed("rdma.nvme.status", "Status", Format::hexadecimal, nvme_status_in_context).of_bits(13).named(kNvmeStatuses),
 };
 static_assert(tiles(kNvmeCompletionFields, kNvmeCompletion - kNvmeResult));
 

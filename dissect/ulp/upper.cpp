@@ -15,14 +15,14 @@ namespace {
 constexpr std::array kRows{
     UpperRow{UpperProtocol::none, "none", "nothing known"},
     UpperRow{UpperProtocol::nvme, "nvme", "NVMe over RDMA", ulp::walk_nvme, ulp::walk_nvme_private, ulp::walk_nvme_data},
-    UpperRow{UpperProtocol::iser, "iser", "iSER"},
-    UpperRow{UpperProtocol::srp, "srp", "SRP"},
-    UpperRow{UpperProtocol::rpc_rdma, "rpc", "RPC over RDMA"},
-    UpperRow{UpperProtocol::smb_direct, "smb", "SMB Direct"},
-    UpperRow{UpperProtocol::rds, "rds", "RDS"},
-    UpperRow{UpperProtocol::ipoib, "ipoib", "IP over InfiniBand"},
-    UpperRow{UpperProtocol::rsockets, "rsockets", "rsockets"},
-    UpperRow{UpperProtocol::lnet, "lnet", "LNet"},
+    UpperRow{UpperProtocol::iser, "iser", "iSER", ulp::walk_iser, ulp::walk_iser_private},
+    UpperRow{UpperProtocol::srp, "srp", "SRP", ulp::walk_srp, ulp::walk_srp_private},
+    UpperRow{UpperProtocol::rpc_rdma, "rpc", "RPC over RDMA", ulp::walk_rpc_rdma, ulp::walk_rpc_rdma_private, ulp::walk_rpc_rdma_data},
+    UpperRow{UpperProtocol::smb_direct, "smb", "SMB Direct", ulp::walk_smb_direct},
+    UpperRow{UpperProtocol::rds, "rds", "RDS", ulp::walk_rds, ulp::walk_rds_private},
+    UpperRow{UpperProtocol::ipoib, "ipoib", "IP over InfiniBand", ulp::walk_ipoib, ulp::walk_ipoib_private},
+    UpperRow{UpperProtocol::rsockets, "rsockets", "rsockets", ulp::walk_rsockets, ulp::walk_rsockets_private},
+    UpperRow{UpperProtocol::lnet, "lnet", "LNet", ulp::walk_lnet, ulp::walk_lnet_private},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {
@@ -132,6 +132,7 @@ std::optional<UpperProtocol> upper_protocol(std::string_view word) {
 }
 
 void add_upper_layers(Packet& packet, const UpperHint& hint) {
+    if (hint.iwarp.what != IwarpPlace::What::none) return ulp::walk_iwarp(packet, hint);
     if (hint.protocol == UpperProtocol::none) return;
     if (find(packet, LayerKind::mad) != nullptr) return walk_private_data(packet, hint);
     const UpperWalk walk = walk_for(packet, hint);

@@ -123,6 +123,11 @@ TEST_CASE("every folder of captures is in the catalogue, once, with its file and
         CHECK(std::filesystem::is_regular_file(kFolder / name / row["file"].get<std::string>()));
         CHECK(!row["what"].get<std::string>().empty());
         CHECK(!row["made"].get<std::string>().empty());
+        if (!row.contains("counts")) continue;
+        const Json counts = read_json(kFolder / name / row["counts"].get<std::string>());
+        CHECK(!counts["counts"].empty());
+        for (const auto& [kind, numbers] : counts["counts"].items())
+            for (const auto& [what, number] : numbers.items()) CHECK(number.is_number_unsigned());
     }
     for (const auto& entry : std::filesystem::directory_iterator(kFolder))
         if (entry.is_directory()) CHECK(listed.contains(entry.path().filename().string()));

@@ -19,8 +19,9 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"}, {"cm"}, {"timeline", "--interval", "10ms"}};
-const std::vector<std::string> kSamples{"rping_v4", "loss_write", "loss_read", "err_rnr", "ucmatose", "nvme_rdma", "corrupt_send"};
+const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"}, {"cm"}, {"fabric"}, {"timeline", "--interval", "10ms"}};
+const std::vector<std::string> kSamples{"rping_v4", "loss_write", "loss_read",    "err_rnr",
+                                        "ucmatose", "nvme_rdma",  "corrupt_send", "fabric_sweep"};
 
 Words operator+(Words words, const Words& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -265,7 +266,7 @@ TEST_CASE("a line of a log finds the connection it is about") {
 }
 
 TEST_CASE("a table without rows says so, and only a table") {
-    for (const char* command : {"connections", "messages", "findings", "cm"}) {
+    for (const char* command : {"connections", "messages", "findings", "cm", "fabric"}) {
         const Ending table = qpscope({command, "-Y", "frame.number == 0", sample("rds")});
         CHECK(table.code == kDone);
         CHECK(table.out.empty());
@@ -273,6 +274,24 @@ TEST_CASE("a table without rows says so, and only a table") {
         CHECK(qpscope({command, "-q", "-Y", "frame.number == 0", sample("rds")}).err.empty());
         CHECK(qpscope({command, "-f", "csv", "-Y", "frame.number == 0", sample("rds")}).err.empty());
     }
+}
+
+TEST_CASE("a fabric is the same in every format") {
+    const Json map = Json::parse(qpscope({"fabric", "-f", "json", sample("fabric_sweep")}).out);
+    CHECK(map["nodes"].size() == 4);
+    CHECK(map["links"].size() == 3);
+    CHECK(map["groups"][0]["members"].size() == 2);
+    CHECK(map["events"].size() == 2);
+    std::map<std::string, std::size_t> types;
+    for (const std::string& line : lines_of(qpscope({"fabric", "-f", "ndjson", sample("fabric_sweep")}).out))
+        ++types[Json::parse(line)["type"].get<std::string>()];
+    CHECK(types["node"] == 4);
+    CHECK(types["link"] == 3);
+    CHECK(types["exchange"] == map["exchanges"].size());
+    std::size_t ports = 0;
+    for (const Json& node : map["nodes"]) ports += node["ports"].size();
+    CHECK(lines_of(qpscope({"fabric", "-f", "tsv", sample("fabric_sweep")}).out).size() == ports + 1);
+    CHECK(qpscope({"fabric", "--dot", "-f", "csv", sample("fabric_sweep")}).code == kUsage);
 }
 
 TEST_CASE("wrong words of the commands that reconstruct are wrong use") {

@@ -1,8 +1,12 @@
 // Captures built for the comparison: headers and attributes that no sample capture has, with a distinct value in every field.
 #include <dissect/build.hpp>
 #include <dissect/capture/writer.hpp>
+#include <dissect/mad/notice.hpp>
 #include <tests/parity/specimens.hpp>
+#include <tests/support/omni_path.hpp>
+#include <tests/support/small_upper.hpp>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -93,12 +97,48 @@ Specs mads() {
             if (group_of(management_class) != row.group || row.data == LayerKind::mad_data) continue;
             std::uint64_t n = row.id;
             specs.push_back(mad_packet(management_class, row, Network::roce_v2_ipv4));
+            for (const LayerKind inner : row.inner)
+                if (inner != LayerKind::mad_data) specs.back().headers.push_back({inner});
             fill_from(specs.back(), LayerKind::mad, n);
+            if (row.data == kind::notice) set(specs.back(), "infiniband.notice.isgeneric", 1);
             if (row.group != MadGroup::administration) continue;
             specs.push_back(specs.back());  // the same as data of RMPP
             set(specs.back(), "infiniband.rmpp.rmpptype", kRmppData);
             set(specs.back(), "infiniband.rmpp.data1", 1);
             set(specs.back(), "infiniband.rmpp.data2", kPayloadLength);
+        }
+    return specs;
+}
+
+// A notice of each trap.
+Specs notices() {
+    Specs specs;
+    const MadAttribute& row = *find_attribute(ManagementClass::subnet_lid_routed, 2);
+    for (const ValueName& trap : kTrapNumbers) {
+        std::uint64_t n = trap.value;
+        specs.push_back(mad_packet(ManagementClass::subnet_lid_routed, row, Network::roce_v2_ipv4));
+        fill_from(specs.back(), LayerKind::mad, n);
+        set(specs.back(), "infiniband.notice.isgeneric", 1);
+        set(specs.back(), "infiniband.notice.trapnumberdeviceid", trap.value);
+    }
+    return specs;
+}
+
+// Every attribute of Omni-Path, in records of both types.
+Specs omni_path() {
+    Specs specs;
+    for (const OpaAttribute& row : kOpaAttributes)
+        for (const ManagementClass management_class : tests::classes_of(row)) {
+            std::uint64_t n = row.id;
+            specs.push_back(tests::opa_datagram(management_class, row, (row.id & 1) != 0));
+            const std::size_t attribute =
+                specs.back().headers.size() -
+                static_cast<std::size_t>(std::ranges::count_if(row.layers, [](LayerKind layer) { return layer != LayerKind::frame; }));
+            for (std::size_t i = attribute; i < specs.back().headers.size(); ++i) fill(specs.back().headers[i], n);
+            constexpr std::uint64_t kOnePort = 1 << 24, kGetResponse = 0x81;
+            set(specs.back(), "opa.mad.method", kGetResponse);
+            if (row.layers.front() != LayerKind::frame && row.management_class != 3)
+                set(specs.back(), "opa.mad.attributemodifier", kOnePort);
         }
     return specs;
 }
@@ -201,6 +241,48 @@ Specs in_erf() {
     return specs;
 }
 
+// SENDs of one connection.
+Specs sends(Opcode opcode, Network network, const std::vector<std::vector<std::byte>>& payloads) {
+    Specs specs;
+    for (const auto& payload : payloads) {
+        specs.push_back(transport_packet(opcode, network));
+        set(specs.back(), "infiniband.bth.destqp", 0x48);
+        set(specs.back(), "infiniband.deth.srcqp", 0x49);
+        set(specs.back(), "infiniband.deth.q_key", 0x0b1b);
+        set(specs.back(), "infiniband.bth.psn", specs.size());
+        specs.back().payload = payload;
+    }
+    return specs;
+}
+
+// Every message of o2iblnd.
+Specs lnet() {
+    using namespace qps::tests;
+    const auto cookie = number(std::uint64_t{0xc1c2c3c4c5c6c7c8});
+    const auto put = lnet_header(1, 4096, 3, lnet_put_rest());
+    const auto get = lnet_header(2, 0, 3, lnet_get_rest(8192));
+    const auto done = joined({cookie, number(std::uint32_t{7})});
+    const auto memory = lnet_memory(0x77, 8192, 0x7f00'1234'5000);
+    return sends(Opcode{0x04}, Network::roce_v2_ipv4,
+                 {lnet_message(0xd0, {}, true, 9), lnet_message(0xd2, joined({put, cookie})), lnet_message(0xd3, done),
+                  lnet_message(0xd4, joined({cookie, number(std::uint64_t{0xd1}), memory})), lnet_message(0xd5, done),
+                  lnet_message(0xd6, joined({get, cookie, memory})), lnet_message(0xd7, done),
+                  lnet_message(0xd1, lnet_header(0, 0, 3, joined({number(std::uint64_t{0xabc}), number(std::uint32_t{77})}))),
+                  lnet_message(0xd1, get)});
+}
+
+// Native, in ERF.
+Specs ipoib() {
+    using namespace qps::tests;
+    Specs specs =
+        sends(Opcode{0x64}, Network::native_local, {ipoib_arp(false), ipoib_arp(true), ipoib_ipv4(17, udp_datagram(7001, 7003, 40))});
+    for (PacketSpec& spec : specs) {
+        spec.link = LinkType::erf;
+        spec.headers.insert(spec.headers.begin(), {LayerKind::erf});
+    }
+    return specs;
+}
+
 Capture write(const std::string& folder, const std::string& name, LinkType link, const Specs& specs) {
     constexpr std::int64_t kSecond = 1'000'000'000;
     Capture capture{name, folder + "/" + name + ".pcap"};
@@ -222,8 +304,12 @@ std::vector<Capture> write_specimens(const std::string& folder) {
     return {write(folder, "built_opcodes", LinkType::ethernet,
                   opcodes(std::array{Network::roce_v2_ipv4, Network::roce_v2_ipv6, Network::roce_v1})),
             write(folder, "built_mads", LinkType::ethernet, mads()),
+            write(folder, "built_notices", LinkType::ethernet, notices()),
+            write(folder, "built_omni_path", LinkType::erf, omni_path()),
             write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
             write(folder, "built_erf", LinkType::erf, in_erf()),
+            write(folder, "built_lnet", LinkType::ethernet, lnet()),
+            write(folder, "built_ipoib", LinkType::erf, ipoib()),
             write(folder, "built_cooked", LinkType::linux_cooked, on_link(LinkType::linux_cooked, LayerKind::linux_cooked)),
             write(folder, "built_loopback", LinkType::null_loopback, on_link(LinkType::null_loopback, LayerKind::null_loopback))};
 }

@@ -1,3 +1,4 @@
+#include <tests/samples/fabric_sweep.hpp>
 #include <tests/samples/samples.hpp>
 
 #include <algorithm>
@@ -290,6 +291,7 @@ constexpr std::array kSamples{
     Sample{"opcodes_erf", LinkType::erf, opcodes_erf},        Sample{"attributes_erf", LinkType::erf, attributes},
     Sample{"tunnels", LinkType::ethernet, tunnels},           Sample{"congestion", LinkType::ethernet, congestion},
     Sample{"cut_128", LinkType::ethernet, cut_128},           Sample{"wrong", LinkType::ethernet, wrong},
+    Sample{"fabric_sweep", LinkType::erf, fabric_sweep},
 };
 
 void append_le32(std::vector<std::byte>& bytes, std::uint32_t value) {
@@ -301,22 +303,25 @@ void append_le32(std::vector<std::byte>& bytes, std::uint32_t value) {
 std::span<const Sample> samples() { return kSamples; }
 
 // Written by hand rather than with the project's writer, so that the reader's tests have another opinion: nanosecond
-// pcap, a packet every 10 microseconds from 2026-01-01.
+// pcap, a packet every 10 microseconds from 2026-01-01, and later where a sample pauses.
 std::vector<std::byte> capture_of(const Sample& sample) {
     constexpr std::uint32_t kMagic = 0xa1b23c4d;
     constexpr std::uint32_t kVersion = 4U << 16 | 2U;  // 2.4
     constexpr std::uint32_t kSnapLength = 262144;
     constexpr std::uint32_t kStart = 1767225600;
-    constexpr std::uint32_t kStep = 10'000;
+    constexpr std::uint64_t kStep = 10'000;
+    constexpr std::uint64_t kSecond = 1'000'000'000;
     std::vector<std::byte> file;
     for (const std::uint32_t word : {kMagic, kVersion, 0U, 0U, kSnapLength, std::to_underlying(sample.link)}) append_le32(file, word);
-    std::uint32_t number = 0;
+    std::uint64_t time = 0;
     for (const SamplePacket& packet : sample.make()) {
+        time += packet.pause;
         const std::vector<std::byte> bytes = build(packet.spec);
         const std::size_t captured = std::min(packet.captured, bytes.size());
-        for (const std::uint32_t word :
-             {kStart, number++ * kStep, static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(bytes.size())})
+        for (const std::uint32_t word : {static_cast<std::uint32_t>(kStart + time / kSecond), static_cast<std::uint32_t>(time % kSecond),
+                                         static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(bytes.size())})
             append_le32(file, word);
+        time += kStep;
         file.insert(file.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(captured));
     }
     return file;

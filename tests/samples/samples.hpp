@@ -1,5 +1,5 @@
 // Captures made to order, for what the real ones do not hold: every opcode, every management attribute, native
-// InfiniBand, tunnels, congestion, captures cut short, packets that are wrong.
+// InfiniBand, tunnels, congestion, a fabric under management, captures cut short, packets that are wrong.
 //
 // The table below is what make_samples writes into captures/; a test demands that the files there are just these.
 #pragma once
@@ -15,6 +15,7 @@ namespace qps::tests {
 struct SamplePacket {
     dissect::PacketSpec spec;
     std::size_t captured = std::dynamic_extent;  // bytes the capture keeps
+    std::uint64_t pause = 0;                     // nanoseconds before it, besides the 10 us that are between all
 };
 
 struct Sample {

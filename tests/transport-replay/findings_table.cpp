@@ -84,6 +84,12 @@ void eight_connections(Timeline& timeline, bool same_port) {
         if (same_port) only(connection.ways[0].udp_ports, std::uint16_t{49152});
     }
 }
+IwarpConversation& iwarp(Timeline& timeline) {
+    timeline.connections[0].service = Service::iwarp;
+    IwarpConversation& conversation = timeline.iwarp.conversations.emplace_back();
+    conversation.connection = timeline.connections[0].uid;
+    return conversation;
+}
 void heard_one_way(Timeline& timeline) {
     one_way(timeline);
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
@@ -144,6 +150,48 @@ void waits(Timeline& timeline, std::int64_t since) {
     timeline.last = Instant{10 * kSecond};
     add(timeline.upper.sums, asked(timeline, 0, kMillisecond));
     timeline.upper.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
+}
+
+Collective& collective(Timeline& timeline) {
+    Collective& made = timeline.collectives.collectives.emplace_back();
+    made.pattern = CollectivePattern::ring;
+    made.library = CollectiveLibrary::nccl;
+    for (unsigned last = 1; last <= 4; ++last) made.ranks.push_back({.address = host(last), .sent = 1 << 20, .received = 1 << 20});
+    made.steps.resize(20);
+    for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});
+    return made;
+}
+void waits_for(Collective& told) {
+    told.straggler = {.rank = 1,
+                      .delay = CollectiveDelay::starts,
+                      .steps = 19,
+                      .of = 20,
+                      .waited = Duration{60 * kMillisecond},
+                      .share = 30,
+                      .confidence = 95,
+                      .frames = {FrameIndex{12}, FrameIndex{30}}};
+}
+void sends_at_once(Collective& told, std::uint32_t senders) {
+    told.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
+}
+
+// A port of whose counters one moved.
+void counter(Timeline& timeline, std::string_view name) {
+    PortCounterStory& story = timeline.management.counters.emplace_back();
+    story.attribute = LayerKind::port_counters;
+    story.answers = 2;
+    const auto fields = counter_fields(story.attribute);
+    story.counters.resize(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        if (fields[i]->name.ends_with(name)) story.counters[i].increments = story.counters[i].last = 3;
+}
+Exchange& asked(Timeline& timeline, ExchangeOutcome outcome) {
+    Exchange& exchange = timeline.management.exchanges.emplace_back();
+    exchange.management_class = ManagementClass::subnet_administration;
+    exchange.method = ManagementMethod::get;
+    exchange.attribute = 0x0035;
+    exchange.outcome = outcome;
+    return exchange;
 }
 
 constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
@@ -229,6 +277,11 @@ const std::array kProofs{
     Proof{"incast", kNote, Party::application,
           [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
 
+    Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
+          [](T t) { collective(t).ranks[1].started_last = 3; }},
+    Proof{"collective-incast", kNote, Party::application, [](T t) { sends_at_once(collective(t), 7); },
+          [](T t) { collective(t).pattern = CollectivePattern::all_to_all; }},
+
     Proof{"cm-rejected", kError, Party::application, [](T t) { reject(t, CmOutcome::rejected); },
           [](T t) { reject(t, CmOutcome::no_answer); }},
     Proof{"cm-no-answer", kError, Party::undecided, [](T t) { cm(t).outcome = CmOutcome::no_answer; },
@@ -269,6 +322,34 @@ const std::array kProofs{
           [](T t) { speaks(t).least_credits = 1, t.upper.conversations[0].most_credits = 2; }},
     Proof{"serialised-io", kNote, Party::application, [](T t) { speaks(t).most_outstanding = 1; },
           [](T t) { speaks(t).most_outstanding = 1, t.upper.conversations[0].last_answered = Instant{kSecond}; }},
+    Proof{"port-errors-counted", kWarning, Party::fabric, [](T t) { counter(t, "symbolerrorcounter"); },
+          [](T t) { counter(t, "portxmitdata"); }},
+    Proof{"trap-reported", kWarning, Party::fabric,
+          [](T t) {
+              ManagementEvent& event = t.management.events.emplace_back();
+              event.generic = true;
+              event.number = 257;
+              event.count = 1;
+          },
+          [](T t) { t.management.datagrams = 1; }},
+    Proof{"management-unanswered", kWarning, Party::undecided, [](T t) { asked(t, ExchangeOutcome::unanswered).retries = 2; },
+          [](T t) { asked(t, ExchangeOutcome::unanswered); }},
+    Proof{"sa-query-failed", kWarning, Party::responder, [](T t) { asked(t, ExchangeOutcome::refused).status = 0x0700; },
+          [](T t) {
+              Exchange& join = asked(t, ExchangeOutcome::refused);
+              join.status = 0x0700;
+              join.attribute = 0x0038;
+          }},
+    Proof{"iwarp-terminated", kError, Party::requester, [](T t) { iwarp(t).terminated = {End::b, FrameIndex{7}, {}, 0, 1, 2}; },
+          [](T t) { iwarp(t); }},
+    Proof{"iwarp-refused", kError, Party::application, [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}, .rejected = true}; },
+          [](T t) { iwarp(t).ways[1].set_up = {.frame = FrameIndex{3}}; }},
+    Proof{"iwarp-crc-wrong", kWarning, Party::fabric,
+          [](T t) { iwarp(t).ways[0].crc_bad = 2, t.iwarp.conversations[0].ways[0].crc_bad_frames = {FrameIndex{9}}; },
+          [](T t) { iwarp(t).ways[0].crc_good = 2; }},
+    Proof{"iwarp-sent-again", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).retransmitted = 2, a(t).requests = 100; },
+          [](T t) { a(t).retransmitted = 2; }},
+    Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},

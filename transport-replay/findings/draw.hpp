@@ -52,6 +52,10 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit);
 void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
 
+// collectives.cpp: groups of hosts that work in steps together
+void collective_straggler(const Timeline& timeline, const Emit& emit);
+void collective_incast(const Timeline& timeline, const Emit& emit);
+
 // management.cpp: connections set up and taken down
 void cm_rejected(const Timeline& timeline, const Emit& emit);
 void cm_no_answer(const Timeline& timeline, const Emit& emit);
@@ -76,6 +80,17 @@ void operation_failed(const Timeline& timeline, const Emit& emit);
 void operation_unanswered(const Timeline& timeline, const Emit& emit);
 void operation_slow(const Timeline& timeline, const Emit& emit);
 void serialised_io(const Timeline& timeline, const Emit& emit);
+// fabric.cpp: what management datagrams tell of ports and of those who manage them
+void port_errors_counted(const Timeline& timeline, const Emit& emit);
+void trap_reported(const Timeline& timeline, const Emit& emit);
+void management_unanswered(const Timeline& timeline, const Emit& emit);
+void sa_query_failed(const Timeline& timeline, const Emit& emit);
+// iwarp.cpp: RDMA over TCP
+void iwarp_terminated(const Timeline& timeline, const Emit& emit);
+void iwarp_refused(const Timeline& timeline, const Emit& emit);
+void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit);
+void iwarp_sent_again(const Timeline& timeline, const Emit& emit);
+void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
 
 // capture.cpp: what the capture cannot show
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);

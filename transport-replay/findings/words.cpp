@@ -23,7 +23,9 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 
 std::string host(const Endpoint& end) { return text(end.address); }
 
-std::string who(const Endpoint& end) { return end.qpn ? fmt::format("{} QP {}", host(end), std::to_underlying(*end.qpn)) : host(end); }
+std::string who(const Endpoint& end) {
+    return end.qpn ? fmt::format("{} {} {}", host(end), end.is_port ? "port" : "QP", std::to_underlying(*end.qpn)) : host(end);
+}
 
 std::string_view verb(dissect::Verb verb) {
     switch (verb) {

@@ -388,6 +388,7 @@ private:
     static std::optional<ConnectionId> connection_of(const OperationSum&) { return {}; }  // of all connections
     static std::optional<ConnectionId> connection_of(const OperationFailures& failures) { return failures.connection; }
     static std::optional<ConnectionId> connection_of(const UpperEvent& event) { return event.connection; }
+    static std::optional<ConnectionId> connection_of(const Collective&) { return {}; }
 
     [[nodiscard]] bool lines() const { return format_ == OutputFormat::ndjson; }
     void close() {
@@ -444,6 +445,9 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
     report.list("operation_failures", "operation_failure", timeline.upper.failures, add_operation_failures);
     report.list("upper_events", "upper_event", timeline.upper.events, add_upper_event);
     report.part("congestion", [&](Document& document) { add_congestion(document, timeline.congestion); });
+    // Few captures have any: the others do not say so.
+    if (!timeline.collectives.collectives.empty())
+        report.list("collectives", "collective", timeline.collectives.collectives, add_collective);
     report.list("findings", "finding", timeline.findings, add_finding);
     report.part("left_out", [&](Document& document) { add_left_out(document, timeline); });
     report.end();

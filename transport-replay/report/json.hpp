@@ -28,5 +28,6 @@ void add_conversation(Document& document, const UpperConversation& conversation)
 void add_operation_sum(Document& document, const OperationSum& sum);
 void add_operation_failures(Document& document, const OperationFailures& failures);
 void add_upper_event(Document& document, const UpperEvent& event);
+void add_collective(Document& document, const Collective& collective);
 
 }  // namespace qps::transport

@@ -15,6 +15,9 @@ void KnownEnds::learn(const Observation& observation, const PacketStory& story) 
     receiver.address = observation.flow.destination;
     receiver.qpn = observation.flow.destination_qp;
     if (observation.source_qp) sender.qpn = observation.source_qp;
+    if (observation.kind != ObservationKind::stream) return;
+    sender.qpn = observation.flow.source_qp;
+    sender.is_port = receiver.is_port = true;
 }
 
 const Endpoint& KnownEnds::end(ConnectionId connection, End end) const {

@@ -4,8 +4,10 @@
 
 #include <transport-replay/instant.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace qps::transport {
@@ -21,7 +23,7 @@ public:
     // By nearest rank, `percent` 0 to 100: the upper end of the bin that holds it. Nothing of none: zero.
     [[nodiscard]] dissect::Duration percentile(double percent) const {
         if (count_ == 0) return {};
-        const auto rank = static_cast<std::uint64_t>(percent / 100 * static_cast<double>(count_ - 1)) + 1;
+        const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_))));
         std::uint64_t seen = 0;
         for (std::size_t bin = 0; bin < kBins; ++bin) {
             seen += bins_[bin];

@@ -57,6 +57,17 @@ UpperOperation operation_of(const UpperMessage& message, OperationCode code) {
     return operation;
 }
 
+// An opcode of fabrics that somebody tries on a queue for I/O names a command type by its namespace: without the data it is no Connect.
+bool is_connect(const UpperOperation& operation) {
+    return operation.code == nvme_code(NvmeSet::fabrics, kConnect) && operation.bytes == kNvmeConnectData;
+}
+
+// How long it took, in the milliseconds that keep-alive timeouts count; clocks that jump back took no time.
+std::uint64_t milliseconds_between(Instant from, Instant to) {
+    const auto nanoseconds = static_cast<std::int64_t>(std::to_underlying(elapsed(from, to)));
+    return nanoseconds < 0 ? 0 : static_cast<std::uint64_t>(nanoseconds) / kNanosecondsPerMs;
+}
+
 NvmeAnswered answered_of(const UpperOperation& operation) {
     if (nvme_set(operation.code) != NvmeSet::fabrics) return NvmeAnswered::unknown;
     if (nvme_opcode(operation.code) == kConnect) return NvmeAnswered::connect;
@@ -135,7 +146,7 @@ Understood NvmeMachine::take_command(const UpperMessage& message, Talk& talk) {
     const std::uint64_t tag = operation.tag;
     const bool event_request = code == nvme_code(NvmeSet::admin, kEventRequest);
     operation.one_way = event_request;  // it is answered when something happens, which may be never
-    if (code == nvme_code(NvmeSet::fabrics, kConnect)) take_connect(message, talk);
+    if (is_connect(operation)) take_connect(message, talk);
     if (code == nvme_code(NvmeSet::admin, kSetFeatures) && nvme_selector_of(operation) == kKeepAliveFeature)
         keep_alive_ms_ = dword(entry, 11);
     watch_keep_alive(message, code == nvme_code(NvmeSet::admin, kKeepAlive), talk);
@@ -163,8 +174,7 @@ void NvmeMachine::take_connect(const UpperMessage& message, Talk& talk) {
 // Only where keep-alive commands alone keep the controller alive; told once for every gap.
 void NvmeMachine::watch_keep_alive(const UpperMessage& message, bool keep_alive, Talk& talk) {
     if (keep_alive_ms_ == 0 || !alive_ || queue_ != NvmeQueue::admin) return;
-    const auto since = static_cast<std::int64_t>(std::to_underlying(elapsed(*alive_, message.time)));
-    const std::uint64_t gap = since < 0 ? 0 : static_cast<std::uint64_t>(since) / kNanosecondsPerMs;
+    const std::uint64_t gap = milliseconds_between(*alive_, message.time);
     const bool late = !traffic_keeps_alive_ && gap > keep_alive_ms_;
     if (late)
         talk.event(UpperEventKind::keep_alive_late, message,
@@ -217,7 +227,8 @@ Understood NvmeMachine::take_event(const UpperMessage& message, std::uint16_t ci
 void NvmeMachine::finish(const UpperOperation& operation, const UpperMessage& message, Talk& talk) {
     constexpr std::uint64_t kFatal = 2;
     UpperConversation& conversation = talk.conversation();
-    if (operation.code == nvme_code(NvmeSet::fabrics, kConnect)) return connect_answered(operation, message, talk);
+    if (is_connect(operation)) return connect_answered(operation, message, talk);
+    if (operation.code == nvme_code(NvmeSet::admin, kKeepAlive)) return keep_alive_answered(operation, message, talk);
     if (operation.status != 0) return;
     switch (answered_of(operation)) {
         case NvmeAnswered::version: return note_version(conversation, static_cast<std::uint32_t>(operation.subject[1]));
@@ -232,6 +243,14 @@ void NvmeMachine::finish(const UpperOperation& operation, const UpperMessage& me
     if (holds == NvmeData::controller && kept.size() > kNvmeControllerAttributes)
         traffic_keeps_alive_ = read(kept, named(kNvmeControllerFields, "nvme.cmd.identify.ctrl.ctratt.tbkas")) != 0;
     note_data(conversation, holds, kept, nvme_namespace_of(operation));
+}
+
+// The host has given the controller up by then.
+void NvmeMachine::keep_alive_answered(const UpperOperation& operation, const UpperMessage& message, Talk& talk) const {
+    const std::uint64_t waited = milliseconds_between(operation.asked, message.time);
+    if (keep_alive_ms_ == 0 || waited <= keep_alive_ms_) return;
+    talk.event(UpperEventKind::keep_alive_late, message,
+               fmt::format("a keep-alive was answered after {} ms, the timeout is {} ms", waited, keep_alive_ms_), waited);
 }
 
 void NvmeMachine::connect_answered(const UpperOperation& operation, const UpperMessage& message, Talk& talk) {

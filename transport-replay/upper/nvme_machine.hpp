@@ -46,6 +46,7 @@ private:
     void take_connect(const UpperMessage& message, Talk& talk);
     void finish(const UpperOperation& operation, const UpperMessage& message, Talk& talk);
     void connect_answered(const UpperOperation& operation, const UpperMessage& message, Talk& talk);
+    void keep_alive_answered(const UpperOperation& operation, const UpperMessage& message, Talk& talk) const;
     void watch_keep_alive(const UpperMessage& message, bool keep_alive, Talk& talk);
 
     dissect::NvmeQueue queue_ = dissect::NvmeQueue::unknown;

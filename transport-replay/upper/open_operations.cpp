@@ -53,11 +53,11 @@ void OpenOperations::begin(UpperOperation operation, const UpperMessage& message
     if (operation.outstanding == 1) ++conversation.alone;
     if (operation.one_way) {
         operation.outcome = OperationOutcome::done;
-        Open done{.operation = operation, .ranges = 0, .kept = {}};
+        Open done{.operation = operation, .ranges = 0, .place = {}, .kept = {}};
         close(done, ended);
         return;
     }
-    open_.emplace(key, Open{.operation = operation, .ranges = 0, .kept = {}});
+    open_.emplace(key, Open{.operation = operation, .ranges = 0, .place = {}, .kept = {}});
 }
 
 UpperOperation* OpenOperations::find(End requester, std::uint64_t tag) {
@@ -65,12 +65,13 @@ UpperOperation* OpenOperations::find(End requester, std::uint64_t tag) {
     return found == open_.end() ? nullptr : &found->second.operation;
 }
 
-void OpenOperations::expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep) {
+void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep) {
     const auto found = open_.find(Key{tag, requester});
     if (found == open_.end() || memory.length == 0 || ranges_.size() == kMaxRanges) return;
-    const Range range{requester, memory, found->first, keep};
+    const Range range{owner, memory, found->first, keep};
     ranges_.insert(std::ranges::upper_bound(ranges_, range.place(), {}, &Range::place), range);
     ++found->second.ranges;
+    found->second.place = range.place();
 }
 
 const OpenOperations::Range* OpenOperations::range_of(End owner, const RemoteAccess& access) const {
@@ -149,7 +150,13 @@ void OpenOperations::close_all(OperationOutcome outcome, const Ended& ended) {
 
 void OpenOperations::forget_ranges(const Key& key, Open& open) {
     if (open.ranges == 0) return;
-    std::erase_if(ranges_, [&](const Range& range) { return range.key == key; });
+    if (open.ranges == 1) {  // as most have: found by its place, so that many open ones cost little
+        const auto same_place = std::ranges::equal_range(ranges_, open.place, {}, &Range::place);
+        const auto found = std::ranges::find(same_place, key, &Range::key);
+        if (found != same_place.end()) ranges_.erase(found);
+    } else {
+        std::erase_if(ranges_, [&](const Range& range) { return range.key == key; });
+    }
     open.ranges = 0;
 }
 

@@ -9,6 +9,7 @@
 #include <transport-replay/upper/upper_report.hpp>
 
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -37,7 +38,11 @@ public:
     // The open operation of that tag, or nullptr.
     [[nodiscard]] UpperOperation* find(End requester, std::uint64_t tag);
     // It named memory of its requester, for the other side to READ or WRITE. `keep`: its bytes are wanted when it ends.
-    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false);
+    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false) {
+        expect_of(requester, requester, tag, memory, keep);
+    }
+    // The same of memory of either end: some responders offer theirs.
+    void expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false);
     // Its answer. False where no such operation is open.
     bool end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status, const UpperMessage& answer,
              const Ended& ended);
@@ -67,9 +72,11 @@ private:
         using is_avalanching = void;
         [[nodiscard]] std::size_t operator()(const Key& key) const { return mix(key.tag * 2 + static_cast<std::uint64_t>(key.requester)); }
     };
+    using Place = std::tuple<End, dissect::Rkey, std::uint64_t>;
     struct Open {
         UpperOperation operation;
         std::uint32_t ranges = 0;
+        Place place{};  // of the range it named last
         std::vector<std::byte> kept;
     };
     // Memory that an operation named, in the order of owner, key and address.
@@ -78,7 +85,7 @@ private:
         RemoteAccess memory;
         Key key;
         bool keep = false;
-        [[nodiscard]] auto place() const { return std::tuple(owner, memory.key, memory.address); }
+        [[nodiscard]] Place place() const { return {owner, memory.key, memory.address}; }
     };
 
     [[nodiscard]] const Range* range_of(End owner, const RemoteAccess& access) const;

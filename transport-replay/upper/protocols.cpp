@@ -1,5 +1,9 @@
+#include <transport-replay/upper/iser_protocol.hpp>
 #include <transport-replay/upper/nvme_protocol.hpp>
 #include <transport-replay/upper/protocols.hpp>
+#include <transport-replay/upper/rpc_protocol.hpp>
+#include <transport-replay/upper/smb_protocol.hpp>
+#include <transport-replay/upper/srp_protocol.hpp>
 
 #include <array>
 
@@ -7,7 +11,12 @@ namespace qps::transport {
 
 namespace {
 
-constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};  // I/O and discovery controllers
+constexpr std::array<std::uint16_t, 2> kNvmePorts{4420, 8009};      // I/O and discovery controllers
+constexpr std::array<std::uint16_t, 2> kRdsServices{16385, 18634};  // of RDS over RDMA CM, and its TCP port of old
+constexpr std::array<std::uint16_t, 1> kLnetServices{987};
+constexpr std::array<std::uint16_t, 2> kIscsiPorts{3260, 860};  // IANA: iscsi-target, iscsi
+constexpr std::array<std::uint16_t, 1> kRpcPorts{20049};        // RFC 5667 6
+constexpr std::array<std::uint16_t, 2> kSmbPorts{445, 5445};    // of RoCE and InfiniBand, of iWARP
 
 template <class Machine>
 UpperMachine fresh() {
@@ -26,14 +35,64 @@ constexpr std::array kRows{
                 .describe = nvme::describe,
                 .status = nvme::status,
                 .attempt = nvme::attempt},
-    ProtocolRow{.protocol = UpperProtocol::iser},
-    ProtocolRow{.protocol = UpperProtocol::srp},
-    ProtocolRow{.protocol = UpperProtocol::rpc_rdma},
-    ProtocolRow{.protocol = UpperProtocol::smb_direct},
-    ProtocolRow{.protocol = UpperProtocol::rds},
-    ProtocolRow{.protocol = UpperProtocol::ipoib},
-    ProtocolRow{.protocol = UpperProtocol::rsockets},
-    ProtocolRow{.protocol = UpperProtocol::lnet},
+    ProtocolRow{.protocol = UpperProtocol::iser,
+                .ports = kIscsiPorts,
+                .message = iser_protocol::likeness,
+                .private_data = iser_protocol::private_data,
+                .machine = fresh<IserMachine>,
+                .operation_name = iser_protocol::operation_name,
+                .describe = iser_protocol::describe,
+                .status = iser_protocol::status},
+    ProtocolRow{.protocol = UpperProtocol::srp,
+                .message = srp_protocol::likeness,
+                .private_data = srp_protocol::private_data,
+                .machine = fresh<SrpMachine>,
+                .operation_name = srp_protocol::operation_name,
+                .describe = srp_protocol::describe,
+                .status = srp_protocol::status,
+                .attempt = srp_protocol::attempt},
+    ProtocolRow{.protocol = UpperProtocol::rpc_rdma,
+                .ports = kRpcPorts,
+                .message = rpc_likeness,
+                .private_data = is_rpc_private_data,
+                .machine = fresh<RpcMachine>,
+                .operation_name = rpc_operation_name,
+                .describe = rpc_description,
+                .status = rpc_status},
+    ProtocolRow{.protocol = UpperProtocol::smb_direct,
+                .ports = kSmbPorts,
+                .message = smb_likeness,
+                .machine = fresh<SmbMachine>,
+                .operation_name = smb_operation_name,
+                .describe = smb_description,
+                .status = smb_status},
+    ProtocolRow{.protocol = UpperProtocol::rds,
+                .ports = kRdsServices,
+                .message = rds::likeness,
+                .private_data = rds::is_private_data,
+                .machine = fresh<RdsMachine>,
+                .operation_name = rds::operation_name,
+                .describe = rds::describe},
+    ProtocolRow{.protocol = UpperProtocol::ipoib,
+                .message = ipoib::likeness,
+                .private_data = ipoib::is_private_data,
+                .machine = fresh<IpoibMachine>,
+                .operation_name = ipoib::operation_name,
+                .describe = ipoib::describe},
+    ProtocolRow{.protocol = UpperProtocol::rsockets,
+                .private_data = rsockets::is_private_data,
+                .machine = fresh<RsocketsMachine>,
+                .operation_name = rsockets::operation_name,
+                .describe = rsockets::describe},
+    ProtocolRow{.protocol = UpperProtocol::lnet,
+                .ports = kLnetServices,
+                .message = lnet::likeness,
+                .private_data = lnet::is_private_data,
+                .machine = fresh<LnetMachine>,
+                .operation_name = lnet::operation_name,
+                .describe = lnet::describe,
+                .status = lnet::status,
+                .attempt = lnet::attempt},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UpperProtocol::count_));
 static_assert([] {

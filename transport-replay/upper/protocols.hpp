@@ -2,20 +2,13 @@
 // field tables are in dissect/ulp/.
 #pragma once
 
+#include <transport-replay/upper/likeness.hpp>
 #include <transport-replay/upper/machines.hpp>
 
 #include <span>
 #include <string>
 
 namespace qps::transport {
-
-// How much a message looks like the protocol.
-struct Likeness {
-    std::uint8_t percent = 0;  // 0: it cannot be; from kSure on one message is enough
-    bool from_active = false;  // if it is, the sender is the host, client or initiator
-};
-inline constexpr std::uint8_t kSure = 90;       // a magic number, or fields that random bytes have once in 2^32
-inline constexpr std::uint8_t kPlausible = 50;  // kPlausibleNeeded of these and no contradiction are enough
 
 struct ProtocolRow {
     UpperProtocol protocol{};

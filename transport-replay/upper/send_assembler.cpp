@@ -4,6 +4,19 @@ namespace qps::transport {
 
 using namespace dissect;
 
+UpperMessage datagram(const Observation& observation, const PacketStory& story) {
+    UpperMessage message;
+    message.connection = *story.connection;
+    message.from = story.from;
+    message.bytes = observation.payload;
+    message.length = observation.payload_length;
+    message.begun = message.time = observation.time;
+    message.first_frame = message.last_frame = observation.frame;
+    message.psn = observation.psn;
+    message.immediate = observation.immediate;
+    return message;
+}
+
 // Handed out before: it comes again because its answer was late.
 bool SendAssembler::is_known(Psn psn) const { return any_ && !newest_.before(psn); }
 

@@ -12,6 +12,9 @@
 
 namespace qps::transport {
 
+// A datagram is a message of its own: nobody counts its PSNs, which go on over all destinations of its sender.
+[[nodiscard]] UpperMessage datagram(const Observation& observation, const PacketStory& story);
+
 class SendAssembler {
 public:
     static constexpr std::size_t kMostHeld = std::size_t{1} << 20;  // of a message; upper protocols SEND some 64 KiB at most

@@ -63,12 +63,19 @@ struct Understood {
 
 // The machine of one conversation. connected(): CM told of both sides, before the first message. message(): a SEND. A machine
 // may have `std::uint8_t data_detail(const UpperOperation&) const`: what the walk of data must know of memory of that operation;
-// and `std::uint8_t detail() const`: of a SEND that is not whole yet.
+// and `std::uint8_t detail() const`: of a SEND that is not whole yet; and `void finished(const CmReport&, Talk&)`: the
+// capture ended, and this is what came of its attempt at a connection.
 template <class Machine>
 concept UpperMachineLike =
     std::copyable<Machine> && requires(Machine machine, const CmAttempt& attempt, const UpperMessage& message, Talk& talk) {
         machine.connected(attempt, talk);
         { machine.message(message, talk) } -> std::same_as<Understood>;
     };
+
+// Of protocols whose WRITEs are messages themselves: every WRITE to memory that no operation named. Its payload is not kept.
+template <class Machine>
+concept TakesWrites = requires(Machine machine, const Transfer& transfer, Talk& talk) {
+    { machine.written(transfer, talk) } -> std::same_as<Understood>;
+};
 
 }  // namespace qps::transport

@@ -86,6 +86,7 @@ UpperTracker::Conversation* UpperTracker::begin(ConnectionId connection, const D
     made.settled = decision.settled;
     made.orients = decision.orients;
     made.machine = machine_of(decision.protocol);
+    made.takes_writes = std::visit([]<class Machine>(const Machine&) { return TakesWrites<Machine>; }, made.machine);
     tracker.watch(connection);
     return &made;
 }
@@ -113,6 +114,7 @@ void UpperTracker::connected(ConnectionId connection, const CmAttempt& attempt, 
 
 void UpperTracker::observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
     if (story.corrupt || story.mirror_copy) return;
+    if (info(observation.opcode).service == Service::ud) return observe_datagram(observation, story, tracker, sink);
     const ConnectionId uid = *story.connection;
     if (Conversation* conversation = conversation_of(uid)) return take_packet(*conversation, observation, story, sink);
     if (!story.arrival || !is_send(observation) || state_of(uid) == kNothing) return;
@@ -137,7 +139,7 @@ void UpperTracker::take_packet(Conversation& conversation, const Observation& ob
         return;
     }
     if (!story.arrival) return;
-    if (is_write(observation)) return take_write(conversation, observation, story);
+    if (is_write(observation)) return take_write(conversation, observation, story, sink);
     if (info(observation.opcode).verb == Verb::read_request) return take_read(conversation, observation, story);
     if (!is_send(observation)) return;
     conversation.detail = detail_of(conversation.machine);
@@ -155,6 +157,10 @@ void UpperTracker::take_read(Conversation& conversation, const Observation& obse
     const std::uint8_t detail = begins ? data_detail(conversation.machine, *operation) : 0;
     const bool keep = conversation.operations.wants(owner, *observation.access);
     if (keep || detail != 0) conversation.ways[static_cast<std::size_t>(story.from)].reads.asked(observation.psn, keep, detail);
+}
+
+void UpperTracker::observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
+    if (is_send(observation)) deliver(datagram(observation, story), tracker, sink);
 }
 
 void UpperTracker::try_message(const UpperMessage& message, Tracker& tracker, const OperationSink& sink) {
@@ -211,12 +217,17 @@ void UpperTracker::take_message(Conversation& conversation, const UpperMessage& 
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
         else return machine.message(message, talk);
     };
-    const Understood came = std::visit(tell, conversation.machine);
-    conversation.detail = came.detail;
+    const Understood understood = std::visit(tell, conversation.machine);
+    conversation.detail = understood.detail;
+    came(conversation, message.from, message.psn, understood);
+}
+
+// A message or a WRITE was looked at.
+void UpperTracker::came(Conversation& conversation, End from, Psn psn, const Understood& understood) {
     ++conversation.told.messages;
-    if (!came.understood) ++conversation.told.unread;
-    auto& labels = conversation.ways[static_cast<std::size_t>(message.from)].labels;
-    if (came.label && labels.size() < kMaxLabels) labels.push_back({message.psn, *came.label});
+    if (!understood.understood) ++conversation.told.unread;
+    auto& labels = conversation.ways[static_cast<std::size_t>(from)].labels;
+    if (understood.label) labels.add(psn, *understood.label);
     const bool guess = conversation.told.basis == UpperBasis::content || conversation.told.basis == UpperBasis::service;
     if (guess && !conversation.settled && conversation.told.unread >= kUnreadToGiveUp &&
         conversation.told.unread * 2 > conversation.told.messages)
@@ -242,7 +253,8 @@ void UpperTracker::give_up(Conversation& conversation) {
     state_of(conversation.told.connection) = kNothing;
 }
 
-void UpperTracker::take_write(Conversation& conversation, const Observation& observation, const PacketStory& story) {
+void UpperTracker::take_write(Conversation& conversation, const Observation& observation, const PacketStory& story,
+                              const OperationSink& sink) {
     Way& way = conversation.ways[static_cast<std::size_t>(story.from)];
     Writing& writing = way.writing;
     if (story.arrival == Arrival::repeated) return;
@@ -250,11 +262,14 @@ void UpperTracker::take_write(Conversation& conversation, const Observation& obs
     if (observation.access) {  // FIRST or ONLY
         const End owner = other(story.from);
         const UpperOperation* operation = conversation.operations.owner_of(owner, *observation.access);
-        writing.open = operation != nullptr;
+        writing.owned = operation != nullptr;
+        writing.open = writing.owned || conversation.takes_writes;
         if (!writing.open) return;
-        writing.tag = operation->tag;
-        writing.keep = conversation.operations.wants(owner, *observation.access);
-        if (conversation.operations.begins_memory(owner, *observation.access))
+        writing.psn = observation.psn;
+        writing.tag = writing.owned ? operation->tag : 0;
+        writing.asked_by = writing.owned ? operation->requester : owner;
+        writing.keep = writing.owned && conversation.operations.wants(owner, *observation.access);
+        if (writing.owned && conversation.operations.begins_memory(owner, *observation.access))
             conversation.detail = data_detail(conversation.machine, *operation);
         writing.payload.clear();
         writing.transfer = {.connection = *story.connection,
@@ -268,8 +283,8 @@ void UpperTracker::take_write(Conversation& conversation, const Observation& obs
                             .last_frame = {},
                             .immediate = {},
                             .payload = {}};
-        if (way.labels.size() < kMaxLabels)
-            way.labels.push_back({observation.psn, {UpperLabel::Part::data, conversation.told.protocol, operation->code, operation->tag}});
+        if (writing.owned)
+            way.labels.add(observation.psn, {UpperLabel::Part::data, conversation.told.protocol, operation->code, operation->tag});
     }
     if (!writing.open) return;
     writing.transfer.bytes += observation.payload_length;
@@ -278,15 +293,24 @@ void UpperTracker::take_write(Conversation& conversation, const Observation& obs
     writing.transfer.immediate = observation.immediate;
     if (writing.keep && writing.payload.size() < OpenOperations::kMaxKept)
         writing.payload.insert(writing.payload.end(), observation.payload.begin(), observation.payload.end());
-    if (place == Place::last || place == Place::only) end_write(conversation, story.from);
+    if (place == Place::last || place == Place::only) end_write(conversation, story.from, sink);
 }
 
-void UpperTracker::end_write(Conversation& conversation, End requester) {
+void UpperTracker::end_write(Conversation& conversation, End requester, const OperationSink& sink) {
     Writing& writing = conversation.ways[static_cast<std::size_t>(requester)].writing;
     writing.open = false;
     writing.transfer.payload = writing.payload;
-    UpperOperation* operation = conversation.operations.find(other(requester), writing.tag);
-    if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer);
+    if (writing.owned) {
+        UpperOperation* operation = conversation.operations.find(writing.asked_by, writing.tag);
+        if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer);
+        return;
+    }
+    Talk talk(conversation.told, conversation.operations, report_, sink);
+    const auto tell = [&]<class Machine>(Machine& machine) -> Understood {
+        if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, talk);
+        else return {.understood = true, .label = {}};
+    };
+    came(conversation, requester, writing.psn, std::visit(tell, conversation.machine));
 }
 
 void UpperTracker::ended(EndedMessage& ended) {
@@ -313,17 +337,22 @@ void UpperTracker::ended(EndedMessage& ended) {
         return;
     }
     auto& labels = conversation->ways[static_cast<std::size_t>(ended.requester)].labels;
-    while (!labels.empty() && labels.front().psn.before(message.first)) labels.pop_front();
-    if (labels.empty() || labels.front().psn != message.first) return;
-    message.upper = labels.front().label;
-    labels.pop_front();
+    if (const auto label = labels.take(message.first)) message.upper = *label;
 }
 
-void UpperTracker::transferred(const Transfer& transfer) {
+void UpperTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
     Conversation* conversation = conversation_of(transfer.connection);
     if (conversation == nullptr || conversation->given_up) return;
     UpperOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
-    if (operation != nullptr) conversation->operations.moved(*operation, transfer);
+    if (operation == nullptr) return;
+    auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
+    if (psn) labels.add(*psn, {UpperLabel::Part::data, conversation->told.protocol, operation->code, operation->tag});
+    conversation->operations.moved(*operation, transfer);
+}
+
+bool UpperTracker::wants_payload(ConnectionId connection, End owner, const RemoteAccess& access) {
+    const Conversation* conversation = conversation_of(connection);
+    return conversation != nullptr && !conversation->given_up && conversation->operations.wants(owner, access);
 }
 
 void UpperTracker::deliver(const UpperMessage& message, Tracker& tracker, const OperationSink& sink) {
@@ -348,6 +377,10 @@ UpperReport UpperTracker::finish(const CmReport& cm, const OperationSink& sink) 
     for (Conversation& conversation : conversations_) {
         if (conversation.given_up) continue;
         Talk talk(conversation.told, conversation.operations, report_, sink);
+        const auto tell = [&](auto& machine) {
+            if constexpr (requires { machine.finished(cm, talk); }) machine.finished(cm, talk);
+        };
+        std::visit(tell, conversation.machine);
         conversation.operations.close_all(OperationOutcome::open, talk.ended());
         report_.conversations.push_back(std::move(conversation.told));
     }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <transport-replay/tracker.hpp>
+#include <transport-replay/upper/label_queue.hpp>
 #include <transport-replay/upper/protocols.hpp>
 #include <transport-replay/upper/read_watch.hpp>
 #include <transport-replay/upper/send_assembler.hpp>
@@ -27,7 +28,6 @@ public:
     static constexpr std::size_t kKeptTryBytes = 1024;     // of each
     static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time
     static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
-    static constexpr std::size_t kMaxLabels = 4096;        // messages of a way that wait to end
 
     explicit UpperTracker(UpperHints hints) : hints_(std::move(hints)) {}
 
@@ -45,7 +45,10 @@ public:
 
     // For transports that have whole messages: the same as observe() makes of packets.
     void deliver(const UpperMessage& message, Tracker& tracker, const OperationSink& sink);
-    void transferred(const Transfer& transfer);
+    // `psn`: of a WRITE whose message will end with it, which then gets its label.
+    void transferred(const Transfer& transfer, std::optional<dissect::Psn> psn = {});
+    // Whether somebody wants the bytes that are moved to or from that memory of `owner`.
+    [[nodiscard]] bool wants_payload(ConnectionId connection, End owner, const RemoteAccess& access);
 
     [[nodiscard]] dissect::UpperHint hint(ConnectionId connection, End from) const;
     // What an attempt at a connection says it is for; `none` where it does not.
@@ -59,13 +62,12 @@ private:
     static constexpr State kUndecided = UINT32_MAX;
     static constexpr State kNothing = UINT32_MAX - 1;
 
-    struct Label {
-        dissect::Psn psn;
-        UpperLabel label;
-    };
     // A WRITE that is under way.
     struct Writing {
         Transfer transfer;
+        dissect::Psn psn;    // of its first packet
+        End asked_by{};      // whose operation it is of
+        bool owned = false;  // it is of one
         std::uint64_t tag = 0;
         bool open = false;
         bool keep = false;
@@ -75,7 +77,7 @@ private:
         SendAssembler assembler;
         Writing writing;
         ReadWatch reads;
-        std::deque<Label> labels;  // by PSN
+        LabelQueue labels;
     };
     struct Conversation {
         UpperConversation told;
@@ -85,7 +87,8 @@ private:
         bool settled = false;  // an earlier pass saw it through
         bool orients = false;  // who is the active end is told by its first message that can tell
         bool given_up = false;
-        std::uint8_t detail = 0;  // of the packet that was observed last, for its hint
+        bool takes_writes = false;  // its machine does
+        std::uint8_t detail = 0;    // of the packet that was observed last, for its hint
     };
     struct Tried {
         UpperMessage message;
@@ -122,8 +125,10 @@ private:
     void take_message(Conversation& conversation, const UpperMessage& message, const OperationSink& sink);
     void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
     void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
-    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story);
-    void end_write(Conversation& conversation, End requester);
+    void observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
+    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void end_write(Conversation& conversation, End requester, const OperationSink& sink);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UpperMessage& message);
     void give_up(Conversation& conversation);

@@ -7,7 +7,6 @@
 //   calls allocate | punch FILE FROM LENGTH  fallocate
 //   calls holes FILE                         SEEK_DATA, SEEK_HOLE
 //   calls attribute FILE NAME VALUE          setxattr, and getxattr
-//   calls lock FILE                          a lock of bytes, and its end
 //   calls as USER COMMAND...                 a command as the user of that number
 //
 // Linked statically; a guest trusts whoever tells it what to run.
@@ -136,18 +135,6 @@ int attribute(const char* file, const char* name, const char* value) {
     return back.data() == std::string_view(value) ? 0 : 1;
 }
 
-int lock(const char* file) {
-    const int fd = checked(open(file, O_RDWR), file);
-    struct flock bytes{};
-    bytes.l_type = F_WRLCK;
-    bytes.l_start = 10;
-    bytes.l_len = 20;
-    checked(fcntl(fd, F_SETLK, &bytes), "F_SETLK");
-    bytes.l_type = F_UNLCK;
-    checked(fcntl(fd, F_SETLK, &bytes), "F_SETLK");
-    return 0;
-}
-
 int as(const char* user, char** command) {
     const auto number = static_cast<uid_t>(std::atol(user));
     checked(setgid(number), "setgid");
@@ -169,7 +156,6 @@ int main(int argc, char** argv) {
     if (verb == "punch" && argc == 5) return allocate(argv[2], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, argv[3], argv[4]);
     if (verb == "holes" && argc == 3) return holes(argv[2]);
     if (verb == "attribute" && argc == 5) return attribute(argv[2], argv[3], argv[4]);
-    if (verb == "lock" && argc == 3) return lock(argv[2]);
     if (verb == "as" && argc > 3) return as(argv[2], argv + 3);
     std::fputs("usage: see the head of calls.cpp\n", stderr);
     return 2;

@@ -1,0 +1,159 @@
+// `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions, groups, counters
+// that moved, events, and what was asked and answered.
+#include <transport-replay/instant.hpp>
+#include <transport-replay/report/fabric.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "sheet.hpp"
+#include "wrapped.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+constexpr std::size_t kIndent = 4;
+constexpr std::size_t kMostTroubles = 50;  // requests without a good answer that a terminal shows
+
+void append_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kIndent, ' '), kIndent, words); }
+
+// A heading and a line for each, where there are any.
+template <class Range, class Words>
+void append_section(std::string& out, std::string_view heading, const Range& range, Words words) {
+    bool first = true;
+    for (const auto& each : range) {
+        const std::string line = words(each);
+        if (line.empty()) continue;
+        if (first) out += fmt::format("\n{}\n", heading);
+        first = false;
+        append_line(out, line);
+    }
+}
+
+std::string counters_text(const FabricMap& map, const PortCounterStory& story) {
+    const std::vector<std::string> moved = moved_texts(story, false);
+    if (moved.empty()) return {};
+    return fmt::format("{}, {} in {}: {}", owner_text(map, story), counted(story.answers, "answer"),
+                       duration_text(elapsed(story.first_time, story.last_time)), fmt::join(moved, ", "));
+}
+
+std::string event_line(const ManagementEvent& event, dissect::Instant start) {
+    return fmt::format("{:>8}  {:>12}  {} {} {}{}", std::to_underlying(event.first), seconds_text(elapsed(start, event.time)),
+                       text(event.from), event.reported ? "reports" : "sends", event_text(event),
+                       event.count > 1 ? fmt::format(", {}", counted(event.count, "time")) : "");
+}
+
+void append_requests(std::string& out, const ManagementReport& report) {
+    append_section(out, "requests", report.sums, [](const ExchangeSum& sum) { return sum_text(sum); });
+    std::size_t troubles = 0;
+    append_section(out, "requests without a good answer", report.exchanges, [&](const Exchange& exchange) {
+        const bool well = exchange.outcome == ExchangeOutcome::answered || exchange.outcome == ExchangeOutcome::open;
+        if (well || ++troubles > kMostTroubles) return std::string();
+        return fmt::format("{:>8}  {}", std::to_underlying(exchange.request), exchange_text(exchange));
+    });
+    if (troubles > kMostTroubles) append_line(out, fmt::format("and {} more", grouped(troubles - kMostTroubles)));
+}
+
+void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {
+    const ManagementReport& report = timeline.management;
+    const FabricMap& map = report.fabric;
+    if (report.datagrams == 0) return tell_none(options, "management datagrams of the fabric");
+    if (!map.nodes.empty()) {
+        output.write(fmt::format("{}, {}, {}\n\n", counted(map.nodes.size(), "node"), counted(map.links.size(), "link"),
+                                 counted(report.datagrams, "datagram")));
+        Sheet sheet(options, output, "ports", fabric_columns());
+        for (const FabricRow& row : fabric_rows(report)) sheet.add(fabric_columns(), row, tone_of(row));
+        sheet.end();
+    }
+    std::string out;
+    append_section(out, "subnet managers", map.managers, [](const SubnetManager& manager) { return manager_text(manager); });
+    append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(map, partition); });
+    append_section(out, "multicast groups", map.groups, [](const MulticastGroup& group) { return group_text(group); });
+    append_section(out, "counters that moved", report.counters, [&](const PortCounterStory& story) { return counters_text(map, story); });
+    const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
+    append_section(out, "events", report.events, [&](const ManagementEvent& event) { return event_line(event, start); });
+    append_requests(out, report);
+    if (map.left_out != 0) out += fmt::format("\n{} past the bounds of the map\n", counted(map.left_out, "fact"));
+    output.write(map.nodes.empty() && out.starts_with('\n') ? std::string_view(out).substr(1) : std::string_view(out));
+}
+
+void write_json(const Options& options, const transport::Timeline& timeline, Output& output) {
+    const ManagementReport& report = timeline.management;
+    const bool lines = options.format == OutputFormat::ndjson;
+    std::string out;
+    Document document(options.format, out);
+    const auto write_list = [&](std::string_view plural, std::string_view type, const auto& range, auto add) {
+        if (!lines) document.open_list(plural);
+        for (const auto& each : range) {
+            document.open();
+            if (lines) document.add("type", type);
+            add(document, each);
+            document.close();
+            if (lines) out += '\n';
+            output.write(out);
+            out.clear();
+        }
+        if (!lines) document.close_list();
+    };
+    if (!lines) {
+        document.open();
+        document.add("schema", kSchema);
+        document.add("datagrams", report.datagrams);
+    }
+    write_list("nodes", "node", report.fabric.nodes, add_node);
+    write_list("links", "link", report.fabric.links, add_link);
+    write_list("managers", "manager", report.fabric.managers, add_manager);
+    write_list("partitions", "partition", report.fabric.partitions, add_partition);
+    write_list("groups", "group", report.fabric.groups, add_group);
+    write_list("counters", "counters", report.counters, add_counters);
+    write_list("events", "event", report.events, add_event);
+    write_list("requests", "requests", report.sums, add_sum);
+    write_list("exchanges", "exchange", report.exchanges, add_exchange);
+    if (!lines) {
+        document.close();
+        out += '\n';
+    }
+    output.write(out);
+}
+
+void write_picture(const transport::Timeline& timeline, Output& output) {
+    std::string out;
+    append_dot(out, timeline.management.fabric);
+    output.write(out);
+}
+
+}  // namespace
+
+ExitCode run_fabric(const Options& options) {
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    const Analyzed analyzed = analyze(options, *filter, output, {});
+    if (!analyzed.any) return finish(options, analyzed, output);
+    if (options.dot) {
+        write_picture(analyzed.timeline, output);
+        return finish(options, analyzed, output);
+    }
+    switch (options.format) {
+        case OutputFormat::table: write_table(options, analyzed.timeline, output); break;
+        case OutputFormat::json:
+        case OutputFormat::ndjson: write_json(options, analyzed.timeline, output); break;
+        case OutputFormat::csv:
+        case OutputFormat::tsv: {
+            Sheet sheet(options, output, "ports", fabric_columns());
+            for (const FabricRow& row : fabric_rows(analyzed.timeline.management)) sheet.add(fabric_columns(), row);
+            sheet.end();
+        }
+    }
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

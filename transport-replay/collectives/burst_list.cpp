@@ -1,0 +1,56 @@
+#include <transport-replay/collectives/burst_list.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+// The list as it were if shorter pauses divided nothing.
+std::vector<Burst> merged(const std::vector<Burst>& bursts, Duration pause) {
+    std::vector<Burst> some;
+    for (const Burst& burst : bursts) {
+        if (some.empty() || elapsed(some.back().end, burst.begin) > pause) {
+            some.push_back(burst);
+            continue;
+        }
+        some.back().end = burst.end;
+        some.back().bytes += burst.bytes;
+    }
+    return some;
+}
+
+}  // namespace
+
+void BurstList::add(Instant time, FrameIndex frame, std::uint64_t bytes) {
+    bytes_ += bytes;
+    if (!bursts_.empty()) {
+        Burst& last = bursts_.back();
+        time = std::max(time, last.end);
+        if (elapsed(last.end, time) <= pause_) {
+            last.end = time;
+            last.bytes += bytes;
+            return;
+        }
+    }
+    if (full_) return;
+    if (bursts_.size() == kMost) coarsen();
+    if (!full_) bursts_.push_back({time, time, frame, bytes});
+}
+
+void BurstList::coarsen() {
+    for (Duration pause = pause_; pause < kMostPause;) {
+        pause = sum(pause, pause);
+        std::vector<Burst> fewer = merged(bursts_, pause);
+        if (fewer.size() < kFewest) break;
+        if (fewer.size() > kMost / 2) continue;
+        bursts_ = std::move(fewer);
+        pause_ = pause;
+        return;
+    }
+    full_ = true;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,242 @@
+#include <transport-replay/collectives/collective_shape.hpp>
+#include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/collectives/collective_verdicts.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kByLibraryAndSteps = 95, kByLibrary = 80, kBySteps = 75;
+constexpr Duration kLongestPacket{1'000'000};  // 1 ms from one to the next: longer is a stop, no rate
+constexpr std::uint32_t kFewestByShape = 3;    // ranks: two that talk are anything
+
+}  // namespace
+
+CollectiveTracker::Followed* CollectiveTracker::followed(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection);
+    if (at > kMaxFollowed) return nullptr;
+    if (at >= followed_.size()) followed_.resize(at + 1);
+    return &followed_[at];
+}
+
+std::uint32_t CollectiveTracker::way_of(const Observation& observation) {
+    const FlowKey hosts{observation.flow.source, observation.flow.destination, {}, {}};
+    if (const auto found = index_.find(hosts); found != index_.end()) return found->second;
+    if (ways_.size() == kMaxWays) return kNone;
+    const auto made = static_cast<std::uint32_t>(ways_.size());
+    ways_.push_back({.hosts = hosts, .list = {}, .known = 0});
+    index_.emplace(hosts, made);
+    return made;
+}
+
+void CollectiveTracker::observe(const Observation& observation, const PacketStory& story) {
+    if (!story.connection || story.mirror_copy || story.corrupt || story.upper.protocol != UpperProtocol::none) return;
+    if (!observation.has_time || story.arrival == Arrival::repeated) return;
+    const OpcodeRow& row = info(observation.opcode);
+    const bool carries = row.verb == Verb::send || row.verb == Verb::write || row.verb == Verb::read_response;
+    if (!carries && row.verb != Verb::read_request) return;
+    Followed* connection = followed(*story.connection);
+    if (connection == nullptr) {
+        ++left_out_;
+        return;
+    }
+    if (row.request) connection->signature.take(observation, story.from);
+    if (!carries) return;
+    const auto from = static_cast<std::size_t>(story.from);
+    const bool alone = row.place == Place::only;
+    if (alone && observation.payload_length <= kLongestControl) return;
+    if (connection->ways[from] == kNone) connection->ways[from] = way_of(observation);
+    if (connection->ways[from] == kNone) {
+        ++left_out_;
+        return;
+    }
+    Way& way = ways_[connection->ways[from]];
+    const Duration since = elapsed(connection->last[from], observation.time);
+    if ((row.place == Place::middle || row.place == Place::last) && connection->bytes[from] != 0 && since < kLongestPacket) {
+        way.rated += observation.payload_length;
+        way.sending = sum(way.sending, since);
+    }
+    connection->last[from] = observation.time;
+    connection->bytes[from] += observation.payload_length;
+    way.list.add(observation.time, observation.frame, observation.payload_length);
+}
+
+// The hosts of all ways that matter, which ways these are, and which hosts belong together.
+struct CollectiveTracker::Groups {
+    std::vector<Address> hosts;
+    std::vector<CollectiveFlow> flows;  // by place in `hosts`
+    std::vector<std::uint32_t> group;   // by host
+};
+
+CollectiveTracker::Groups CollectiveTracker::groups() const {
+    Groups groups;
+    std::vector<const Way*> ways;
+    for (const Way& way : ways_)
+        if (way.list.bytes() >= kLeastData && way.known * 2 < way.list.bytes() && way.hosts.source != way.hosts.destination)
+            ways.push_back(&way);
+    for (const Way* way : ways) {
+        groups.hosts.push_back(way->hosts.source);
+        groups.hosts.push_back(way->hosts.destination);
+    }
+    std::ranges::sort(groups.hosts);
+    groups.hosts.erase(std::ranges::unique(groups.hosts).begin(), groups.hosts.end());
+    const auto place = [&](const Address& host) {
+        return static_cast<std::uint32_t>(std::ranges::lower_bound(groups.hosts, host) - groups.hosts.begin());
+    };
+    std::vector<CollectiveEdge> edges;
+    for (const Way* way : ways) edges.push_back({place(way->hosts.source), place(way->hosts.destination)});
+    const auto hosts = static_cast<std::uint32_t>(groups.hosts.size());
+    const std::vector<std::uint32_t> first = groups_of(hosts, edges);
+    std::vector<std::uint64_t> largest(hosts);
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        largest[first[edges[i].source]] = std::max(largest[first[edges[i].source]], ways[i]->list.bytes());
+    std::vector<CollectiveEdge> kept;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        if (ways[i]->list.bytes() * kNegligible < largest[first[edges[i].source]]) continue;
+        kept.push_back(edges[i]);
+        groups.flows.push_back({edges[i], &ways[i]->list});
+    }
+    groups.group = groups_of(hosts, kept);
+    return groups;
+}
+
+// How many connections carry it, and which library they show.
+void CollectiveTracker::count_connections(Collective& collective) const {
+    const auto rank_of = [&](const Address& host) {
+        const auto found = std::ranges::lower_bound(collective.ranks, host, {}, &CollectiveRank::address);
+        return found != collective.ranks.end() && found->address == host;
+    };
+    std::array<std::uint64_t, kCollectiveLibraryNames.size()> votes{};
+    for (const Followed& connection : followed_) {
+        const std::uint32_t way = connection.ways[0] != kNone ? connection.ways[0] : connection.ways[1];
+        if (way == kNone || !rank_of(ways_[way].hosts.source) || !rank_of(ways_[way].hosts.destination)) continue;
+        ++collective.connections;
+        ++votes[static_cast<std::size_t>(connection.signature.library())];
+    }
+    const auto most = std::ranges::max_element(votes.begin() + 1, votes.end());
+    constexpr std::uint64_t kEnough = 4;  // one in so many: not every queue pair of a connection has offers
+    if (*most != 0 && *most * kEnough >= collective.connections) collective.library = static_cast<CollectiveLibrary>(most - votes.begin());
+}
+
+// How fast each rank sends while it sends.
+void CollectiveTracker::rate_ranks(Collective& collective, const std::deque<Way>& ways) {
+    constexpr std::uint64_t kFewestRated = 64 * 1024;  // bytes
+    for (CollectiveRank& rank : collective.ranks) {
+        std::uint64_t bytes = 0;
+        Duration time{};
+        for (const Way& way : ways) {
+            if (way.hosts.source != rank.address) continue;
+            bytes += way.rated;
+            time = sum(time, way.sending);
+        }
+        if (bytes >= kFewestRated && time > Duration{})
+            rank.rate = 8e9 * static_cast<double>(bytes) / static_cast<double>(std::to_underlying(time));
+    }
+}
+
+namespace {
+
+// What each rank sends in steps, and the size of the result.
+void rate(Collective& collective) {
+    std::int64_t busy = 0;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < collective.steps.size(); ++i) {
+        const CollectiveStep& step = collective.steps[i];
+        collective.step_length.add(step.length);
+        busy += std::max<std::int64_t>(1, std::to_underlying(step.length));
+        bytes += step.bytes;
+        if (i != 0) {
+            const CollectiveStep& before = collective.steps[i - 1];
+            collective.between.add(elapsed(later(before.begin, before.length), step.begin));
+        }
+    }
+    if (collective.steps.empty() || busy <= 0) return;
+    std::vector<std::uint64_t> sizes;
+    for (const CollectiveStep& step : collective.steps) sizes.push_back(step.bytes);
+    std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2));
+    collective.step_bytes = sizes[sizes.size() / 2];
+    const double bits = 8e9 * static_cast<double>(bytes) / static_cast<double>(busy);
+    const auto ranks = static_cast<double>(collective.ranks.size());
+    collective.bus_rate = bits / ranks;
+    switch (collective.pattern) {
+        case CollectivePattern::ring:
+        case CollectivePattern::ring_both_ways:
+        case CollectivePattern::tree: collective.algorithm_rate = bits / (2 * (ranks - 1)); break;
+        case CollectivePattern::all_to_all: collective.algorithm_rate = bits / (ranks - 1); break;
+        case CollectivePattern::recursive_doubling: collective.algorithm_rate = bits / ranks / std::log2(ranks); break;
+        default: break;
+    }
+}
+
+}  // namespace
+
+std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& hosts, const std::vector<std::uint32_t>& members,
+                                                   const std::vector<CollectiveFlow>& flows) const {
+    Collective collective;
+    std::map<std::uint32_t, std::uint32_t> rank_of;
+    for (const std::uint32_t member : members) {
+        rank_of.emplace(member, static_cast<std::uint32_t>(collective.ranks.size()));
+        collective.ranks.push_back({.address = hosts[member]});
+    }
+    std::vector<CollectiveFlow> own;
+    std::vector<CollectiveEdge> edges;
+    collective.first_frame = FrameIndex{UINT64_MAX};
+    for (const CollectiveFlow& flow : flows) {
+        const CollectiveEdge edge{rank_of[flow.edge.source], rank_of[flow.edge.destination]};
+        own.push_back({edge, flow.list});
+        edges.push_back(edge);
+        collective.ranks[edge.source].sent += flow.list->bytes();
+        collective.ranks[edge.destination].received += flow.list->bytes();
+        collective.bytes += flow.list->bytes();
+        collective.first_frame = std::min(collective.first_frame, flow.list->bursts().front().frame);
+    }
+    const auto ranks = static_cast<std::uint32_t>(collective.ranks.size());
+    const auto shape = shape_of(ranks, edges);
+    count_connections(collective);
+    const bool library = collective.library != CollectiveLibrary::unknown;
+    if (!library && (!shape || ranks < kFewestByShape)) return std::nullopt;
+    collective.pattern = shape.value_or(CollectivePattern::in_part);
+    collective.steps = steps_of(own, ranks);
+    if (!library && collective.steps.empty()) return std::nullopt;
+    collective.certainty = !library ? kBySteps : collective.steps.empty() ? kByLibrary : kByLibraryAndSteps;
+    rate(collective);
+    rate_ranks(collective, ways_);
+    judge_stragglers(collective, own);
+    judge_incast(collective, own);
+    return collective;
+}
+
+CollectiveReport CollectiveTracker::finish(const UpperReport& upper) {
+    CollectiveReport report;
+    for (const UpperConversation& conversation : upper.conversations) {
+        const std::size_t at = std::to_underlying(conversation.connection);
+        if (at >= followed_.size()) continue;
+        for (std::size_t end = 0; end < 2; ++end)
+            if (followed_[at].ways[end] != kNone) ways_[followed_[at].ways[end]].known += followed_[at].bytes[end];
+        followed_[at] = {};
+    }
+    const Groups groups = this->groups();
+    std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<CollectiveFlow>>> parts;
+    for (const CollectiveFlow& flow : groups.flows) parts[groups.group[flow.edge.source]].second.push_back(flow);
+    for (std::uint32_t host = 0; host < groups.group.size(); ++host)
+        if (const auto part = parts.find(groups.group[host]); part != parts.end()) part->second.first.push_back(host);
+    for (const auto& [group, part] : parts) {
+        if (part.first.size() > kMaxCollectiveRanks || report.collectives.size() == kMaxCollectives) {
+            ++report.left_out;
+            continue;
+        }
+        if (auto collective = judge(groups.hosts, part.first, part.second)) report.collectives.push_back(std::move(*collective));
+    }
+    std::ranges::stable_sort(report.collectives, std::greater{}, &Collective::bytes);
+    report.packets_left_out = left_out_;
+    *this = {};
+    return report;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,77 @@
+// Findings about groups of hosts that work in steps together: whom all wait for, whom many send to at once.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/words.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+// "NCCL ring of 8 ranks".
+std::string what(const Collective& collective) {
+    const std::string_view library = collective.library == CollectiveLibrary::unknown ? "" : name(collective.library);
+    return fmt::format("{}{}{} of {}", library, library.empty() ? "" : " ", name(collective.pattern),
+                       counted(collective.ranks.size(), "rank"));
+}
+
+}  // namespace
+
+namespace {
+
+std::string habit(const Collective& collective, const CollectiveStraggler& late) {
+    switch (late.delay) {
+        case CollectiveDelay::starts: return "was the last to begin";
+        case CollectiveDelay::ends: return "was the last to finish";
+        case CollectiveDelay::sends: break;
+    }
+    return fmt::format("sent at {}, slower than all others", rate_text(collective.ranks[late.rank].rate));
+}
+
+std::string remedy(CollectiveDelay delay, const std::string& rank) {
+    if (delay == CollectiveDelay::starts)
+        return fmt::format(
+            "Look at what {} computes before each step: its GPUs' clocks and temperature, its share of the batch, its input "
+            "pipeline and its other processes; the network waits for it.",
+            rank);
+    return fmt::format(
+        "Look at the way out of {}: speed and errors of its port, the width of its PCIe link, paths that share its uplink, "
+        "congestion marks of its traffic.",
+        rank);
+}
+
+}  // namespace
+
+void collective_straggler(const Timeline& timeline, const Emit& emit) {
+    for (const Collective& collective : timeline.collectives.collectives) {
+        if (!collective.straggler) continue;
+        const CollectiveStraggler& late = *collective.straggler;
+        const std::string rank = text(collective.ranks[late.rank].address);
+        emit({.party = Party::application,
+              .packets = late.frames,
+              .count = late.steps,
+              .summary =
+                  fmt::format("In {} of {} of a {} (steps of {}) {} {}, and the others waited {} for it, {} % of the time of these "
+                              "steps ({} % sure).",
+                              grouped(late.steps), counted(late.of, "step"), what(collective), duration_text(collective.step_length.mean()),
+                              rank, habit(collective, late), duration_text(late.waited), late.share, late.confidence),
+              .advice = remedy(late.delay, rank)});
+    }
+}
+
+void collective_incast(const Timeline& timeline, const Emit& emit) {
+    for (const Collective& collective : timeline.collectives.collectives) {
+        if (!collective.incast) continue;
+        const CollectiveIncast& incast = *collective.incast;
+        emit({.party = Party::application,
+              .packets = incast.frames,
+              .count = incast.steps,
+              .summary = fmt::format("In {} of {} of a {} up to {} sent to {} at once, {} in all.", grouped(incast.steps),
+                                     counted(incast.of, "step"), what(collective), counted(incast.senders, "rank"),
+                                     text(collective.ranks[incast.rank].address), bytes_text(incast.bytes)),
+              .advice = "Nothing to do while nothing is marked, paused or lost; else let the library exchange in pairs (each rank another "
+                        "partner at a time) or use fewer channels, and check that ECN slows senders down before buffers fill."});
+    }
+}
+
+}  // namespace qps::transport::draw

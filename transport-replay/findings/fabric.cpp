@@ -1,0 +1,129 @@
+// Findings about the fabric: counters of errors that moved, traps, requests of management without a good answer.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/instant.hpp>
+#include <transport-replay/report/fabric.hpp>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+// Traps that tell of a link going bad or of somebody who is not allowed: 129 to 131 and the violations of keys (14.2.5.1).
+bool is_trouble(const ManagementEvent& event) {
+    constexpr std::uint16_t kIntegrity = 129, kWatchdog = 131, kFirstViolation = 256, kLastViolation = 259;
+    return event.generic && ((event.number >= kIntegrity && event.number <= kWatchdog) ||
+                             (event.number >= kFirstViolation && event.number <= kLastViolation));
+}
+
+// Requests of one kind between the same two.
+using Key = std::tuple<Address, Address, dissect::ManagementClass, ManagementMethod, std::uint16_t, std::uint16_t>;
+struct Group {
+    const Exchange* first = nullptr;
+    std::uint64_t count = 0;
+    std::uint64_t retries = 0;
+    std::vector<dissect::FrameIndex> packets;
+};
+
+template <class Keep>
+std::map<Key, Group> groups(const Timeline& timeline, Keep keep) {
+    std::map<Key, Group> found;
+    for (const Exchange& exchange : timeline.management.exchanges) {
+        if (!keep(exchange)) continue;
+        Group& group = found[{exchange.requester, exchange.responder, exchange.management_class, exchange.method, exchange.attribute,
+                              exchange.status}];
+        if (group.count++ == 0) group.first = &exchange;
+        group.retries += exchange.retries;
+        for (const dissect::FrameIndex frame : {exchange.request, exchange.last_request, exchange.answer})
+            if (group.packets.size() < kMaxEvidence) group.packets.push_back(frame);
+    }
+    return found;
+}
+
+// Who asked whom: SMPs of directed routes bear no addresses.
+std::string between(const Exchange& exchange) {
+    if (exchange.path) return fmt::format("A subnet manager, along the path {},", text(*exchange.path));
+    return fmt::format("{}, of {},", text(exchange.requester), text(exchange.responder));
+}
+
+std::string what(const Group& group) { return request_text(group.first->management_class, group.first->method, group.first->attribute); }
+
+}  // namespace
+
+void port_errors_counted(const Timeline& timeline, const Emit& emit) {
+    for (const PortCounterStory& story : timeline.management.counters) {
+        const std::vector<std::string> moved = moved_texts(story, true);
+        if (moved.empty()) continue;
+        emit({.party = Party::fabric,
+              .packets = {story.first, story.last},
+              .count = moved.size(),
+              .summary = fmt::format("{} counted errors within {}: {}.", owner_text(timeline.management.fabric, story),
+                                     duration_text(elapsed(story.first_time, story.last_time)), fmt::join(moved, ", ")),
+              .advice = "Look at that link (cable, transceiver, the port at its other end): symbol errors and recoveries are of the "
+                        "line, discards of congestion or routing, constraint errors of partitions."});
+    }
+}
+
+void trap_reported(const Timeline& timeline, const Emit& emit) {
+    std::map<std::tuple<bool, std::uint32_t, std::uint16_t>, std::vector<const ManagementEvent*>> kinds;
+    for (const ManagementEvent& event : timeline.management.events)
+        kinds[{event.generic, event.generic ? 0 : event.producer, event.number}].push_back(&event);
+    for (const auto& [kind, events] : kinds) {
+        const ManagementEvent& first = *events.front();
+        FindingDraft draft{.party = Party::fabric, .count = 0};
+        for (const ManagementEvent* event : events) {
+            draft.count += event->count;
+            add_evidence(draft, event->first);
+        }
+        draft.summary = fmt::format("{} told {} of {}{}.", text(first.from), text(first.to), event_text(first),
+                                    draft.count > 1 ? fmt::format(" ({} in all)", counted(draft.count, "notice")) : "");
+        draft.advice = is_trouble(first)
+                           ? "Find the port or host that it names: its link is failing, or it uses keys it has no right to."
+                           : "Compare with what was done to the fabric at that time; without a reason, look at the port it names.";
+        draft.severity = is_trouble(first) ? Severity::warning : Severity::note;
+        emit(std::move(draft));
+    }
+}
+
+void management_unanswered(const Timeline& timeline, const Emit& emit) {
+    const auto mine = [](const Exchange& exchange) { return exchange.outcome == ExchangeOutcome::unanswered && exchange.retries != 0; };
+    for (const auto& [key, group] : groups(timeline, mine))
+        emit({.party = Party::undecided,
+              .packets = group.packets,
+              .count = group.count,
+              .summary = fmt::format("{} asked for {} {} and got no answer.", between(*group.first), what(group),
+                                     times(group.retries + group.count)),
+              .advice = "Check that the responder is alive and its M_Key allows the request, that its link is up, and that the tap sees "
+                        "both directions."});
+}
+
+void sa_query_failed(const Timeline& timeline, const Emit& emit) {
+    constexpr std::uint16_t kNoRecords = 0x0300;
+    // Joins of groups have a finding of their own.
+    constexpr std::uint16_t kMemberRecord = 0x0038;
+    const auto mine = [](const Exchange& exchange) {
+        return exchange.outcome == ExchangeOutcome::refused && exchange.attribute != kMemberRecord &&
+               exchange.management_class == dissect::ManagementClass::subnet_administration;
+    };
+    for (const auto& [key, group] : groups(timeline, mine))
+        emit({.party = Party::responder,
+              .packets = group.packets,
+              .count = group.count,
+              .summary = fmt::format("Subnet administration at {} refused {} of {} {}: {}.", text(group.first->responder), what(group),
+                                     text(group.first->requester), times(group.count),
+                                     status_text(group.first->management_class, group.first->status)),
+              .advice = "Look at the log of the subnet manager; no records mean that what was asked for is not in the fabric or not in the "
+                        "asker's partition.",
+              .severity = group.first->status == kNoRecords ? Severity::note : Severity::warning});
+}
+
+}  // namespace qps::transport::draw

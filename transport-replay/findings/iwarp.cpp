@@ -1,0 +1,113 @@
+// Findings about RDMA over TCP: connections that ended or were refused, FPDUs that were spoiled, what TCP had to repair.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/iwarp/iwarp_words.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+struct Place {
+    const IwarpConversation& iwarp;
+    const Connection& connection;
+    [[nodiscard]] std::string from(End end) const { return host(connection.end(end)); }
+    [[nodiscard]] std::string to(End end) const { return who(connection.end(other(end))); }
+};
+
+template <class See>
+void each(const Timeline& timeline, See see) {
+    for (const IwarpConversation& iwarp : timeline.iwarp.conversations)
+        if (const Connection* connection = timeline.find(iwarp.connection); connection != nullptr) see(Place{iwarp, *connection});
+}
+template <class See>
+void each_way(const Timeline& timeline, See see) {
+    each(timeline, [&](const Place& place) {
+        for (const End end : {End::a, End::b}) see(place, end, place.iwarp.way(end));
+    });
+}
+
+std::string bytes(std::uint64_t count) { return counted(count, "byte"); }
+
+}  // namespace
+
+// A Terminate is sent by who received something wrong: it is about what the other end sent (RFC 5040 4.8).
+void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
+    each(timeline, [&](const Place& place) {
+        if (!place.iwarp.terminated) return;
+        const Terminated& terminated = *place.iwarp.terminated;
+        constexpr std::uint8_t kLocalCatastrophic = 0, kMpa = 2, kCrc = 2;
+        const bool crc = terminated.layer == kMpa && terminated.code == kCrc;
+        const bool own = terminated.layer != kMpa && terminated.type == kLocalCatastrophic;
+        emit({.party = crc   ? Party::fabric
+                       : own ? Party::responder
+                             : Party::requester,
+              .connection = place.connection.uid,
+              .packets = {terminated.frame},
+              .summary = fmt::format("{} ended the connection with {} because of an error ({}).", place.from(terminated.from),
+                                     place.to(terminated.from), terminate_text(terminated)),
+              .advice = own ? fmt::format("Look into the log of {}, which failed by itself.", place.from(terminated.from))
+                            : fmt::format("Look at what {} sent right before: its memory keys, lengths and sequence numbers.",
+                                          place.from(other(terminated.from)))});
+    });
+}
+
+void iwarp_refused(const Timeline& timeline, const Emit& emit) {
+    each(timeline, [&](const Place& place) {
+        const auto& reply = place.iwarp.way(End::b).set_up;
+        if (!reply || !reply->rejected) return;
+        emit({.party = Party::application,
+              .connection = place.connection.uid,
+              .packets = {reply->frame},
+              .summary =
+                  fmt::format("{} refused the connection of {} in its MPA reply.", who(place.connection.end(End::b)), place.from(End::a)),
+              .advice = fmt::format("Ask the program that listens on {} why it does not accept.", who(place.connection.end(End::b)))});
+    });
+}
+
+void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
+    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+        if (way.crc_bad == 0) return;
+        emit({.party = Party::fabric,
+              .connection = place.connection.uid,
+              .packets = way.crc_bad_frames,
+              .count = way.crc_bad,
+              .summary = fmt::format("{} of {} from {} to {} {} a wrong CRC, though TCP's checksum let them pass.", way.crc_bad,
+                                     counted(way.fpdus, "FPDU"), place.from(end), place.to(end), way.crc_bad == 1 ? "has" : "have"),
+              .advice = fmt::format("Look for a device between them that changes bytes, and at the memory of {}.", place.from(end))});
+    });
+}
+
+void iwarp_sent_again(const Timeline& timeline, const Emit& emit) {
+    each(timeline, [&](const Place& place) {
+        for (const End end : {End::a, End::b}) {
+            const Way& way = place.connection.way(end);
+            if (way.retransmitted == 0) continue;
+            emit({.party = Party::fabric,
+                  .connection = place.connection.uid,
+                  .count = way.retransmitted,
+                  .summary = fmt::format("{} sent {} of {} to {} again.", place.from(end), way.retransmitted,
+                                         counted(way.requests, "segment"), place.to(end)),
+                  .advice = fmt::format("Look for drops between {} and {}: RDMA over TCP waits for each of them.", place.from(end),
+                                        place.from(other(end)))});
+        }
+    });
+}
+
+void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
+    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+        if (way.missing_bytes == 0) return;
+        emit({.party = Party::capture,
+              .connection = place.connection.uid,
+              .count = way.lost_alignment == 0 ? 1 : way.lost_alignment,
+              .summary = fmt::format("The capture lacks {} that {} sent to {}, so some messages are not known to their end.",
+                                     bytes(way.missing_bytes), place.from(end), place.to(end)),
+              .advice = "Capture nearer to one of the hosts, or with larger buffers."});
+    });
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,53 @@
+// IwarpTracker: TCP segments in the order of the capture become iWARP connections, with messages in the tables of all others.
+//
+// A connection is iWARP where a way of it begins with the set-up of MPA, or, in the middle, where segments begin with FPDUs whose CRC
+// is right (or which fill them, with a CRC of zero, several times). Any other is asked kTries times and then forgotten, at the cost
+// of a look into a table of fixed size. What an attacker could feed: connections without end, segments far ahead. Candidates, what
+// is held of all streams, and connections (Tracker) are bounded.
+#pragma once
+
+#include <transport-replay/iwarp/iwarp_connection.hpp>
+
+#include <deque>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport {
+
+class IwarpTracker {
+public:
+    static constexpr std::uint8_t kTries = 8;            // segments with data that do not look like it
+    static constexpr std::uint8_t kUncheckedRuns = 3;    // segments that FPDUs with a CRC of zero fill exactly
+    static constexpr std::size_t kMaxCandidates = 4096;  // connections that are asked at a time; past it all of them are asked anew
+    static constexpr std::size_t kRemembered = 1 << 15;  // places for connections that are none
+    static constexpr std::size_t kMostHeldOfAll = std::size_t{1} << 26;  // bytes of segments that wait for others
+
+    // Only for ObservationKind::stream.
+    void observe(const Observation& observation, const IwarpListeners& listeners, PacketStory& story);
+    [[nodiscard]] IwarpReport finish(const IwarpListeners& listeners);
+
+private:
+    using Index = std::uint32_t;
+    struct Candidate {
+        std::uint8_t tries = 0;
+        std::uint8_t unchecked = 0;
+    };
+
+    void ask(const Observation& observation, const TcpSegmentView& segment, const FlowKey& key, const IwarpListeners& listeners,
+             PacketStory& story);
+    // Nothing where there is no room.
+    [[nodiscard]] IwarpConnection* begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners);
+    void follow(IwarpConnection& connection, const Observation& observation, const TcpSegmentView& segment, const IwarpListeners& listeners,
+                PacketStory& story);
+    [[nodiscard]] bool is_none(std::uint64_t hash) const;
+    void remember_none(std::uint64_t hash, bool none);
+
+    boost::unordered_flat_map<FlowKey, Index, FlowHash> followed_;  // by the key that both ways have
+    boost::unordered_flat_map<FlowKey, Candidate, FlowHash> candidates_;
+    std::vector<std::uint32_t> none_;  // hashes of connections that are none, by their lowest bits; made when first needed
+    std::deque<IwarpConnection> connections_;
+    std::vector<IwarpConversation> ended_;  // whose ports were used anew
+    std::size_t held_ = 0;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,103 @@
+// RdmapMessages: the DDP segments of one connection, in order, become messages: SENDs, WRITEs, READs with their responses, atomics.
+//
+// A SEND or WRITE has completed when TCP says that the other end has it; a READ or an atomic when its response came whole. Where
+// other tables have PSNs, these have the number of the FPDU in its way, as far as the capture has them. What an attacker could
+// feed: messages that never end, READs that nobody answers. Both have bounds; what is past them is told as open.
+#pragma once
+
+#include <transport-replay/iwarp/ddp_segment.hpp>
+#include <transport-replay/iwarp/fpdu_framer.hpp>
+#include <transport-replay/iwarp/iwarp_report.hpp>
+#include <transport-replay/upper/upper_tracker.hpp>
+
+#include <deque>
+
+namespace qps::transport {
+
+// Whom messages are told to.
+struct IwarpListeners {
+    Tracker& tracker;
+    UpperTracker& upper;
+    const OperationSink& sink;
+};
+
+class RdmapMessages {
+public:
+    static constexpr std::size_t kMaxOpen = 1 << 12;  // messages of a way; send queues have 10^2 to 10^3
+
+    explicit RdmapMessages(ConnectionId connection) : connection_(connection) {}
+
+    // The next FPDU of what `from` sends; what completed goes into the story.
+    void take(End from, const Fpdu& fpdu, const IwarpListeners& listeners, PacketStory& story);
+    // Its FPDUs were lost track of: messages under way have a hole.
+    void interrupted(End from);
+    // The other end has everything of what `from` sent before `seq`.
+    void acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners, PacketStory& story);
+    // A segment of its stream was on the wire again.
+    void resent(End from, std::uint32_t seq, std::uint32_t length);
+    [[nodiscard]] const std::optional<Terminated>& terminated() const { return terminated_; }
+    // Nothing follows: what is open ends so.
+    void finish(Outcome outcome, const IwarpListeners& listeners);
+
+private:
+    // A message of which segments are still due.
+    struct UnderWay {
+        Message message{};
+        bool open = false;
+        bool keeps = false;  // its payload is wanted
+        bool hole = false;   // the payload was not captured, or not kept, to its end
+        std::uint32_t seq = 0;
+        std::uint32_t msn = 0;
+        std::uint64_t next = 0;  // offset of the segment that is due
+        std::vector<std::byte> bytes{};
+    };
+    struct Sent {
+        Message message{};
+        std::uint32_t seq = 0;
+        std::uint32_t end = 0;
+    };
+    struct Asked {  // READ or atomic
+        Sent sent{};
+        dissect::Rkey sink{};
+        std::uint64_t sink_offset = 0;
+        std::uint32_t identifier = 0;
+    };
+    struct Way {
+        UnderWay send;
+        UnderWay write;
+        std::deque<Sent> sent;    // wait for TCP
+        std::deque<Asked> asked;  // wait for responses
+        std::uint32_t fpdus = 0;
+    };
+    struct At {  // what every step needs
+        End from{};
+        const Fpdu& fpdu;
+        const DdpSegment& segment;
+        const IwarpListeners& listeners;
+        PacketStory& story;
+    };
+
+    [[nodiscard]] Way& way(End end) { return ways_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] Message begun(const At& at, dissect::Verb verb);
+    void add(UnderWay& under_way, const At& at) const;
+    void leave(const At& at, UnderWay& under_way);
+    void take_send(const At& at);
+    void take_immediate(const At& at);
+    void take_write(const At& at);
+    void take_read_request(const At& at);
+    void take_read_response(const At& at);
+    void take_atomic_request(const At& at);
+    void take_atomic_response(const At& at);
+    void take_terminate(const At& at);
+    void wait_for_tcp(const At& at, UnderWay& under_way);
+    void ask(const At& at, Asked asked);
+    void answered(const At& at, std::size_t which);
+    void give_up_before(End requester, std::size_t which, const IwarpListeners& listeners);
+    void end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners, PacketStory* story);
+
+    ConnectionId connection_;
+    std::array<Way, 2> ways_;
+    std::optional<Terminated> terminated_;
+};
+
+}  // namespace qps::transport

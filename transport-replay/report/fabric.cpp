@@ -1,0 +1,198 @@
+#include <dissect/mad/names.hpp>
+#include <dissect/render_value.hpp>
+#include <transport-replay/report/fabric.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kSwitch = 2;
+constexpr std::uint8_t kDown = 1;      // state of a port
+constexpr std::size_t kMostShown = 8;  // members of a partition or a group in words
+
+std::string lid_text(Lid lid) { return lid == Lid{} ? std::string() : std::to_string(std::to_underlying(lid)); }
+std::string guid_text(std::uint64_t guid) { return guid == 0 ? std::string() : fmt::format("0x{:016x}", guid); }
+
+Cell peer_guid(const FabricRow& row) {
+    if (row.peer == nullptr) return {};
+    return text_cell(guid_text(std::to_underlying(row.peer->node)));
+}
+Cell optional_text(std::string text) { return text.empty() ? Cell{} : Cell{std::move(text)}; }
+std::string peer_text(const FabricRow& row) { return row.peer != nullptr ? end_text(row.map, *row.peer) : std::string(); }
+
+using Column = TableColumn<FabricRow>;
+constexpr std::array kColumns{
+    Column{"node_guid", "node GUID", Side::left,
+           [](const FabricRow& row) { return optional_text(guid_text(std::to_underlying(row.node.guid))); }},
+    Column{"node", "node", Side::left, [](const FabricRow& row) { return text_cell(node_text(row.node)); }},
+    Column{"type", "type", Side::left, [](const FabricRow& row) { return text_cell(type_text(row.node)); }},
+    Column{"lid", "LID", Side::right,
+           [](const FabricRow& row) -> Cell {
+               const Lid lid = row.port.lid != Lid{} || row.node.type != kSwitch ? row.port.lid : row.node.lid();
+               return lid == Lid{} ? Cell{} : number(lid);
+           }},
+    Column{"port", "port", Side::right, [](const FabricRow& row) { return number(row.port.number); }},
+    Column{"state", "state", Side::left, [](const FabricRow& row) { return optional_text(state_text(row.port)); }},
+    Column{"rate", "rate", Side::left, [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
+    Column{"peer_guid", "", Side::left, peer_guid},
+    Column{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(peer_text(row)); }},
+    Column{"errors", "errors counted", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
+};
+
+// By the node's GUID, else by its LID, and the port.
+using PortKey = std::pair<std::uint64_t, std::uint8_t>;
+constexpr std::uint64_t kByLid = std::uint64_t{1} << 63;  // no GUID has it set and the company below
+std::uint64_t node_key(NodeGuid guid, Lid lid) { return guid != NodeGuid{} ? std::to_underlying(guid) : kByLid | std::to_underlying(lid); }
+
+std::map<PortKey, const FabricEnd*> peers_of(const FabricMap& map) {
+    std::map<PortKey, const FabricEnd*> peers;
+    for (const FabricLink& link : map.links) {
+        peers[{node_key(link.a.node, link.a.lid), link.a.port}] = &link.b;
+        peers[{node_key(link.b.node, link.b.lid), link.b.port}] = &link.a;
+    }
+    return peers;
+}
+
+std::map<PortKey, std::string> errors_of(const ManagementReport& report) {
+    std::map<PortKey, std::string> errors;
+    std::map<Lid, std::uint64_t> nodes;
+    for (const FabricNode& node : report.fabric.nodes)
+        for (const auto& [number, port] : node.ports)
+            if (port.lid != Lid{}) nodes.emplace(port.lid, node_key(node.guid, port.lid));
+    for (const PortCounterStory& story : report.counters) {
+        if (story.port_of.space != AddressSpace::infiniband_lid) continue;
+        const auto node = nodes.find(static_cast<Lid>(story.port_of.bits[1]));
+        const std::string moved = fmt::format("{}", fmt::join(moved_texts(story, true), ", "));
+        if (node == nodes.end() || moved.empty()) continue;
+        std::string& all = errors[{node->second, story.port}];
+        if (all.empty()) all = moved;
+    }
+    return errors;
+}
+
+std::string join_state_text(std::uint8_t state) {
+    constexpr std::array<std::pair<std::uint8_t, std::string_view>, 4> kBits{
+        {{1, "full member"}, {2, "non-member"}, {4, "send-only non-member"}, {8, "send-only full member"}}};
+    std::string out;
+    for (const auto& [bit, name] : kBits)
+        if ((state & bit) != 0) out += fmt::format("{}{}", out.empty() ? "" : " and ", name);
+    return out.empty() ? "joined in no way" : out;
+}
+
+std::string and_more(std::size_t all) { return all > kMostShown ? fmt::format(", and {} more", grouped(all - kMostShown)) : std::string(); }
+
+}  // namespace
+
+std::span<const TableColumn<FabricRow>> fabric_columns() { return kColumns; }
+
+std::vector<FabricRow> fabric_rows(const ManagementReport& report) {
+    const FabricMap& map = report.fabric;
+    const auto peers = peers_of(map);
+    const auto errors = errors_of(report);
+    std::vector<FabricRow> rows;
+    static constexpr FabricPort kNothingKnown{};
+    for (const FabricNode& node : map.nodes) {
+        const std::uint64_t key = node_key(node.guid, node.lid());
+        for (const auto& [number, port] : node.ports) {
+            const auto peer = peers.find({key, number});
+            const auto moved = errors.find({key, number});
+            rows.push_back({node, port, map, peer == peers.end() ? nullptr : peer->second, moved == errors.end() ? "" : moved->second});
+        }
+        if (node.ports.empty()) rows.push_back({node, kNothingKnown, map, nullptr, ""});
+    }
+    return rows;
+}
+
+Tone tone_of(const FabricRow& row) {
+    if (!row.errors.empty()) return Tone::warning;
+    return row.port.described && row.port.state <= kDown && row.peer != nullptr ? Tone::warning : Tone::plain;
+}
+
+std::string type_text(const FabricNode& node) {
+    constexpr std::array<std::string_view, 4> kTypes{"node", "channel adapter", "switch", "router"};
+    return std::string(node.type < kTypes.size() ? kTypes[node.type] : kTypes.front());
+}
+
+std::string owner_text(const FabricMap& map, const PortCounterStory& story) {
+    const FabricNode* node =
+        story.port_of.space == AddressSpace::infiniband_lid ? map.find(static_cast<Lid>(story.port_of.bits[1])) : nullptr;
+    return fmt::format("{} port {}", node != nullptr ? node_text(*node) : text(story.port_of), story.port);
+}
+
+std::vector<std::string> moved_texts(const PortCounterStory& story, bool errors) {
+    const std::vector<const Field*> fields = counter_fields(story.attribute);
+    std::vector<std::string> moved;
+    for (std::size_t i = 0; i < fields.size() && i < story.counters.size(); ++i) {
+        const CounterStory& counter = story.counters[i];
+        if (counter.increments == 0 || (errors && !counts_errors(*fields[i]))) continue;
+        moved.push_back(fmt::format("{} +{} to {}{}{}", counter_name(*fields[i]), grouped(counter.increments), grouped(counter.last),
+                                    counter.saturated ? ", where it stops" : "",
+                                    counter.resets != 0 ? fmt::format(", cleared {}", counted(counter.resets, "time")) : ""));
+    }
+    return moved;
+}
+
+std::string sum_text(const ExchangeSum& sum) {
+    std::string out = fmt::format("{}: {} asked, {} answered", request_text(sum.management_class, sum.method, sum.attribute),
+                                  grouped(sum.requests), grouped(sum.answered));
+    if (sum.refused != 0) out += fmt::format(", {} refused", grouped(sum.refused));
+    if (sum.unanswered != 0) out += fmt::format(", {} not answered", grouped(sum.unanswered));
+    if (sum.retries != 0) out += fmt::format(", {}", counted(sum.retries, "repetition"));
+    if (sum.timed == 0) return out;
+    const auto mean = Duration{std::to_underlying(sum.latency_sum) / static_cast<std::int64_t>(sum.timed)};
+    if (sum.fastest == sum.slowest) return out + fmt::format("; after {}", duration_text(mean));
+    return out +
+           fmt::format("; after {} to {}, {} on average", duration_text(sum.fastest), duration_text(sum.slowest), duration_text(mean));
+}
+
+std::string exchange_text(const Exchange& exchange) {
+    std::string out = request_text(exchange.management_class, exchange.method, exchange.attribute);
+    if (exchange.path) out += fmt::format(" along {}", text(*exchange.path));
+    else out += fmt::format(" of {} to {}", text(exchange.requester), text(exchange.responder));
+    out += fmt::format(": {}", name(exchange.outcome));
+    if (exchange.status != 0) out += fmt::format(", {}", status_text(exchange.management_class, exchange.status));
+    if (exchange.retries != 0) out += fmt::format(", asked {}", counted(exchange.retries + 1U, "time"));
+    if (exchange.rmpp && exchange.rmpp->stopped) out += fmt::format(", {} by RMPP", exchange.rmpp->aborted ? "aborted" : "stopped");
+    return out;
+}
+
+std::string manager_text(const SubnetManager& manager) {
+    const auto state = std::ranges::find(kSmStates, manager.state, &ValueName::value);
+    std::string out = fmt::format("port GUID 0x{:016x}", manager.port_guid);
+    if (manager.lid != Lid{}) out += fmt::format(", LID {}", lid_text(manager.lid));
+    out += fmt::format(", {}, priority {}, activity {}", state == kSmStates.end() ? "in no known state" : state->name, manager.priority,
+                       grouped(manager.activity));
+    if (manager.changes_of_state != 0) out += fmt::format(", changed its state {}", counted(manager.changes_of_state, "time"));
+    return out;
+}
+
+std::string partition_text(const FabricMap& map, const Partition& partition) {
+    std::vector<std::string> members;
+    for (const PartitionMember& member : partition.members)
+        if (members.size() < kMostShown)
+            members.push_back(fmt::format("{}{}", end_text(map, member.port), member.full ? "" : " (limited)"));
+    return fmt::format("0x{:04x}: {}{}", partition.key, fmt::join(members, ", "), and_more(partition.members.size()));
+}
+
+std::string group_text(const MulticastGroup& group) {
+    std::vector<std::string> members;
+    for (const GroupMember& member : group.members)
+        if (members.size() < kMostShown)
+            members.push_back(fmt::format("{} ({})", text(member.port), member.left ? "left" : join_state_text(member.join_state)));
+    return fmt::format("{}, LID 0x{:04x}, P_Key 0x{:04x}: {}{}", text(group.group), std::to_underlying(group.lid),
+                       std::to_underlying(group.pkey), members.empty() ? "no members seen" : fmt::format("{}", fmt::join(members, ", ")),
+                       and_more(group.members.size()));
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,56 @@
+// The fabric in words, as rows of its ports, as a report for programs and as a picture for Graphviz.
+#pragma once
+
+#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/report/document.hpp>
+#include <transport-replay/report/table.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace qps::transport {
+
+// A port and what is behind its link; peer is nullptr where nothing told of one.
+struct FabricRow {
+    const FabricNode& node;
+    const FabricPort& port;
+    const FabricMap& map;
+    const FabricEnd* peer;
+    std::string errors;  // counters that moved
+};
+[[nodiscard]] std::span<const TableColumn<FabricRow>> fabric_columns();
+// All ports that a map knows, of PortInfos or of links, in the order of its nodes.
+[[nodiscard]] std::vector<FabricRow> fabric_rows(const ManagementReport& report);
+[[nodiscard]] Tone tone_of(const FabricRow& row);
+
+// "switch", "channel adapter"; "node" where nobody told.
+[[nodiscard]] std::string type_text(const FabricNode& node);
+// "switch-1 port 3", "lid 4 port 1": whose counters they are.
+[[nodiscard]] std::string owner_text(const FabricMap& map, const PortCounterStory& story);
+// "Symbol errors +5 to 12"; empty where none of them moved. `errors`: only of those that count errors.
+[[nodiscard]] std::vector<std::string> moved_texts(const PortCounterStory& story, bool errors);
+// "SubnAdm GetTable NodeRecord: 12 asked, 11 answered, 1 not; answers after 0.1 to 2 ms"
+[[nodiscard]] std::string sum_text(const ExchangeSum& sum);
+// "SubnAdm Get PathRecord of lid 4 to lid 1: refused, No records (0x0300)"
+[[nodiscard]] std::string exchange_text(const Exchange& exchange);
+// "port GUID 0x..., LID 1, priority 14, Master"
+[[nodiscard]] std::string manager_text(const SubnetManager& manager);
+[[nodiscard]] std::string partition_text(const FabricMap& map, const Partition& partition);
+[[nodiscard]] std::string group_text(const MulticastGroup& group);
+
+// Parts of the report, each an object that the caller has opened.
+void add_node(Document& document, const FabricNode& node);
+void add_link(Document& document, const FabricLink& link);
+void add_manager(Document& document, const SubnetManager& manager);
+void add_partition(Document& document, const Partition& partition);
+void add_group(Document& document, const MulticastGroup& group);
+void add_counters(Document& document, const PortCounterStory& story);
+void add_event(Document& document, const ManagementEvent& event);
+void add_sum(Document& document, const ExchangeSum& sum);
+void add_exchange(Document& document, const Exchange& exchange);
+
+// Graphviz dot: nodes and links.
+void append_dot(std::string& out, const FabricMap& map);
+
+}  // namespace qps::transport

@@ -1,0 +1,86 @@
+// Groups of hosts that work in steps together, for programs.
+#include <transport-replay/address.hpp>
+#include <transport-replay/report/json.hpp>
+
+namespace qps::transport {
+
+namespace {
+
+void add_ranks(Document& document, const Collective& collective) {
+    document.open_list("ranks");
+    for (const CollectiveRank& rank : collective.ranks) {
+        document.open();
+        document.add("address", text(rank.address));
+        document.add("sent_bytes", rank.sent);
+        document.add("received_bytes", rank.received);
+        document.add("sending_bits_per_second", static_cast<std::uint64_t>(rank.rate));
+        document.add("started_last", rank.started_last);
+        document.add("ended_last", rank.ended_last);
+        document.close();
+    }
+    document.close_list();
+}
+
+void add_steps(Document& document, const Collective& collective) {
+    document.open_list("steps");
+    for (const CollectiveStep& step : collective.steps) {
+        document.open();
+        document.add("packet", step.frame);
+        document.add("begin_ns", step.begin);
+        document.add("length_ns", step.length);
+        document.add("bytes", step.bytes);
+        document.add("last_to_start", step.last ? std::optional(text(collective.ranks[*step.last].address)) : std::nullopt);
+        document.add("waited_ns", step.waited);
+        document.close();
+    }
+    document.close_list();
+}
+
+void add_straggler(Document& document, const Collective& collective) {
+    if (!collective.straggler) return;
+    const CollectiveStraggler& late = *collective.straggler;
+    document.open("straggler");
+    document.add("address", text(collective.ranks[late.rank].address));
+    document.add("delay", kCollectiveDelayNames[static_cast<std::size_t>(late.delay)]);
+    document.add("steps", late.steps);
+    document.add("of_steps", late.of);
+    document.add("waited_ns", late.waited);
+    document.add("share_percent", late.share);
+    document.add("confidence_percent", late.confidence);
+    document.add_numbers("packets", late.frames);
+    document.close();
+}
+
+void add_incast(Document& document, const Collective& collective) {
+    if (!collective.incast) return;
+    const CollectiveIncast& incast = *collective.incast;
+    document.open("incast");
+    document.add("address", text(collective.ranks[incast.rank].address));
+    document.add("most_senders", incast.senders);
+    document.add("steps", incast.steps);
+    document.add("of_steps", incast.of);
+    document.add("bytes", incast.bytes);
+    document.add_numbers("packets", incast.frames);
+    document.close();
+}
+
+}  // namespace
+
+void add_collective(Document& document, const Collective& collective) {
+    document.add("pattern", name(collective.pattern));
+    document.add("library", name(collective.library));
+    document.add("certainty_percent", collective.certainty);
+    document.add("connections", collective.connections);
+    document.add("bytes", collective.bytes);
+    document.add("typical_step_bytes", collective.step_bytes);
+    document.add("mean_step_ns", collective.step_length.mean());
+    document.add("mean_between_ns", collective.between.mean());
+    document.add("bus_bits_per_second", static_cast<std::uint64_t>(collective.bus_rate));
+    document.add("algorithm_bits_per_second", static_cast<std::uint64_t>(collective.algorithm_rate));
+    add_straggler(document, collective);
+    add_incast(document, collective);
+    add_ranks(document, collective);
+    add_steps(document, collective);
+}
+
+}  // namespace qps::transport

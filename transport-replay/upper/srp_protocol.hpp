@@ -1,0 +1,17 @@
+// The columns of SRP's row in the table of protocols: how it is recognised, and its words.
+#pragma once
+
+#include <transport-replay/upper/protocols.hpp>
+
+namespace qps::transport {
+
+namespace srp_protocol {
+[[nodiscard]] Likeness likeness(const UpperMessage& message);
+[[nodiscard]] bool private_data(const CmAttempt& attempt);
+[[nodiscard]] std::string_view operation_name(OperationCode code);
+[[nodiscard]] std::string describe(const UpperOperation& operation);
+[[nodiscard]] std::string status(const UpperOperation& operation);
+void attempt(const CmAttempt& attempt, UpperReport& report);
+}  // namespace srp_protocol
+
+}  // namespace qps::transport
