@@ -1,9 +1,10 @@
 // What the connections of a capture carried, for people: protocols, what they asked for, how long it took, who they said they are.
 #include <transport-replay/report/figures.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/operations.hpp>
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <vector>
 
 #include "analyzing.hpp"
@@ -60,8 +61,8 @@ void append_sums(std::string& out, const transport::Timeline& timeline, UpperPro
         std::string text = fmt::format("{} {}", grouped(sum.count), operation_name(protocol, sum.code));
         if (sum.bytes != 0) text += fmt::format(", {}", bytes_text(sum.bytes));
         if (sum.latency.count != 0)
-            text += fmt::format(", median {}, p99 {}, most {}", duration_text(sum.percentile(50)), duration_text(sum.percentile(99)),
-                                duration_text(sum.latency.most));
+            text += fmt::format(", median {}, p99 {}, most {}", duration_text(percentile_of(sum, 50)),
+                                duration_text(percentile_of(sum, 99)), duration_text(sum.latency.most));
         if (sum.data.count != 0)
             text += fmt::format(" (mean {} until data, {} data, {} to the answer)", duration_text(sum.until_data.mean()),
                                 duration_text(sum.data.mean()), duration_text(sum.to_answer.mean()));
@@ -73,17 +74,37 @@ void append_sums(std::string& out, const transport::Timeline& timeline, UpperPro
         append_line(out, fmt::format("and {} more kinds: `qpscope operations`", grouped(sums.size() - kKindsShown)));
 }
 
-// Each value once, with its name.
+bool says(const UpperConversation& conversation, const UpperFact& fact) { return conversation.fact(fact.name) == fact.value; }
+
+// "host: nqn...; subsystem: nqn...", as many as are wanted in a line.
+class FactLine {
+public:
+    void add(const UpperFact& fact) {
+        if (++count_ > kFactsShown) return;
+        text_ += fmt::format("{}{}: {}", text_.empty() ? "" : "; ", fact.name, fact.value);
+    }
+    [[nodiscard]] std::string text() const { return count_ > kFactsShown ? text_ + "; ..." : text_; }
+
+private:
+    std::string text_;
+    std::size_t count_ = 0;
+};
+
+// What all connections of a protocol say alike in a line; then in one each what only some say.
 void append_facts(std::string& out, const Carried& carried) {
-    std::vector<std::pair<std::string_view, std::string_view>> said;
-    for (const UpperConversation* conversation : carried.conversations)
-        for (const UpperFact& fact : conversation->facts) {
-            const std::pair<std::string_view, std::string_view> one{fact.name, fact.value};
-            if (said.size() <= kFactsShown && std::ranges::find(said, one) == said.end()) said.push_back(one);
-        }
-    for (std::size_t i = 0; i < std::min(said.size(), kFactsShown); ++i)
-        append_line(out, fmt::format("{}: {}", said[i].first, said[i].second));
-    if (said.size() > kFactsShown) append_line(out, "and more: `qpscope analyze -f json`");
+    const auto by_all = [&](const UpperFact& fact) {
+        return std::ranges::all_of(carried.conversations, [&](const UpperConversation* other) { return says(*other, fact); });
+    };
+    FactLine common;
+    for (const UpperFact& fact : carried.conversations.front()->facts)
+        if (by_all(fact)) common.add(fact);
+    if (!common.text().empty()) append_line(out, common.text());
+    for (const UpperConversation* conversation : carried.conversations | std::views::take(kConnectionsNamed)) {
+        FactLine own;
+        for (const UpperFact& fact : conversation->facts)
+            if (!by_all(fact)) own.add(fact);
+        if (!own.text().empty()) append_line(out, fmt::format("#{} {}", std::to_underlying(conversation->connection), own.text()));
+    }
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <transport-replay/findings/upper_words.hpp>
 #include <transport-replay/findings/words.hpp>
 #include <transport-replay/instant.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/operations.hpp>
 
 #include <algorithm>
 #include <map>
@@ -170,7 +170,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
 void operation_slow(const Timeline& timeline, const Emit& emit) {
     for (const OperationSum& sum : timeline.upper.sums) {
         if (sum.histogram.count() < kEnoughForMedian) continue;
-        const Duration median = sum.percentile(50);
+        const Duration median = percentile_of(sum, 50);
         const Duration limit{std::max(std::to_underlying(kSlowAtLeast), kOutlier * std::to_underlying(median))};
         std::vector<const UpperOperation*> slow;
         FindingDraft draft;
@@ -192,7 +192,7 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
                         slow.size() == kSlowestKept ? fmt::format("At least {}", slow.size()) : grouped(slow.size()),
                         counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))),
                         slow.size() == 1 ? duration_text(sum.latency.most) : fmt::format("up to {}", duration_text(sum.latency.most)),
-                        duration_text(median), duration_text(sum.percentile(99)), blame.words);
+                        duration_text(median), duration_text(percentile_of(sum, 99)), blame.words);
         draft.advice = blame.advice;
         emit(std::move(draft));
     }

@@ -1,6 +1,6 @@
 // What connections were used for, for programs.
 #include <transport-replay/report/json.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/operations.hpp>
 
 namespace qps::transport {
 
@@ -67,9 +67,9 @@ void add_operation_sum(Document& document, const OperationSum& sum) {
     document.add("bytes", sum.bytes);
     add_durations(document, "latency", sum.latency);
     document.open("percentiles");
-    document.add("p50_ns", sum.percentile(50));
-    document.add("p90_ns", sum.percentile(90));
-    document.add("p99_ns", sum.percentile(99));
+    document.add("p50_ns", percentile_of(sum, 50));
+    document.add("p90_ns", percentile_of(sum, 90));
+    document.add("p99_ns", percentile_of(sum, 99));
     document.close();
     add_durations(document, "until_data", sum.until_data);
     add_durations(document, "data", sum.data);

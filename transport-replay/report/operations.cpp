@@ -3,6 +3,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/operations.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -80,13 +81,13 @@ std::string throughput_words(const Sum& row) {
     if (std::to_underlying(row.during) <= 0 || row.sum.bytes == 0) return {};
     return rate_text(static_cast<double>(row.sum.bytes) * 8 / in_seconds(row));
 }
-template <int kPercent>
+template <unsigned kPercent>
 Cell percentile(const Sum& row) {
-    return row.sum.histogram.count() == 0 ? Cell{} : number(row.sum.percentile(kPercent));
+    return row.sum.histogram.count() == 0 ? Cell{} : number(percentile_of(row.sum, kPercent));
 }
-template <int kPercent>
+template <unsigned kPercent>
 std::string percentile_words(const Sum& row) {
-    return row.sum.histogram.count() == 0 ? std::string() : duration_text(row.sum.percentile(kPercent));
+    return row.sum.histogram.count() == 0 ? std::string() : duration_text(percentile_of(row.sum, kPercent));
 }
 template <DurationSummary OperationSum::* Of>
 Cell mean(const Sum& row) {
@@ -137,6 +138,14 @@ Tone tone_of(const UpperOperation& operation) {
 }
 
 std::span<const TableColumn<ReportedSum>> operation_sum_columns() { return kSumColumns; }
+
+Duration percentile_of(const OperationSum& sum, unsigned percent) {
+    const std::uint64_t all = sum.histogram.count();
+    const std::uint64_t rank = (all / 100 * percent) + ((all % 100 * percent + 99) / 100);  // all * percent might not fit
+    const std::uint64_t slower = all - std::min(rank, all);
+    if (slower < sum.slowest.size()) return elapsed(sum.slowest[slower].asked, sum.slowest[slower].answered);
+    return sum.percentile(percent);
+}
 
 Tone tone_of(const OperationSum& sum) {
     if (sum.failed != 0) return Tone::error;
