@@ -70,6 +70,7 @@ PacketStory Analysis::observe(const Observation& observation) {
         heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
     if (stream) {
         iwarp_.observe(observation, {tracker_, upper_, settings_.operation}, story);
+        tracker_.observe(observation, repetition, quality_.last_distance(), story);  // time goes on
         drain();
         return story;
     }

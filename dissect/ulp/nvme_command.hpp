@@ -262,31 +262,21 @@ inline constexpr std::array kNvmePropertyResultFields{
     row::hex("rdma.nvme.property.result", "Value", at(0), 64).le(),
     row::computed("nvme.fabrics.prop_get.ccap", "Controller capabilities", Format::hexadecimal,
                   nvme_property_part<NvmeAnswered::capabilities, 0, 64>)
-        .of_bits(64)
-        .from_annotation(),
+        .of_bits(64),
     row::computed("nvme.fabrics.prop_get.ccap.mqes", "Most queue entries less one", Format::decimal,
-                  nvme_property_part<NvmeAnswered::capabilities, 0, 16>)
-        .from_annotation(),
+                  nvme_property_part<NvmeAnswered::capabilities, 0, 16>),
     row::computed("nvme.fabrics.prop_get.ccap.to", "Time to get ready in 500 ms", Format::decimal,
-                  nvme_property_part<NvmeAnswered::capabilities, 24, 8>)
-        .from_annotation(),
-    row::computed("nvme.fabrics.prop_get.vs", "Version", Format::hexadecimal, nvme_property_part<NvmeAnswered::version, 0, 32>)
-        .of_bits(32)
-        .from_annotation(),
+                  nvme_property_part<NvmeAnswered::capabilities, 24, 8>),
+    row::computed("nvme.fabrics.prop_get.vs", "Version", Format::hexadecimal, nvme_property_part<NvmeAnswered::version, 0, 32>).of_bits(32),
     row::computed("nvme.fabrics.prop_get_set.cc", "Controller configuration", Format::hexadecimal,
                   nvme_property_part<NvmeAnswered::configuration, 0, 32>)
-        .of_bits(32)
-        .from_annotation(),
+        .of_bits(32),
     row::computed("nvme.fabrics.prop_get_set.csts", "Controller status", Format::hexadecimal,
                   nvme_property_part<NvmeAnswered::status, 0, 32>)
-        .of_bits(32)
-        .from_annotation(),
-    row::computed("nvme.fabrics.prop_get_set.csts.rdy", "Ready", Format::flag, nvme_property_part<NvmeAnswered::status, 0, 1>)
-        .from_annotation(),
-    row::computed("nvme.fabrics.prop_get_set.csts.cfs", "Fatal", Format::flag, nvme_property_part<NvmeAnswered::status, 1, 1>)
-        .from_annotation(),
-    row::computed("nvme.fabrics.prop_get_set.csts.shst", "Shutdown", Format::decimal, nvme_property_part<NvmeAnswered::status, 2, 2>)
-        .from_annotation(),
+        .of_bits(32),
+    row::computed("nvme.fabrics.prop_get_set.csts.rdy", "Ready", Format::flag, nvme_property_part<NvmeAnswered::status, 0, 1>),
+    row::computed("nvme.fabrics.prop_get_set.csts.cfs", "Fatal", Format::flag, nvme_property_part<NvmeAnswered::status, 1, 1>),
+    row::computed("nvme.fabrics.prop_get_set.csts.shst", "Shutdown", Format::decimal, nvme_property_part<NvmeAnswered::status, 2, 2>),
 };
 static_assert(tiles(kNvmePropertyResultFields, kNvmeResult));
 

@@ -133,14 +133,14 @@ consteval void add_control(CdbTable& t) {
         std::uint8_t group;
         std::uint8_t last;
     };
-    for (const auto [group, last] : {Group{0, 5}, Group{1, 9}, Group{2, 9}, Group{4, 15}, Group{5, 11}}) {
-        const auto add = [&](const Field& field) { t.rows[t.used++] = field.part().only_if(at(0), 3, group); };
-        add(row::hex("scsi.cdb.control", "Control", at(last), 8));
-        add(row::hex("scsi.cdb.control.vendorspecific", "Vendor specific", at(last), 2));
-        add(row::hex("scsi.cdb.control.reserved", "Reserved", at(last, 2), 3));
-        add(row::flag("scsi.cdb.control.naca", "Normal ACA", at(last, 5)));
-        add(row::decimal("scsi.cdb.control.obs1", "Obsolete", at(last, 6), 1));
-        add(row::decimal("scsi.cdb.control.obs2", "Obsolete", at(last, 7), 1));
+    for (const Group each : {Group{0, 5}, Group{1, 9}, Group{2, 9}, Group{4, 15}, Group{5, 11}}) {
+        const auto add = [&](const Field& field) { t.rows[t.used++] = field.part().only_if(at(0), 3, each.group); };
+        add(row::hex("scsi.cdb.control", "Control", at(each.last), 8));
+        add(row::hex("scsi.cdb.control.vendorspecific", "Vendor specific", at(each.last), 2));
+        add(row::hex("scsi.cdb.control.reserved", "Reserved", at(each.last, 2), 3));
+        add(row::flag("scsi.cdb.control.naca", "Normal ACA", at(each.last, 5)));
+        add(row::decimal("scsi.cdb.control.obs1", "Obsolete", at(each.last, 6), 1));
+        add(row::decimal("scsi.cdb.control.obs2", "Obsolete", at(each.last, 7), 1));
     }
 }
 

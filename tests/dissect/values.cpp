@@ -78,7 +78,7 @@ TEST_CASE("every field has a meaning, and a name that can be typed") {
             INFO(field.name);
             CHECK_FALSE(field.meaning.empty());
             CHECK(field.meaning.back() != '.');
-            CHECK(field.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.-") == std::string_view::npos);
+            CHECK(field.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == std::string_view::npos);
             if (!field.computed() && field.width != kToEnd && value_type(field.format) == ValueType::mac) CHECK(field.width == 48);
             std::set<std::uint64_t> values;
             for (const ValueName& name : field.names) {

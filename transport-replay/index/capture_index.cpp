@@ -121,11 +121,12 @@ Annotation CaptureIndex::annotation(FrameIndex number) const {
 }
 
 UpperHint CaptureIndex::upper_hint(FrameIndex number) const {
-    const PacketRow& kept = row(number);
-    if (const auto connection = kept.connection()) return upper.hint(*connection, kept.from());
     const auto frame_of = [](const UpperPacketRow& packet) { return std::to_underlying(packet.frame); };
     const std::uint64_t at = lower_bound(upper_packets, std::to_underlying(number), frame_of);
-    return at < upper_packets.size() && upper_packets[at].frame == number ? upper_packets[at].hint : UpperHint{};
+    if (at < upper_packets.size() && upper_packets[at].frame == number) return upper_packets[at].hint;
+    const PacketRow& kept = row(number);
+    const auto connection = kept.connection();
+    return connection ? upper.hint(*connection, kept.from()) : UpperHint{};
 }
 
 std::optional<UpperLabel> CaptureIndex::label(std::uint64_t message) const {

@@ -106,7 +106,9 @@ void Indexer::keep(ConnectionId connection, End requester, const Message& messag
 void Indexer::keep(const Observation& observation, const PacketStory& story) {
     if (story.mirror_copy) return;
     if (story.connection) index_.upper.tell(*story.connection, story.from, story.upper);
-    else if (story.upper.protocol != UpperProtocol::none) index_.upper_packets.append({observation.frame, story.upper});
+    const bool alone = !story.connection && story.upper.protocol != UpperProtocol::none;
+    const bool more = story.upper.detail != 0 || story.upper.iwarp.what != dissect::IwarpPlace::What::none;
+    if (alone || more) index_.upper_packets.append({observation.frame, story.upper});
 }
 
 // Where the packets of that file will be read again: in itself, or in a spool.

@@ -59,7 +59,7 @@ std::string dot_name(NodeGuid guid, Lid lid) {
 
 void add_node(Document& document, const FabricNode& node) {
     document.add("guid", known_guid(std::to_underlying(node.guid)));
-    document.add("type", type_text(node));
+    document.add("node_type", type_text(node));
     document.add("description", node.description);
     document.add("ports_total", node.port_count);
     document.add("system_image_guid", known_guid(node.system_image));
@@ -145,7 +145,7 @@ void add_counters(Document& document, const PortCounterStory& story) {
 void add_event(Document& document, const ManagementEvent& event) {
     document.add("generic", event.generic);
     document.add("reported", event.reported);
-    document.add("type", event.type);
+    document.add("notice_type", event.type);
     document.add("producer", event.producer);
     document.add("number", event.number);
     document.add("issuer_lid", event.issuer);
