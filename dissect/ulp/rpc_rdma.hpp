@@ -247,7 +247,7 @@ inline constexpr std::array kNfsOperationFields{
     row::computed("nfs.cb.operation", "Operation of a callback", Format::decimal, &rpc::callback_opcode)
         .named(nfs::kCallbackOperationNames),
     row::computed("nfs.fhandle", "File handle", Format::bytes, &rpc::marked_handle),
-    row::computed("nfs.name", "Name", Format::text, &rpc::marked_name),
+    row::computed("nfs.pathname.component", "Name", Format::text, &rpc::marked_name),
     row::computed("nfs.offset4", "Offset", Format::decimal, &rpc::marked_offset).in("bytes"),
     row::computed("nfs.count4", "Count", Format::decimal, &rpc::marked_count).in("bytes"),
     row::computed("nfs.stateid", "State", Format::bytes, &rpc::marked_state),
@@ -274,7 +274,7 @@ static_assert(tiles(kNfsResultFields, 8));
 
 inline constexpr std::array kNfsProcedureFields{
     row::bytes("rdma.nfs.procedure", "Arguments or results", at(0), kToEnd),
-    row::computed("nfs.status3", "Status", Format::decimal, &rpc::status3).named(nfs::kStatusNames),
+    row::computed("nfs.status", "Status", Format::decimal, &rpc::status3).named(nfs::kStatusNames),
     row::computed("nfs.fhandle", "File handle", Format::bytes, &rpc::handle3),
     row::computed("nfs.name", "Name", Format::text, &rpc::name3),
     row::computed("nfs.offset3", "Offset", Format::decimal, &rpc::offset3).in("bytes"),

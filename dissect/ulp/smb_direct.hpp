@@ -64,7 +64,7 @@ inline constexpr std::array kSmbDirectDataFields{
 static_assert(tiles(kSmbDirectDataFields, kSmbDirectDataLength));
 
 inline constexpr std::array kSmb2Fields{
-    row::hex("smb2.protocol_id", "Protocol id", at(0), 32).le(),
+    row::hex("smb2.protocol_id", "Protocol id", at(0), 32),
     row::decimal("smb2.header_len", "Length of the header", at(4), 16).le().in("bytes"),
     row::decimal("smb2.credit.charge", "Credits that it costs", at(6), 16).le(),
     row::hex("smb2.nt_status", "Status", at(8), 32).le().only_if(at(16, 0), 1, 1).named(kNtStatusNames),

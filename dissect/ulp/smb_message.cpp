@@ -7,7 +7,7 @@ namespace {
 constexpr std::uint64_t kVersion = 0x0100;          // MS-SMBD 2.2.1: the only one
 constexpr std::uint64_t kLeastReceive = 128;        // 2.2.1, 2.2.2
 constexpr std::uint64_t kLeastFragmented = 131072;  // 2.2.1, 2.2.2
-constexpr std::uint32_t kMagic = 0x424d53fe;        // 0xFE 'S' 'M' 'B'
+constexpr std::uint32_t kMagic = 0xfe534d42;        // 0xFE 'S' 'M' 'B'
 constexpr std::uint16_t kTransferSize = 49;         // StructureSize of READ and WRITE requests (MS-SMB2 2.2.19, 2.2.21)
 
 template <std::size_t N>

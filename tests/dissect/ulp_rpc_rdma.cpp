@@ -115,10 +115,11 @@ TEST_CASE("data that a read chunk carries is left out where its position says so
 TEST_CASE("what an answer is to is said by who followed the connection, or guessed") {
     CHECK(RpcDecoded(calls::write_reply(1, 28)).values("nfs.status") == "28,0,0,28");
     CHECK(RpcDecoded(calls::write_reply(1, 28), RpcDetail::compound).values("nfs.opcode") == "53,22,38");
-    CHECK(RpcDecoded(calls::write_reply(1, 28), RpcDetail::procedure).values("nfs.status3") == "28");
+    CHECK(RpcDecoded(calls::write_reply(1, 28), RpcDetail::procedure).values("nfs.status") == "28");
+    CHECK(RpcDecoded(calls::write_reply(1, 28), RpcDetail::procedure).values("nfs.opcode") == "");
     CHECK(RpcDecoded(calls::write_reply(1, 28), RpcDetail::other).values("nfs.status") == "");
-    CHECK(RpcDecoded(calls::status3_reply(1, 2)).values("nfs.status3") == "2");
-    CHECK(RpcDecoded(calls::status3_reply(1, 2), RpcDetail::compound).values("nfs.status3") == "");
+    CHECK(RpcDecoded(calls::status3_reply(1, 2)).values("nfs.status") == "2");
+    CHECK(RpcDecoded(calls::status3_reply(1, 2), RpcDetail::compound).values("nfs.status") == "");
 }
 
 TEST_CASE("NFSv3 tells its procedure, handle and name") {
@@ -126,7 +127,7 @@ TEST_CASE("NFSv3 tells its procedure, handle and name") {
     CHECK(call.values("nfs.procedure_v3") == "3");
     CHECK(call.values("nfs.procedure_v4") == "");
     CHECK(call.values("nfs.name") == "motd");
-    CHECK(call.values("nfs.status3") == "");
+    CHECK(call.values("nfs.status") == "");
     CHECK(call.covers_all());
 }
 

@@ -20,6 +20,7 @@ using namespace dissect;
 using namespace transport;
 using namespace transport::live;
 using fuzz::Bytewise;
+using live::ManagementDatagram;
 using fuzz::demand;
 
 constexpr std::size_t kMostSteps = 4096;

@@ -5,6 +5,7 @@
 #include <tests/parity/specimens.hpp>
 #include <tests/support/omni_path.hpp>
 #include <tests/support/small_upper.hpp>
+#include <tests/support/smb_messages.hpp>
 
 #include <algorithm>
 #include <set>
@@ -229,6 +230,40 @@ Specs tunnels() {
     return specs;
 }
 
+// A talk of SMB Direct, each message in a packet: both ways of one connection.
+Specs smb_direct() {
+    namespace frames = tests::smb_messages;
+    struct Said {
+        bool by_client;
+        std::vector<std::byte> message;
+    };
+    const std::vector<Said> talk{
+        {true, frames::negotiate_request(200)},
+        {false, frames::negotiate_response(100)},
+        {false, frames::data({}, {.granted = 7})},
+        {true, frames::data(frames::tree_connect(1), {.granted = 3})},
+        {false, frames::data(frames::negotiate_dialect(0, 0x311))},
+        {true, frames::data(frames::read_request(2, 8192, {{0x123456789abc, 0x1111, 4096}, {0x9000, 0x2222, 4096}}))},
+        {false, frames::data(frames::response({.command = 8, .id = 2}, 17, 14))},
+        {true, frames::data(frames::write_request(3, 4096, {0x2000, 0x3333, 4096}))},
+        {false, frames::data(frames::response({.command = 9, .id = 3}, 17, 14))},
+        {false, frames::data(frames::response({.command = 5, .status = 0xc0000034, .id = 4}, 9, 7))},
+    };
+    constexpr std::uint64_t kClient = 0x0a000001, kServer = 0x0a000002, kFirstPsn = 100;
+    std::array<std::uint64_t, 2> psn{kFirstPsn, kFirstPsn};
+    Specs specs;
+    for (const Said& said : talk) {
+        specs.push_back(sample(Opcode{0x04}, Network::roce_v2_ipv4));
+        PacketSpec& spec = specs.back();
+        set(spec, "ip.src", said.by_client ? kClient : kServer);
+        set(spec, "ip.dst", said.by_client ? kServer : kClient);
+        set(spec, "infiniband.bth.destqp", said.by_client ? 0x22 : 0x11);
+        set(spec, "infiniband.bth.psn", psn[said.by_client ? 0 : 1]++);
+        spec.payload = said.message;
+    }
+    return specs;
+}
+
 Specs in_erf() {
     Specs specs = opcodes(std::array{Network::native_local, Network::native_global});
     for (PacketSpec& spec : specs) {
@@ -307,6 +342,7 @@ std::vector<Capture> write_specimens(const std::string& folder) {
             write(folder, "built_notices", LinkType::ethernet, notices()),
             write(folder, "built_omni_path", LinkType::erf, omni_path()),
             write(folder, "built_tunnels", LinkType::ethernet, tunnels()),
+            write(folder, "built_smb_direct", LinkType::ethernet, smb_direct()),
             write(folder, "built_erf", LinkType::erf, in_erf()),
             write(folder, "built_lnet", LinkType::ethernet, lnet()),
             write(folder, "built_ipoib", LinkType::erf, ipoib()),

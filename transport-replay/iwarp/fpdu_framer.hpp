@@ -79,8 +79,8 @@ private:
     // The FPDU under way:
     Fpdu under_way_;
     std::vector<std::byte> raw_{};  // its bytes of the stream, up to the first that is not captured
-    std::size_t passed_ = 0;      // bytes of it that went by
-    std::size_t total_ = 0;       // 0: its length was not seen yet
+    std::size_t passed_ = 0;        // bytes of it that went by
+    std::size_t total_ = 0;         // 0: its length was not seen yet
     std::vector<std::byte> plain_{};
     std::uint64_t lost_ = 0;
     std::uint64_t unread_ = 0;

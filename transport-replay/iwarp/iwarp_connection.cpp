@@ -180,12 +180,12 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
         place.markers = framing.markers;
         place.to_marker = static_cast<std::uint16_t>(framing.to_marker(segment.seq).value_or(0));
     }
-    if (place.what == IwarpPlace::What::none && (arrival == TcpArrival::ahead || arrival == TcpArrival::repeated)) {
-        // Senders of MPA begin segments with FPDUs: this one says itself whether it does.
-        if (begins_fpdu(segment.data, segment.length, sender.framer.framing(), segment.seq)) place.what = IwarpPlace::What::fpdus;
-    }
     const Observed observed{observation.frame, segment.seq};
     read_on(from, &observed, listeners, story);
+    // One that is not in order says itself whether it begins with an FPDU: senders of MPA begin segments so.
+    if (place.what == IwarpPlace::What::none && arrival != TcpArrival::in_order &&
+        begins_fpdu(segment.data, segment.length, sender.framer.framing(), segment.seq))
+        place.what = IwarpPlace::What::fpdus;
 }
 
 // What is in order now. Of the segment that is observed, if any, its place is told.

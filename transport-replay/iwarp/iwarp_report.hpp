@@ -22,8 +22,8 @@ struct MpaSetUp {
     bool markers = false;  // it wants to receive them
     bool crc = false;
     bool rejected = false;                 // of a reply
-    std::optional<std::uint16_t> ird{};      // enhanced: READs it takes at a time; 0x3fff: not negotiated
-    std::optional<std::uint16_t> ord{};      // enhanced: READs it wants to have outstanding
+    std::optional<std::uint16_t> ird{};    // enhanced: READs it takes at a time; 0x3fff: not negotiated
+    std::optional<std::uint16_t> ord{};    // enhanced: READs it wants to have outstanding
     bool peer_to_peer = false;             // enhanced: whoever asked for the connection sends first
     std::uint16_t private_data_bytes = 0;  // of the consumer
 };
@@ -40,20 +40,20 @@ struct Terminated {
 // One way of a connection.
 struct IwarpWay {
     std::optional<MpaSetUp> set_up{};  // sent by this end
-    bool markers = false;            // its FPDUs have them
+    bool markers = false;              // its FPDUs have them
     std::uint64_t fpdus = 0;
     std::uint64_t crc_good = 0;
     std::uint64_t crc_bad = 0;
     std::vector<dissect::FrameIndex> crc_bad_frames{};  // where such FPDUs end, at most kIwarpFramesKept
-    std::uint64_t missing_bytes = 0;                  // of the stream, that the capture does not have
-    std::uint64_t lost_alignment = 0;                 // how often it was not known where FPDUs begin
-    std::uint64_t unread_bytes = 0;                   // until it was known again
+    std::uint64_t missing_bytes = 0;                    // of the stream, that the capture does not have
+    std::uint64_t lost_alignment = 0;                   // how often it was not known where FPDUs begin
+    std::uint64_t unread_bytes = 0;                     // until it was known again
 };
 
 struct IwarpConversation {
     ConnectionId connection{};
     std::array<IwarpWay, 2> ways{};
-    bool crc = false;                      // agreed on, or seen
+    bool crc = false;                        // agreed on, or seen
     std::optional<Terminated> terminated{};  // the first
     [[nodiscard]] const IwarpWay& way(End end) const { return ways[static_cast<std::size_t>(end)]; }
 };

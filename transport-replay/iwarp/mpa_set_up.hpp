@@ -11,7 +11,7 @@ namespace qps::transport {
 struct SetUpFrame {
     bool reply = false;
     MpaSetUp said{};                // without its frame and time
-    std::size_t length = 0;       // on the wire, private data included
+    std::size_t length = 0;         // on the wire, private data included
     dissect::Bytes private_data{};  // of the consumer, as far as captured
 };
 

@@ -25,8 +25,9 @@ TcpArrival TcpStream::add(const TcpPiece& piece) {
         };
         if (std::ranges::any_of(held_, same)) return TcpArrival::repeated;
         if (held_.empty()) gap_since_ = piece.time;
+        const bool fills = !held_.empty() && is_before(piece.seq, held_.back().piece.seq);
         hold(piece);
-        return TcpArrival::ahead;
+        return fills ? TcpArrival::late : TcpArrival::ahead;
     }
     arrived_ = piece;
     return held_.empty() ? TcpArrival::in_order : TcpArrival::late;

@@ -23,7 +23,7 @@ namespace qps::transport {
 struct TcpPiece {
     std::uint32_t seq = 0;
     std::uint32_t length = 0;  // on the wire
-    dissect::Bytes bytes{};      // as far as captured; borrowed
+    dissect::Bytes bytes{};    // as far as captured; borrowed
     dissect::FrameIndex frame{};
     dissect::Instant time{};
     std::uint32_t missing = 0;   // bytes before it that the capture does not have
