@@ -225,7 +225,7 @@ TEST_CASE("window: the connection chosen in the table is that of the pictures") 
     REQUIRE(chosen);
     REQUIRE(table.current());
     CHECK(table.model().place(*table.current()).connection == chosen);
-    opened.key(Qt::Key_7, Qt::AltModifier);
+    opened.key(Qt::Key_8, Qt::AltModifier);
     auto& psn = opened.view<PsnPicture>();
     REQUIRE(QTest::qWaitFor([&] { return psn.settled() && !psn.plot().data().empty(); }, kPatience));
     opened.window.showView(QStringLiteral("ladder"));
