@@ -69,6 +69,9 @@ PacketStory Analysis::observe(const Observation& observation) {
     if ((stream || observation.kind == ObservationKind::other) && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
         heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
     if (stream) {
+        // Time goes on for those who wait: a queue pair that stays silent while TCP is heard has given up.
+        PacketStory none;
+        tracker_.observe(observation, repetition, quality_.last_distance(), none);
         iwarp_.observe(observation, {tracker_, upper_, settings_.operation}, story);
         tracker_.observe(observation, repetition, quality_.last_distance(), story);  // time goes on
         drain();

@@ -109,12 +109,20 @@ Sides sides_of_requester(const Timeline& timeline, const UpperOperation& operati
     return sides_of(timeline, asked);
 }
 
+// An event of that connection has the packet already: what it says is the same story in better words.
+bool is_told(const Timeline& timeline, ConnectionId connection, dissect::FrameIndex frame) {
+    return std::ranges::any_of(timeline.upper.events, [&](const UpperEvent& event) {
+        return event.connection == connection && event.frame == frame && event.kind == UpperEventKind::login_failed;
+    });
+}
+
 }  // namespace
 
 void operation_failed(const Timeline& timeline, const Emit& emit) {
     for (const OperationFailures& failures : timeline.upper.failures) {
         const UpperConversation* conversation = timeline.upper.find(failures.connection);
         if (conversation == nullptr) continue;
+        if (!failures.frames.empty() && is_told(timeline, failures.connection, failures.frames.front())) continue;
         const Sides sides = sides_of(timeline, *conversation);
         const std::string name = quoted_operation(failures.protocol, failures.code);
         emit({.party = Party::application,
@@ -141,6 +149,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const UpperConversation* conversation = timeline.upper.find(operation.connection);
         const Connection* connection = timeline.find(operation.connection);
         if (conversation == nullptr || connection == nullptr) continue;
+        if (is_told(timeline, operation.connection, operation.asked_frame)) continue;
         const bool forgotten = operation.outcome == OperationOutcome::unanswered;
         // What waits by its nature, for an event say, is not late: others were answered meanwhile, and none of its kind ever was.
         const auto same = [&](const OperationSum& sum) { return sum.protocol == operation.protocol && sum.code == operation.code; };
