@@ -73,7 +73,6 @@ PacketStory Analysis::observe(const Observation& observation) {
         PacketStory none;
         tracker_.observe(observation, repetition, quality_.last_distance(), none);
         iwarp_.observe(observation, {tracker_, upper_, settings_.operation}, story);
-        tracker_.observe(observation, repetition, quality_.last_distance(), story);  // time goes on
         drain();
         return story;
     }
