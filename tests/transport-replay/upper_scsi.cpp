@@ -402,8 +402,7 @@ TEST_CASE("logins that fail in captures are events in the protocol's words") {
           Case{"srp_login_rejected", UpperEventKind::refused, "login rejected: RDMA channel limit reached for this initiator"}}) {
         INFO(expected.capture);
         const Followed followed = follow(QPSCOPE_SOURCE_DIR "/captures/" + std::string(expected.capture) + "/capture.pcapng");
-        REQUIRE_FALSE(followed.report.events.empty());
-        CHECK(followed.report.events[0].kind == expected.kind);
-        CHECK(followed.report.events[0].words == expected.words);
+        CHECK(std::ranges::any_of(followed.report.events,
+                                  [&](const UpperEvent& event) { return event.kind == expected.kind && event.words == expected.words; }));
     }
 }
