@@ -312,6 +312,10 @@ void add_followed_options(CLI::App& app, Options& options) {
     app.add_option("--message", options.message_number, "Only this one of them, counted from 1")->type_name("NUMBER");
 }
 
+void add_fail_on(CLI::App& app, Options& options) {
+    add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit code 1 where a finding is as severe: note, warning or error");
+}
+
 void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (!takes.followed)
         app.add_option("-C,--connection", options.connections,
@@ -329,7 +333,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
         add_quantity(app, "--interval", "TIME", options.interval, "Length of an interval: 100us, 1ms (the default), 1s, ...",
                      [](const std::string& text) { return read_time(text, "interval"); });
     if (takes.operations) add_operation_options(app, options.operations);
-    add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit code 1 where a finding is as severe: note, warning or error");
+    add_fail_on(app, options);
 }
 
 // "0.5", "10": a factor of time.
@@ -411,8 +415,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--markdown", options.markdown,
                       "Each as a ticket in Markdown: what happened, what proves it, how good the capture is")
             ->excludes(sub->get_option("--format"));
-    if (command.takes.picture)
+    if (command.takes.picture) {
         sub->add_flag("--dot", options.dot, "Nodes and links as a graph for Graphviz")->excludes(sub->get_option("--format"));
+        add_fail_on(*sub, options);
+    }
     CLI::Option* output =
         sub->add_option("-o,--output", options.output, "Write to this file instead of standard output")->type_name("FILE");
     if (command.takes.written)

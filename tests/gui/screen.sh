@@ -83,7 +83,7 @@ files() {
     press alt+1 ctrl+p
     sleep 0.5
     gone '^Save ' || fail "the summary was taken for a picture"
-    press alt+7
+    press alt+8
     sleep 0.5
     press ctrl+p
     answer '^Save ' "$PWD/psn.png"

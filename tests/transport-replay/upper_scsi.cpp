@@ -159,7 +159,7 @@ TEST_CASE("a login after which the target only closes the connection has failed"
         REQUIRE(report.events.size() == (released ? 1U : 0U));
         if (!released) continue;
         CHECK(report.events[0].kind == UpperEventKind::login_failed);
-        CHECK(report.events[0].words == "service unavailable");
+        CHECK(report.events[0].words == "the target closed the connection without an answer");
         CHECK_FALSE(report.events[0].by_active);
     }
 }
