@@ -6,6 +6,14 @@
 #include <dissect/omni_path/management.hpp>
 #include <dissect/omni_path/packets.hpp>
 #include <dissect/render_value.hpp>
+#include <dissect/ulp/iser.hpp>
+#include <dissect/ulp/iwarp.hpp>
+#include <dissect/ulp/lnet.hpp>
+#include <dissect/ulp/nvme.hpp>
+#include <dissect/ulp/rds.hpp>
+#include <dissect/ulp/rpc_rdma.hpp>
+#include <dissect/ulp/smb_direct.hpp>
+#include <dissect/ulp/srp.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -86,6 +94,70 @@ constexpr std::array kWords{
     Word{kind::opa_mad_directed, "opa.mad.mgmtclass", "class"},
     Word{kind::opa_mad_directed, "opa.mad.attribute", "attr"},
     Word{kind::opa_mad_directed, "opa.mad.method", "method"},
+    Word{kind::nvme_command, "nvme.cmd.opc", "nvme"},
+    Word{kind::nvme_command, "nvme.cmd.cid", "cid"},
+    Word{kind::nvme_admin_command, "nvme.cmd.opc", "nvme"},
+    Word{kind::nvme_admin_command, "nvme.cmd.cid", "cid"},
+    Word{kind::nvme_io_command, "nvme.cmd.opc", "nvme"},
+    Word{kind::nvme_io_command, "nvme.cmd.cid", "cid"},
+    Word{kind::nvme_blocks, "nvme.cmd.slba", "lba"},
+    Word{kind::nvme_blocks, "nvme.cmd.nlb", "blocks"},
+    Word{kind::nvme_fabrics, "nvme.fabrics.cmd.fctype", "nvme"},
+    Word{kind::nvme_fabrics, "nvme.fabrics.cmd.cid", "cid"},
+    Word{kind::nvme_completion, "nvme.cqe.cid", "nvme_done"},
+    Word{kind::nvme_completion, "nvme.cqe.status", "status", Mention::unusual, 0},
+    Word{kind::iscsi_nop, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_nop, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_command, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_command, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_response, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_response, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_task_management, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_task_management, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_login_request, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_login_request, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_login_response, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_login_response, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_text, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_text, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_data_out, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_data_out, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_data_in, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_data_in, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_logout, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_logout, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_ready_to_transfer, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_ready_to_transfer, "iscsi.initiatortasktag", "itt"},
+    Word{kind::iscsi_asynchronous, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_reject, "iscsi.opcode", "iscsi"},
+    Word{kind::iscsi_login_response, "iscsi.login.status", "status", Mention::unusual, 0},
+    Word{kind::scsi_cdb, "scsi_sbc.opcode", "scsi"},
+    Word{kind::srp_command, "rdma.srp.opcode", "srp"},
+    Word{kind::srp_command, "rdma.srp.tag", "tag"},
+    Word{kind::srp_response, "rdma.srp.opcode", "srp"},
+    Word{kind::srp_response, "rdma.srp.tag", "tag"},
+    Word{kind::srp_login_request, "rdma.srp.opcode", "srp"},
+    Word{kind::srp_login_request_rdma, "rdma.srp.opcode", "srp"},
+    Word{kind::srp_login_response, "rdma.srp.opcode", "srp"},
+    Word{kind::srp_login_reject, "rdma.srp.opcode", "srp"},
+    Word{kind::srp_login_reject, "rdma.srp.rej_reason", "reason"},
+    Word{kind::rpc_rdma, "rpcordma.xid", "xid"},
+    Word{kind::rpc_rdma, "rpcordma.flow_control", "rpc_credits"},
+    Word{kind::rpc_rdma, "rpcordma.msg_type", "rpc", Mention::unusual, 0},
+    Word{kind::rpc_call, "rpc.program", "program"},
+    Word{kind::rpc_call, "nfs.procedure_v3", "nfs"},
+    Word{kind::nfs_compound, "nfs.main_opcode", "nfs"},
+    Word{kind::nfs_compound_results, "nfs.main_opcode", "nfs"},
+    Word{kind::nfs_compound_results, "nfs.status", "status", Mention::unusual, 0},
+    Word{kind::smb2, "smb2.cmd", "smb2"},
+    Word{kind::smb2, "smb2.msg_id", "id"},
+    Word{kind::smb2, "smb2.nt_status", "status", Mention::unusual, 0},
+    Word{kind::rds_header, "rdma.rds.sport", "rds_src"},
+    Word{kind::rds_header, "rdma.rds.dport", "rds_dst"},
+    Word{kind::lnet_header, "lnet.msg_type", "lnet"},
+    Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},
+    Word{kind::ddp_tagged, "iwarp_ddp.stag", "stag"},
+    Word{kind::ddp_untagged, "iwarp_ddp.msn", "msn"},
     Word{LayerKind::tcp, "tcp.srcport", "src"},
     Word{LayerKind::tcp, "tcp.dstport", "dst"},
     Word{LayerKind::tcp, "tcp.seq_raw", "seq"},
@@ -172,6 +244,11 @@ void append_transport(std::string& out, const Packet& packet) {
         fmt::format_to(std::back_inserter(out), " vcrc=BAD(found=0x{:04x},expected=0x{:04x})", packet.vcrc.found, packet.vcrc.expected);
 }
 
+bool is_iwarp(LayerKind kind) {
+    const auto number = std::to_underlying(kind);
+    return number >= first_kind::iwarp && number < first_kind::management;
+}
+
 // A CE mark is what a switch has to say about congestion: worth a word on any IP packet.
 void append_congestion(std::string& out, const Packet& packet) {
     if (packet.network_layer == kNoLayer) return;
@@ -243,6 +320,7 @@ std::string_view protocol(const Packet& packet) {
     const Layer* layer = named_layer(packet);
     if (layer == nullptr) return "DATA";
     if (find(packet, kind::opa_9b) != nullptr) return "OPA";
+    if (std::ranges::any_of(packet.layers(), is_iwarp, &Layer::kind)) return "iWARP";
     switch (layer->kind) {
         case LayerKind::tcp: return "TCP";
         case LayerKind::udp: return "UDP";

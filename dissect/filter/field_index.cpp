@@ -1,5 +1,7 @@
 // The index of names, built from the header tables, and its guesses at misspelt ones.
 #include <dissect/filter/field_index.hpp>
+#include <dissect/ulp/iscsi.hpp>
+#include <dissect/ulp/srp.hpp>
 
 #include <algorithm>
 #include <array>
@@ -122,6 +124,33 @@ void add_aliases(Collector& names) {
     }
 }
 
+// Words for all headers of a protocol, whatever these are called: "iscsi", "srp", "iwarp".
+struct Family {
+    std::string_view word;
+    std::uint8_t first = 0;
+    std::uint8_t end = 0;
+};
+constexpr std::array kFamilies{
+    Family{"nvme", first_kind::nvme, first_kind::iser},
+    Family{"iscsi", static_cast<std::uint8_t>(kind::iscsi_nop), static_cast<std::uint8_t>(kind::iscsi_sense_length)},
+    Family{"srp", static_cast<std::uint8_t>(kind::srp_login_request), first_kind::rpc_rdma},
+    Family{"smb", first_kind::smb_direct, first_kind::rds},
+    Family{"rds", first_kind::rds, first_kind::ipoib},
+    Family{"rsockets", first_kind::rsockets, first_kind::lnet},
+    Family{"iwarp", first_kind::iwarp, first_kind::management},
+};
+
+void add_families(Collector& names) {
+    for (const Family& family : kFamilies) {
+        if (names.knows(family.word)) continue;
+        std::vector<LayerKind> kinds;
+        for (std::size_t i = family.first; i < family.end; ++i)
+            if (const auto kind = static_cast<LayerKind>(i); !header(kind).title.empty()) kinds.push_back(kind);
+        names[family.word].layers = std::move(kinds);
+        names[family.word].group = true;
+    }
+}
+
 // A dotted beginning that several headers share names them all: "infiniband", "infiniband.cm".
 void add_groups(Collector& names) {
     std::map<std::string_view, std::vector<LayerKind>> groups;
@@ -142,6 +171,7 @@ NameIndex build() {
     Collector names;
     add_headers(names);
     add_aliases(names);
+    add_families(names);
     add_groups(names);
     NameIndex index;
     for (const std::string_view name : names.order()) {

@@ -11,7 +11,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr Lid kPermissive{0xffff};
 constexpr Lid kFirstMulticast{0xc000};  // 4.1.3: from here on LIDs are of groups
 
 constexpr Field kNodeType = named(kNodeInfoFields, "infiniband.nodeinfo.nodetype");

@@ -31,6 +31,11 @@ std::string part_words(const Row& row) {
     const auto parts = parts_of(row.operation);
     return parts ? duration_text((*parts).*Part) : std::string();
 }
+// As each protocol's tools print it: command IDs of 16 bits in decimal, longer tags in hexadecimal.
+std::string tag_words(const Row& row) {
+    const std::uint64_t tag = row.operation.tag;
+    return tag <= UINT16_MAX ? std::to_string(tag) : fmt::format("0x{:x}", tag);
+}
 Cell frame(FrameIndex index) { return index == FrameIndex{} ? Cell{} : number(index); }
 
 using Column = TableColumn<Row>;
@@ -44,7 +49,7 @@ constexpr std::array kColumns{
     Column{"protocol", "protocol", Side::left, [](const Row& row) { return text_cell(info(row.operation.protocol).word); }},
     Column{"operation", "operation", Side::left,
            [](const Row& row) { return text_cell(operation_name(row.operation.protocol, row.operation.code)); }},
-    Column{"tag", "tag", Side::right, [](const Row& row) { return number(row.operation.tag); }},
+    Column{"tag", "tag", Side::right, [](const Row& row) { return number(row.operation.tag); }, tag_words},
     Column{"subject", "about", Side::left, [](const Row& row) { return text_cell(subject_text(row.operation)); }},
     Column{"bytes", "bytes", Side::right, [](const Row& row) { return number(moved_bytes(row.operation)); }},
     Column{"asked_bytes", "", Side::right, [](const Row& row) { return number(row.operation.bytes); }},
