@@ -87,9 +87,9 @@ Block immediate(std::uint32_t msn, std::uint64_t value) {
 
 Block terminate(std::uint8_t layer, std::uint8_t type, std::uint8_t code, std::uint8_t headers, Bytes rest) {
     Block made;
-    put(made, layer << 4 | type, 1);
+    put(made, std::uint64_t{layer} << 4 | type, 1);
     put(made, code, 1);
-    put(made, headers << 5, 1);
+    put(made, std::uint64_t{headers} << 5, 1);
     put(made, 0, 1);
     put(made, rest);
     return untagged(7, 2, {}, made);

@@ -29,7 +29,7 @@ enum class RpcFamily : std::uint8_t {
 inline constexpr std::uint32_t kOtherProcedure = 0xff;  // one with a greater number
 [[nodiscard]] constexpr OperationCode rpc_code(RpcFamily family, std::uint32_t number) {
     const std::uint32_t low = number < kOtherProcedure ? number : kOtherProcedure;
-    return static_cast<OperationCode>(std::to_underlying(family) << 8U | low);
+    return static_cast<OperationCode>(std::uint32_t{std::to_underlying(family)} << 8U | low);
 }
 [[nodiscard]] constexpr RpcFamily family_of(OperationCode code) { return static_cast<RpcFamily>(std::to_underlying(code) >> 8U); }
 [[nodiscard]] constexpr std::uint32_t number_of(OperationCode code) { return std::to_underlying(code) & 0xffU; }
