@@ -188,7 +188,7 @@ void append_pauses(std::string& out, const CongestionReport& congestion) {
 // "NCCL ring of 8 ranks, 95 % sure: 20 steps of 10 ms ...".
 std::string line_of(const Collective& collective) {
     const std::string library =
-        collective.library == CollectiveLibrary::unknown ? "" : fmt::format("{} ", transport::name(collective.library));
+        collective.made_by == CollectiveLibrary::unknown ? "" : fmt::format("{} ", transport::name(collective.made_by));
     std::string line =
         fmt::format("{}{} of {} over {}, {} % sure", library, transport::name(collective.pattern), counted(collective.ranks.size(), "rank"),
                     counted(collective.connections, "connection"), collective.certainty);

@@ -56,7 +56,7 @@ TEST_CASE("collectives: a ring of NCCL, its steps and its rates") {
         REQUIRE(report.collectives.size() == 1);
         const Collective& ring = report.collectives[0];
         CHECK(ring.pattern == CollectivePattern::ring);
-        CHECK(ring.library == CollectiveLibrary::nccl);
+        CHECK(ring.made_by == CollectiveLibrary::nccl);
         CHECK(ring.certainty > 90);
         CHECK(ring.ranks.size() == ranks);
         CHECK(ring.connections == ranks);
@@ -119,7 +119,7 @@ TEST_CASE("collectives: the whole analysis names the pattern, the straggler and 
     const Timeline timeline = traffic.timeline();
     CHECK(timeline.connections.size() == 4);
     REQUIRE(timeline.collectives.collectives.size() == 1);
-    CHECK(timeline.collectives.collectives[0].library == CollectiveLibrary::nccl);
+    CHECK(timeline.collectives.collectives[0].made_by == CollectiveLibrary::nccl);
     const auto found = std::ranges::find(timeline.findings, "collective-straggler", &Finding::id);
     REQUIRE(found != timeline.findings.end());
     CHECK(found->summary.find("NCCL ring of 4 ranks") != std::string::npos);
@@ -141,7 +141,7 @@ TEST_CASE("collectives: without a library the steps must be alike, and without s
     CollectiveTraffic steps = ring_traffic({.ranks = 8, .nccl = false});
     const CollectiveReport report = steps.report();
     REQUIRE(report.collectives.size() == 1);
-    CHECK(report.collectives[0].library == CollectiveLibrary::unknown);
+    CHECK(report.collectives[0].made_by == CollectiveLibrary::unknown);
     CHECK(report.collectives[0].certainty < 90);
     CHECK(report.collectives[0].steps.size() == 20);
 
@@ -202,7 +202,7 @@ TEST_CASE("collectives: two ranks of NCCL are a pair") {
     const CollectiveReport report = traffic.report();
     REQUIRE(report.collectives.size() == 1);
     CHECK(report.collectives[0].pattern == CollectivePattern::pair);
-    CHECK(report.collectives[0].library == CollectiveLibrary::nccl);
+    CHECK(report.collectives[0].made_by == CollectiveLibrary::nccl);
     CHECK(report.collectives[0].steps.size() == 10);
 }
 

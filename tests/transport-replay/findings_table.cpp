@@ -155,7 +155,7 @@ void waits(Timeline& timeline, std::int64_t since) {
 Collective& collective(Timeline& timeline) {
     Collective& made = timeline.collectives.collectives.emplace_back();
     made.pattern = CollectivePattern::ring;
-    made.library = CollectiveLibrary::nccl;
+    made.made_by = CollectiveLibrary::nccl;
     for (unsigned last = 1; last <= 4; ++last) made.ranks.push_back({.address = host(last), .sent = 1 << 20, .received = 1 << 20});
     made.steps.resize(20);
     for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});

@@ -88,7 +88,7 @@ struct CollectiveIncast {
 
 struct Collective {
     CollectivePattern pattern{};
-    CollectiveLibrary library{};
+    CollectiveLibrary made_by{};
     std::uint8_t certainty = 0;  // percent
     std::uint64_t connections = 0;
     std::vector<CollectiveRank> ranks;  // by address

@@ -121,7 +121,7 @@ void CollectiveTracker::count_connections(Collective& collective) const {
     }
     const auto most = std::ranges::max_element(votes.begin() + 1, votes.end());
     constexpr std::uint64_t kEnough = 4;  // one in so many: not every queue pair of a connection has offers
-    if (*most != 0 && *most * kEnough >= collective.connections) collective.library = static_cast<CollectiveLibrary>(most - votes.begin());
+    if (*most != 0 && *most * kEnough >= collective.connections) collective.made_by = static_cast<CollectiveLibrary>(most - votes.begin());
 }
 
 // How fast each rank sends while it sends.
@@ -199,7 +199,7 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
     const auto ranks = static_cast<std::uint32_t>(collective.ranks.size());
     const auto shape = shape_of(ranks, edges);
     count_connections(collective);
-    const bool library = collective.library != CollectiveLibrary::unknown;
+    const bool library = collective.made_by != CollectiveLibrary::unknown;
     if (!library && (!shape || ranks < kFewestByShape)) return std::nullopt;
     collective.pattern = shape.value_or(CollectivePattern::in_part);
     collective.steps = steps_of(own, ranks);

@@ -10,7 +10,7 @@ namespace {
 
 // "NCCL ring of 8 ranks".
 std::string what(const Collective& collective) {
-    const std::string_view library = collective.library == CollectiveLibrary::unknown ? "" : name(collective.library);
+    const std::string_view library = collective.made_by == CollectiveLibrary::unknown ? "" : name(collective.made_by);
     return fmt::format("{}{}{} of {}", library, library.empty() ? "" : " ", name(collective.pattern),
                        counted(collective.ranks.size(), "rank"));
 }

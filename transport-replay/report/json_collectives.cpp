@@ -68,7 +68,7 @@ void add_incast(Document& document, const Collective& collective) {
 
 void add_collective(Document& document, const Collective& collective) {
     document.add("pattern", name(collective.pattern));
-    document.add("library", name(collective.library));
+    document.add("library", name(collective.made_by));
     document.add("certainty_percent", collective.certainty);
     document.add("connections", collective.connections);
     document.add("bytes", collective.bytes);
