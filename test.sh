@@ -108,7 +108,7 @@ part_interop() {
     tests/lab/agent_case || { code=$?; [[ $code == 77 ]] || return 1; }
     [[ $interop == all ]] || return 0
     code=0
-    tests/lab/upper || { code=$?; [[ $code == 77 ]] || return 1; }
+    tests/lab/ulp || { code=$?; [[ $code == 77 ]] || return 1; }
     code=0
     tests/lab/conform || { code=$?; [[ $code == 77 ]]; }
 }

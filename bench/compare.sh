@@ -55,7 +55,7 @@ for ((round = 1; round <= rounds; ++round)); do
     field all_s <"$samples/window.$round" >>"$samples/window-large"
     take headers "$bin/bench_analyze" "$headers"
     take many "$bin/bench_analyze" "$many"
-    "$bin/bench_upper" "$nvme" nvme 1 | field ratio >>"$samples/upper"
+    "$bin/bench_ulp" "$nvme" nvme 1 | field ratio >>"$samples/ulp"
     clock analyze-many "$bin/qpscope" analyze "$many"
     clock check-many "$bin/qpscope" check --fail-on never "$many"
     if ((round <= rival_rounds)); then
@@ -118,7 +118,7 @@ target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)
 target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
 target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5
 target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 500
-target "analyse with NVMe / without, 4 KiB reads" "$(median "$samples/upper")" "" "<=" 1.25
+target "analyse with NVMe / without, 4 KiB reads" "$(median "$samples/ulp")" "" "<=" 1.25
 target "qpscope check / qpscope analyze, 1 KiB" "$(ratio check-large analyze-large)" "" "<=" 1.5
 target "check / analyze, 100,000 queue pairs" "$(ratio check-many analyze-many)" "" "<=" 1.5
 target "the window / qpscope analyze, 1 KiB" "$(ratio window-large analyze-large)" "" "<=" 1.3

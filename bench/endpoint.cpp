@@ -4,7 +4,7 @@
 // of its own. Prints WRITEs of 64 KiB at path MTU 4096 and 1024: rates, and the processor time that a packet costs either side,
 // which holds on a busy machine too; then round trips of 8 bytes by SEND, polling, and those of raw packet sockets over the same
 // veth, in turns, with their ratio.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 

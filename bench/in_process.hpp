@@ -3,7 +3,7 @@
 
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <algorithm>
 #include <optional>

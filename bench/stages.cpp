@@ -4,11 +4,11 @@
 // and each tracker alone over the same observations, a batch at a time. For files that bench_generate wrote.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/cm_ladder.hpp>
-#include <transport-replay/congestion.hpp>
-#include <transport-replay/quality.hpp>
-#include <transport-replay/tracker.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
 #include <array>

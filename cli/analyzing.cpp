@@ -1,7 +1,7 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
 #include "analyzing.hpp"
 
-#include <transport-replay/observation_batch.hpp>
+#include <transport-replay/analysis/observation_batch.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -80,7 +80,7 @@ private:
                 if (!rehearsing_) ended_.push_back({connection, requester, message});
             };
         if (listening_.operation)
-            settings.operation = [this](const UpperOperation& operation) {
+            settings.operation = [this](const UlpOperation& operation) {
                 if (!rehearsing_) operations_.push_back(operation);
             };
         return settings;
@@ -88,14 +88,14 @@ private:
     void hand_on() {
         for (const Ended& each : ended_) listening_.message(each.connection, each.requester, each.message);
         ended_.clear();
-        for (const UpperOperation& each : operations_) listening_.operation(each);
+        for (const UlpOperation& each : operations_) listening_.operation(each);
         operations_.clear();
     }
 
     const Options& options_;
     const Listening& listening_;
     std::vector<Ended> ended_;
-    std::vector<UpperOperation> operations_;
+    std::vector<UlpOperation> operations_;
     Analysis analysis_;
     Drops drops_;
     bool rehearsing_ = false;
@@ -117,7 +117,7 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
     Analyzed analyzed;
     Analyst analyst(options, listening);
     std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
-    if (filter.needs_annotation()) annotator.emplace(known_before(options, filter.needs_upper() ? LookAhead::all : LookAhead::none).hints);
+    if (filter.needs_annotation()) annotator.emplace(known_before(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none).hints);
     std::uint64_t frames = 0;  // of the inputs before
     analyzed.code = for_each_input(options, [&](Input& input, Progress& progress) {
         analyzed.any = true;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <dissect/filter/filter.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <functional>
 #include <string_view>
@@ -21,7 +21,7 @@ struct Listening {
     // Each message when nothing more can happen to it, after the packet that ended it.
     std::function<void(transport::ConnectionId, transport::End requester, const transport::Message&)> message{};
     // Each operation of an upper protocol when it ended, after the packet that ended it.
-    std::function<void(const transport::UpperOperation&)> operation{};
+    std::function<void(const transport::UlpOperation&)> operation{};
     // For who needs more of a packet than its observation: in any thread, what each batch is made of, in one of `slots`. Then, with
     // the others: each packet that was analysed, by its place in the batch.
     std::function<void(std::size_t slots)> slots{};

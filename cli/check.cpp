@@ -1,6 +1,6 @@
 // `check`: every rule that a capture alone can decide, with its verdict.
-#include <transport-replay/conformance/passive/passive_suite.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "report.hpp"
 #include "verdicts.hpp"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace qps::cli {
 
@@ -32,15 +33,9 @@ struct FactBatch {
     }
 };
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string all;
-    for (const std::string& each : names) all += all.empty() ? each : fmt::format(", {}", each);
-    return all;
-}
-
 Report report_of(const Options& options, const Profile& profile, const Analyzed& analyzed, PassiveSuite& suite) {
     Report report;
-    report.subject = joined(input_names(options));
+    report.subject = fmt::format("{}", fmt::join(input_names(options), ", "));
     const transport::Timeline& timeline = analyzed.timeline;
     report.facts.push_back({"packets", grouped(timeline.packets)});
     report.facts.push_back({"connections", grouped(timeline.connections.size())});

@@ -1,7 +1,7 @@
 // What a user may ask of `check`, and of whatever else gives verdicts.
 #pragma once
 
-#include <transport-replay/conformance/catalogue.hpp>
+#include <transport-replay/checks/catalogue.hpp>
 
 #include <optional>
 #include <string>

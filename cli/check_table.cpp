@@ -1,6 +1,6 @@
 #include "check_table.hpp"
 
-#include <transport-replay/conformance/report/counts.hpp>
+#include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace transport::conformance;
 
 namespace {
 
-constexpr std::size_t kIndent = 8;       // behind "FMT-01  "
+constexpr std::size_t kCheckIndent = 8;       // behind "FMT-01  "
 constexpr std::size_t kFramesShown = 8;  // machine formats have all of the evidence
 
 struct VerdictLook {
@@ -53,21 +53,21 @@ void append_short(std::string& out, const CheckResult& result) {
     const CheckRow& check = *result.check;
     const std::string why = result.verdict == Verdict::pass ? fmt::format("{} ({} looked at)", check.stimulus, grouped(result.examined))
                                                             : fmt::format("{}: {}", check.stimulus, result.reason);
-    append_wrapped(out, fmt::format("{:<{}}", check.id, kIndent), kIndent, why);
+    append_wrapped(out, fmt::format("{:<{}}", check.id, kCheckIndent), kCheckIndent, why);
 }
 
 void append_long(std::string& out, const CheckResult& result, const VerdictLook& look, bool color) {
-    append_toned(out, color ? look.tone : Tone::plain, fmt::format("{:<{}}", result.check->id, kIndent));
+    append_toned(out, color ? look.tone : Tone::plain, fmt::format("{:<{}}", result.check->id, kCheckIndent));
     std::string rest;
-    append_wrapped(rest, std::string(kIndent, ' '), kIndent, result.reason);
-    out += rest.substr(kIndent);
-    append_wrapped(out, std::string(kIndent, ' '), kIndent, fmt::format("expected: {}", result.check->expected));
-    append_wrapped(out, std::string(kIndent, ' '), kIndent, evidence(result));
+    append_wrapped(rest, std::string(kCheckIndent, ' '), kCheckIndent, result.reason);
+    out += rest.substr(kCheckIndent);
+    append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent, fmt::format("expected: {}", result.check->expected));
+    append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent, evidence(result));
     if (result.detail.empty()) return;
     std::string_view lines = result.detail;
     while (!lines.empty()) {
         const std::size_t end = std::min(lines.find('\n'), lines.size());
-        out += fmt::format("{:{}}{}\n", "", kIndent, lines.substr(0, end));
+        out += fmt::format("{:{}}{}\n", "", kCheckIndent, lines.substr(0, end));
         lines.remove_prefix(std::min(end + 1, lines.size()));
     }
 }
@@ -101,12 +101,12 @@ void append_comparison(std::string& out, const Comparison& comparison, bool colo
     const auto word = [](std::optional<Verdict> verdict) { return verdict ? name(*verdict) : std::string_view("not checked"); };
     for (const Change& change : comparison.changes) {
         const Tone tone = change.kind == ChangeKind::broken ? look_of(Verdict::fail).tone : Tone::plain;
-        append_toned(out, color ? tone : Tone::plain, fmt::format("{:<{}}", change.check->id, kIndent));
+        append_toned(out, color ? tone : Tone::plain, fmt::format("{:<{}}", change.check->id, kCheckIndent));
         std::string rest;
         append_wrapped(
-            rest, std::string(kIndent, ' '), kIndent,
+            rest, std::string(kCheckIndent, ' '), kCheckIndent,
             fmt::format("{} -> {}{}{}", word(change.before), word(change.after), change.reason.empty() ? "" : ": ", change.reason));
-        out += rest.substr(kIndent);
+        out += rest.substr(kCheckIndent);
     }
     out += fmt::format("{}{} the same\n", comparison.changes.empty() ? "nothing changed; " : "", counted(comparison.same, "verdict"));
 }

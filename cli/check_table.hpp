@@ -1,7 +1,7 @@
 // Verdicts on a terminal: what failed first, then what is open, then a line of counts.
 #pragma once
 
-#include <transport-replay/conformance/report/comparison.hpp>
+#include <transport-replay/checks/report/comparison.hpp>
 
 #include <string>
 

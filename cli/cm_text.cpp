@@ -1,7 +1,7 @@
 // Connection attempts on a terminal.
 #include "cm_text.hpp"
 
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -17,10 +17,10 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kIndent = 4;
+constexpr std::size_t kCmIndent = 4;
 
-void append_line(std::string& out, std::string_view words) {
-    if (!words.empty()) append_wrapped(out, std::string(kIndent, ' '), kIndent, words);
+void append_cm_line(std::string& out, std::string_view words) {
+    if (!words.empty()) append_wrapped(out, std::string(kCmIndent, ' '), kCmIndent, words);
 }
 
 void append_ladder(std::string& out, const CmAttempt& attempt, bool color) {
@@ -45,14 +45,14 @@ void append_attempt(std::string& out, const CmAttempt& attempt, Instant start, b
     if (!attempt.ladder.empty()) out += fmt::format(", at {}", seconds_text(elapsed(start, attempt.ladder.front().time)));
     out += '\n';
     if (attempt.rejection) {
-        append_line(out, rejection_text(attempt));
-        append_line(out, private_data_text("REJ", attempt.rejection->private_data));
+        append_cm_line(out, rejection_text(attempt));
+        append_cm_line(out, private_data_text("REJ", attempt.rejection->private_data));
     }
-    append_line(out, ip_text(attempt));
-    append_line(out, fmt::format("{}", fmt::join(agreed_texts(attempt), ", ")));
-    append_line(out, private_data_text("active side", attempt.active.private_data));
-    append_line(out, private_data_text("passive side", attempt.passive.private_data));
-    append_line(out, remarks_text(attempt));
+    append_cm_line(out, ip_text(attempt));
+    append_cm_line(out, fmt::format("{}", fmt::join(agreed_texts(attempt), ", ")));
+    append_cm_line(out, private_data_text("active side", attempt.active.private_data));
+    append_cm_line(out, private_data_text("passive side", attempt.passive.private_data));
+    append_cm_line(out, remarks_text(attempt));
     append_ladder(out, attempt, color);
 }
 
@@ -60,9 +60,9 @@ void append_joins(std::string& out, const CmReport& report, Instant start) {
     if (report.joins.empty()) return;
     out += "multicast groups\n";
     for (const MulticastJoin& join : report.joins)
-        append_line(out, fmt::format("{:>8}  {:>12}  {}", std::to_underlying(join.frame), seconds_text(elapsed(start, join.time)),
+        append_cm_line(out, fmt::format("{:>8}  {:>12}  {}", std::to_underlying(join.frame), seconds_text(elapsed(start, join.time)),
                                      join_text(join)));
-    if (report.joins_dropped != 0) append_line(out, fmt::format("and {} more", grouped(report.joins_dropped)));
+    if (report.joins_dropped != 0) append_cm_line(out, fmt::format("and {} more", grouped(report.joins_dropped)));
 }
 
 }  // namespace qps::cli

@@ -145,10 +145,10 @@ bool needs_annotation(const std::vector<OutputColumn>& columns) {
     });
 }
 
-bool needs_upper(const std::vector<OutputColumn>& columns) {
+bool needs_ulp(const std::vector<OutputColumn>& columns) {
     return std::ranges::any_of(columns, [](const OutputColumn& column) {
         const auto* fields = std::get_if<Column>(&column.what);
-        return fields != nullptr && fields->needs_upper();
+        return fields != nullptr && fields->needs_ulp();
     });
 }
 

@@ -136,7 +136,7 @@ ExitCode run_scripts(const Options& options, const std::vector<script::Script>& 
                                           .told = tell};
     for (const script::Script& each : scripts) settings.scripts.push_back(&each);
     auto program = stage::make_script_program(std::move(settings));
-    if (!program) return told({ExitCode::unreadable, program.error()});
+    if (!program) return fail({ExitCode::unreadable, program.error()});
     const ExitCode acted = act(options, *program);
     telling.finish();
     const bool bad = telling.count(Verdict::fail) + telling.count(Verdict::inconclusive) > 0;
@@ -152,15 +152,15 @@ ExitCode run_conform(const Options& options) {
     if (conform.scripts.empty()) return conform.list ? list_suite(options) : run_suite(options);
     const CheckOptions& check = options.check;
     if (check.format != CheckFormat::table && check.format != CheckFormat::json)
-        return told({ExitCode::usage, "what came of scripts is a table, or json"});
+        return fail({ExitCode::usage, "what came of scripts is a table, or json"});
     if (!check.only.empty() || !check.profile.empty() || !check.compare.empty())
-        return told({ExitCode::usage, "--only, --profile and --compare are of the suite: leave --script out"});
+        return fail({ExitCode::usage, "--only, --profile and --compare are of the suite: leave --script out"});
     const auto scripts = read_scripts(conform);
-    if (!scripts) return told(scripts.error());
+    if (!scripts) return fail(scripts.error());
     Output output(options);
     if (!output.ok()) return finish(output);
     if (conform.list) return list(*scripts, output);
-    if (!conform.device) return told({ExitCode::usage, "name the device under test with --dut"});
+    if (!conform.device) return fail({ExitCode::usage, "name the device under test with --dut"});
     return run_scripts(options, *scripts, output);
 }
 

@@ -1,7 +1,7 @@
 // What a user may ask of `conform`: which scripts, or the suite, with which device.
 #pragma once
 
-#include <transport-replay/address.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <cstdint>
 #include <optional>

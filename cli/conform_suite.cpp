@@ -1,5 +1,5 @@
 // `conform` without a script: every active check against a device, who decides which check, and which scripts there are.
-#include <transport-replay/conformance/report/counts.hpp>
+#include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/conformance/suite/builtin_scripts.hpp>
 #include <transport-replay/conformance/suite/coverage.hpp>
 #include <transport-replay/conformance/suite/suite_program.hpp>
@@ -123,18 +123,18 @@ void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows
 
 ExitCode run_suite(const Options& options) {
     if (!options.conform.device)
-        return told({ExitCode::usage, "name the device under test with --dut; or see --script, --list, --coverage"});
+        return fail({ExitCode::usage, "name the device under test with --dut; or see --script, --list, --coverage"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
     const auto scripts = builtin(options);
-    if (!scripts) return told(scripts.error());
+    if (!scripts) return fail(scripts.error());
     Output output(options);
     if (!output.ok()) return finish(output);
     Watching watching(options);
     auto settings = settings_of(options, *measures, *scripts);
     settings.suite.told = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
-    if (!made) return told({ExitCode::unreadable, made.error()});
+    if (!made) return fail({ExitCode::unreadable, made.error()});
     const ExitCode acted = act(options, made->program);
     ExitCode code = worse(acted, watching.code());
     const Report report = made->suite->take_report();
@@ -149,7 +149,7 @@ ExitCode run_suite(const Options& options) {
 
 ExitCode list_suite(const Options& options) {
     const auto scripts = builtin(options);
-    if (!scripts) return told(scripts.error());
+    if (!scripts) return fail(scripts.error());
     Output output(options);
     std::string text;
     for (const script::Script& each : *scripts)
@@ -160,9 +160,9 @@ ExitCode list_suite(const Options& options) {
 
 ExitCode show_coverage(const Options& options) {
     const CheckFormat format = options.check.format;
-    if (format != CheckFormat::table && format != CheckFormat::json) return told({ExitCode::usage, "--coverage is a table, or json"});
+    if (format != CheckFormat::table && format != CheckFormat::json) return fail({ExitCode::usage, "--coverage is a table, or json"});
     const auto scripts = builtin(options);
-    if (!scripts) return told(scripts.error());
+    if (!scripts) return fail(scripts.error());
     auto rows = coverage(*scripts);
     std::erase_if(rows, [&](const CoverageRow& row) { return !is_wanted_check(options.check, *row.check); });
     Output output(options);

@@ -9,11 +9,6 @@ namespace qps::cli {
 
 using namespace transport::conformance;
 
-ExitCode told(const Failure& failure) {
-    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
-    return failure.code;
-}
-
 std::vector<std::string> defined_names(const ConformOptions& options) {
     std::vector<std::string> names;
     for (const ConformVariable& each : options.defined) names.push_back(each.name);
@@ -35,15 +30,15 @@ std::uint16_t agent_port(const ConformOptions& options) { return options.agent_p
 ExitCode act(const Options& options, transport::live::Program& program) {
     const SteadyTime clock;
     auto opened = open_endpoint(options.live, clock.now());
-    if (!opened) return told(opened.error());
-    if (auto settled = settle(opened->endpoint, clock); !settled) return told(settled.error());
-    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return told({ExitCode::unreadable, begun.error()});
+    if (!opened) return fail(opened.error());
+    if (auto settled = settle(opened->endpoint, clock); !settled) return fail(settled.error());
+    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     const Ending ending = drive(opened->endpoint, program, options.live, clock, [](dissect::Instant) {});
     if (const auto problem = opened->endpoint.device().problem())
         fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
-            return told({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
+            return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
     if (ending == Ending::device_gone) return ExitCode::unreadable;
     return ending == Ending::interrupted ? ExitCode::interrupted : ExitCode::done;
 }

@@ -8,9 +8,6 @@
 
 namespace qps::cli {
 
-// Prints it.
-[[nodiscard]] ExitCode told(const Failure& failure);
-
 // Names of the variables that the options define.
 [[nodiscard]] std::vector<std::string> defined_names(const ConformOptions& options);
 // Of --dut and all that belongs to it; --dut is there.

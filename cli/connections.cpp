@@ -24,7 +24,7 @@ void show_candidates(const Options& options, const transport::Timeline& timeline
     for (const Candidate& candidate : candidates_for(line, timeline)) {
         if (!wanted(options, candidate.connection)) continue;
         const ConnectionRow row{*timeline.find(candidate.connection), over.contains(candidate.connection), candidate.reasons,
-                                timeline.upper.find(candidate.connection)};
+                                timeline.ulp.find(candidate.connection)};
         sheet.add(connection_columns(), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
@@ -37,7 +37,7 @@ void show_all(const Options& options, const transport::Timeline& timeline, Sheet
     const auto over = given_up(timeline);
     for (const Connection& connection : timeline.connections) {
         if (!wanted(options, connection.uid)) continue;
-        const ConnectionRow row{connection, over.contains(connection.uid), {}, timeline.upper.find(connection.uid)};
+        const ConnectionRow row{connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid)};
         sheet.add(connection_columns(), row, tone_of(row));
     }
     if (timeline.connections.empty()) tell_none(options, "connections");

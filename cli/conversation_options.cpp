@@ -1,5 +1,7 @@
 #include "conversation_options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <charconv>
 #include <utility>
 

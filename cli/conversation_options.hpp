@@ -1,14 +1,18 @@
 // What a user may say of the replay of a recorded connection by one of its ends.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/live/replay/conversation_player.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace qps::cli {
 

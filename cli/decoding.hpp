@@ -4,7 +4,7 @@
 #include <dissect/filter/filter.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
-#include <transport-replay/annotator.hpp>
+#include <transport-replay/analysis/annotator.hpp>
 
 #include <functional>
 #include <optional>

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
-#include <dissect/ulp/upper.hpp>
-#include <transport-replay/observation_batch.hpp>
+#include <dissect/ulp/ulp.hpp>
+#include <transport-replay/analysis/observation_batch.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -20,22 +20,22 @@ using namespace transport;
 
 std::string protocol_words(bool with_none) {
     std::string words;
-    for (const UpperRow& row : upper_rows()) {
-        if (row.protocol == UpperProtocol::none && !with_none) continue;
+    for (const UlpRow& row : ulp_rows()) {
+        if (row.protocol == UlpProtocol::none && !with_none) continue;
         words += fmt::format("{}{}", words.empty() ? "" : ", ", row.word);
     }
     return words;
 }
 
-std::expected<UpperProtocol, std::string> read_protocol(std::string_view word) {
-    if (const auto protocol = upper_protocol(word)) return *protocol;
+std::expected<UlpProtocol, std::string> read_protocol(std::string_view word) {
+    if (const auto protocol = ulp_protocol(word)) return *protocol;
     return std::unexpected(fmt::format("\"{}\" is no protocol that is known; there are {}", word, protocol_words(true)));
 }
 
 namespace {
 
 // "3=nvme"
-void take_hint(UpperHints& hints, const std::string& text) {
+void take_hint(UlpHints& hints, const std::string& text) {
     const std::size_t equals = text.find('=');
     std::uint32_t uid = 0;
     const char* end = text.data() + std::min(equals, text.size());
@@ -104,10 +104,10 @@ bool read_through(const Options& options, Analysis& analysis, std::uint64_t most
 
 // Set-ups tell of protocols too, also where no connection came about.
 bool has_any(const transport::Timeline& timeline) {
-    if (!timeline.upper.conversations.empty()) return true;
-    const UpperTracker words{{}};
+    if (!timeline.ulp.conversations.empty()) return true;
+    const UlpTracker words{{}};
     return std::ranges::any_of(timeline.cm.attempts,
-                               [&](const CmAttempt& attempt) { return words.protocol_of(attempt) != UpperProtocol::none; });
+                               [&](const CmAttempt& attempt) { return words.protocol_of(attempt) != UlpProtocol::none; });
 }
 
 }  // namespace

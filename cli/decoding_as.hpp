@@ -2,7 +2,7 @@
 // twice, so that packets before the one that settled it are decoded too.
 #pragma once
 
-#include <transport-replay/upper/upper_hints.hpp>
+#include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <expected>
 #include <string>
@@ -19,7 +19,7 @@ namespace qps::cli {
 // "nvme, iser, srp, ...": what users may type; with "none" or without.
 [[nodiscard]] std::string protocol_words(bool with_none);
 // Errors: a sentence with the words that there are.
-[[nodiscard]] std::expected<transport::UpperProtocol, std::string> read_protocol(std::string_view word);
+[[nodiscard]] std::expected<transport::UlpProtocol, std::string> read_protocol(std::string_view word);
 
 // --decode-as UID=WORD
 void add_decode_as(CLI::App& app, Options& options);
@@ -33,7 +33,7 @@ enum class LookAhead {
 };
 
 struct KnownBefore {
-    transport::UpperHints hints;
+    transport::UlpHints hints;
     bool any = false;  // there is an upper protocol to decode
 };
 [[nodiscard]] KnownBefore known_before(const Options& options, LookAhead look_ahead);

@@ -1,6 +1,6 @@
 #include "driving.hpp"
 
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
@@ -159,6 +159,11 @@ void sleep_on(int descriptor, std::optional<Duration> longest, const std::vector
 }
 
 }  // namespace
+
+ExitCode fail(const Failure& failure) {
+    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
+    return failure.code;
+}
 
 std::expected<OpenDevice, Failure> open_device(const LiveOptions& options) {
     auto bare = open_bare(options);

@@ -23,6 +23,8 @@ struct Failure {
     ExitCode code = ExitCode::unreadable;
     std::string sentence;
 };
+// Prints the sentence; returns the code.
+[[nodiscard]] ExitCode fail(const Failure& failure);
 
 // The device with everything the options wrap around it: faults, then the capture, then the trace.
 struct OpenDevice {

@@ -1,6 +1,6 @@
 // `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions, groups, counters
 // that moved, events, and what was asked and answered.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
@@ -19,10 +19,10 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kIndent = 4;
+constexpr std::size_t kFabricIndent = 4;
 constexpr std::size_t kMostTroubles = 50;  // requests without a good answer that a terminal shows
 
-void append_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kIndent, ' '), kIndent, words); }
+void append_fabric_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kFabricIndent, ' '), kFabricIndent, words); }
 
 // A heading and a line for each, where there are any.
 template <class Range, class Words>
@@ -33,7 +33,7 @@ void append_section(std::string& out, std::string_view heading, const Range& ran
         if (line.empty()) continue;
         if (first) out += fmt::format("\n{}\n", heading);
         first = false;
-        append_line(out, line);
+        append_fabric_line(out, line);
     }
 }
 
@@ -58,7 +58,7 @@ void append_requests(std::string& out, const ManagementReport& report) {
         if (well || ++troubles > kMostTroubles) return std::string();
         return fmt::format("{:>8}  {}", std::to_underlying(exchange.request), exchange_text(exchange));
     });
-    if (troubles > kMostTroubles) append_line(out, fmt::format("and {} more", grouped(troubles - kMostTroubles)));
+    if (troubles > kMostTroubles) append_fabric_line(out, fmt::format("and {} more", grouped(troubles - kMostTroubles)));
 }
 
 void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {

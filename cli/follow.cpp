@@ -2,13 +2,13 @@
 // that each belongs to, and on request as field trees.
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
-#include <dissect/ulp/upper.hpp>
-#include <transport-replay/instant.hpp>
-#include <transport-replay/payload_store.hpp>
+#include <dissect/ulp/ulp.hpp>
+#include <transport-replay/model/instant.hpp>
+#include <transport-replay/tracking/payload_store.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 #include <transport-replay/report/verbs.hpp>
 
 #include <cstdio>
@@ -43,7 +43,7 @@ public:
         if (!is_followed(story.connection)) return;
         ends_.learn(observation, story);
         store_.keep(observation, story);
-        if (story.upper.protocol != UpperProtocol::none) hints_[static_cast<std::size_t>(story.from)] = story.upper;
+        if (story.ulp.protocol != UlpProtocol::none) hints_[static_cast<std::size_t>(story.from)] = story.ulp;
     }
 
     void message(ConnectionId connection, End requester, const Message& message) {
@@ -92,7 +92,7 @@ private:
                              seconds_text(elapsed(start_.value_or(Instant{}), message.first_time)), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
                              psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
-        if (message.upper) text_ += fmt::format("    {}\n", label_text(*message.upper));
+        if (message.ulp) text_ += fmt::format("    {}\n", label_text(*message.ulp));
         if (const Packet* decoded = decoded_message(requester, message, payload)) append_tree(text_, *decoded);
         else append_hex_dump(text_, payload.bytes);
         text_ += '\n';
@@ -100,13 +100,13 @@ private:
 
     // A message of a protocol that is known; nothing where it is not, or where nobody asked for it.
     const Packet* decoded_message(End requester, const Message& message, const MessagePayload& payload) {
-        const UpperHint& hint = hints_[static_cast<std::size_t>(requester)];
-        if (!options_.decode || message.verb != Verb::send || hint.protocol == UpperProtocol::none) return nullptr;
+        const UlpHint& hint = hints_[static_cast<std::size_t>(requester)];
+        if (!options_.decode || message.verb != Verb::send || hint.protocol == UlpProtocol::none) return nullptr;
         decode_message(payload.bytes, hint, decoded_);
         return &decoded_;
     }
 
-    void add_operation(const UpperLabel& label) {
+    void add_operation(const UlpLabel& label) {
         document_.add("protocol", info(label.protocol).word);
         document_.add("operation", operation_name(label.protocol, label.code));
         document_.add("operation_tag", label.tag);
@@ -130,7 +130,7 @@ private:
         document_.add("missing_bytes", payload.missing_bytes);
         document_.add("cut_bytes", payload.cut_bytes);
         document_.add("payload", hex);
-        if (message.upper) add_operation(*message.upper);
+        if (message.ulp) add_operation(*message.ulp);
         if (const Packet* decoded = decoded_message(requester, message, payload)) {
             std::string json;
             append_json(json, *decoded);
@@ -163,7 +163,7 @@ private:
     Document document_;
     PayloadStore store_;
     KnownEnds ends_;
-    std::array<UpperHint, 2> hints_;  // of what each end sends
+    std::array<UlpHint, 2> hints_;  // of what each end sends
     Packet decoded_;                  // the message asked for last
     std::optional<Instant> start_;
     std::uint64_t number_ = 0;

@@ -24,7 +24,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int kSchema = 1;
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 // The link types of a capture; a file of many has the first few named.
 std::string link_names(const Input& input) {
@@ -267,7 +266,7 @@ ExitCode run_info(const Options& options) {
     if (!filter) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation())
-        annotator.emplace(known_before(options, filter->needs_upper() ? LookAhead::all : LookAhead::none).hints);
+        annotator.emplace(known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::none).hints);
     Output output(options);
     if (!output.ok()) return finish(output);
     Reports reports(options, output);

@@ -4,7 +4,7 @@
 
 #include <dissect/capture/bpf.hpp>
 #include <dissect/capture/capture_file.hpp>
-#include <transport-replay/live/listener.hpp>
+#include <transport-replay/capture/listener.hpp>
 
 #include <expected>
 #include <functional>

@@ -2,8 +2,8 @@
 // commands that speak on a wire.
 #pragma once
 
-#include <transport-replay/address.hpp>
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/model/address.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 #include <cstdint>
 #include <optional>

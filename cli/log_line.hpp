@@ -3,7 +3,7 @@
 // what is not recognised is passed over.
 #pragma once
 
-#include <transport-replay/address.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <optional>
 #include <string>

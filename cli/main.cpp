@@ -215,28 +215,28 @@ constexpr std::string_view kDefaultCommand = "analyze";
 constexpr int kMostJobs = 1024;
 
 template <class T>
-struct Choice {
+struct NamedValue {
     std::string_view name;
     T value;
 };
 constexpr std::array kFormats{
-    Choice{"table", OutputFormat::table}, Choice{"json", OutputFormat::json}, Choice{"ndjson", OutputFormat::ndjson},
-    Choice{"csv", OutputFormat::csv},     Choice{"tsv", OutputFormat::tsv},
+    NamedValue{"table", OutputFormat::table}, NamedValue{"json", OutputFormat::json}, NamedValue{"ndjson", OutputFormat::ndjson},
+    NamedValue{"csv", OutputFormat::csv},     NamedValue{"tsv", OutputFormat::tsv},
 };
-constexpr std::array kSeverities{Choice{"note", std::optional{Severity::note}}, Choice{"warning", std::optional{Severity::warning}},
-                                 Choice{"error", std::optional{Severity::error}}};
-constexpr std::array kEnds{Choice{"a", Whose::a}, Choice{"b", Whose::b}, Choice{"both", Whose::both}};
-constexpr std::array kWhens{Choice{"auto", When::automatic}, Choice{"always", When::always}, Choice{"never", When::never}};
+constexpr std::array kSeverities{NamedValue{"note", std::optional{Severity::note}}, NamedValue{"warning", std::optional{Severity::warning}},
+                                 NamedValue{"error", std::optional{Severity::error}}};
+constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
+constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always}, NamedValue{"never", ColorMode::never}};
 
 // Adds an option that takes one of a few words.
 template <class T, std::size_t N>
-void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<Choice<T>, N>& choices,
+void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<NamedValue<T>, N>& choices,
                 const std::string& description) {
     const auto take = [&target, &choices](const std::string& text) {
-        const auto choice = std::ranges::find(choices, text, &Choice<T>::name);
+        const auto choice = std::ranges::find(choices, text, &NamedValue<T>::name);
         if (choice == choices.end()) {
             std::string all;
-            for (const Choice<T>& each : choices) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+            for (const NamedValue<T>& each : choices) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
             throw CLI::ValidationError(fmt::format("\"{}\" is none of {}", text, all));
         }
         target = choice->value;

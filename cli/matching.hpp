@@ -1,7 +1,7 @@
 // Which connections of a capture a line of a log may be about, best first, and why.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "operation_options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -22,7 +22,7 @@ bool same(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-bool OperationOptions::wants(const UpperOperation& operation) const {
+bool OperationOptions::wants(const UlpOperation& operation) const {
     if (!protocols.empty() && std::ranges::find(protocols, operation.protocol) == protocols.end()) return false;
     if (only_bad && !is_bad(operation)) return false;
     if (slower_than) {

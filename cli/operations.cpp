@@ -1,8 +1,8 @@
 // `operations`: what upper protocols asked for: sums of each kind and the slowest ones, or a row each.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/operations.hpp>
-#include <transport-replay/upper/operation_sums.hpp>
+#include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +34,7 @@ public:
         ends_.learn(observation, story);
     }
 
-    void operation(const UpperOperation& ended) {
+    void operation(const UlpOperation& ended) {
         if (!wanted(options_, ended.connection) || !options_.operations.wants(ended)) return;
         ++count_;
         if (options_.operations.list) return show(ended);
@@ -59,7 +59,7 @@ public:
 private:
     Sheet& sheet() { return sheet_ ? *sheet_ : sheet_.emplace(options_, output_, "operations", operation_columns()); }
 
-    void show(const UpperOperation& ended) {
+    void show(const UlpOperation& ended) {
         const ReportedOperation row{ended, ends_.end(ended.connection, ended.requester),
                                     ends_.end(ended.connection, other(ended.requester)), start_.value_or(Instant{})};
         sheet().add(operation_columns(), row, tone_of(ended));
@@ -77,13 +77,13 @@ private:
         }
         sums.end();
         if (options_.format != OutputFormat::table || count_ == 0) return;
-        std::vector<UpperOperation> slowest;
+        std::vector<UlpOperation> slowest;
         for (const OperationSum& sum : sums_) slowest.insert(slowest.end(), sum.slowest.begin(), sum.slowest.end());
-        std::ranges::stable_sort(slowest, std::greater{}, [](const UpperOperation& one) { return elapsed(one.asked, one.answered); });
+        std::ranges::stable_sort(slowest, std::greater{}, [](const UlpOperation& one) { return elapsed(one.asked, one.answered); });
         if (slowest.size() > kSlowestShown) slowest.resize(kSlowestShown);
         if (slowest.empty()) return;
         output_.write("\nthe slowest:\n");
-        for (const UpperOperation& one : slowest) show(one);
+        for (const UlpOperation& one : slowest) show(one);
         sheet().end();
     }
 
@@ -93,7 +93,7 @@ private:
     std::optional<Instant> start_;
     std::optional<Sheet> sheet_;  // of single operations
     std::vector<OperationSum> sums_;
-    std::map<UpperProtocol, std::pair<Instant, Instant>> periods_;  // first asked, last answered
+    std::map<UlpProtocol, std::pair<Instant, Instant>> periods_;  // first asked, last answered
     std::uint64_t count_ = 0;
 };
 
@@ -107,7 +107,7 @@ ExitCode run_operations(const Options& options) {
     Operations operations(options, output);
     Listening listening;
     listening.packet = [&](const Observation& observation, const PacketStory& story) { operations.packet(observation, story); };
-    listening.operation = [&](const UpperOperation& ended) { operations.operation(ended); };
+    listening.operation = [&](const UlpOperation& ended) { operations.operation(ended); };
     listening.pause = [&] { operations.show_now(); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) operations.end();

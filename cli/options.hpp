@@ -2,9 +2,9 @@
 #pragma once
 
 #include <dissect/types.hpp>
-#include <transport-replay/finding.hpp>
+#include <transport-replay/model/finding.hpp>
 #include <transport-replay/report/format.hpp>
-#include <transport-replay/upper/upper_hints.hpp>
+#include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@
 namespace qps::cli {
 
 using transport::OutputFormat;
-enum class When { automatic, always, never };
+enum class ColorMode { automatic, always, never };
 enum class Whose { both, a, b };  // messages, by the end that asked for them
 
 struct Options {
@@ -37,7 +37,7 @@ struct Options {
     std::uint64_t count = 0;  // stop after so many packets; 0: all
     std::size_t jobs = 0;     // 0: as many as there are processors
     dissect::BitsPerSecond link_speed{};
-    When color = When::automatic;
+    ColorMode color = ColorMode::automatic;
     bool no_progress = false;
     bool quiet = false;
     bool long_report = false;  // info: of each of several captures
@@ -54,7 +54,7 @@ struct Options {
     bool raw = false;                                  // follow: bytes instead of text
     bool markdown = false;                             // findings: each as a ticket
     bool decode = false;                               // follow: messages of a known protocol as field trees
-    transport::UpperHints hints;                       // --decode-as
+    transport::UlpHints hints;                       // --decode-as
     OperationOptions operations;
 
     LiveOptions live;  // of the commands that speak on a wire

@@ -134,14 +134,14 @@ private:
     std::expected<void, OutputProblem> ok_;
 };
 
-ExitCode fail(const OutputProblem& problem, ExitCode code) {
+ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
     fmt::print(stderr, "qpscope: {}: {}\n", problem.file, problem.sentence);
     return code;
 }
 
 ExitCode copy_packets(const Options& options, const Filter& filter, transport::Annotator* annotator) {
     auto file = SavedCapture::open(options.capture, options.files);
-    if (!file) return fail(file.error(), is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+    if (!file) return fail_output(file.error(), is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
     PacketCopies copies(*file, options);
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
@@ -156,9 +156,9 @@ ExitCode copy_packets(const Options& options, const Filter& filter, transport::A
                     [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator});
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
-    if (!copies.ok()) return fail(copies.ok().error(), ExitCode::output_failed);
+    if (!copies.ok()) return fail_output(copies.ok().error(), ExitCode::output_failed);
     if (!opened) return code;  // no input: no file
-    if (const auto saved = file->commit(); !saved) return fail(saved.error(), ExitCode::output_failed);
+    if (const auto saved = file->commit(); !saved) return fail_output(saved.error(), ExitCode::output_failed);
     if (!options.quiet && options.capture != "-")
         fmt::print(stderr, "qpscope: {} packets written to {}\n", file->frames(), options.capture);
     return code;
@@ -171,9 +171,9 @@ ExitCode run_packets(const Options& options) {
     auto columns = columns_of(options);
     if (!filter || !columns) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
-    const bool upper = filter->needs_upper() || needs_upper(*columns);
+    const bool ulp = filter->needs_ulp() || needs_ulp(*columns);
     if (filter->needs_annotation() || needs_annotation(*columns) || !options.hints.empty())
-        annotator.emplace(known_before(options, upper ? LookAhead::all : LookAhead::none).hints);
+        annotator.emplace(known_before(options, ulp ? LookAhead::all : LookAhead::none).hints);
     if (!options.capture.empty()) return copy_packets(options, *filter, annotator ? &*annotator : nullptr);
     Output output(options);
     if (!output.ok()) return finish(output);

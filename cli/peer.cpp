@@ -1,5 +1,6 @@
 // `peer`: a live endpoint on a wire that runs one program: what happens as lines, what it came to at the end.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/conformance/agent/agent_program.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 
@@ -148,11 +149,6 @@ private:
     const SteadyTime& clock_;
 };
 
-ExitCode fail(const Failure& failure) {
-    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
-    return failure.code;
-}
-
 // Which way a program can be used that the user wants another way.
 std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& request) {
     if (request.target && !row.connects) return fmt::format("{} only serves: leave the address out", row.name);
@@ -191,12 +187,20 @@ ExitCode code_of(Ending ending, const ProgramRequest& request, const ProgramCoun
     return ExitCode::done;  // a server is ended by the user, and that is no failure
 }
 
+// All that `peer` can be: the programs of live peers, and the agent that stands in for one beside a device.
+std::vector<ProgramRow> all_programs() {
+    std::vector<ProgramRow> rows(programs().begin(), programs().end());
+    rows.push_back(transport::conformance::agent::agent_program());
+    return rows;
+}
+
 }  // namespace
 
 std::string program_list() {
     std::string text = "Programs:\n";
-    const std::size_t width = std::ranges::max(programs(), {}, [](const ProgramRow& row) { return row.name.size(); }).name.size() + 2;
-    for (const ProgramRow& row : programs())
+    const std::vector<ProgramRow> rows = all_programs();
+    const std::size_t width = std::ranges::max(rows, {}, [](const ProgramRow& row) { return row.name.size(); }).name.size() + 2;
+    for (const ProgramRow& row : rows)
         text += fmt::format("  {:<{}}{}{}\n", row.name, width, row.summary,
                             row.serves && row.connects ? ""
                             : row.serves               ? " (serves)"
@@ -205,8 +209,9 @@ std::string program_list() {
 }
 
 ExitCode run_peer(const Options& options) {
-    const ProgramRow* row = find_program(options.live.program);
-    if (row == nullptr) return fail({ExitCode::usage, fmt::format("there is no program \"{}\"\n{}", options.live.program, program_list())});
+    const std::vector<ProgramRow> rows = all_programs();
+    const auto row = std::ranges::find(rows, options.live.program, &ProgramRow::name);
+    if (row == rows.end()) return fail({ExitCode::usage, fmt::format("there is no program \"{}\"\n{}", options.live.program, program_list())});
     const ProgramRequest request = request_of(options.live);
     if (const auto wrong = misuse(*row, request)) return fail({ExitCode::usage, *wrong});
     auto program = row->make(request);

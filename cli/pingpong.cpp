@@ -22,11 +22,6 @@ using live::Endpoint;
 
 namespace {
 
-ExitCode fail(const Failure& failure) {
-    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
-    return failure.code;
-}
-
 std::string_view name_of(const PingpongRow& row) { return kPingpongModes[row.mode].name; }
 
 std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<std::string>& only) {

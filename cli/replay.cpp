@@ -26,7 +26,6 @@ using transport::counted;
 
 namespace {
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kSpin = 80'000;  // nanoseconds before its time from which on we wait for a frame awake
 
 // The time of day at the start, and how long that is ago by a clock that nobody sets.
@@ -213,13 +212,13 @@ std::string document(const Replay& replay) {
     return json.dump(2) + "\n";
 }
 
-ExitCode fail(const std::string& name, const std::string& sentence, ExitCode code) {
+ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitCode code) {
     fmt::print(stderr, "qpscope: {}: {}\n", name, sentence);
     return code;
 }
 
 // What is wrong with the options together; empty where nothing is.
-std::string_view contradiction(const Options& options) {
+std::string_view replay_contradiction(const Options& options) {
     if (options.conversation.any()) return "a recorded connection is played by one of its ends: --as requester or --as responder";
     if (options.files.empty()) return "name a capture file, or - for standard input";
     if (options.send_by.empty() && options.capture.empty()) return "say where the frames go: -i INTERFACE, or -w FILE";
@@ -235,7 +234,7 @@ std::string_view contradiction(const Options& options) {
 
 ExitCode run_replay(const Options& options) {
     if (options.conversation.part) return run_replay_conversation(options);
-    if (const std::string_view wrong = contradiction(options); !wrong.empty()) {
+    if (const std::string_view wrong = replay_contradiction(options); !wrong.empty()) {
         fmt::print(stderr, "qpscope: {}\nTry `qpscope replay --help`.\n", wrong);
         return ExitCode::usage;
     }
@@ -249,14 +248,14 @@ ExitCode run_replay(const Options& options) {
     if (!options.capture.empty()) {
         auto opened = SavedCapture::open(options.capture, options.files);
         if (!opened)
-            return fail(opened.error().file, opened.error().sentence,
+            return fail_replay(opened.error().file, opened.error().sentence,
                         is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
         saved.emplace(std::move(*opened));
     }
     Device device = NullDevice();
     if (!options.send_by.empty()) {
         auto ring = PacketRing::open({.interface = options.send_by, .receive = false});
-        if (!ring) return fail(ring.error().device, ring.error().sentence, ExitCode::output_failed);
+        if (!ring) return fail_replay(ring.error().device, ring.error().sentence, ExitCode::output_failed);
         device = std::move(*ring);
     }
     if (saved) device = CaptureTap(std::move(device), [&saved](const Frame& frame) { return saved->write(frame); });
@@ -274,10 +273,10 @@ ExitCode run_replay(const Options& options) {
     }
     replay.finish();
     if (const auto problem = replay.replayer().device().problem())
-        code = worse(code, fail(problem->device, problem->sentence, ExitCode::output_failed));
+        code = worse(code, fail_replay(problem->device, problem->sentence, ExitCode::output_failed));
     if (saved && !replay.broken())
         if (const auto committed = saved->commit(); !committed)
-            code = worse(code, fail(committed.error().file, committed.error().sentence, ExitCode::output_failed));
+            code = worse(code, fail_replay(committed.error().file, committed.error().sentence, ExitCode::output_failed));
     if (!options.quiet || options.format == OutputFormat::json)
         output.write(options.format == OutputFormat::json ? document(replay) : summary(options, replay));
     return worse(code, finish(output));

@@ -37,13 +37,13 @@ private:
     ConversationPlayer* player_;
 };
 
-ExitCode fail(ExitCode code, std::string_view sentence) {
+ExitCode fail_session(ExitCode code, std::string_view sentence) {
     fmt::print(stderr, "qpscope: {}\n", sentence);
     return code;
 }
 
 // What is wrong with the options together; empty where nothing is.
-std::string_view contradiction(const Options& options) {
+std::string_view session_contradiction(const Options& options) {
     const ConversationOptions& asked = options.conversation;
     if (options.files.empty()) return "name a capture file";
     if (std::ranges::find(options.files, "-") != options.files.end()) return "standard input can be read only once: name a file";
@@ -112,9 +112,9 @@ void show_lines(const Options& options, live::Program& program) {
 ExitCode play(const Options& options, Output& output, const RecordedConversation& conversation) {
     const End ours = *options.conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
     const PlayerSettings settings = settings_of(options, conversation);
-    if (settings.port == IpPort{}) return fail(ExitCode::usage, "the recording does not tell the port: give one with --port");
+    if (settings.port == IpPort{}) return fail_session(ExitCode::usage, "the recording does not tell the port: give one with --port");
     auto part = part_of(conversation, ours);
-    if (!part) return fail(ExitCode::usage, part.error());
+    if (!part) return fail_session(ExitCode::usage, part.error());
     ConversationPlayer player(conversation, std::move(*part), settings);
     Program program = Played(player);
     LiveOptions live = options.live;
@@ -122,9 +122,9 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     live.capture = options.capture;
     const SteadyTime clock;
     auto opened = open_endpoint(live, clock.now());
-    if (!opened) return fail(opened.error().code, opened.error().sentence);
-    if (auto settled = settle(opened->endpoint, clock); !settled) return fail(settled.error().code, settled.error().sentence);
-    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail(ExitCode::unreadable, begun.error());
+    if (!opened) return fail_session(opened.error().code, opened.error().sentence);
+    if (auto settled = settle(opened->endpoint, clock); !settled) return fail_session(settled.error().code, settled.error().sentence);
+    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail_session(ExitCode::unreadable, begun.error());
     if (!settings.connect && !options.quiet)
         fmt::print(stderr, "qpscope: waits for a peer at port {}\n", static_cast<unsigned>(settings.port));
     const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant) { show_lines(options, program); });
@@ -133,7 +133,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
         fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
-            return fail(ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence));
+            return fail_session(ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence));
     if (ending == Ending::device_gone) return ExitCode::unreadable;
     if (ending == Ending::interrupted) return ExitCode::interrupted;
     const bool as_recorded = player.comparison().differences() == 0 && player.comparison().end == ReplayEnd::complete;
@@ -143,7 +143,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
 }  // namespace
 
 ExitCode run_replay_conversation(const Options& options) {
-    if (const std::string_view wrong = contradiction(options); !wrong.empty()) {
+    if (const std::string_view wrong = session_contradiction(options); !wrong.empty()) {
         fmt::print(stderr, "qpscope: {}\nTry `qpscope replay --help`.\n", wrong);
         return ExitCode::usage;
     }
@@ -154,7 +154,7 @@ ExitCode run_replay_conversation(const Options& options) {
     const Recording recording = read_recording(options, *filter, output);
     if (!recording.conversation) {
         if (recording.code == ExitCode::unreadable) return recording.code;
-        return fail(ExitCode::usage, recording.conversation.error());
+        return fail_session(ExitCode::usage, recording.conversation.error());
     }
     return worse(play(options, output, *recording.conversation), worse(recording.code, finish(output)));
 }

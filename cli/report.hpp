@@ -2,7 +2,7 @@
 // which more than one command prints.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <string>
 #include <vector>

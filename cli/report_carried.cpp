@@ -19,7 +19,7 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kIndent = 8;
+constexpr std::size_t kCarriedIndent = 8;
 constexpr std::size_t kHanging = 12;    // of the lines of a paragraph
 constexpr std::size_t kKindsShown = 6;  // operations of a protocol
 constexpr std::size_t kFactsShown = 6;  // values of facts of a protocol
@@ -27,14 +27,14 @@ constexpr std::size_t kConnectionsNamed = 4;
 
 // All connections of a protocol that are wanted.
 struct Carried {
-    std::vector<const UpperConversation*> conversations;
+    std::vector<const UlpConversation*> conversations;
     std::uint64_t operations = 0;
     std::uint64_t failed = 0;
     std::uint64_t unanswered = 0;
     std::uint64_t bytes = 0;
 };
 
-std::string connections_text(const std::vector<const UpperConversation*>& conversations) {
+std::string connections_text(const std::vector<const UlpConversation*>& conversations) {
     std::string text = counted(conversations.size(), "connection") + ":";
     for (std::size_t i = 0; i < std::min(conversations.size(), kConnectionsNamed); ++i)
         text += fmt::format(" #{}", std::to_underlying(conversations[i]->connection));
@@ -43,17 +43,17 @@ std::string connections_text(const std::vector<const UpperConversation*>& conver
 }
 
 // How it is known, where anybody may doubt it.
-std::string doubt(const std::vector<const UpperConversation*>& conversations) {
-    const auto least = *std::ranges::min_element(conversations, {}, &UpperConversation::certainty);
+std::string doubt(const std::vector<const UlpConversation*>& conversations) {
+    const auto least = *std::ranges::min_element(conversations, {}, &UlpConversation::certainty);
     return least->certainty >= 100 ? std::string()
                                    : fmt::format("; told {}", spoken_text(*least).substr(info(least->protocol).word.size() + 1));
 }
 
-void append_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kHanging, ' '), kHanging + 2, words); }
+void append_carried_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kHanging, ' '), kHanging + 2, words); }
 
-void append_sums(std::string& out, const transport::Timeline& timeline, UpperProtocol protocol) {
+void append_sums(std::string& out, const transport::Timeline& timeline, UlpProtocol protocol) {
     std::vector<const OperationSum*> sums;
-    for (const OperationSum& sum : timeline.upper.sums)
+    for (const OperationSum& sum : timeline.ulp.sums)
         if (sum.protocol == protocol) sums.push_back(&sum);
     std::ranges::stable_sort(sums, std::greater{}, &OperationSum::count);
     for (std::size_t i = 0; i < std::min(sums.size(), kKindsShown); ++i) {
@@ -68,18 +68,18 @@ void append_sums(std::string& out, const transport::Timeline& timeline, UpperPro
                                 duration_text(sum.data.mean()), duration_text(sum.to_answer.mean()));
         if (sum.failed != 0) text += fmt::format(", {} failed", grouped(sum.failed));
         if (sum.unanswered != 0) text += fmt::format(", {} without an answer", grouped(sum.unanswered));
-        append_line(out, text);
+        append_carried_line(out, text);
     }
     if (sums.size() > kKindsShown)
-        append_line(out, fmt::format("and {} more kinds: `qpscope operations`", grouped(sums.size() - kKindsShown)));
+        append_carried_line(out, fmt::format("and {} more kinds: `qpscope operations`", grouped(sums.size() - kKindsShown)));
 }
 
-bool says(const UpperConversation& conversation, const UpperFact& fact) { return conversation.fact(fact.name) == fact.value; }
+bool says(const UlpConversation& conversation, const UlpFact& fact) { return conversation.fact(fact.name) == fact.value; }
 
 // "host: nqn...; subsystem: nqn...", as many as are wanted in a line.
 class FactLine {
 public:
-    void add(const UpperFact& fact) {
+    void add(const UlpFact& fact) {
         if (++count_ > kFactsShown) return;
         text_ += fmt::format("{}{}: {}", text_.empty() ? "" : "; ", fact.name, fact.value);
     }
@@ -92,26 +92,26 @@ private:
 
 // What all connections of a protocol say alike in a line; then in one each what only some say.
 void append_facts(std::string& out, const Carried& carried) {
-    const auto by_all = [&](const UpperFact& fact) {
-        return std::ranges::all_of(carried.conversations, [&](const UpperConversation* other) { return says(*other, fact); });
+    const auto by_all = [&](const UlpFact& fact) {
+        return std::ranges::all_of(carried.conversations, [&](const UlpConversation* other) { return says(*other, fact); });
     };
     FactLine common;
-    for (const UpperFact& fact : carried.conversations.front()->facts)
+    for (const UlpFact& fact : carried.conversations.front()->facts)
         if (by_all(fact)) common.add(fact);
-    if (!common.text().empty()) append_line(out, common.text());
-    for (const UpperConversation* conversation : carried.conversations | std::views::take(kConnectionsNamed)) {
+    if (!common.text().empty()) append_carried_line(out, common.text());
+    for (const UlpConversation* conversation : carried.conversations | std::views::take(kConnectionsNamed)) {
         FactLine own;
-        for (const UpperFact& fact : conversation->facts)
+        for (const UlpFact& fact : conversation->facts)
             if (!by_all(fact)) own.add(fact);
-        if (!own.text().empty()) append_line(out, fmt::format("#{} {}", std::to_underlying(conversation->connection), own.text()));
+        if (!own.text().empty()) append_carried_line(out, fmt::format("#{} {}", std::to_underlying(conversation->connection), own.text()));
     }
 }
 
 }  // namespace
 
 void append_carried(std::string& out, const Options& options, const transport::Timeline& timeline) {
-    std::map<UpperProtocol, Carried> protocols;
-    for (const UpperConversation& conversation : timeline.upper.conversations) {
+    std::map<UlpProtocol, Carried> protocols;
+    for (const UlpConversation& conversation : timeline.ulp.conversations) {
         if (!wanted(options, conversation.connection)) continue;
         Carried& carried = protocols[conversation.protocol];
         carried.conversations.push_back(&conversation);
@@ -128,7 +128,7 @@ void append_carried(std::string& out, const Options& options, const transport::T
         if (carried.bytes != 0) text += fmt::format(", {}", bytes_text(carried.bytes));
         if (carried.failed != 0) text += fmt::format(", {} failed", grouped(carried.failed));
         if (carried.unanswered != 0) text += fmt::format(", {} without an answer", grouped(carried.unanswered));
-        append_wrapped(out, std::string(kIndent - 4, ' '), kIndent, text + doubt(carried.conversations));
+        append_wrapped(out, std::string(kCarriedIndent - 4, ' '), kCarriedIndent, text + doubt(carried.conversations));
         append_facts(out, carried);
         append_sums(out, timeline, protocol);
     }

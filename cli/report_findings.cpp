@@ -18,7 +18,7 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kIndent = 9;        // behind "warning  "
+constexpr std::size_t kFindingIndent = 9;        // behind "warning  "
 constexpr std::size_t kShownOfMany = 3;   // of findings of one id
 constexpr std::size_t kNamedOfMany = 12;  // connections beyond them
 constexpr std::size_t kFramesShown = 8;   // in a table; machine formats have all of the evidence
@@ -45,17 +45,17 @@ std::string evidence(const Finding& finding) {
 
 void append_head(std::string& out, const Finding& finding, std::string_view rest, bool color) {
     append_toned(out, color ? tone_of(finding.severity) : Tone::plain,
-                 fmt::format("{:<{}}{}", severity_name(finding), kIndent, finding.id));
+                 fmt::format("{:<{}}{}", severity_name(finding), kFindingIndent, finding.id));
     out += rest;
     out += '\n';
 }
 
-void append_line(std::string& out, std::string_view words, std::size_t indent = kIndent) {
+void append_finding_line(std::string& out, std::string_view words, std::size_t indent = kFindingIndent) {
     if (!words.empty()) append_wrapped(out, std::string(indent, ' '), indent, words);
 }
 
 void append_advice(std::string& out, const Finding& finding) {
-    if (!finding.advice.empty()) append_wrapped(out, std::string(kIndent, ' ') + "-> ", kIndent + 3, finding.advice);
+    if (!finding.advice.empty()) append_wrapped(out, std::string(kFindingIndent, ' ') + "-> ", kFindingIndent + 3, finding.advice);
 }
 
 using Group = std::vector<const Finding*>;
@@ -71,16 +71,16 @@ void append_group(std::string& out, Group group, const transport::Timeline& time
                 color);
     const std::size_t shown = std::min(group.size(), kShownOfMany);
     for (std::size_t i = 0; i < shown; ++i) {
-        if (const std::string place = where(*group[i], timeline); !place.empty()) append_line(out, place + times(group[i]->count));
-        append_line(out, group[i]->summary, kIndent + 2);
-        append_line(out, evidence(*group[i]), kIndent + 2);
+        if (const std::string place = where(*group[i], timeline); !place.empty()) append_finding_line(out, place + times(group[i]->count));
+        append_finding_line(out, group[i]->summary, kFindingIndent + 2);
+        append_finding_line(out, evidence(*group[i]), kFindingIndent + 2);
     }
     append_advice(out, first);
     if (shown == group.size()) return;
     std::string others = fmt::format("and {} more:", grouped(group.size() - shown));
     for (std::size_t i = shown; i < std::min(group.size(), shown + kNamedOfMany); ++i)
         others += group[i]->connection ? fmt::format(" #{}", std::to_underlying(*group[i]->connection)) : "";
-    append_line(out, others + (group.size() > shown + kNamedOfMany ? " ..." : ""));
+    append_finding_line(out, others + (group.size() > shown + kNamedOfMany ? " ..." : ""));
 }
 
 }  // namespace
@@ -89,9 +89,9 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
     const std::string place = where(finding, timeline);
     append_head(out, finding, fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, party_name(finding), times(finding.count)),
                 color);
-    append_line(out, finding.summary);
+    append_finding_line(out, finding.summary);
     append_advice(out, finding);
-    append_line(out, evidence(finding));
+    append_finding_line(out, evidence(finding));
 }
 
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {

@@ -1,6 +1,6 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <dissect/render_value.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

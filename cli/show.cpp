@@ -25,7 +25,7 @@ struct FrameRange {
     std::uint64_t last;
 };
 
-std::optional<std::uint64_t> number(std::string_view text) {
+std::optional<std::uint64_t> frame_number(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
@@ -35,11 +35,11 @@ std::optional<std::uint64_t> number(std::string_view text) {
 // "7", "3-9", "3-": a frame number or a range of them.
 std::optional<FrameRange> frame_range(std::string_view text) {
     const std::size_t dash = text.find('-');
-    const auto first = number(text.substr(0, dash));
+    const auto first = frame_number(text.substr(0, dash));
     if (!first) return std::nullopt;
     if (dash == std::string_view::npos) return FrameRange{*first, *first};
     if (dash + 1 == text.size()) return FrameRange{*first, std::numeric_limits<std::uint64_t>::max()};
-    const auto last = number(text.substr(dash + 1));
+    const auto last = frame_number(text.substr(dash + 1));
     if (!last || *last < *first) return std::nullopt;
     return FrameRange{*first, *last};
 }
@@ -92,7 +92,7 @@ ExitCode run_show(const Options& options) {
     if (!filter || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
     std::optional<transport::Annotator> annotator;
-    KnownBefore known = known_before(options, filter->needs_upper() ? LookAhead::all : LookAhead::beginning);
+    KnownBefore known = known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::beginning);
     if (filter->needs_annotation() || known.any) annotator.emplace(std::move(known.hints));
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
     Output output(options);

@@ -1,7 +1,7 @@
 // `timeline`: counters per interval, written as time goes on. An interval in which nothing happened has no row. A packet
 // without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
 #include <dissect/headers/infiniband.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace transport;
 
 namespace {
 
-constexpr std::size_t kHeld = 4096;    // rows that wait for the scale of the bars
+constexpr std::size_t kHeldRows = 4096;    // rows that wait for the scale of the bars
 constexpr std::size_t kBarWidth = 20;  // columns
 
 struct Interval {
@@ -39,50 +39,50 @@ struct Interval {
     std::uint64_t pauses = 0;  // PAUSE and PFC frames
 };
 
-struct Row {
+struct IntervalRow {
     const Interval& interval;
     Duration length{};
     Instant start{};         // of the capture
     std::uint64_t most = 0;  // bytes of an interval that make a full bar: of the largest so far
 };
 
-std::string bar(const Row& row) {
+std::string bar(const IntervalRow& row) {
     if (row.most == 0) return {};
     const auto width = static_cast<double>(row.interval.bytes) * kBarWidth / static_cast<double>(row.most);
     return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(width)), '#');
 }
 
 template <std::uint64_t Interval::* Count>
-Cell count(const Row& row) {
+Cell count_of(const IntervalRow& row) {
     return number(row.interval.*Count);
 }
 // For people: what did not happen takes no ink.
 template <std::uint64_t Interval::* Count>
-std::string unless_zero(const Row& row) {
+std::string unless_zero(const IntervalRow& row) {
     return row.interval.*Count == 0 ? "" : std::to_string(row.interval.*Count);
 }
 
-using Column = TableColumn<Row>;
+using Column = TableColumn<IntervalRow>;
 constexpr std::array kRowColumns{
-    Column{"start_ns", "time", Side::right, [](const Row& row) { return number(row.interval.start); },
-           [](const Row& row) { return seconds_text(elapsed(row.start, row.interval.start)); }},
-    Column{"packets", "packets", Side::right, count<&Interval::packets>},
-    Column{"bytes", "bytes", Side::right, count<&Interval::bytes>},
-    Column{"payload_bytes", "payload", Side::right, count<&Interval::payload_bytes>},
-    Column{"", "rate", Side::right, count<&Interval::bytes>,
-           [](const Row& row) {
+    Column{"start_ns", "time", Side::right, [](const IntervalRow& row) { return number(row.interval.start); },
+           [](const IntervalRow& row) { return seconds_text(elapsed(row.start, row.interval.start)); }},
+    Column{"packets", "packets", Side::right, count_of<&Interval::packets>},
+    Column{"bytes", "bytes", Side::right, count_of<&Interval::bytes>},
+    Column{"payload_bytes", "payload", Side::right, count_of<&Interval::payload_bytes>},
+    Column{"", "rate", Side::right, count_of<&Interval::bytes>,
+           [](const IntervalRow& row) {
                constexpr double kBitsPerByte = 8;
                return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
            }},
-    Column{"completed_messages", "", Side::right, count<&Interval::messages>},
-    Column{"retransmitted_packets", "resent", Side::right, count<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
-    Column{"sequence_naks", "seq NAK", Side::right, count<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
-    Column{"rnr_naks", "RNR", Side::right, count<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
-    Column{"fatal_naks", "fatal", Side::right, count<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},
-    Column{"ce_marked", "CE", Side::right, count<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
-    Column{"cnps", "CNP", Side::right, count<&Interval::cnps>, unless_zero<&Interval::cnps>},
-    Column{"pause_frames", "pause", Side::right, count<&Interval::pauses>, unless_zero<&Interval::pauses>},
-    Column{"", "throughput", Side::left, count<&Interval::bytes>, bar},
+    Column{"completed_messages", "", Side::right, count_of<&Interval::messages>},
+    Column{"retransmitted_packets", "resent", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
+    Column{"sequence_naks", "seq NAK", Side::right, count_of<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
+    Column{"rnr_naks", "RNR", Side::right, count_of<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
+    Column{"fatal_naks", "fatal", Side::right, count_of<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},
+    Column{"ce_marked", "CE", Side::right, count_of<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
+    Column{"cnps", "CNP", Side::right, count_of<&Interval::cnps>, unless_zero<&Interval::cnps>},
+    Column{"pause_frames", "pause", Side::right, count_of<&Interval::pauses>, unless_zero<&Interval::pauses>},
+    Column{"", "throughput", Side::left, count_of<&Interval::bytes>, bar},
 };
 constexpr std::span<const Column> kColumns = kRowColumns;
 
@@ -150,7 +150,7 @@ private:
         timed_ = true;
         if (now_->start >= begins) return;
         held_.push_back(*now_);
-        if (held_.size() == kHeld) show();
+        if (held_.size() == kHeldRows) show();
         now_.emplace().start = begins;
     }
     // Intervals are counted from the first packet of the capture on.
@@ -164,7 +164,7 @@ private:
         if (due < interval.start) sheet_.remark(fmt::format("  ... {} without packets", duration_text(elapsed(due, interval.start))));
         last_ = interval.start;
         const bool trouble = interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
-        sheet_.add(kColumns, Row{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain);
+        sheet_.add(kColumns, IntervalRow{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain);
     }
 
     std::int64_t interval_;

@@ -1,7 +1,7 @@
 #include "verdicts.hpp"
 
-#include <transport-replay/conformance/report/counts.hpp>
-#include <transport-replay/conformance/report/written.hpp>
+#include <transport-replay/checks/report/counts.hpp>
+#include <transport-replay/checks/report/written.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <dissect/capture/saved_capture.hpp>
-#include <transport-replay/conformance/profile.hpp>
-#include <transport-replay/conformance/report/comparison.hpp>
+#include <transport-replay/checks/profile.hpp>
+#include <transport-replay/checks/report/comparison.hpp>
 
 #include <functional>
 #include <optional>

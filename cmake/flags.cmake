@@ -1,5 +1,6 @@
 # The one place for compiler flags: everything of ours links qpscope_flags.
 include(${CMAKE_CURRENT_LIST_DIR}/libraries.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
 add_library(qpscope_flags INTERFACE)
 target_compile_features(qpscope_flags INTERFACE cxx_std_23)
 target_include_directories(qpscope_flags INTERFACE ${PROJECT_SOURCE_DIR})
@@ -12,6 +13,8 @@ target_compile_options(qpscope_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns about its own inlined library code under optimisation.
   target_compile_options(qpscope_flags INTERFACE -Wduplicated-cond -Wlogical-op -Wno-null-dereference)
+  # In a unity build every source is an included file, whose unnamed namespaces GCC takes for those of a header.
+  target_compile_options(qpscope_flags INTERFACE -Wno-subobject-linkage)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # The stable_sort of libstdc++ 12 calls what libstdc++ 12 deprecates, and clang reports it at our line.

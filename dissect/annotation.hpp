@@ -5,7 +5,7 @@
 #pragma once
 
 #include <dissect/types.hpp>
-#include <dissect/ulp/upper_hint.hpp>
+#include <dissect/ulp/ulp_hint.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ struct Annotation {
     std::uint32_t psn_missing = 0;         // skipped before this packet
     std::uint32_t messages_completed = 0;  // by this packet
     std::optional<Duration> latency;       // of the last of these
-    UpperHint upper;                       // what its payload is
+    UlpHint ulp;                       // what its payload is
 };
 
 }  // namespace qps::dissect

@@ -65,6 +65,13 @@ struct ValueName {
     std::string_view name;
 };
 
+// The name of a value; empty where it has none.
+[[nodiscard]] constexpr std::string_view name_in(std::span<const ValueName> names, std::uint64_t value) {
+    for (const ValueName& row : names)
+        if (row.value == value) return row.name;
+    return {};
+}
+
 // A field that exists only if other bits of the same header hold a certain value.
 struct When {
     std::uint16_t bit = 0;

@@ -1,6 +1,6 @@
 // Layer: one header (or payload, or trailer) of a packet: what it is and where in the frame it lies.
 //
-// Kinds below kFirstUpperKind are a closed list. Families with many headers of their own number theirs beside their tables, in
+// Kinds below kFirstUlpKind are a closed list. Families with many headers of their own number theirs beside their tables, in
 // the ranges below: what is added there recompiles nothing else. The registry has a row for each kind and refuses two for one.
 #pragma once
 
@@ -114,7 +114,7 @@ inline constexpr std::size_t kLayerKinds = 256;  // room: not every number has a
 
 // The first kind of each family that numbers its own; the next family's ends it.
 namespace first_kind {
-// Upper protocols: layers that only who follows connections can find, see dissect/ulp/upper.hpp.
+// Ulp protocols: layers that only who follows connections can find, see dissect/ulp/ulp.hpp.
 inline constexpr std::uint8_t nvme = 96;
 inline constexpr std::uint8_t iser = 124;
 inline constexpr std::uint8_t srp = 146;
@@ -132,7 +132,7 @@ inline constexpr std::uint8_t omni_path = 238;
 static_assert(static_cast<std::size_t>(LayerKind::count_) <= first_kind::nvme);
 
 // A layer that is there only where the packet's annotation says what its payload is.
-[[nodiscard]] constexpr bool is_upper(LayerKind kind) {
+[[nodiscard]] constexpr bool is_ulp(LayerKind kind) {
     return static_cast<std::uint8_t>(kind) >= first_kind::nvme && static_cast<std::uint8_t>(kind) < first_kind::management;
 }
 

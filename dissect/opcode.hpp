@@ -26,6 +26,8 @@ enum class Service : std::uint8_t { rc = 0, uc = 1, rd = 2, ud = 3, cnp = 4, xrc
 
 // Where in its message a packet stands.
 enum class Place : std::uint8_t { first, middle, last, only };
+[[nodiscard]] constexpr bool begins_message(Place place) { return place == Place::first || place == Place::only; }
+[[nodiscard]] constexpr bool ends_message(Place place) { return place == Place::last || place == Place::only; }
 
 enum class Verb : std::uint8_t {
     send,
@@ -41,6 +43,7 @@ enum class Verb : std::uint8_t {
     atomic_write,
     notify,
 };
+[[nodiscard]] constexpr bool is_atomic(Verb verb) { return verb == Verb::compare_swap || verb == Verb::fetch_add; }
 
 struct Operation {
     std::uint8_t code;  // bits 4:0
@@ -106,6 +109,10 @@ struct OpcodeRow {
     bool carries_payload = false;
     std::uint8_t header_count = 0;
     std::array<LayerKind, 4> headers{};  // after the BTH, in wire order
+
+    [[nodiscard]] constexpr bool begins_message() const { return dissect::begins_message(place); }
+    [[nodiscard]] constexpr bool ends_message() const { return dissect::ends_message(place); }
+    [[nodiscard]] constexpr bool is_atomic() const { return dissect::is_atomic(verb); }
 
     [[nodiscard]] constexpr std::string_view name() const { return {name_storage.data(), name_length}; }
     constexpr void append(std::string_view text) {

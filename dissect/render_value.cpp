@@ -14,14 +14,12 @@ namespace {
 
 constexpr std::size_t kShownBytes = 32;  // of a byte string in a line for people; the rest is counted
 
-auto into(std::string& out) { return std::back_inserter(out); }
-
 void append_mac(std::string& out, std::uint64_t mac) {
-    for (int shift = 40; shift >= 0; shift -= 8) fmt::format_to(into(out), "{}{:02x}", shift == 40 ? "" : ":", mac >> shift & 0xff);
+    for (int shift = 40; shift >= 0; shift -= 8) fmt::format_to(std::back_inserter(out), "{}{:02x}", shift == 40 ? "" : ":", mac >> shift & 0xff);
 }
 
 void append_ipv4(std::string& out, std::uint64_t address) {
-    fmt::format_to(into(out), "{}.{}.{}.{}", address >> 24 & 0xff, address >> 16 & 0xff, address >> 8 & 0xff, address & 0xff);
+    fmt::format_to(std::back_inserter(out), "{}.{}.{}.{}", address >> 24 & 0xff, address >> 16 & 0xff, address >> 8 & 0xff, address & 0xff);
 }
 
 void append_ipv6(std::string& out, Bytes address) {
@@ -29,7 +27,7 @@ void append_ipv6(std::string& out, Bytes address) {
     if (address.size() == 16 && inet_ntop(AF_INET6, address.data(), text.data(), text.size()) != nullptr) out += text.data();
 }
 
-void append_guid(std::string& out, std::uint64_t guid) { fmt::format_to(into(out), "0x{:016x}", guid); }
+void append_guid(std::string& out, std::uint64_t guid) { fmt::format_to(std::back_inserter(out), "0x{:016x}", guid); }
 
 std::uint64_t power_of_ten(unsigned digits) {
     std::uint64_t power = 1;
@@ -41,7 +39,7 @@ void append_fixed(std::string& out, const Field& field, std::uint64_t number) {
     const auto value = static_cast<std::int64_t>(number);
     const std::uint64_t scale = power_of_ten(field.digits);
     const std::uint64_t magnitude = value < 0 ? ~number + 1 : number;
-    fmt::format_to(into(out), "{}{}.{:0{}}", value < 0 ? "-" : "", magnitude / scale, magnitude % scale, field.digits);
+    fmt::format_to(std::back_inserter(out), "{}{}.{:0{}}", value < 0 ? "-" : "", magnitude / scale, magnitude % scale, field.digits);
 }
 
 // Length of the UTF-8 sequence at the start of `text`; 0 where it is none.
@@ -80,7 +78,7 @@ void append_printable(std::string& out, std::string_view text) {
         const auto first = static_cast<unsigned char>(text[0]);
         if (length == 0 || first < 0x20 || first == 0x7f || is_upper_control(text, length)) {
             const std::size_t bad = length == 0 ? 1 : length;
-            for (std::size_t i = 0; i < bad; ++i) fmt::format_to(into(out), "\\x{:02x}", static_cast<unsigned char>(text[i]));
+            for (std::size_t i = 0; i < bad; ++i) fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[i]));
             text.remove_prefix(bad);
         } else {
             out.append(text.substr(0, length));
@@ -100,7 +98,6 @@ std::string_view label(const Field& field) {
 }
 
 std::string utc(Instant time) {
-    constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
     const std::int64_t nanoseconds = std::to_underlying(time);
     std::int64_t seconds = nanoseconds / kNanosecondsPerSecond;
     if (nanoseconds % kNanosecondsPerSecond < 0) --seconds;
@@ -127,7 +124,7 @@ void append_hex(std::string& out, Bytes bytes) {
 void append_plain(std::string& out, const Field& field, const Value& value) {
     switch (value_type(field.format)) {
         case ValueType::unsigned_integer:
-        case ValueType::boolean: fmt::format_to(into(out), "{}", value.number); break;
+        case ValueType::boolean: fmt::format_to(std::back_inserter(out), "{}", value.number); break;
         case ValueType::mac: append_mac(out, value.number); break;
         case ValueType::ipv4: append_ipv4(out, value.number); break;
         case ValueType::ipv6: append_ipv6(out, value.bytes); break;
@@ -144,8 +141,8 @@ void append_json_string(std::string& out, std::string_view text) {
         const char c = text[0];
         const std::size_t length = utf8_length(text);
         if (c == '"' || c == '\\') out.append({'\\', c});
-        else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) fmt::format_to(into(out), "\\u{:04x}", static_cast<unsigned>(c));
-        else if (is_upper_control(text, length)) fmt::format_to(into(out), "\\u{:04x}", static_cast<unsigned char>(text[1]));
+        else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+        else if (is_upper_control(text, length)) fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(text[1]));
         else if (length == 0) out += "\\ufffd";
         else out.append(text.substr(0, length));
         text.remove_prefix(length == 0 ? 1 : length);
@@ -155,7 +152,7 @@ void append_json_string(std::string& out, std::string_view text) {
 
 void append_json(std::string& out, const Field& field, const Value& value) {
     switch (value_type(field.format)) {
-        case ValueType::unsigned_integer: fmt::format_to(into(out), "{}", value.number); break;
+        case ValueType::unsigned_integer: fmt::format_to(std::back_inserter(out), "{}", value.number); break;
         case ValueType::boolean: out += value.number != 0 ? "true" : "false"; break;
         case ValueType::fixed_point: append_fixed(out, field, value.number); break;
         default: {
@@ -171,33 +168,33 @@ void append_words(std::string& out, const Field& field, const Value& value) {
     switch (field.format) {
         case Format::hexadecimal: {
             const int digits = field.width == 0 ? 8 : (field.width + 3) / 4;
-            if (!name.empty()) fmt::format_to(into(out), "{} (0x{:0{}x})", name, value.number, digits);
-            else fmt::format_to(into(out), "0x{:0{}x}", value.number, digits);
+            if (!name.empty()) fmt::format_to(std::back_inserter(out), "{} (0x{:0{}x})", name, value.number, digits);
+            else fmt::format_to(std::back_inserter(out), "0x{:0{}x}", value.number, digits);
             break;
         }
         case Format::decimal:
-            if (!name.empty()) fmt::format_to(into(out), "{} ({})", name, value.number);
-            else fmt::format_to(into(out), "{}", value.number);
+            if (!name.empty()) fmt::format_to(std::back_inserter(out), "{} ({})", name, value.number);
+            else fmt::format_to(std::back_inserter(out), "{}", value.number);
             break;
         case Format::flag: out += value.number != 0 ? "yes" : "no"; break;
         case Format::instant: out += utc(Instant{static_cast<std::int64_t>(value.number)}); break;
         case Format::exponent: {
             if (!name.empty()) {
-                fmt::format_to(into(out), "{} ({})", name, value.number);
+                fmt::format_to(std::back_inserter(out), "{} ({})", name, value.number);
                 break;
             }
             constexpr double kUnit = 4.096e-6;  // 4.096 us * 2^t
-            fmt::format_to(into(out), "{} ({})", value.number, human_time(kUnit * std::exp2(static_cast<double>(value.number))));
+            fmt::format_to(std::back_inserter(out), "{} ({})", value.number, human_time(kUnit * std::exp2(static_cast<double>(value.number))));
             break;
         }
         case Format::text: append_printable(out, text_of(value.bytes)); break;
         case Format::bytes:
             append_hex(out, value.bytes.first(std::min(kShownBytes, value.bytes.size())));
-            if (value.bytes.size() > kShownBytes) fmt::format_to(into(out), "... ({} bytes)", value.bytes.size());
+            if (value.bytes.size() > kShownBytes) fmt::format_to(std::back_inserter(out), "... ({} bytes)", value.bytes.size());
             break;
         default: append_plain(out, field, value);
     }
-    if (!field.unit.empty()) fmt::format_to(into(out), " {}", field.unit);
+    if (!field.unit.empty()) fmt::format_to(std::back_inserter(out), " {}", field.unit);
 }
 
 }  // namespace qps::dissect

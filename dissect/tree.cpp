@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kIndent = 4;
 constexpr std::size_t kLabelWidth = 44;  // column where values start; longer labels push theirs on
 
-auto into(std::string& out) { return std::back_inserter(out); }
-
 // Reserved bits are worth a line only where somebody set them.
 bool worth_showing(const Field& field, const Value& value) {
     if (!field.name.empty()) return true;
@@ -89,13 +87,13 @@ std::string_view label(const TreeLine& line) {
 void append_value(std::string& out, const TreeLine& line) {
     if (line.field != nullptr) append_words(out, *line.field, line.value);
     else if (line.fault != Fault::none) out += info(line.fault).sentence;
-    else if (line.span.length > 0) fmt::format_to(into(out), "{} bytes at {}", line.span.length, line.span.offset);
+    else if (line.span.length > 0) fmt::format_to(std::back_inserter(out), "{} bytes at {}", line.span.length, line.span.offset);
 }
 
 void append_text(std::string& out, const TreeLine& line) {
     const std::size_t indent = line.depth * kIndent;
     const std::size_t width = line.field != nullptr ? kLabelWidth - indent : 0;
-    fmt::format_to(into(out), "{:{}}{:<{}}", "", indent, label(line), width);
+    fmt::format_to(std::back_inserter(out), "{:{}}{:<{}}", "", indent, label(line), width);
     if (!line.heading()) out += ' ';
     else if (line.span.length > 0) out += ", ";
     append_value(out, line);

@@ -23,6 +23,8 @@ inline constexpr Qpn kSmiQpn{0};  // subnet management interface: never valid on
 inline constexpr Qpn kGsiQpn{1};  // general services interface
 inline constexpr Qpn kMulticastQpn{0xffffff};
 
+inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;  // of an Instant, of a Duration
+
 // Packet sequence number: 24 bits that wrap. Ordering is serial: a is before b where the way from a to b is
 // the shorter one; half the space (2^23) is the window that may be outstanding (9.7.2).
 class Psn {
@@ -34,6 +36,10 @@ public:
     [[nodiscard]] constexpr Psn operator+(std::uint32_t count) const { return Psn(value_ + count); }
     // Signed distance from `other` to this one, -2^23 .. 2^23-1.
     [[nodiscard]] constexpr std::int32_t operator-(Psn other) const { return static_cast<std::int32_t>((value_ - other.value_) << 8) >> 8; }
+    // How many steps up from here to `other`, 0 .. 2^24-1.
+    [[nodiscard]] constexpr std::uint32_t steps_to(Psn other) const { return (other.value_ - value_) & kMask; }
+    // The one before.
+    [[nodiscard]] constexpr Psn previous() const { return Psn(value_ - 1); }
     [[nodiscard]] constexpr bool operator==(const Psn&) const = default;
     [[nodiscard]] constexpr bool before(Psn other) const { return *this - other < 0; }
 

@@ -1,7 +1,7 @@
 // Look: the colours that are ours, in a light and a dark form; all else comes from the palette of the desktop.
 #pragma once
 
-#include <transport-replay/finding.hpp>
+#include <transport-replay/model/finding.hpp>
 
 #include <QColor>
 #include <QPalette>

@@ -8,7 +8,6 @@ namespace qps::dissect {
 
 namespace {
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::size_t kRecordHeader = kPcapRecordStart;
 constexpr std::size_t kModifiedRecordHeader = 24;
 

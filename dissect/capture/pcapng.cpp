@@ -1,6 +1,7 @@
 // The pcapng format.
 #include <dissect/capture/options.hpp>
 #include <dissect/capture/pcapng.hpp>
+#include <dissect/capture/pcapng_format.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -12,33 +13,12 @@ namespace qps::dissect {
 
 namespace {
 
-// Block types.
-constexpr std::uint32_t kInterfaceBlock = 1;
-constexpr std::uint32_t kPacketBlock = 2;  // obsolete, still read
-constexpr std::uint32_t kSimplePacketBlock = 3;
-constexpr std::uint32_t kNameBlock = 4;
-constexpr std::uint32_t kStatisticsBlock = 5;
-constexpr std::uint32_t kEnhancedPacketBlock = 6;
-constexpr std::uint32_t kSecretsBlock = 0x0000000a;
-constexpr std::uint32_t kCustomBlock = 0x00000bad;
-constexpr std::uint32_t kCustomBlockNoCopy = 0x40000bad;
-
-// Option codes.
-constexpr std::uint16_t kInterfaceName = 2;
-constexpr std::uint16_t kInterfaceSpeed = 8;
-constexpr std::uint16_t kTimeResolution = 9;
-constexpr std::uint16_t kTimeOffset = 14;
-constexpr std::uint16_t kReceived = 4;
-constexpr std::uint16_t kDropped = 5;
-constexpr std::uint16_t kDroppedBySystem = 7;
-
 // Sizes in bytes.
 constexpr std::size_t kBlockStart = kPcapngBlockStart;  // type, total length
 constexpr std::size_t kTrailer = 4;                     // total length again
 constexpr std::size_t kPacketStart = 28;
 constexpr std::size_t kSimplePacketStart = 12;
 
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 

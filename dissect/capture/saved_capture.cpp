@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostParts = 100;  // that others may have left beside the name before we give up
-constexpr const char* kOutOfMemory = "out of memory";
+constexpr const char* kNoMemoryLeft = "out of memory";
 
 // Where a link leads, also where nothing is there yet; the path itself where that cannot be told.
 std::string followed(const std::string& path) {
@@ -69,7 +69,7 @@ std::expected<SavedCapture, OutputProblem> SavedCapture::open(const std::string&
         if (auto begun = made.begin(LinkType::ethernet); !begun) return std::unexpected(begun.error());
     return made;
 } catch (const std::bad_alloc&) {
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemoryLeft});
 }
 
 // Makes the file that grows, with the rights that the user's new files have.
@@ -130,7 +130,7 @@ std::expected<void, OutputProblem> SavedCapture::commit() try {
     part_.clear();
     return {};
 } catch (const std::bad_alloc&) {
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemoryLeft});
 }
 
 }  // namespace qps::dissect

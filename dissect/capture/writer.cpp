@@ -2,6 +2,7 @@
 #include <dissect/capture/options.hpp>
 #include <dissect/capture/pcap.hpp>
 #include <dissect/capture/pcapng.hpp>
+#include <dissect/capture/pcapng_format.hpp>
 #include <dissect/capture/writer.hpp>
 
 #include <algorithm>
@@ -22,23 +23,12 @@ namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{256} << 10;  // large enough that system calls cost nothing
 constexpr std::uint32_t kSnapLength = 262'144;               // what tcpdump and Wireshark write for "everything"
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::uint8_t kNanosecondResolution = 9;
 constexpr std::size_t kPacketBlockFixed = 32;  // of an enhanced packet block without data and options
 constexpr std::size_t kBlockFixed = 12;
 constexpr std::size_t kOptionHeader = 4;
 
-constexpr const char* kOutOfMemory = "out of memory";  // needs no memory as a std::string
-
-constexpr std::uint32_t kInterfaceBlock = 1;
-constexpr std::uint32_t kStatisticsBlock = 5;
-constexpr std::uint32_t kEnhancedPacketBlock = 6;
-constexpr std::uint16_t kInterfaceName = 2;
-constexpr std::uint16_t kInterfaceSpeed = 8;
-constexpr std::uint16_t kTimeResolution = 9;
-constexpr std::uint16_t kReceived = 4;
-constexpr std::uint16_t kDropped = 5;
-constexpr std::uint16_t kDroppedBySystem = 7;
+constexpr const char* kNoMemory = "out of memory";  // needs no memory as a std::string
 
 std::size_t padding(std::size_t length) { return (4 - length % 4) % 4; }
 
@@ -162,7 +152,7 @@ std::expected<void, OutputProblem> CaptureWriter::State::drain() try {
     if (failed) return problem(fmt::format("cannot be written: {}", std::generic_category().message(error)));
     return {};
 } catch (const std::bad_alloc&) {
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
 void CaptureWriter::State::append_pcap_header() {
@@ -319,7 +309,7 @@ std::expected<CaptureWriter, OutputProblem> CaptureWriter::open(const std::strin
     else state->append_section_header();
     return CaptureWriter(std::move(state));
 } catch (const std::bad_alloc&) {
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
 void CaptureWriter::name_interface(InterfaceId interface, std::string name) try {
@@ -334,7 +324,7 @@ std::expected<void, OutputProblem> CaptureWriter::describe_interface(InterfaceId
     return {};
 } catch (const std::bad_alloc&) {
     state_->failed = true;
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
 std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std::string_view comment) try {
@@ -344,7 +334,7 @@ std::expected<void, OutputProblem> CaptureWriter::write(const Frame& frame, std:
     return state_->drain();
 } catch (const std::bad_alloc&) {
     state_->failed = true;
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
 std::expected<void, OutputProblem> CaptureWriter::write(const InterfaceStatistics& statistics) try {
@@ -353,7 +343,7 @@ std::expected<void, OutputProblem> CaptureWriter::write(const InterfaceStatistic
     return state_->write_statistics(statistics);
 } catch (const std::bad_alloc&) {
     state_->failed = true;
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
 CaptureLayout CaptureWriter::layout() const {
@@ -383,7 +373,7 @@ std::expected<void, OutputProblem> CaptureWriter::close() try {
         return state_->problem(fmt::format("cannot be written: {}", std::generic_category().message(errno)));
     return written;
 } catch (const std::bad_alloc&) {
-    return std::unexpected(OutputProblem{{}, kOutOfMemory});
+    return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
 }  // namespace qps::dissect

@@ -24,26 +24,26 @@ bool Filter::matches(const Packet& packet) const { return program_->run(packet);
 
 namespace {
 // Only who follows connections knows what it is, or that it is there.
-bool is_told(LayerKind kind, const Field* field) { return is_upper(kind) || (field != nullptr && field->annotated); }
-bool asks_for_upper(const filter_language::Test& test) {
+bool is_told(LayerKind kind, const Field* field) { return is_ulp(kind) || (field != nullptr && field->annotated); }
+bool asks_for_ulp(const filter_language::Test& test) {
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind)
-        if (test.layers[kind] && is_upper(static_cast<LayerKind>(kind))) return true;
+        if (test.layers[kind] && is_ulp(static_cast<LayerKind>(kind))) return true;
     return false;
 }
 }  // namespace
 
 bool Filter::needs_annotation() const {
     return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return is_told(s.kind, s.field); }) ||
-           std::ranges::any_of(program_->tests, asks_for_upper);
+           std::ranges::any_of(program_->tests, asks_for_ulp);
 }
 
-bool Filter::needs_upper() const {
-    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return is_upper(s.kind); }) ||
-           std::ranges::any_of(program_->tests, asks_for_upper);
+bool Filter::needs_ulp() const {
+    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return is_ulp(s.kind); }) ||
+           std::ranges::any_of(program_->tests, asks_for_ulp);
 }
 
-bool Column::needs_upper() const {
-    return std::ranges::any_of(places, [](const FieldPlace& place) { return is_upper(place.kind); });
+bool Column::needs_ulp() const {
+    return std::ranges::any_of(places, [](const FieldPlace& place) { return is_ulp(place.kind); });
 }
 
 bool Column::needs_annotation() const {

@@ -35,7 +35,7 @@ public:
     // Whether it asks for a field that only an annotated packet has.
     [[nodiscard]] bool needs_annotation() const;
     // Whether it asks for what an upper protocol has, which whoever followed the connection must tell.
-    [[nodiscard]] bool needs_upper() const;
+    [[nodiscard]] bool needs_ulp() const;
 
 private:
     friend class IndexedFilter;
@@ -48,7 +48,7 @@ struct Column {
     std::string_view name;
     std::span<const FieldPlace> places;  // never empty
     [[nodiscard]] bool needs_annotation() const;
-    [[nodiscard]] bool needs_upper() const;
+    [[nodiscard]] bool needs_ulp() const;
 };
 
 // Errors: a name that is no field; headers and groups have no value of their own.

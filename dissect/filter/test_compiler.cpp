@@ -15,7 +15,7 @@ namespace qps::dissect::filter_language {
 
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kLongestComplaint = 100;  // of RE2, which quotes the pattern
 constexpr std::size_t kLongestMask = 64;        // bytes; masks are for header bits
 constexpr std::int32_t kFarthest = 1 << 24;     // position in a slice: beyond any frame we read
@@ -27,8 +27,8 @@ std::vector<NumberRange> compared(Comparison comparison, std::vector<NumberRange
     switch (comparison) {
         case Comparison::less: return low == 0 ? std::vector<NumberRange>{} : std::vector{NumberRange{0, low - 1}};
         case Comparison::less_equal: return {{0, high}};
-        case Comparison::greater: return high == kMost ? std::vector<NumberRange>{} : std::vector{NumberRange{high + 1, kMost}};
-        case Comparison::greater_equal: return {{low, kMost}};
+        case Comparison::greater: return high == kMostNumber ? std::vector<NumberRange>{} : std::vector{NumberRange{high + 1, kMostNumber}};
+        case Comparison::greater_equal: return {{low, kMostNumber}};
         case Comparison::equal: break;
     }
     return meant;
@@ -345,11 +345,11 @@ Meant<void> TestCompiler::matches(const Literal& literal) {
 }
 
 void TestCompiler::ask_presence() {
-    const bool masked = left_.operand.byte_mask || left_.operand.mask != kMost;
+    const bool masked = left_.operand.byte_mask || left_.operand.mask != kMostNumber;
     for (Candidate& candidate : left_.candidates) {
         if (!masked) continue;
         candidate.source.match = left_.operand.byte_mask ? Match::bytes : Match::numbers;
-        candidate.numbers = {{1, kMost}};
+        candidate.numbers = {{1, kMostNumber}};
         if (left_.operand.byte_mask)
             candidate.bytes = {{.low = std::string(program_.texts[*left_.operand.byte_mask].size(), '\0'), .without_low = true}};
     }

@@ -47,7 +47,7 @@ bool is_ipoib(Bytes message, std::uint64_t length) {
 
 namespace ulp {
 
-void walk_ipoib(Walk& walk, const UpperHint&) {
+void walk_ipoib(Walk& walk, const UlpHint&) {
     const Bytes header = enter(walk, kind::ipoib_header, kIpoibHeader);
     if (header.empty()) return;
     const auto type = read_be<std::uint16_t>(header, 0);
@@ -63,7 +63,7 @@ void walk_ipoib(Walk& walk, const UpperHint&) {
     std::tie(packet.network_layer, packet.bth_layer, packet.payload, packet.icrc, packet.vcrc) = place;
 }
 
-void walk_ipoib_private(Walk& walk, const UpperHint&, LayerKind) {
+void walk_ipoib_private(Walk& walk, const UlpHint&, LayerKind) {
     if (walk.left() >= kIpoibConnect) static_cast<void>(enter(walk, kind::ipoib_connect, kIpoibConnect));
 }
 

@@ -6,7 +6,7 @@
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <dissect/ulp/walks.hpp>
 
 #include <algorithm>
@@ -46,16 +46,16 @@ public:
         return true;
     }
     // The same of a payload, which an upper protocol may understand.
-    bool take_message(std::size_t length, const UpperHint& hint) {
+    bool take_message(std::size_t length, const UlpHint& hint) {
         const std::size_t skipped = to_marker_ == 0U ? mpa::kMarkerLength : 0;
         const std::size_t run = !to_marker_ ? length : skipped != 0 ? mpa::kMarkerInterval - skipped : *to_marker_;
-        const auto upper = info(hint.protocol).walk;
-        if (upper == nullptr || length == 0 || run < length) return take(LayerKind::data, length);
+        const auto ulp = info(hint.protocol).walk;
+        if (ulp == nullptr || length == 0 || run < length) return take(LayerKind::data, length);
         if (skipped != 0 && !take_run(kind::mpa_marker, mpa::kMarkerLength)) return false;
         const std::size_t stop = walk_.offset + length;
         const std::uint8_t before = walk_.packet.layer_count;
         Walk inner{walk_.packet, walk_.offset, std::min(stop, walk_.end)};
-        upper(inner, hint);
+        ulp(inner, hint);
         if (walk_.packet.layer_count == before) return take(LayerKind::data, length);
         walk_.offset = stop;
         if (to_marker_) *to_marker_ -= length;
@@ -110,7 +110,7 @@ bool walk_ddp(FpduWalk& fpdu, Packet& packet, const mpa::Heading& heading) {
 }
 
 // What follows the DDP header of a ULPDU.
-bool walk_rest(FpduWalk& fpdu, const mpa::Heading& heading, std::size_t length, bool begins, const UpperHint& hint) {
+bool walk_rest(FpduWalk& fpdu, const mpa::Heading& heading, std::size_t length, bool begins, const UlpHint& hint) {
     if (is_send(heading.opcode) && begins) return fpdu.take_message(length, hint);
     if (heading.opcode == std::to_underlying(RdmapOpcode::terminate)) return fpdu.take(kind::rdmap_terminate, length);
     const LayerKind kind = behind(heading.opcode);
@@ -119,7 +119,7 @@ bool walk_rest(FpduWalk& fpdu, const mpa::Heading& heading, std::size_t length, 
 }
 
 // One FPDU. False where nothing can follow: its end, or what it is, is not known here.
-bool walk_fpdu(Walk& walk, mpa::ToMarker& to_marker, const UpperHint& hint) {
+bool walk_fpdu(Walk& walk, mpa::ToMarker& to_marker, const UlpHint& hint) {
     FpduWalk fpdu(walk, to_marker);
     const Bytes first = fpdu.ahead(mpa::kLengthField + mpa::kUntagged);
     if (!fpdu.take(kind::mpa_fpdu, mpa::kLengthField)) return false;
@@ -139,7 +139,7 @@ bool walk_fpdu(Walk& walk, mpa::ToMarker& to_marker, const UpperHint& hint) {
     return true;
 }
 
-void walk_set_up(Walk& walk, const UpperHint& hint) {
+void walk_set_up(Walk& walk, const UlpHint& hint) {
     constexpr std::size_t kWhich = 9;  // of the key: "MPA ID Req Frame", "MPA ID Rep Frame"
     const bool reply = read_be<std::uint8_t>(walk.header(), kWhich) == 'p';
     const std::size_t start = walk.offset;
@@ -152,7 +152,7 @@ void walk_set_up(Walk& walk, const UpperHint& hint) {
     if (read(frame, kMpaRevision) >= 2 && read(frame, kEnhanced) != 0 && inner.left() >= 4 && enter(inner, kind::mpa_enhanced, 4).empty())
         return;
     const LayerKind message = !reply ? LayerKind::cm_req : read(frame, kRejected) != 0 ? LayerKind::cm_rej : LayerKind::cm_rep;
-    if (const auto upper = info(hint.protocol).walk_private; upper != nullptr && inner.left() > 0) upper(inner, hint, message);
+    if (const auto ulp = info(hint.protocol).walk_private; ulp != nullptr && inner.left() > 0) ulp(inner, hint, message);
     add_data(walk);
 }
 
@@ -230,7 +230,7 @@ std::optional<Value> terminated_rdmap(const Packet& packet, const Layer& layer) 
 
 namespace ulp {
 
-void walk_iwarp(Packet& packet, const UpperHint& hint) {
+void walk_iwarp(Packet& packet, const UlpHint& hint) {
     const auto segment = mpa::tcp_segment(packet);
     if (!segment || hint.iwarp.first >= segment->captured) return;
     const std::uint8_t data = segment->layer + 1;

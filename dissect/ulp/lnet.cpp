@@ -64,7 +64,7 @@ LnetOrder lnet_order(Bytes message) {
 
 namespace ulp {
 
-void walk_lnet(Walk& walk, const UpperHint&) {
+void walk_lnet(Walk& walk, const UlpHint&) {
     const Bytes message = slice(walk.header(), 0, walk.left());
     const LnetOrder order = lnet_order(message);
     if (order == LnetOrder::none) return add_data(walk);
@@ -74,7 +74,7 @@ void walk_lnet(Walk& walk, const UpperHint&) {
     walk_body(walk, static_cast<LnetType>(read(first, kType)));
 }
 
-void walk_lnet_private(Walk& walk, const UpperHint& hint, LayerKind) {
+void walk_lnet_private(Walk& walk, const UlpHint& hint, LayerKind) {
     if (lnet_order(slice(walk.header(), 0, walk.left())) != LnetOrder::none) walk_lnet(walk, hint);
 }
 

@@ -87,7 +87,7 @@ void walk_fabrics(Walk& walk) {
     add_data(walk);
 }
 
-void walk_command(Walk& walk, const UpperHint& hint) {
+void walk_command(Walk& walk, const UlpHint& hint) {
     const auto opcode = read_le<std::uint8_t>(walk.header(), 0);
     if (opcode == kNvmeFabrics) return walk_fabrics(walk);
     const NvmeQueue queue = nvme_queue(hint.detail);
@@ -115,7 +115,7 @@ LayerKind result_of(NvmeAnswered answered) {
 
 }  // namespace
 
-void walk_nvme(Walk& walk, const UpperHint& hint) {
+void walk_nvme(Walk& walk, const UlpHint& hint) {
     if (walk.left() == kNvmeCompletion) {
         if (enter(walk, result_of(nvme_answered(hint.detail)), kNvmeResult).empty()) return;
         add_layer(walk.packet, kind::nvme_completion, walk.offset, kNvmeCompletion - kNvmeResult, walk.end);
@@ -124,13 +124,13 @@ void walk_nvme(Walk& walk, const UpperHint& hint) {
     }
 }
 
-void walk_nvme_data(Walk& walk, const UpperHint& hint) {
+void walk_nvme_data(Walk& walk, const UlpHint& hint) {
     const std::size_t before = walk.offset;
     walk_content(walk, nvme_data(hint.detail));
     if (walk.offset != before) add_data(walk);
 }
 
-void walk_nvme_private(Walk& walk, const UpperHint& hint, LayerKind cm_message) {
+void walk_nvme_private(Walk& walk, const UlpHint& hint, LayerKind cm_message) {
     switch (cm_message) {
         case LayerKind::cm_req: add_layer(walk.packet, kind::nvme_request, walk.offset, kNvmePrivate, walk.end); break;
         case LayerKind::cm_rep: add_layer(walk.packet, kind::nvme_reply, walk.offset, kNvmePrivate, walk.end); break;

@@ -139,10 +139,10 @@ static_assert(tiles(kNvmeIdentifyFields, kNvmeArguments));
 // Two fields of dwords together: how much of the page is wanted, less one.
 [[nodiscard]] inline std::optional<Value> nvme_log_dwords(const Packet& packet, const Layer& layer) {
     constexpr std::size_t kLower = 2;
-    constexpr std::size_t kUpper = 4;
+    constexpr std::size_t kUlp = 4;
     const Bytes bytes = packet.bytes_of(layer);
-    if (bytes.size() < kUpper + 2) return std::nullopt;
-    return Value{read_le<std::uint16_t>(bytes, kLower) | std::uint64_t{read_le<std::uint16_t>(bytes, kUpper)} << 16U, {}};
+    if (bytes.size() < kUlp + 2) return std::nullopt;
+    return Value{read_le<std::uint16_t>(bytes, kLower) | std::uint64_t{read_le<std::uint16_t>(bytes, kUlp)} << 16U, {}};
 }
 
 inline constexpr std::array kNvmeGetLogFields{
@@ -252,7 +252,7 @@ static_assert(tiles(kNvmeConnectResultFields, kNvmeResult));
 // The value of a property: which one it is stands in the command, so only who followed the queue knows.
 template <NvmeAnswered property, unsigned bit, unsigned width>
 [[nodiscard]] std::optional<Value> nvme_property_part(const Packet& packet, const Layer& layer) {
-    if (packet.annotation == nullptr || nvme_answered(packet.annotation->upper.detail) != property) return std::nullopt;
+    if (packet.annotation == nullptr || nvme_answered(packet.annotation->ulp.detail) != property) return std::nullopt;
     const Bytes bytes = packet.bytes_of(layer);
     if (bytes.size() < kNvmeResult) return std::nullopt;
     return Value{read_bits_le(bytes, bit, width), {}};

@@ -45,7 +45,7 @@ enum class NvmeAnswered : std::uint8_t { unknown, connect, property, capabilitie
 // What the memory of a command holds.
 enum class NvmeData : std::uint8_t { unknown, connect, controller, name_space, discovery, smart, ranges };
 
-// UpperHint::detail: the queue in its lowest bits, above them what a response answers or what data is.
+// UlpHint::detail: the queue in its lowest bits, above them what a response answers or what data is.
 inline constexpr unsigned kNvmeQueueBits = 2;
 
 [[nodiscard]] constexpr std::uint8_t nvme_detail(NvmeQueue queue, NvmeAnswered answered = NvmeAnswered::unknown) {

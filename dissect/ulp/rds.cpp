@@ -57,7 +57,7 @@ LayerKind rds_connect_kind(Bytes private_data) {
 
 namespace ulp {
 
-void walk_rds(Walk& walk, const UpperHint&) {
+void walk_rds(Walk& walk, const UlpHint&) {
     if (!is_rds_header(slice(walk.header(), 0, walk.left()))) return add_data(walk);
     static_cast<void>(enter(walk, kind::rds_header, kRdsFixed));
     const std::size_t data = walk.offset + kRdsExtensionArea;
@@ -74,7 +74,7 @@ void walk_rds(Walk& walk, const UpperHint&) {
     add_data(walk);
 }
 
-void walk_rds_private(Walk& walk, const UpperHint&, LayerKind) {
+void walk_rds_private(Walk& walk, const UlpHint&, LayerKind) {
     const LayerKind form = rds_connect_kind(slice(walk.header(), 0, walk.left()));
     if (form == kind::rds_header) return;
     static_cast<void>(enter(walk, form, header(form).length));

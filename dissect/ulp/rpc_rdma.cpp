@@ -148,7 +148,7 @@ void add_answer(const View& view, std::size_t rpc, const RpcHead& head, const Re
 
 }  // namespace
 
-void walk_rpc_rdma(Walk& walk, const UpperHint& hint) {
+void walk_rpc_rdma(Walk& walk, const UlpHint& hint) {
     const View view{walk, walk.offset, slice(walk.packet.frame.bytes, walk.offset, walk.left())};
     const auto head = rpc_rdma_head(view.bytes);
     if (!head || head->version != kRpcRdmaVersion) return add_data(walk);
@@ -165,7 +165,7 @@ void walk_rpc_rdma(Walk& walk, const UpperHint& hint) {
     else add_answer(view, *rpc, *inside, reduced, RpcDetail{hint.detail});
 }
 
-void walk_rpc_rdma_data(Walk& walk, const UpperHint& hint) {
+void walk_rpc_rdma_data(Walk& walk, const UlpHint& hint) {
     const View view{walk, walk.offset, slice(walk.packet.frame.bytes, walk.offset, walk.left())};
     const auto inside = RpcDetail{hint.detail} == RpcDetail::rpc ? rpc_head(view.bytes) : std::nullopt;
     if (!inside) return;
@@ -173,7 +173,7 @@ void walk_rpc_rdma_data(Walk& walk, const UpperHint& hint) {
     else add_answer(view, 0, *inside, {}, RpcDetail::rpc);
 }
 
-void walk_rpc_rdma_private(Walk& walk, const UpperHint&, LayerKind) {
+void walk_rpc_rdma_private(Walk& walk, const UlpHint&, LayerKind) {
     if (read_be<std::uint32_t>(slice(walk.header(), 0, walk.left()), 0) != kRpcRdmaPrivateMagic) return;
     (void)enter(walk, kind::rpc_rdma_private, kRpcRdmaPrivateLength);
 }

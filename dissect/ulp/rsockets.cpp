@@ -19,9 +19,9 @@ bool is_rsockets_connect(Bytes private_data) {
 
 namespace ulp {
 
-void walk_rsockets(Walk& walk, const UpperHint&) { add_data(walk); }
+void walk_rsockets(Walk& walk, const UlpHint&) { add_data(walk); }
 
-void walk_rsockets_private(Walk& walk, const UpperHint&, LayerKind) {
+void walk_rsockets_private(Walk& walk, const UlpHint&, LayerKind) {
     if (is_rsockets_connect(slice(walk.header(), 0, walk.left()))) static_cast<void>(enter(walk, kind::rsockets_connect, kRsocketsConnect));
 }
 

@@ -84,7 +84,7 @@ void add_data_transfer(Walk& walk, std::size_t start, Bytes bytes) {
 
 }  // namespace
 
-void walk_smb_direct(Walk& walk, const UpperHint&) {
+void walk_smb_direct(Walk& walk, const UlpHint&) {
     const std::size_t start = walk.offset;
     const Bytes bytes = slice(walk.packet.frame.bytes, start, walk.left());
     const auto type = smb_direct_type(bytes, begins_more(walk.packet) ? kUnknownLength : walk.left());

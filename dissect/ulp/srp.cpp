@@ -112,9 +112,9 @@ void walk_unit(Walk& walk) {
 
 }  // namespace
 
-void walk_srp(Walk& walk, const UpperHint&) { walk_unit(walk); }
+void walk_srp(Walk& walk, const UlpHint&) { walk_unit(walk); }
 
-void walk_srp_private(Walk& walk, const UpperHint&, LayerKind message) {
+void walk_srp_private(Walk& walk, const UlpHint&, LayerKind message) {
     const Bytes bytes = slice(walk.header(), 0, walk.left());
     const auto opcode = read_be<std::uint8_t>(bytes, 0);
     if (message == LayerKind::cm_rep && opcode == kLoginResponse)

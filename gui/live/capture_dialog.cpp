@@ -1,6 +1,6 @@
 #include <gui/live/capture_dialog.hpp>
 #include <gui/look.hpp>
-#include <transport-replay/live/listener.hpp>
+#include <transport-replay/capture/listener.hpp>
 
 #include <QApplication>
 #include <QClipboard>

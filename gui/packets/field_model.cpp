@@ -13,11 +13,11 @@ using dissect::TreeLine;
 
 namespace {
 
-constexpr std::size_t kMostText = 4096;  // characters of a value in the tree
+constexpr std::size_t kMostFieldText = 4096;  // characters of a value in the tree
 
 QString printable(std::string_view text) {
     std::string shown;
-    dissect::append_printable(shown, text.substr(0, kMostText));
+    dissect::append_printable(shown, text.substr(0, kMostFieldText));
     return QString::fromStdString(shown);
 }
 

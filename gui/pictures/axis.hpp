@@ -5,7 +5,7 @@
 // times anywhere in 64 bits, in any order; every difference is taken so that it cannot overflow.
 #pragma once
 
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <QString>
 #include <cstdint>

@@ -19,7 +19,7 @@ using transport::End;
 
 namespace {
 
-constexpr double kZoomStep = 1.25;
+constexpr double kFontStep = 1.25;
 constexpr double kLeastScale = 1e-12, kMostScale = 1e3;  // pixels of a nanosecond: a century, and a picosecond, to a finger's width
 
 }  // namespace
@@ -244,8 +244,8 @@ void LadderView::zoom(double factor, double y) {
     scrollTo(m_offset + m_layout.y_of(time) - before);
 }
 
-void LadderView::zoomIn() { zoom(kZoomStep, geometry().lanes.body().center().y()); }
-void LadderView::zoomOut() { zoom(1 / kZoomStep, geometry().lanes.body().center().y()); }
+void LadderView::zoomIn() { zoom(kFontStep, geometry().lanes.body().center().y()); }
+void LadderView::zoomOut() { zoom(1 / kFontStep, geometry().lanes.body().center().y()); }
 
 void LadderView::zoomNaturally() {
     m_scale = 0;
@@ -372,7 +372,7 @@ void LadderView::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void LadderView::wheelEvent(QWheelEvent* event) {
     const double steps = event->angleDelta().y() / 120.0;
-    if (event->modifiers().testFlag(Qt::ControlModifier)) zoom(std::pow(kZoomStep, steps), event->position().y());
+    if (event->modifiers().testFlag(Qt::ControlModifier)) zoom(std::pow(kFontStep, steps), event->position().y());
     else if (!event->pixelDelta().isNull()) scrollTo(m_offset - event->pixelDelta().y());
     else scrollTo(m_offset - steps * 3 * geometry().line);
     event->accept();

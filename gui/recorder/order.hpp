@@ -4,7 +4,7 @@
 // anything else happens: numbers have ranges, the name of an interface has no slash, the filter has a longest length.
 #pragma once
 
-#include <transport-replay/live/listener.hpp>
+#include <transport-replay/capture/listener.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <dissect/filter/filter.hpp>
 #include <gui/session/filtering.hpp>
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/index/row_filter.hpp>
 #include <transport-replay/index/row_set.hpp>
 

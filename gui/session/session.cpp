@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookEvery = 50;                             // ms
+constexpr int kPollEvery = 50;                             // ms
 constexpr std::chrono::milliseconds kFirstTimeline{1000};  // a small capture is done by then, of a large one something is seen
 constexpr std::chrono::milliseconds kWakeEvery{2};
 constexpr int kWakeUp = SIGUSR1;
@@ -102,7 +102,7 @@ void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
 
 Session::Session(std::size_t jobs, QObject* parent)
     : QObject(parent), m_jobs(jobs), m_index(std::make_shared<CaptureIndex>()), m_timeline(std::make_shared<const transport::Timeline>()) {
-    m_looking.setInterval(kLookEvery);
+    m_looking.setInterval(kPollEvery);
     struct sigaction action{};
     action.sa_handler = [](int) {};
     sigaction(kWakeUp, &action, nullptr);
@@ -127,7 +127,7 @@ void Session::end() {
     m_live = false;
 }
 
-void Session::begin(State state, const QStringList& files, const QString& title, const UpperHints& hints) {
+void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints) {
     end();
     m_hints = hints;
     m_files = files;
@@ -151,7 +151,7 @@ void Session::open(const QStringList& files) {
     read(files, {});
 }
 
-void Session::read(const QStringList& files, const UpperHints& hints) {
+void Session::read(const QStringList& files, const UlpHints& hints) {
     const QString first = files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
     begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first),
           hints);
@@ -159,17 +159,17 @@ void Session::read(const QStringList& files, const UpperHints& hints) {
 
 bool Session::canDecodeAs() const { return !m_live && !m_files.isEmpty() && !m_files.contains(QStringLiteral("-")); }
 
-void Session::decodeAs(ConnectionId connection, UpperProtocol protocol) {
+void Session::decodeAs(ConnectionId connection, UlpProtocol protocol) {
     if (!canDecodeAs()) return;
-    UpperHints hints = m_hints;
-    hints.insert_or_assign(std::to_underlying(connection), UpperSaid(protocol));
+    UlpHints hints = m_hints;
+    hints.insert_or_assign(std::to_underlying(connection), UlpSaid(protocol));
     read(QStringList(m_files), hints);
 }
 
 void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
 
 void Session::reload() {
-    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UpperHints(m_hints));
+    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UlpHints(m_hints));
 }
 
 void Session::close() {

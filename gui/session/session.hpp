@@ -3,7 +3,7 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/upper/upper_hints.hpp>
+#include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <QObject>
 #include <QString>
@@ -32,7 +32,7 @@ public:
     void reload();
     // That connection speaks that protocol, or nothing we know: the files are read and analysed again with it, and with all that was
     // said so of this capture before.
-    void decodeAs(transport::ConnectionId connection, transport::UpperProtocol protocol);
+    void decodeAs(transport::ConnectionId connection, transport::UlpProtocol protocol);
     // Whether there are files that can be read again.
     [[nodiscard]] bool canDecodeAs() const;
     void close();
@@ -64,8 +64,8 @@ Q_SIGNALS:
 
 private:
     struct Work;
-    void begin(State state, const QStringList& files, const QString& title, const transport::UpperHints& hints = {});
-    void read(const QStringList& files, const transport::UpperHints& hints);
+    void begin(State state, const QStringList& files, const QString& title, const transport::UlpHints& hints = {});
+    void read(const QStringList& files, const transport::UlpHints& hints);
     void end();
     void look();
     void finish();
@@ -76,7 +76,7 @@ private:
     QStringList m_files;
     QString m_title;
     QStringList m_problems;
-    transport::UpperHints m_hints;  // of the user, by connection
+    transport::UlpHints m_hints;  // of the user, by connection
     std::shared_ptr<transport::CaptureIndex> m_index;
     std::shared_ptr<const transport::Timeline> m_timeline;
     std::uint64_t m_packets = 0;

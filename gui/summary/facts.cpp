@@ -1,8 +1,9 @@
 #include <dissect/render_value.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
+#include <gui/summary/words.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/tables/text.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QObject>
@@ -16,9 +17,6 @@ using namespace transport;
 using dissect::Duration;
 
 namespace {
-
-QString tr(const char* text) { return QObject::tr(text); }
-QString number(std::uint64_t value) { return shown(grouped(value)); }
 
 // "1,234", "17.1".
 QString rateNumber(double rate) {
@@ -91,8 +89,8 @@ void judgeBounds(const LeftOut& left_out, std::vector<Judgement>& all) {
 
 // "NVMe over RDMA on 2 connections".
 QString carriedText(const Timeline& timeline) {
-    std::map<UpperProtocol, std::uint64_t> protocols;
-    for (const UpperConversation& conversation : timeline.upper.conversations) ++protocols[conversation.protocol];
+    std::map<UlpProtocol, std::uint64_t> protocols;
+    for (const UlpConversation& conversation : timeline.ulp.conversations) ++protocols[conversation.protocol];
     QStringList carried;
     for (const auto& [protocol, count] : protocols)
         carried.push_back(tr("%1 on %2").arg(shown(dissect::info(protocol).name), shown(counted(count, "connection"))));

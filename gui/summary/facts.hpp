@@ -1,7 +1,7 @@
 // What the start page says of a capture, as plain values: how good it is and what is noteworthy in it, in plain words.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QString>
 #include <vector>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <gui/summary/sparkline.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QScrollArea>
 #include <QStringList>

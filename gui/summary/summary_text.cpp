@@ -1,3 +1,4 @@
+#include <gui/summary/words.hpp>
 #include <gui/look.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/summary/summary_text.hpp>
@@ -6,7 +7,7 @@
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 
 #include <QObject>
 #include <algorithm>
@@ -17,8 +18,6 @@ using namespace transport;
 
 namespace {
 
-QString tr(const char* text) { return QObject::tr(text); }
-QString number(std::uint64_t value) { return shown(grouped(value)); }
 QString escaped(std::string_view text) { return shown(text).toHtmlEscaped(); }
 QString link(const QString& target, const QString& text) {
     return QStringLiteral("<a href=\"%1\">%2</a>").arg(target.toHtmlEscaped(), text);
@@ -99,7 +98,7 @@ QString connectionRow(const ConnectionRow& of, const QPalette& palette) {
     const Connection& connection = of.connection;
     const auto uid = std::to_underlying(connection.uid);
     const auto naks = both(connection, [](const Way& way) { return way.sequence_naks + way.rnr_naks + way.fatal_naks; });
-    const QString speaks = of.upper == nullptr ? QString() : QStringLiteral(" ") + escaped(spoken_text(*of.upper));
+    const QString speaks = of.ulp == nullptr ? QString() : QStringLiteral(" ") + escaped(spoken_text(*of.ulp));
     QString state = escaped(state_of(of));
     if (tone_of(of) == Tone::error) state = toned(state, textColor(Severity::error, palette));
     return QStringLiteral("<tr>") +
@@ -153,7 +152,7 @@ QString connectionsText(const Timeline& timeline, const QPalette& palette) {
     QStringList all{QStringLiteral("<tr>") + cell(QString()) + cell(tr("<b>bytes</b>")) + cell(tr("<b>messages</b>")) +
                     cell(tr("<b>resent</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) + QStringLiteral("</tr>")};
     for (const Connection* connection : noteworthy(timeline, kConnectionsShown))
-        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.upper.find(connection->uid)}, palette));
+        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.ulp.find(connection->uid)}, palette));
     return rows(all) + link(QStringLiteral("view:connections"), tr("All connections"));
 }
 

@@ -3,7 +3,7 @@
 // What an attacker could feed: names of files, addresses. All that is not ours is escaped.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QPalette>
 #include <QString>

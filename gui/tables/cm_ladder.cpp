@@ -2,7 +2,7 @@
 #include <gui/look.hpp>
 #include <gui/tables/cm_pane.hpp>
 #include <gui/tables/text.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 

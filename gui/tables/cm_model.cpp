@@ -1,5 +1,5 @@
 #include <gui/tables/cm_model.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -44,7 +44,7 @@ constexpr std::array kColumns{
     Column{"", "remarks", Side::left, [](const Attempt& row) { return text_cell(remarks(row)); }},
 };
 
-constexpr std::array kMeanings{
+constexpr std::array kCmMeanings{
     Meaning{"#", "Number of the attempt, in the order of their first messages"},
     Meaning{"time", "Of its first message, in seconds since the capture began"},
     Meaning{"active", "Who asked"},
@@ -58,7 +58,7 @@ constexpr std::array kMeanings{
 CmModel::CmModel(QObject* parent) : CmModel(Columns(std::span<const Column>(kColumns)), parent) {}
 
 CmModel::CmModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kCmMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
 
 void CmModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool other_capture) {
     const bool anew = other_capture || timeline->cm.attempts.size() < m_timeline->cm.attempts.size();

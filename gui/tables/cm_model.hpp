@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gui/tables/core_columns.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <memory>
 

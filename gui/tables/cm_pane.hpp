@@ -2,7 +2,7 @@
 // lead to their packets.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QScrollArea>
 #include <memory>

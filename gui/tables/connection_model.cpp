@@ -10,7 +10,7 @@ using dissect::FrameIndex;
 
 namespace {
 
-constexpr std::array kMeanings{
+constexpr std::array kConnectionMeanings{
     Meaning{"#", "Number of the connection, in the order of their first packets"},
     Meaning{"svc", "Transport service"},
     Meaning{"ends", "Address and queue pair of both ends"},
@@ -44,7 +44,7 @@ bool continues(const Timeline& older, const Timeline& newer) {
 ConnectionModel::ConnectionModel(QObject* parent) : ConnectionModel(CoreColumns<ConnectionRow>(connection_columns()), parent) {}
 
 ConnectionModel::ConnectionModel(CoreColumns<ConnectionRow> columns, QObject* parent)
-    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kConnectionMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
 
 void ConnectionModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool other_capture) {
     const bool anew = other_capture || !continues(*m_timeline, *timeline);
@@ -61,7 +61,7 @@ void ConnectionModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool
 
 ConnectionRow ConnectionModel::at(Row row) const {
     const Connection& connection = m_timeline->connections[row];
-    return {connection, m_given_up.contains(connection.uid), {}, m_timeline->upper.find(connection.uid)};
+    return {connection, m_given_up.contains(connection.uid), {}, m_timeline->ulp.find(connection.uid)};
 }
 
 TableModel::Row ConnectionModel::sources() const { return static_cast<Row>(m_timeline->connections.size()); }

@@ -1,4 +1,4 @@
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/connections_view.hpp>
@@ -32,11 +32,11 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
 void ConnectionsView::addDecodeAs(QMenu& menu, Session& session, transport::ConnectionId connection) {
     QMenu* choices = menu.addMenu(tr("&Decode As"));
     choices->setEnabled(session.canDecodeAs());
-    const transport::UpperConversation* known = session.timeline()->upper.find(connection);
-    const auto speaks = known == nullptr ? transport::UpperProtocol::none : known->protocol;
+    const transport::UlpConversation* known = session.timeline()->ulp.find(connection);
+    const auto speaks = known == nullptr ? transport::UlpProtocol::none : known->protocol;
     auto* group = new QActionGroup(choices);
-    for (const dissect::UpperRow& row : dissect::upper_rows()) {
-        QAction* action = choices->addAction(row.protocol == transport::UpperProtocol::none ? tr("Nothing") : shown(row.name));
+    for (const dissect::UlpRow& row : dissect::ulp_rows()) {
+        QAction* action = choices->addAction(row.protocol == transport::UlpProtocol::none ? tr("Nothing") : shown(row.name));
         action->setActionGroup(group);
         action->setCheckable(true);
         action->setChecked(row.protocol == speaks);

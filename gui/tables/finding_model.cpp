@@ -10,7 +10,7 @@ using dissect::FrameIndex;
 
 namespace {
 
-constexpr std::array kMeanings{
+constexpr std::array kFindingMeanings{
     Meaning{"party", "Who can do something about it"},
     Meaning{"#", "Connection; empty where it is not of one"},
     Meaning{"times", "How often it happened"},
@@ -21,7 +21,7 @@ constexpr std::array kMeanings{
 FindingModel::FindingModel(QObject* parent) : FindingModel(Columns(finding_columns()), parent) {}
 
 FindingModel::FindingModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kFindingMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
 
 void FindingModel::setTimeline(std::shared_ptr<const Timeline> timeline, std::shared_ptr<const CaptureIndex> index) {
     beginReplace();

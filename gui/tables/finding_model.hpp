@@ -4,7 +4,7 @@
 
 #include <gui/tables/core_columns.hpp>
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <memory>
 

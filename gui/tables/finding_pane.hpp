@@ -2,7 +2,7 @@
 // it as links.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QScrollArea>
 #include <QStringList>

@@ -10,7 +10,7 @@ using dissect::FrameIndex;
 
 namespace {
 
-constexpr std::array kMeanings{
+constexpr std::array kMessageMeanings{
     Meaning{"#", "Connection"},
     Meaning{"from", "Requester: address and queue pair"},
     Meaning{"to", "Responder: address and queue pair"},
@@ -31,7 +31,7 @@ FrameIndex lastOf(const MessageRow& row) { return std::max(row.last_frame(), row
 MessageModel::MessageModel(QObject* parent) : MessageModel(Columns(message_columns(), kWithout), parent) {}
 
 MessageModel::MessageModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kMessageMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
 
 void MessageModel::setIndex(std::shared_ptr<const CaptureIndex> index) {
     beginReplace();
@@ -65,7 +65,7 @@ bool MessageModel::isDetails(int column) const { return m_columns.at(column).hea
 ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
     if (m_last != row) {
         m_message = restored(*m_index, at(row));
-        m_message.upper = m_index->label(row);
+        m_message.ulp = m_index->label(row);
         m_last = row;
         m_last_read = false;
     }

@@ -9,7 +9,7 @@ using dissect::FrameIndex;
 
 namespace {
 
-constexpr std::array kMeanings{
+constexpr std::array kOperationMeanings{
     Meaning{"#", "Connection"},
     Meaning{"time", "When its request was whole, in seconds since the capture began"},
     Meaning{"from", "Who asked: address and queue pair"},
@@ -32,7 +32,7 @@ constexpr std::array kMeanings{
 OperationModel::OperationModel(QObject* parent) : OperationModel(Columns(operation_columns()), parent) {}
 
 OperationModel::OperationModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : TableModel(columns.headings(kOperationMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
 
 void OperationModel::setIndex(std::shared_ptr<const CaptureIndex> index) {
     beginReplace();
@@ -116,14 +116,14 @@ SortKeys OperationModel::keys(int column) const {
 }
 
 std::optional<TimeRange> OperationModel::life(Row row) const {
-    const UpperOperation& operation = reported(row).operation;
+    const UlpOperation& operation = reported(row).operation;
     return TimeRange{operation.asked, std::max({operation.asked, operation.data_last, operation.answered})};
 }
 
 // What went wrong on its connection while somebody waited for it.
 std::vector<Moment> OperationModel::moments(Row row) const {
     std::vector<Moment> all;
-    const UpperOperation& operation = reported(row).operation;
+    const UlpOperation& operation = reported(row).operation;
     for (const End end : {End::a, End::b}) {
         const std::vector<Moment> some = m_troubles.of(operation.connection, end, *life(row));
         all.insert(all.end(), some.begin(), some.end());

@@ -53,7 +53,7 @@ private:
 
     // The row asked for last: a view asks for all columns of one.
     mutable std::optional<Row> m_last;
-    mutable transport::UpperOperation m_operation;
+    mutable transport::UlpOperation m_operation;
 };
 
 }  // namespace qps::gui

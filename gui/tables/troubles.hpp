@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gui/tables/when.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <vector>
 

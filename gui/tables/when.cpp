@@ -1,6 +1,6 @@
 #include <gui/tables/text.hpp>
 #include <gui/tables/when.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

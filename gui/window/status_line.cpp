@@ -1,7 +1,7 @@
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/window/status_line.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 namespace qps::gui {

@@ -28,7 +28,7 @@ QWidget* make(Session& session, Selection& selection, const ViewRequest& request
 
 using Count = std::optional<std::uint64_t>;
 
-constexpr std::array kRows{
+constexpr std::array kViewRows{
     ViewRow{"summary", QT_TRANSLATE_NOOP("views", "Summary"), QT_TRANSLATE_NOOP("views", "What happened, at a glance"), make<SummaryView>},
     ViewRow{"packets", QT_TRANSLATE_NOOP("views", "Packets"), QT_TRANSLATE_NOOP("views", "Every packet, its fields and its bytes"),
             make<PacketsView>, [](const Session& session) -> Count { return session.packets(); }},
@@ -57,6 +57,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const ViewRow> viewRows() { return kRows; }
+std::span<const ViewRow> viewRows() { return kViewRows; }
 
 }  // namespace qps::gui

@@ -2,8 +2,8 @@
 // QPSCOPE_SHOW_FINDINGS=1 prints them all, which is how the catalogue is reviewed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/findings.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/findings/findings.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <algorithm>
 #include <map>
@@ -61,9 +61,9 @@ std::multiset<std::string> reassembled(const std::string& path) {
     for (const auto& [way, parts] : ways) {
         std::string message;
         for (const auto& [psn, part] : parts) {
-            if (part.place == Place::first || part.place == Place::only) message.clear();
+            if (begins_message(part.place)) message.clear();
             message += part.hex;
-            if ((part.place == Place::last || part.place == Place::only) && !message.empty()) messages.insert(message);
+            if (ends_message(part.place) && !message.empty()) messages.insert(message);
         }
     }
     return messages;

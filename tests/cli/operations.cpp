@@ -1,5 +1,5 @@
 // What connections carried: `operations`, `--decode-as`, and the places of other commands that speak of it.
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -33,7 +33,7 @@ std::string error_of(const Words& words) {
 TEST_CASE("a wrong --decode-as says what it should have been") {
     const std::string file = sample("rping_v4");
     const std::string unknown = error_of({"messages", "--decode-as", "1=nvm", file});
-    for (const auto& row : qps::dissect::upper_rows()) CHECK_THAT(unknown, Contains(std::string(row.word)));
+    for (const auto& row : qps::dissect::ulp_rows()) CHECK_THAT(unknown, Contains(std::string(row.word)));
     CHECK_THAT(error_of({"messages", "--decode-as", "nvme", file}), Contains("such as 3=nvme"));
     CHECK_THAT(error_of({"messages", "--decode-as", "=nvme", file}), Contains("such as 3=nvme"));
     CHECK_THAT(error_of({"messages", "--decode-as", "1=", file}), Contains("there are none, nvme"));

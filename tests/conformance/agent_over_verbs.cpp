@@ -1,4 +1,5 @@
 // Our own adapter under an agent's orders: every verb, data over good and poor links, waiting, and nothing left behind.
+#include <transport-replay/conformance/agent/agent_program.hpp>
 #include <tests/support/agent_walk.hpp>
 #include <tests/support/agent_world.hpp>
 #include <tests/support/catch.hpp>
@@ -167,7 +168,7 @@ TEST_CASE("the peer that is an agent serves one client at a time over TCP, and f
     using namespace qps::transport::live;
     const std::uint16_t port = ExchangeListener::open("127.0.0.1", 0)->port();  // that nobody has
     qps::tests::ProgramPair pair({});
-    auto program = find_program("agent")->make({.port = IpPort{port}, .clients = 2, .exchange = {.tcp = "127.0.0.1"}});
+    auto program = agent_program().make({.port = IpPort{port}, .clients = 2, .exchange = {.tcp = "127.0.0.1"}});
     REQUIRE(program);
     REQUIRE(program->begin(pair.server, pair.now));
     const auto ask = [&](AgentConnection& agent, const Request& request) -> std::optional<ParsedAnswer> {

@@ -1,6 +1,6 @@
 // The catalogue of checks: complete, each row once, nothing empty.
 #include <tests/support/catch.hpp>
-#include <transport-replay/conformance/catalogue.hpp>
+#include <transport-replay/checks/catalogue.hpp>
 
 #include <algorithm>
 #include <cctype>

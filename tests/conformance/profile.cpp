@@ -1,6 +1,6 @@
 // What a device declares of itself: what is understood, and what is told with its line and a caret.
 #include <tests/support/catch.hpp>
-#include <transport-replay/conformance/profile.hpp>
+#include <transport-replay/checks/profile.hpp>
 
 #include <algorithm>
 

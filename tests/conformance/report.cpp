@@ -1,8 +1,8 @@
 // Reports for programs and people: escaped, whole, and readable again for a comparison.
 #include <tests/support/catch.hpp>
-#include <transport-replay/conformance/report/counts.hpp>
-#include <transport-replay/conformance/report/json_reader.hpp>
-#include <transport-replay/conformance/report/written.hpp>
+#include <transport-replay/checks/report/counts.hpp>
+#include <transport-replay/checks/report/json_reader.hpp>
+#include <transport-replay/checks/report/written.hpp>
 
 #include <nlohmann/json.hpp>
 

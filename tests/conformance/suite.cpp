@@ -3,8 +3,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/scripts.hpp>
 #include <tests/support/suite_world.hpp>
-#include <transport-replay/conformance/passive/passive_suite.hpp>
-#include <transport-replay/conformance/report/counts.hpp>
+#include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/conformance/suite/builtin_scripts.hpp>
 #include <transport-replay/conformance/suite/coverage.hpp>
 

@@ -21,7 +21,7 @@ constexpr Annotation kFull{
     .psn_missing = 3,
     .messages_completed = 2,
     .latency = Duration{1'234'567},
-    .upper = {},
+    .ulp = {},
 };
 
 Decoded send_only() { return Decoded(transport_packet(Opcode{4}, Network::roce_v2_ipv4)); }
@@ -94,10 +94,10 @@ TEST_CASE("filters and columns say whether they need annotations") {
     for (const NameEntry& entry : all_names()) {
         INFO(entry.name);
         const bool annotated = !entry.fields.empty() && entry.fields.front().field->annotated;
-        const bool upper_field = std::ranges::any_of(entry.fields, is_upper, &FieldPlace::kind);
-        const bool upper = upper_field || std::ranges::any_of(entry.layers, is_upper);
-        CHECK(needs(std::string(entry.name)) == (annotated || upper));
-        if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == (annotated || upper_field));
+        const bool ulp_field = std::ranges::any_of(entry.fields, is_ulp, &FieldPlace::kind);
+        const bool ulp = ulp_field || std::ranges::any_of(entry.layers, is_ulp);
+        CHECK(needs(std::string(entry.name)) == (annotated || ulp));
+        if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == (annotated || ulp_field));
     }
     CHECK_FALSE(Filter().needs_annotation());
     CHECK_FALSE(needs(""));

@@ -89,7 +89,7 @@ TEST_CASE("tables of Omni-Path tile, and names of their headers are their own") 
         CAPTURE(row.name);
         CHECK(tiles(row.fields, row.length));
         CHECK(header(row.kind).name == row.name);
-        CHECK_FALSE(is_upper(row.kind));
+        CHECK_FALSE(is_ulp(row.kind));
         for (const Field& field : row.fields) CHECK_FALSE(field.meaning.empty());
     }
 }

@@ -3,7 +3,7 @@
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_talk.hpp>
 #include <tests/support/packets.hpp>
@@ -23,9 +23,9 @@ struct Shown {
     Annotation known;
     Decoded decoded;
     Shown(const Block& frame, const IwarpPlace& place, std::size_t captured = SIZE_MAX) : decoded(frame, LinkType::ethernet, captured) {
-        known.upper.iwarp = place;
+        known.ulp.iwarp = place;
         decoded.packet.annotation = &known;
-        add_upper_layers(decoded.packet, known.upper);
+        add_ulp_layers(decoded.packet, known.ulp);
     }
     [[nodiscard]] std::uint64_t number(std::string_view name) const {
         const auto found = decoded.number(name);

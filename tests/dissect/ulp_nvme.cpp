@@ -265,7 +265,7 @@ TEST_CASE("a capture that ends inside a capsule has its first layers") {
     const std::size_t whole = build(spec).size();
     for (std::size_t captured = 0; captured <= whole; ++captured) {
         Decoded decoded(spec, captured);
-        add_upper_layers(decoded.packet, {UpperProtocol::nvme, true, kIo});
+        add_ulp_layers(decoded.packet, {UlpProtocol::nvme, true, kIo});
         INFO(captured);
         const auto opcode = decoded.number("nvme.cmd.opc");
         CHECK(opcode.has_value() == (captured > whole - 4 - kNvmeCommand));
@@ -273,7 +273,7 @@ TEST_CASE("a capture that ends inside a capsule has its first layers") {
         for (const Layer& layer : decoded.packet.layers()) REQUIRE(std::size_t{layer.offset} + layer.length <= captured);
     }
     Decoded decoded(spec);
-    add_upper_layers(decoded.packet, {UpperProtocol::nvme, true, kIo});
+    add_ulp_layers(decoded.packet, {UlpProtocol::nvme, true, kIo});
     CHECK(decoded.layers().ends_with("infiniband.bth nvme.cmd nvme.cmd.sgl rdma.nvme.blocks infiniband.invariant"));
 }
 
@@ -285,20 +285,20 @@ TEST_CASE("what a WRITE moves has layers where it is known what it holds, as far
     put_text(spec.payload, kNvmeDiscoveryPart + 256, "nqn.first");
     put_text(spec.payload, kNvmeDiscoveryPart + 32, "4420");
     Decoded log(spec);
-    add_upper_layers(log.packet, {UpperProtocol::nvme, false, nvme_detail(NvmeData::discovery)});
+    add_ulp_layers(log.packet, {UlpProtocol::nvme, false, nvme_detail(NvmeData::discovery)});
     CHECK(log.number("nvme.cmd.get_logpage.identify.numrec") == 2U);
     CHECK(log.plain("nvme.cmd.get_logpage.identify.rcrd.subnqn") == "nqn.first");
     CHECK(log.plain("nvme.cmd.get_logpage.identify.rcrd.trsvcid") == "4420");
     CHECK(log.number("nvme.cmd.get_logpage.identify.rcrd.tsas.rdma_qptype") == 0U);
 
     Decoded unknown(spec);
-    add_upper_layers(unknown.packet, {UpperProtocol::nvme, false, 0});
+    add_ulp_layers(unknown.packet, {UlpProtocol::nvme, false, 0});
     CHECK(find(unknown.packet, LayerKind::payload) != nullptr);
 
     spec.payload.resize(100);
     put_text(spec.payload, 24, "A model");
     Decoded piece(spec);
-    add_upper_layers(piece.packet, {UpperProtocol::nvme, false, nvme_detail(NvmeData::controller)});
+    add_ulp_layers(piece.packet, {UlpProtocol::nvme, false, nvme_detail(NvmeData::controller)});
     CHECK(piece.plain("nvme.cmd.identify.ctrl.mn").starts_with("A model"));
     CHECK(piece.number("nvme.cmd.identify.ctrl.ctratt") == 0U);
     CHECK_FALSE(piece.number("nvme.cmd.identify.ctrl.cntrltype"));
@@ -309,7 +309,7 @@ TEST_CASE("data in an impossible detail is left alone") {
     spec.payload.resize(64);
     for (unsigned detail = 0; detail < 256; ++detail) {
         Decoded decoded(spec);
-        add_upper_layers(decoded.packet, {UpperProtocol::nvme, false, static_cast<std::uint8_t>(detail)});
+        add_ulp_layers(decoded.packet, {UlpProtocol::nvme, false, static_cast<std::uint8_t>(detail)});
         const DecodedCapsule response(nvme_response(1), static_cast<std::uint8_t>(detail), false);
         CHECK(decoded.packet.layers().back().kind == LayerKind::icrc);
         CHECK(response.number("nvme.cqe.cid") == 1U);
@@ -324,7 +324,7 @@ TEST_CASE("private data of CM has its sizes, and a rejection its reason in words
         for (const Field& field : header(message).fields)
             if (field.name.ends_with(".private")) REQUIRE(set(spec, field.name, std::as_bytes(data)));
         Decoded made(spec);
-        add_upper_layers(made.packet, {UpperProtocol::nvme, from_active, 0});
+        add_ulp_layers(made.packet, {UlpProtocol::nvme, from_active, 0});
         return made;
     };
     constexpr std::array<std::uint8_t, 10> kRequest{0, 0, 3, 0, 128, 0, 127, 0, 1, 0};

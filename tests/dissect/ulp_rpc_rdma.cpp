@@ -3,7 +3,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/ulp/nfs.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/rpc_messages.hpp>
 
@@ -20,7 +20,7 @@ struct RpcDecoded {
     explicit RpcDecoded(const std::vector<std::byte>& bytes, RpcDetail detail = RpcDetail::unknown, std::size_t length = SIZE_MAX)
         : size(std::min(length, bytes.size())), block(std::make_unique<std::byte[]>(size)) {
         std::copy_n(bytes.begin(), size, block.get());
-        decode_message({block.get(), size}, {UpperProtocol::rpc_rdma, true, std::to_underlying(detail)}, packet);
+        decode_message({block.get(), size}, {UlpProtocol::rpc_rdma, true, std::to_underlying(detail)}, packet);
     }
     // All values of that name, with commas between.
     [[nodiscard]] std::string values(std::string_view name) const {

@@ -1,9 +1,9 @@
 // Layers of iSER, iSCSI, SCSI and SRP: values of messages, what is not theirs, and what ends too early.
 #include <dissect/render_value.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
-#include <tests/support/scsi_upper.hpp>
+#include <tests/support/scsi_ulp.hpp>
 
 #include <memory>
 
@@ -15,7 +15,7 @@ namespace {
 // A message in a block of exactly its size.
 class Message {
 public:
-    Message(const Octets& bytes, UpperProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
+    Message(const Octets& bytes, UlpProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
         std::ranges::copy(bytes, block_.get());
         decode_message({block_.get(), bytes.size()}, {.protocol = protocol, .from_active = true}, packet);
     }
@@ -52,11 +52,11 @@ private:
     std::unique_ptr<std::byte[]> block_;
 };
 
-Message as_iser(const Octets& bytes) { return {bytes, UpperProtocol::iser}; }
-Message as_srp(const Octets& bytes) { return {bytes, UpperProtocol::srp}; }
+Message as_iser(const Octets& bytes) { return {bytes, UlpProtocol::iser}; }
+Message as_srp(const Octets& bytes) { return {bytes, UlpProtocol::srp}; }
 
 // Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
-void cut_everywhere(const Octets& message, UpperProtocol protocol) {
+void cut_everywhere(const Octets& message, UlpProtocol protocol) {
     for (std::size_t length = 0; length < message.size(); ++length) {
         const Message told({message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length)}, protocol);
         for (const Layer& layer : told.packet.layers()) {
@@ -253,14 +253,14 @@ TEST_CASE("what is neither stays data") {
 
 TEST_CASE("storage messages may end anywhere") {
     cut_everywhere(iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, characters("0123456789")),
-                   UpperProtocol::iser);
-    cut_everywhere(iscsi_response(7, 2, sense_fixed()), UpperProtocol::iser);
-    cut_everywhere(iscsi_login_request(std::string_view("InitiatorName=iqn.a\0TargetName=iqn.b\0", 37)), UpperProtocol::iser);
+                   UlpProtocol::iser);
+    cut_everywhere(iscsi_response(7, 2, sense_fixed()), UlpProtocol::iser);
+    cut_everywhere(iscsi_login_request(std::string_view("InitiatorName=iqn.a\0TargetName=iqn.b\0", 37)), UlpProtocol::iser);
     const SrpMemory memory{1, 2, 3};
-    cut_everywhere(srp_command(1, write_10(8, 16), {memory, memory}, {memory}), UpperProtocol::srp);
-    cut_everywhere(srp_response(3, 2, sense_fixed(), 1, Octets(4)), UpperProtocol::srp);
+    cut_everywhere(srp_command(1, write_10(8, 16), {memory, memory}, {memory}), UlpProtocol::srp);
+    cut_everywhere(srp_response(3, 2, sense_fixed(), 1, Octets(4)), UlpProtocol::srp);
     for (const int opcode : {0x00, 0x01, 0x03, 0x41, 0x42, 0x80, 0x81, 0x82, 0xc0, 0xc2})
-        cut_everywhere(WireBytes{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UpperProtocol::srp);
+        cut_everywhere(WireBytes{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UlpProtocol::srp);
     for (unsigned opcode = 0; opcode < 64; ++opcode)
-        cut_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}), UpperProtocol::iser);
+        cut_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}), UlpProtocol::iser);
 }

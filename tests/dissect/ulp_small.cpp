@@ -3,11 +3,11 @@
 #include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/rds.hpp>
 #include <dissect/ulp/rsockets.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/delivered.hpp>
 #include <tests/support/packets.hpp>
-#include <tests/support/small_upper.hpp>
+#include <tests/support/small_ulp.hpp>
 
 #include <memory>
 
@@ -19,7 +19,7 @@ namespace {
 // A message in a block of exactly its size.
 class Told {
 public:
-    Told(const Octets& bytes, UpperProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
+    Told(const Octets& bytes, UlpProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
         std::ranges::copy(bytes, block_.get());
         decode_message({block_.get(), bytes.size()}, {protocol, true}, packet);
     }
@@ -46,7 +46,7 @@ private:
 Octets cut(const Octets& bytes, std::size_t length) { return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}; }
 
 // Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
-void cut_everywhere(const Octets& message, UpperProtocol protocol) {
+void cut_everywhere(const Octets& message, UlpProtocol protocol) {
     for (std::size_t length = 0; length < message.size(); ++length) {
         const Told told(cut(message, length), protocol);
         for (const Layer& layer : told.packet.layers()) {
@@ -64,7 +64,7 @@ TEST_CASE("RDS: header, extensions, data") {
     extensions.put(std::uint8_t{5}).put(std::uint16_t{8}).put(std::uint8_t{3}).put(std::uint32_t{0xcafe}).put(std::uint32_t{64});
     const Octets message =
         rds_message({.sequence = 17, .ack = 9, .length = 4100, .flags = 6, .credit = 3, .extensions = extensions.bytes}, 4096);
-    const Told told(message, UpperProtocol::rds);
+    const Told told(message, UlpProtocol::rds);
     CHECK(told.layers() == "rdma.rds rdma.rds.extension rdma.rds.extension data data");
     CHECK(told.number("rdma.rds.sequence") == 17);
     CHECK(told.number("rdma.rds.ack") == 9);
@@ -79,10 +79,10 @@ TEST_CASE("RDS: header, extensions, data") {
     CHECK(told.number("rdma.rds.extension.r_key") == 0xcafe);
     CHECK(told.number("rdma.rds.extension.offset") == 64);
     CHECK_FALSE(told.number("rdma.rds.extension.version"));
-    cut_everywhere(cut(message, 64), UpperProtocol::rds);
+    cut_everywhere(cut(message, 64), UlpProtocol::rds);
     Octets wrong = message;
     wrong[16] ^= std::byte{1};  // the checksum is of all of it
-    CHECK(Told(wrong, UpperProtocol::rds).layers() == "data");
+    CHECK(Told(wrong, UlpProtocol::rds).layers() == "data");
 }
 
 TEST_CASE("RDS: private data in both forms") {
@@ -98,19 +98,19 @@ TEST_CASE("RDS: private data in both forms") {
 }
 
 TEST_CASE("IPoIB: its header, then IP as anywhere else; the transport of the packet stays its own") {
-    const Told told(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UpperProtocol::ipoib);
+    const Told told(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
     CHECK(told.layers() == "ipoib ip udp data");
     CHECK(told.number("ipoib.type") == 0x0800);
     CHECK(told.number("ip.src") == 0x0a000001);
     CHECK(told.number("udp.dstport") == 5353);
-    cut_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UpperProtocol::ipoib);
-    const Told roce(ipoib_ipv4(17, udp_datagram(49152, 4791, 40)), UpperProtocol::ipoib);
+    cut_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
+    const Told roce(ipoib_ipv4(17, udp_datagram(49152, 4791, 40)), UlpProtocol::ipoib);
     CHECK_FALSE(roce.packet.has_transport());
     CHECK(roce.packet.payload.length == 4 + 20 + 8 + 40);
 }
 
 TEST_CASE("IPoIB: ARP with addresses of 20 bytes") {
-    const Told told(ipoib_arp(false), UpperProtocol::ipoib);
+    const Told told(ipoib_arp(false), UlpProtocol::ipoib);
     CHECK(told.layers() == "ipoib rdma.ipoib.arp");
     CHECK(told.number("arp.hw.type") == 32);
     CHECK(told.number("arp.hw.size") == 20);
@@ -119,7 +119,7 @@ TEST_CASE("IPoIB: ARP with addresses of 20 bytes") {
     CHECK(told.number("rdma.ipoib.arp.src.qpn") == 0x123);
     CHECK(told.number("arp.src.proto_ipv4") == 0x0a000001);
     CHECK(told.number("arp.dst.proto_ipv4") == 0x0a000002);
-    cut_everywhere(ipoib_arp(true), UpperProtocol::ipoib);
+    cut_everywhere(ipoib_arp(true), UlpProtocol::ipoib);
 }
 
 TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs stay behind them") {
@@ -129,7 +129,7 @@ TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs
     set(spec, "infiniband.deth.srcqp", 0x49);
     Decoded decoded(spec);
     const std::string before = decoded.layers();
-    add_upper_layers(decoded.packet, {UpperProtocol::ipoib, false});
+    add_ulp_layers(decoded.packet, {UlpProtocol::ipoib, false});
     CHECK(decoded.layers().find("infiniband.deth ipoib ip udp data") != std::string::npos);
     CHECK(decoded.layers().substr(decoded.layers().rfind("infiniband.")) == before.substr(before.rfind("infiniband.")));
     CHECK(decoded.packet.has_transport());
@@ -140,12 +140,12 @@ TEST_CASE("rsockets: private data; everything else is data") {
     CHECK(is_rsockets_connect(rsockets_private()));
     for (const Octets& plain : plain_messages()) CHECK_FALSE(is_rsockets_connect(plain));
     for (std::size_t length = 0; length < kRsocketsConnect; ++length) CHECK_FALSE(is_rsockets_connect(cut(rsockets_private(), length)));
-    CHECK(Told(rsockets_private(), UpperProtocol::rsockets).layers() == "data");
+    CHECK(Told(rsockets_private(), UlpProtocol::rsockets).layers() == "data");
 }
 
 TEST_CASE("LNet: every type of message") {
     const Octets put = joined({lnet_header(1, 4096, 3, lnet_put_rest()), number(std::uint64_t{0xc001})});
-    const Told told(lnet_message(0xd2, put, true, 4), UpperProtocol::lnet);
+    const Told told(lnet_message(0xd2, put, true, 4), UlpProtocol::lnet);
     CHECK(told.layers() == "lnet.ib lnet rdma.lnet.request");
     CHECK(told.number("lnet.ib.magic") == 0x0be91b91);
     CHECK(told.number("lnet.ib.type") == 0xd2);
@@ -164,7 +164,7 @@ TEST_CASE("LNet: every type of message") {
     CHECK(told.number("lnet.o2ib.cookie") == 0xc001);
 
     const Octets get = joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), number(std::uint64_t{0xc002}), lnet_memory(0x77, 8192, 0x1000)});
-    const Told asked(lnet_message(0xd6, get), UpperProtocol::lnet);
+    const Told asked(lnet_message(0xd6, get), UlpProtocol::lnet);
     CHECK(asked.layers() == "lnet.ib lnet rdma.lnet.request lnet.rdma");
     CHECK(asked.number("lnet.sink_length") == 8192);
     CHECK(asked.number("lnet.ptl_index") == 28);
@@ -174,26 +174,26 @@ TEST_CASE("LNet: every type of message") {
     CHECK(asked.number("lnet.rdma_frag.addr") == 0x1000);
 
     const Octets accepted = joined({number(std::uint64_t{1}), number(std::uint64_t{2}), lnet_memory(0x78, 4096, 0x2000)});
-    CHECK(Told(lnet_message(0xd4, accepted), UpperProtocol::lnet).layers() == "lnet.ib rdma.lnet.put_ack lnet.rdma");
+    CHECK(Told(lnet_message(0xd4, accepted), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.put_ack lnet.rdma");
     const Octets done = joined({number(std::uint64_t{1}), number(std::uint32_t{0})});
     for (const std::uint8_t type : std::array<std::uint8_t, 3>{0xd3, 0xd5, 0xd7})
-        CHECK(Told(lnet_message(type, done), UpperProtocol::lnet).layers() == "lnet.ib rdma.lnet.completion");
-    CHECK(Told(lnet_message(0xd0, {}), UpperProtocol::lnet).layers() == "lnet.ib");
-    CHECK(Told(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UpperProtocol::lnet).layers() == "lnet.ib lnet data");
+        CHECK(Told(lnet_message(type, done), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.completion");
+    CHECK(Told(lnet_message(0xd0, {}), UlpProtocol::lnet).layers() == "lnet.ib");
+    CHECK(Told(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UlpProtocol::lnet).layers() == "lnet.ib lnet data");
     const Octets connect = joined({number(std::uint16_t{8}), number(std::uint16_t{256}), number(std::uint32_t{4096})});
-    const Told asks(lnet_message(0xc0, connect), UpperProtocol::lnet);
+    const Told asks(lnet_message(0xc0, connect), UlpProtocol::lnet);
     CHECK(asks.number("lnet.connparam.qdepth") == 8);
     CHECK(asks.number("lnet.connparam.max_frags") == 256);
     CHECK(asks.number("lnet.connparam.max_size") == 4096);
     for (const Octets& body : {put, get, accepted, done, connect}) {
-        cut_everywhere(lnet_message(0xd2, body), UpperProtocol::lnet);
-        cut_everywhere(lnet_message(0xd4, body), UpperProtocol::lnet);
-        cut_everywhere(lnet_message(0xd6, body), UpperProtocol::lnet);
+        cut_everywhere(lnet_message(0xd2, body), UlpProtocol::lnet);
+        cut_everywhere(lnet_message(0xd4, body), UlpProtocol::lnet);
+        cut_everywhere(lnet_message(0xd6, body), UlpProtocol::lnet);
     }
 }
 
 TEST_CASE("LNet: the other byte order is known, a wrong version and a type that does not exist are not") {
-    const Told big(lnet_message(0xd0, {}, false, 7), UpperProtocol::lnet);
+    const Told big(lnet_message(0xd0, {}, false, 7), UlpProtocol::lnet);
     CHECK(big.layers() == "lnet.ib");
     CHECK(big.number("lnet.ib.credits") == 7);
     CHECK(big.number("lnet.nid.addr") == 0x0a000001);

@@ -2,7 +2,7 @@
 #include <dissect/field.hpp>
 #include <dissect/render_value.hpp>
 #include <dissect/ulp/smb_direct.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/smb_messages.hpp>
 
@@ -18,7 +18,7 @@ struct SmbDecoded {
     explicit SmbDecoded(const std::vector<std::byte>& bytes, std::size_t length = SIZE_MAX)
         : size(std::min(length, bytes.size())), block(std::make_unique<std::byte[]>(size)) {
         std::copy_n(bytes.begin(), size, block.get());
-        decode_message({block.get(), size}, {UpperProtocol::smb_direct, true}, packet);
+        decode_message({block.get(), size}, {UlpProtocol::smb_direct, true}, packet);
     }
     [[nodiscard]] std::string values(std::string_view name) const {
         std::string text;

@@ -4,7 +4,7 @@
 // The input: a byte that says which, then lines.
 #include <transport-replay/conformance/agent/agent_client.hpp>
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/device/sim_device.hpp>
 
 #include <algorithm>

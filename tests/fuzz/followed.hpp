@@ -2,7 +2,7 @@
 // messages and the Timeline agree, whatever was observed.
 #pragma once
 
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -2,9 +2,9 @@
 // decoded where the following said that FPDUs begin. CRCs are made right on request, for a fuzzer finds none.
 #include <dissect/build.hpp>
 #include <dissect/ulp/crc32c.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
-#include <transport-replay/annotator.hpp>
+#include <transport-replay/analysis/annotator.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -102,7 +102,7 @@ void follow(fuzz::Bytewise input) {
         transport::observe(packet, observation);
         const dissect::Annotation known = transport::annotation(analysis.observe(observation));
         packet.annotation = &known;
-        dissect::add_upper_layers(packet, known.upper);
+        dissect::add_ulp_layers(packet, known.ulp);
         look(packet);
     }
     const transport::Timeline timeline = analysis.finish();
@@ -114,7 +114,7 @@ void follow(fuzz::Bytewise input) {
 
 // The walk where nobody who followed anything would send it.
 void decode_anywhere(fuzz::Bytewise input) {
-    dissect::UpperHint hint;
+    dissect::UlpHint hint;
     hint.iwarp.what = (input.byte() & 1) != 0 ? dissect::IwarpPlace::What::set_up : dissect::IwarpPlace::What::fpdus;
     hint.iwarp.crc = (input.byte() & 1) != 0;
     hint.iwarp.markers = (input.byte() & 1) != 0;
@@ -130,9 +130,9 @@ void decode_anywhere(fuzz::Bytewise input) {
     dissect::Packet packet;
     dissect::decode(one, packet);
     dissect::Annotation known;
-    known.upper = hint;
+    known.ulp = hint;
     packet.annotation = &known;
-    dissect::add_upper_layers(packet, hint);
+    dissect::add_ulp_layers(packet, hint);
     look(packet);
 }
 

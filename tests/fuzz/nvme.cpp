@@ -2,10 +2,10 @@
 // comes out must agree with itself: layers inside their bytes, no more operations than commands, nothing without a name.
 #include <dissect/render.hpp>
 #include <dissect/ulp/nvme_kinds.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
-#include <transport-replay/upper/nvme_protocol.hpp>
-#include <transport-replay/upper/upper_tracker.hpp>
+#include <transport-replay/ulp/nvme_protocol.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <cstdlib>
 #include <string>
@@ -22,8 +22,8 @@ void must(bool holds) {
 void decode_under(dissect::Bytes bytes, std::uint8_t detail, bool from_active) {
     dissect::Packet packet;
     dissect::Annotation annotation;
-    annotation.upper = {UpperProtocol::nvme, from_active, detail};
-    dissect::decode_message(bytes, annotation.upper, packet);
+    annotation.ulp = {UlpProtocol::nvme, from_active, detail};
+    dissect::decode_message(bytes, annotation.ulp, packet);
     packet.annotation = &annotation;
     for (const dissect::Layer& layer : packet.layers()) must(std::size_t{layer.offset} + layer.length <= bytes.size());
     std::string text;
@@ -34,11 +34,11 @@ void decode_under(dissect::Bytes bytes, std::uint8_t detail, bool from_active) {
 // Each step is a byte that says what happens, and some that say with what.
 struct Queue {
     Tracker tracker{false};
-    UpperTracker upper{UpperHints{}};
+    UlpTracker ulp{UlpHints{}};
     std::uint64_t ended = 0;
     std::uint64_t commands = 0;
     std::int64_t clock = 0;
-    OperationSink sink = [this](const UpperOperation& operation) {
+    OperationSink sink = [this](const UlpOperation& operation) {
         ++ended;
         must(!nvme::operation_name(operation.code).empty());
         must(nvme::describe(operation).size() < 256);
@@ -46,7 +46,7 @@ struct Queue {
     };
 
     void message(dissect::Bytes bytes, End from, std::uint64_t more) {
-        UpperMessage message;
+        UlpMessage message;
         message.connection = ConnectionId{1};
         message.from = from;
         message.bytes = bytes;
@@ -54,7 +54,7 @@ struct Queue {
         message.begun = message.time = dissect::Instant{clock};
         message.first_frame = message.last_frame = dissect::FrameIndex{static_cast<std::uint64_t>(++clock)};
         ++commands;
-        upper.deliver(message, tracker, sink);
+        ulp.deliver(message, tracker, sink);
     }
     void transfer(dissect::Bytes bytes, End requester, const RemoteAccess& access) {
         Transfer transfer;
@@ -65,7 +65,7 @@ struct Queue {
         transfer.begun = transfer.time = dissect::Instant{clock};
         transfer.first_frame = transfer.last_frame = dissect::FrameIndex{static_cast<std::uint64_t>(++clock)};
         transfer.payload = bytes;
-        upper.transferred(transfer);
+        ulp.transferred(transfer);
     }
 };
 
@@ -100,15 +100,15 @@ void follow(fuzz::Bytewise input) {
                 std::copy_n(bytes.begin(), data.used, data.first.begin());
                 attempt.rejection.emplace();
                 attempt.rejection->private_data = data;
-                queue.upper.connected(ConnectionId{1}, attempt, queue.tracker, queue.sink);
+                queue.ulp.connected(ConnectionId{1}, attempt, queue.tracker, queue.sink);
                 break;
             }
         }
         queue.clock += (what & 16U) != 0 ? std::int64_t{1'000'000'000} * 10 : 1;
     }
-    const UpperReport report = queue.upper.finish(cm, queue.sink);
+    const UlpReport report = queue.ulp.finish(cm, queue.sink);
     must(queue.ended <= queue.commands);
-    for (const UpperConversation& told : report.conversations) {
+    for (const UlpConversation& told : report.conversations) {
         must(told.operations <= told.messages);
         must(told.failed + told.unanswered <= told.operations);
         must(told.facts.size() <= kMaxFacts);

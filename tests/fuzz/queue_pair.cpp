@@ -1,7 +1,7 @@
 // Fuzzer: bytes as what happens to a queue pair: work requests, receives, time, and packets that a peer makes up. Memory that
 // was not granted stays as it was, every work request completes once, and nothing grows beyond its bound.
-#include <transport-replay/requester.hpp>
-#include <transport-replay/responder.hpp>
+#include <transport-replay/queue_pair/requester.hpp>
+#include <transport-replay/queue_pair/responder.hpp>
 
 #include <algorithm>
 #include <array>

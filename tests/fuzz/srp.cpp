@@ -2,6 +2,6 @@
 #include <tests/fuzz/storage.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    qps::fuzz::decode_and_follow({data, size}, qps::dissect::UpperProtocol::srp);
+    qps::fuzz::decode_and_follow({data, size}, qps::dissect::UlpProtocol::srp);
     return 0;
 }

@@ -3,16 +3,16 @@
 #pragma once
 
 #include <dissect/render_value.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
-#include <transport-replay/upper/upper_tracker.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <cstdlib>
 #include <memory>
 
 namespace qps::fuzz {
 
-inline void decode_all_fields(dissect::Bytes bytes, dissect::UpperProtocol protocol) {
+inline void decode_all_fields(dissect::Bytes bytes, dissect::UlpProtocol protocol) {
     const auto block = std::make_unique<std::byte[]>(bytes.size());  // so that a sanitizer sees one byte too far
     std::ranges::copy(bytes, block.get());
     dissect::Packet packet;
@@ -27,7 +27,7 @@ inline void decode_all_fields(dissect::Bytes bytes, dissect::UpperProtocol proto
 
 class Storage {
 public:
-    explicit Storage(transport::UpperHints hints) : upper_(std::move(hints)) {}
+    explicit Storage(transport::UlpHints hints) : ulp_(std::move(hints)) {}
 
     // A message, a transfer, or a message of which the capture has a part.
     void play(Bytewise& input) {
@@ -37,7 +37,7 @@ public:
         const auto bytes = std::as_bytes(input.take((what & 2) != 0 ? length * std::size_t{4} : length));
         const dissect::Instant now{static_cast<std::int64_t>(++frame_) * 1000};
         if ((what & 4) != 0) return transfer(bytes, from, now, (what & 8) != 0);
-        transport::UpperMessage message;
+        transport::UlpMessage message;
         message.connection = transport::ConnectionId{1};
         message.from = from;
         message.bytes = bytes;
@@ -45,9 +45,9 @@ public:
         message.begun = message.time = now;
         message.first_frame = message.last_frame = dissect::FrameIndex{frame_};
         message.psn = dissect::Psn(static_cast<std::uint32_t>(frame_));
-        upper_.deliver(message, tracker_, sink_);
+        ulp_.deliver(message, tracker_, sink_);
     }
-    void finish() { static_cast<void>(upper_.finish({}, sink_)); }
+    void finish() { static_cast<void>(ulp_.finish({}, sink_)); }
 
 private:
     void transfer(dissect::Bytes bytes, transport::End from, dissect::Instant now, bool read) {
@@ -59,14 +59,14 @@ private:
         moved.bytes = moved.access.length;
         moved.begun = moved.time = now;
         moved.first_frame = moved.last_frame = dissect::FrameIndex{frame_};
-        upper_.transferred(moved);
+        ulp_.transferred(moved);
     }
 
     transport::Tracker tracker_{false};
-    transport::UpperTracker upper_;
+    transport::UlpTracker ulp_;
     std::uint64_t frame_ = 0;
     // Every word of every operation.
-    transport::OperationSink sink_ = [](const transport::UpperOperation& operation) {
+    transport::OperationSink sink_ = [](const transport::UlpOperation& operation) {
         const transport::ProtocolRow& row = transport::row_of(operation.protocol);
         if (row.operation_name != nullptr && row.operation_name(operation.code).empty()) std::abort();
         if (row.describe != nullptr) static_cast<void>(row.describe(operation));
@@ -74,10 +74,10 @@ private:
     };
 };
 
-inline void decode_and_follow(std::span<const std::uint8_t> data, dissect::UpperProtocol protocol) {
+inline void decode_and_follow(std::span<const std::uint8_t> data, dissect::UlpProtocol protocol) {
     decode_all_fields(std::as_bytes(data), protocol);
     for (const bool told : {true, false}) {
-        Storage storage(told ? transport::UpperHints{{1, protocol}} : transport::UpperHints{});
+        Storage storage(told ? transport::UlpHints{{1, protocol}} : transport::UlpHints{});
         Bytewise input(data);
         while (!input.empty()) storage.play(input);
         storage.finish();

@@ -1,8 +1,8 @@
 #include <dissect/capture/capture_file.hpp>
 #include <tests/gui/sample_rows.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/annotator.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/analysis/annotator.hpp>
 
 #include <string>
 

@@ -105,7 +105,7 @@ TEST_CASE("a table looks the same way in light and dark") {
 TEST_CASE("the menu of a connection says what it speaks, and lets the user say otherwise") {
     needApplication();
     Opened<ConnectionsView> opened("nvme_rdma");
-    const auto& conversations = opened.session.timeline()->upper.conversations;
+    const auto& conversations = opened.session.timeline()->ulp.conversations;
     REQUIRE(!conversations.empty());
     const auto connection = conversations.front().connection;
     const std::size_t others = conversations.size() - 1;
@@ -124,11 +124,11 @@ TEST_CASE("the menu of a connection says what it speaks, and lets the user say o
     QSignalSpy state(&opened.session, &Session::stateChanged);
     nothing->trigger();
     while (opened.session.busy()) REQUIRE(state.wait());
-    CHECK(opened.session.timeline()->upper.find(connection) == nullptr);
-    CHECK(opened.session.timeline()->upper.conversations.size() == others);
+    CHECK(opened.session.timeline()->ulp.find(connection) == nullptr);
+    CHECK(opened.session.timeline()->ulp.conversations.size() == others);
     opened.session.reload();  // what the user said stays
     while (opened.session.busy()) REQUIRE(state.wait());
-    CHECK(opened.session.timeline()->upper.find(connection) == nullptr);
+    CHECK(opened.session.timeline()->ulp.find(connection) == nullptr);
 }
 
 TEST_CASE("a packet that is chosen elsewhere moves the cursor of the tables and leaves the focus where it is") {

@@ -4,7 +4,7 @@
 #include <dissect/mad/notice.hpp>
 #include <tests/parity/specimens.hpp>
 #include <tests/support/omni_path.hpp>
-#include <tests/support/small_upper.hpp>
+#include <tests/support/small_ulp.hpp>
 #include <tests/support/smb_messages.hpp>
 
 #include <algorithm>

@@ -114,7 +114,7 @@ rule_self() {
     plant includes cli/a.cpp '#include <QString>'
     plant includes agent/a.cpp '#include <dissect/x.hpp>'
     plant includes transport-replay/a.cpp '#include <agent/x.hpp>'
-    plant includes transport-replay/conformance/agent/line.hpp '#include <transport-replay/address.hpp>'
+    plant includes transport-replay/conformance/agent/line.hpp '#include <transport-replay/model/address.hpp>'
     spare includes agent/a.cpp '#include <agent/x.hpp>\n#include <transport-replay/conformance/agent/line.hpp>'
     spare includes gui/a.cpp '#include <QString>\n#include <dissect/x.hpp>'
     plant quiet dissect/a.cpp '#include <iostream>'

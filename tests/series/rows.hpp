@@ -2,7 +2,7 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tests/support/timelines.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ public:
         return time;
     }
 
-    [[nodiscard]] transport::CollectiveReport report(const transport::UpperReport& upper = {}) {
+    [[nodiscard]] transport::CollectiveReport report(const transport::UlpReport& ulp = {}) {
         std::ranges::stable_sort(packets_, {}, &Sent::time);
         transport::CollectiveTracker tracker;
         std::map<std::pair<unsigned, unsigned>, std::uint32_t> connections;
@@ -94,7 +94,7 @@ public:
             story.arrival = transport::Arrival::in_order;
             tracker.observe(observation, story);
         }
-        return tracker.finish(upper);
+        return tracker.finish(ulp);
     }
 
     // The same through the whole analysis: with queue pairs and PSNs, every message acknowledged.
@@ -138,7 +138,7 @@ public:
             if (sent.address != 0) observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.length};
             analysis.observe(observation);
             const dissect::Place place = dissect::info(sent.opcode).place;
-            if (place == dissect::Place::last || place == dissect::Place::only) {
+            if (ends_message(place)) {
                 constexpr dissect::Opcode kAcknowledge{0x11};
                 transport::Observation answer = see(sent, flow, !sent.back, kAcknowledge, flow.psn[way]);
                 answer.wire_length = 62;

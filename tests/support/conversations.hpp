@@ -3,7 +3,7 @@
 
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 
 #include <expected>

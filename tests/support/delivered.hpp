@@ -1,8 +1,8 @@
-// Messages handed to an UpperTracker as who reassembles them would: one connection, time going on by a millisecond a message.
+// Messages handed to an UlpTracker as who reassembles them would: one connection, time going on by a millisecond a message.
 #pragma once
 
 #include <tests/support/wire_bytes.hpp>
-#include <transport-replay/upper/upper_tracker.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
 #include <string>
@@ -14,10 +14,10 @@ class Delivered {
 public:
     static constexpr transport::ConnectionId kConnection{1};
 
-    explicit Delivered(transport::UpperHints hints = {}) : tracker_(false), upper_(std::move(hints)) {}
+    explicit Delivered(transport::UlpHints hints = {}) : tracker_(false), ulp_(std::move(hints)) {}
 
     void send(transport::End from, const Octets& bytes, std::optional<std::uint32_t> immediate = {}) {
-        transport::UpperMessage message;
+        transport::UlpMessage message;
         message.connection = kConnection;
         message.from = from;
         message.bytes = bytes;
@@ -26,7 +26,7 @@ public:
         message.first_frame = message.last_frame = dissect::FrameIndex{frame_};
         message.psn = dissect::Psn(static_cast<std::uint32_t>(frame_));
         message.immediate = immediate;
-        upper_.deliver(message, tracker_, sink_);
+        ulp_.deliver(message, tracker_, sink_);
     }
     // A WRITE or READ of that end.
     void transfer(transport::End requester, const transport::RemoteAccess& access, bool read = false) {
@@ -41,19 +41,19 @@ public:
                                      .last_frame = dissect::FrameIndex{frame_},
                                      .immediate = {},
                                      .payload = {}};
-        upper_.transferred(transfer);
+        ulp_.transferred(transfer);
     }
-    void connected(const transport::CmAttempt& attempt) { upper_.connected(kConnection, attempt, tracker_, sink_); }
-    [[nodiscard]] transport::UpperTracker& upper() { return upper_; }
-    [[nodiscard]] transport::UpperReport finish(const transport::CmReport& cm = {}) { return upper_.finish(cm, sink_); }
+    void connected(const transport::CmAttempt& attempt) { ulp_.connected(kConnection, attempt, tracker_, sink_); }
+    [[nodiscard]] transport::UlpTracker& ulp() { return ulp_; }
+    [[nodiscard]] transport::UlpReport finish(const transport::CmReport& cm = {}) { return ulp_.finish(cm, sink_); }
 
-    std::vector<transport::UpperOperation> operations;  // in the order they ended
+    std::vector<transport::UlpOperation> operations;  // in the order they ended
 
 private:
     transport::Tracker tracker_;
-    transport::UpperTracker upper_;
+    transport::UlpTracker ulp_;
     std::uint64_t frame_ = 0;
-    transport::OperationSink sink_ = [this](const transport::UpperOperation& operation) { operations.push_back(operation); };
+    transport::OperationSink sink_ = [this](const transport::UlpOperation& operation) { operations.push_back(operation); };
 };
 
 // An attempt at a connection with that private data.

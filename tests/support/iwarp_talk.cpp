@@ -181,7 +181,7 @@ std::size_t Followed::count(Verb verb, Outcome outcome) const {
     return static_cast<std::size_t>(std::ranges::count_if(messages, fits));
 }
 
-Followed follow(const std::vector<Block>& frames, std::size_t captured, UpperHints hints) {
+Followed follow(const std::vector<Block>& frames, std::size_t captured, UlpHints hints) {
     Followed followed;
     AnalysisSettings settings;
     settings.hints = std::move(hints);

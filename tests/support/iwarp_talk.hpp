@@ -3,7 +3,7 @@
 #pragma once
 
 #include <dissect/bytes.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <array>
 #include <cstdint>
@@ -100,7 +100,7 @@ struct Followed {
     [[nodiscard]] std::size_t count(dissect::Verb verb, transport::Outcome outcome) const;
 };
 // `captured`: of each frame.
-[[nodiscard]] Followed follow(const std::vector<Block>& frames, std::size_t captured = SIZE_MAX, transport::UpperHints hints = {});
+[[nodiscard]] Followed follow(const std::vector<Block>& frames, std::size_t captured = SIZE_MAX, transport::UlpHints hints = {});
 
 [[nodiscard]] Block pattern(std::size_t length, std::uint8_t first = 1);
 [[nodiscard]] Block joined(const Block& a, const Block& b);

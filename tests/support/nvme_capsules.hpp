@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dissect/ulp/nvme.hpp>
-#include <dissect/ulp/upper.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 
 #include <algorithm>
@@ -103,9 +103,9 @@ public:
     DecodedCapsule(const Capsule& message, std::uint8_t detail, bool from_active = true, std::size_t captured = std::dynamic_extent)
         : size_(std::min(captured, message.size())), block_(std::make_unique<std::byte[]>(size_)) {
         std::copy_n(message.begin(), size_, block_.get());
-        hint_ = {dissect::UpperProtocol::nvme, from_active, detail};
+        hint_ = {dissect::UlpProtocol::nvme, from_active, detail};
         dissect::decode_message({block_.get(), size_}, hint_, packet);
-        annotation_.upper = hint_;
+        annotation_.ulp = hint_;
         packet.annotation = &annotation_;
     }
     [[nodiscard]] std::optional<dissect::Value> value(std::string_view name) const {
@@ -134,7 +134,7 @@ public:
 private:
     std::size_t size_;
     std::unique_ptr<std::byte[]> block_;
-    dissect::UpperHint hint_;
+    dissect::UlpHint hint_;
     dissect::Annotation annotation_;
 };
 

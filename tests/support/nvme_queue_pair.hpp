@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tests/support/nvme_capsules.hpp>
-#include <transport-replay/upper/nvme_machine.hpp>
-#include <transport-replay/upper/upper_tracker.hpp>
+#include <transport-replay/ulp/nvme_machine.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 namespace qps::tests {
 
@@ -16,23 +16,23 @@ inline constexpr transport::End kHost = transport::End::b;  // the tracker suppo
 struct NvmeQueuePair {
     using End = transport::End;
     transport::Tracker tracker{false};
-    transport::UpperTracker upper{transport::UpperHints{}};
-    std::vector<transport::UpperOperation> ended;
-    transport::OperationSink sink = [this](const transport::UpperOperation& operation) { ended.push_back(operation); };
+    transport::UlpTracker ulp{transport::UlpHints{}};
+    std::vector<transport::UlpOperation> ended;
+    transport::OperationSink sink = [this](const transport::UlpOperation& operation) { ended.push_back(operation); };
     std::int64_t clock = 0;
     std::uint64_t frame = 0;
 
     void deliver(const Capsule& bytes, End from) {
         clock += kMicrosecond;
         ++frame;
-        transport::UpperMessage message;
+        transport::UlpMessage message;
         message.connection = kQueue;
         message.from = from;
         message.bytes = bytes;
         message.length = bytes.size();
         message.begun = message.time = dissect::Instant{clock};
         message.first_frame = message.last_frame = dissect::FrameIndex{frame};
-        upper.deliver(message, tracker, sink);
+        ulp.deliver(message, tracker, sink);
     }
     void host(const Capsule& bytes) { deliver(bytes, kHost); }
     void controller(const Capsule& bytes) { deliver(bytes, transport::other(kHost)); }
@@ -48,17 +48,17 @@ struct NvmeQueuePair {
         transfer.time = dissect::Instant{clock += us * kMicrosecond};
         transfer.first_frame = transfer.last_frame = dissect::FrameIndex{++frame};
         transfer.payload = data;
-        upper.transferred(transfer);
+        ulp.transferred(transfer);
     }
     void connect(std::uint16_t queue, std::uint32_t keep_alive_ms = 0) {
         host(nvme_connect(0, queue, keep_alive_ms));
         moved(true, {}, nvme_connect_data("nqn.host", "nqn.subsystem"));
         controller(nvme_response(0, 0, 5));
     }
-    transport::UpperReport finish(const transport::CmReport& cm = {}) { return upper.finish(cm, sink); }
+    transport::UlpReport finish(const transport::CmReport& cm = {}) { return ulp.finish(cm, sink); }
 };
 
-[[nodiscard]] inline const transport::OperationSum* sum_of(const transport::UpperReport& report, transport::NvmeSet set,
+[[nodiscard]] inline const transport::OperationSum* sum_of(const transport::UlpReport& report, transport::NvmeSet set,
                                                            std::uint8_t opcode) {
     const auto found = std::ranges::find(report.sums, transport::nvme_code(set, opcode), &transport::OperationSum::code);
     return found == report.sums.end() ? nullptr : &*found;

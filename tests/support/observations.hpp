@@ -3,7 +3,7 @@
 
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <string>
 #include <string_view>

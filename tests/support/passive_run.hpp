@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tests/support/mutation.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/conformance/passive/passive_suite.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/checks/passive/passive_suite.hpp>
 
 namespace qps::tests {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <dissect/headers/infiniband.hpp>
-#include <transport-replay/requester.hpp>
-#include <transport-replay/responder.hpp>
+#include <transport-replay/queue_pair/requester.hpp>
+#include <transport-replay/queue_pair/responder.hpp>
 
 #include <cstring>
 #include <deque>

@@ -1,7 +1,7 @@
 // Timelines made by hand: a healthy connection between two hosts, to which tests do harm.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
-#include <transport-replay/annotator.hpp>
+#include <transport-replay/analysis/annotator.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;

@@ -1,6 +1,6 @@
 // What an attacker may feed the trackers stays within the bounds that their headers name.
 #include <tests/support/catch.hpp>
-#include <transport-replay/request_stream.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;

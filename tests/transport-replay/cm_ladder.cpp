@@ -3,7 +3,7 @@
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/cm/cm_ladder.hpp>
 
 #include <algorithm>
 #include <string>

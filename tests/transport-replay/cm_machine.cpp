@@ -1,6 +1,6 @@
 // The tables of the CM conversation, and what hostile messages make of the tracker.
 #include <tests/support/catch.hpp>
-#include <transport-replay/cm_ladder.hpp>
+#include <transport-replay/cm/cm_ladder.hpp>
 
 #include <random>
 

@@ -188,9 +188,9 @@ TEST_CASE("collectives: storage and single pairs are none, however regular") {
     CHECK(pair.report().collectives.empty());
 
     CollectiveTraffic known = ring_traffic({});  // hosts that are each other's storage
-    UpperReport upper;
-    for (std::uint32_t uid = 1; uid <= 8; ++uid) upper.conversations.emplace_back().connection = ConnectionId{uid};
-    CHECK(known.report(upper).collectives.empty());
+    UlpReport ulp;
+    for (std::uint32_t uid = 1; uid <= 8; ++uid) ulp.conversations.emplace_back().connection = ConnectionId{uid};
+    CHECK(known.report(ulp).collectives.empty());
 }
 
 TEST_CASE("collectives: two ranks of NCCL are a pair") {

@@ -4,7 +4,7 @@
 #include <tests/support/cm_ends.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/live/cm/cm_messages.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/congestion.hpp>
+#include <transport-replay/tracking/congestion.hpp>
 
 #include <random>
 #include <string>

@@ -1,11 +1,11 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
-#include <transport-replay/cm_machine.hpp>
-#include <transport-replay/edges.hpp>
+#include <transport-replay/cm/cm_machine.hpp>
+#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/cm/cm_end_machine.hpp>
-#include <transport-replay/recovery_watch.hpp>
-#include <transport-replay/requester.hpp>
-#include <transport-replay/responder.hpp>
+#include <transport-replay/tracking/recovery_watch.hpp>
+#include <transport-replay/queue_pair/requester.hpp>
+#include <transport-replay/queue_pair/responder.hpp>
 
 using namespace qps::transport;
 using qps::tests::check_golden;

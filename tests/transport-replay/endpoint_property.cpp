@@ -3,8 +3,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/endpoint_world.hpp>
 #include <tests/support/sanitized.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/findings.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/live/device/packet_facts.hpp>
 
 #include <set>

@@ -1,7 +1,7 @@
 // The laws of drawing findings: order, bounds, grouping, and what some of them say.
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
-#include <transport-replay/findings.hpp>
+#include <transport-replay/findings/findings.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,9 +1,9 @@
 // Findings end to end: scenarios of the simulator, whose truth is known, through the whole analysis. Each has its finding,
 // and a scenario that is nearly the same has it not; what only the tap did is never blamed on the network.
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/findings.hpp>
-#include <transport-replay/live/simulation.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/findings/findings.hpp>
+#include <tests/simulator/simulation.hpp>
 
 #include <algorithm>
 #include <string>

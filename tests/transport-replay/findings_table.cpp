@@ -1,8 +1,8 @@
 // Every row of the table of findings: a Timeline that has what it is about, and one that nearly has.
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
-#include <transport-replay/findings.hpp>
-#include <transport-replay/upper/operation_sums.hpp>
+#include <transport-replay/findings/findings.hpp>
+#include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
 #include <set>
@@ -96,10 +96,10 @@ void heard_one_way(Timeline& timeline) {
 }
 
 // The connection speaks NVMe; 200 commands took 0.1 ms each, one after the other.
-UpperConversation& speaks(Timeline& timeline) {
-    UpperConversation& conversation = timeline.upper.conversations.emplace_back();
+UlpConversation& speaks(Timeline& timeline) {
+    UlpConversation& conversation = timeline.ulp.conversations.emplace_back();
     conversation.connection = timeline.connections[0].uid;
-    conversation.protocol = UpperProtocol::nvme;
+    conversation.protocol = UlpProtocol::nvme;
     conversation.certainty = 100;
     conversation.operations = conversation.alone = 200;
     conversation.most_outstanding = 8;
@@ -107,21 +107,21 @@ UpperConversation& speaks(Timeline& timeline) {
     for (int i = 0; i < 200; ++i) conversation.latency.add(Duration{100 * kMicrosecond});
     return conversation;
 }
-UpperEvent& tells(Timeline& timeline, UpperEventKind kind) {
+UlpEvent& tells(Timeline& timeline, UlpEventKind kind) {
     speaks(timeline);
-    UpperEvent& event = timeline.upper.events.emplace_back();
+    UlpEvent& event = timeline.ulp.events.emplace_back();
     event.kind = kind;
-    event.protocol = UpperProtocol::nvme;
+    event.protocol = UlpProtocol::nvme;
     event.connection = timeline.connections[0].uid;
     event.frame = FrameIndex{7};
     event.number = 9;
     event.words = "no such host. Ask later.";
     return event;
 }
-UpperOperation asked(const Timeline& timeline, std::int64_t at, std::int64_t took) {
-    UpperOperation operation;
+UlpOperation asked(const Timeline& timeline, std::int64_t at, std::int64_t took) {
+    UlpOperation operation;
     operation.connection = timeline.connections[0].uid;
-    operation.protocol = UpperProtocol::nvme;
+    operation.protocol = UlpProtocol::nvme;
     operation.outcome = took == 0 ? OperationOutcome::open : OperationOutcome::done;
     operation.asked = Instant{at};
     operation.asked_frame = FrameIndex{100};
@@ -133,14 +133,14 @@ UpperOperation asked(const Timeline& timeline, std::int64_t at, std::int64_t too
 }
 void slow_one(Timeline& timeline, std::int64_t took) {
     speaks(timeline);
-    for (int i = 0; i < 100; ++i) add(timeline.upper.sums, asked(timeline, i * kMillisecond, 100 * kMicrosecond));
-    add(timeline.upper.sums, asked(timeline, 200 * kMillisecond, took));
+    for (int i = 0; i < 100; ++i) add(timeline.ulp.sums, asked(timeline, i * kMillisecond, 100 * kMicrosecond));
+    add(timeline.ulp.sums, asked(timeline, 200 * kMillisecond, took));
 }
 void fails(Timeline& timeline, std::uint32_t status) {
     speaks(timeline);
-    OperationFailures& failures = timeline.upper.failures.emplace_back();
+    OperationFailures& failures = timeline.ulp.failures.emplace_back();
     failures.connection = timeline.connections[0].uid;
-    failures.protocol = UpperProtocol::nvme;
+    failures.protocol = UlpProtocol::nvme;
     failures.status = status;
     failures.count = 3;
     failures.frames = {FrameIndex{30}, FrameIndex{40}};
@@ -148,8 +148,8 @@ void fails(Timeline& timeline, std::uint32_t status) {
 void waits(Timeline& timeline, std::int64_t since) {
     speaks(timeline);
     timeline.last = Instant{10 * kSecond};
-    add(timeline.upper.sums, asked(timeline, 0, kMillisecond));
-    timeline.upper.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
+    add(timeline.ulp.sums, asked(timeline, 0, kMillisecond));
+    timeline.ulp.unanswered.push_back(asked(timeline, 10 * kSecond - since, 0));
 }
 
 Collective& collective(Timeline& timeline) {
@@ -301,27 +301,27 @@ const std::array kProofs{
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},
 
-    Proof{"protocol-refused", kError, Party::application, [](T t) { tells(t, UpperEventKind::refused); },
-          [](T t) { tells(t, UpperEventKind::login_failed); }},
-    Proof{"login-failed", kError, Party::application, [](T t) { tells(t, UpperEventKind::login_failed); },
-          [](T t) { tells(t, UpperEventKind::terminated); }},
-    Proof{"session-terminated", kError, Party::application, [](T t) { tells(t, UpperEventKind::terminated); },
-          [](T t) { tells(t, UpperEventKind::error_message); }},
-    Proof{"protocol-error", kWarning, Party::application, [](T t) { tells(t, UpperEventKind::error_message); },
-          [](T t) { tells(t, UpperEventKind::refused); }},
-    Proof{"operation-failed", kWarning, Party::application, [](T t) { fails(t, 2); }, [](T t) { fails(t, 2), t.upper.conversations.clear(); }},  // a wrong guess, given up
+    Proof{"protocol-refused", kError, Party::application, [](T t) { tells(t, UlpEventKind::refused); },
+          [](T t) { tells(t, UlpEventKind::login_failed); }},
+    Proof{"login-failed", kError, Party::application, [](T t) { tells(t, UlpEventKind::login_failed); },
+          [](T t) { tells(t, UlpEventKind::terminated); }},
+    Proof{"session-terminated", kError, Party::application, [](T t) { tells(t, UlpEventKind::terminated); },
+          [](T t) { tells(t, UlpEventKind::error_message); }},
+    Proof{"protocol-error", kWarning, Party::application, [](T t) { tells(t, UlpEventKind::error_message); },
+          [](T t) { tells(t, UlpEventKind::refused); }},
+    Proof{"operation-failed", kWarning, Party::application, [](T t) { fails(t, 2); }, [](T t) { fails(t, 2), t.ulp.conversations.clear(); }},  // a wrong guess, given up
     Proof{"operation-unanswered", kWarning, Party::responder, [](T t) { waits(t, 2 * kSecond); },
           [](T t) { waits(t, 200 * kMillisecond); }},
     Proof{"operation-slow", kWarning, Party::responder, [](T t) { slow_one(t, 20 * kMillisecond); },
           [](T t) { slow_one(t, 900 * kMicrosecond); }},
-    Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { tells(t, UpperEventKind::keep_alive_late); },
-          [](T t) { tells(t, UpperEventKind::credits_used_up); }},
-    Proof{"credits-used-up", kNote, Party::responder, [](T t) { tells(t, UpperEventKind::credits_used_up); },
+    Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { tells(t, UlpEventKind::keep_alive_late); },
+          [](T t) { tells(t, UlpEventKind::credits_used_up); }},
+    Proof{"credits-used-up", kNote, Party::responder, [](T t) { tells(t, UlpEventKind::credits_used_up); },
           [](T t) { speaks(t).least_credits = 0; }},
     Proof{"credits-of-one", kNote, Party::responder, [](T t) { speaks(t).most_credits = 1; },
-          [](T t) { speaks(t).least_credits = 1, t.upper.conversations[0].most_credits = 2; }},
+          [](T t) { speaks(t).least_credits = 1, t.ulp.conversations[0].most_credits = 2; }},
     Proof{"serialised-io", kNote, Party::application, [](T t) { speaks(t).most_outstanding = 1; },
-          [](T t) { speaks(t).most_outstanding = 1, t.upper.conversations[0].last_answered = Instant{kSecond}; }},
+          [](T t) { speaks(t).most_outstanding = 1, t.ulp.conversations[0].last_answered = Instant{kSecond}; }},
     Proof{"port-errors-counted", kWarning, Party::fabric, [](T t) { counter(t, "symbolerrorcounter"); },
           [](T t) { counter(t, "portxmitdata"); }},
     Proof{"trap-reported", kWarning, Party::fabric,

@@ -2,7 +2,7 @@
 // partitions, encapsulations, pauses, bursts. Each has its finding, and what is nearly the same has it not.
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // The table of flows: finds what was put in, whatever the hashes; refuses chains without end.
 #include <tests/support/catch.hpp>
-#include <transport-replay/address.hpp>
-#include <transport-replay/flow_table.hpp>
+#include <transport-replay/model/address.hpp>
+#include <transport-replay/tracking/flow_table.hpp>
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <tests/support/temporary_file.hpp>
-#include <transport-replay/annotator.hpp>
+#include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/index/indexer.hpp>
 
 #include <algorithm>

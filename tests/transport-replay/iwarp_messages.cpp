@@ -2,7 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_talk.hpp>
 #include <tests/support/packets.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <random>
@@ -317,7 +317,7 @@ TEST_CASE("TCP that is no iWARP is no connection") {
         CHECK(followed.timeline.iwarp.conversations.empty());
         CHECK(followed.messages.empty());
         CHECK(std::ranges::none_of(followed.stories,
-                                   [](const PacketStory& s) { return s.connection || s.upper.iwarp.what != IwarpPlace::What::none; }));
+                                   [](const PacketStory& s) { return s.connection || s.ulp.iwarp.what != IwarpPlace::What::none; }));
     }
 }
 
@@ -333,10 +333,10 @@ TEST_CASE("a connection that was called none is asked again when it begins anew"
 TEST_CASE("every frame says where its FPDUs begin") {
     const auto frames = pings({}, 2).frames;
     const Followed followed = follow(frames);
-    CHECK(followed.stories[3].upper.iwarp.what == IwarpPlace::What::set_up);
-    CHECK(followed.stories[4].upper.iwarp.what == IwarpPlace::What::set_up);
+    CHECK(followed.stories[3].ulp.iwarp.what == IwarpPlace::What::set_up);
+    CHECK(followed.stories[4].ulp.iwarp.what == IwarpPlace::What::set_up);
     for (std::size_t i = kFramesOfSetUp; i < frames.size(); ++i) {
-        const IwarpPlace& place = followed.stories[i].upper.iwarp;
+        const IwarpPlace& place = followed.stories[i].ulp.iwarp;
         CHECK((place.what == IwarpPlace::What::fpdus) == (frames[i].size() > 54));
         CHECK(place.first == 0);
         if (frames[i].size() > 54) CHECK(place.crc);
@@ -349,9 +349,9 @@ TEST_CASE("every frame says where its FPDUs begin") {
     talk.segment(a, Bytes(all).subspan(300, 100));
     talk.segment(a, Bytes(all).subspan(400));
     const Followed cut = follow(talk.frames);
-    CHECK(cut.stories[kFramesOfSetUp].upper.iwarp.first == 0);
-    CHECK(cut.stories[kFramesOfSetUp + 1].upper.iwarp.what == IwarpPlace::What::none);
-    CHECK(cut.stories[kFramesOfSetUp + 2].upper.iwarp.first == one.size() - 400);
+    CHECK(cut.stories[kFramesOfSetUp].ulp.iwarp.first == 0);
+    CHECK(cut.stories[kFramesOfSetUp + 1].ulp.iwarp.what == IwarpPlace::What::none);
+    CHECK(cut.stories[kFramesOfSetUp + 2].ulp.iwarp.first == one.size() - 400);
 }
 
 TEST_CASE("the set-up is told as both ends said it") {
@@ -382,10 +382,10 @@ TEST_CASE("SENDs are messages for upper protocols, whatever segments they came i
     talk.post(b, ulpdu::write(1, 2, true, pattern(16)));
     auto frames = talk.frames;
     std::swap(frames[kFramesOfSetUp + 1], frames[kFramesOfSetUp + 3]);
-    const Followed followed = follow(frames, SIZE_MAX, {{1, UpperProtocol::lnet}});
-    REQUIRE(followed.timeline.upper.conversations.size() == 1);
-    CHECK(followed.timeline.upper.conversations[0].messages == 2);
-    CHECK(followed.stories.back().upper.protocol == UpperProtocol::lnet);
+    const Followed followed = follow(frames, SIZE_MAX, {{1, UlpProtocol::lnet}});
+    REQUIRE(followed.timeline.ulp.conversations.size() == 1);
+    CHECK(followed.timeline.ulp.conversations[0].messages == 2);
+    CHECK(followed.stories.back().ulp.protocol == UlpProtocol::lnet);
     CHECK(followed.count(Verb::send, Outcome::completed) == 1);
     REQUIRE(followed.messages.size() == 3);
     CHECK(followed.messages[0].message.packets == 5);

@@ -5,7 +5,7 @@
 #include <dissect/mad/performance.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/report/fabric.hpp>
 
 #include <algorithm>

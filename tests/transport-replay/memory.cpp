@@ -1,6 +1,6 @@
 // Regions and windows by key: what is granted, what is not, and what ends it.
 #include <tests/support/catch.hpp>
-#include <transport-replay/receive_queue.hpp>
+#include <transport-replay/queue_pair/receive_queue.hpp>
 
 #include <array>
 #include <limits>

@@ -1,7 +1,7 @@
 // Which flows belong together where it is hard to tell: queue pairs that all begin with the same PSN, numbers that are used
 // again, both ends with the same numbers, one host with itself.
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <map>
 #include <random>

@@ -1,5 +1,5 @@
 // What is kept of payload, and what goes where too much of it waits.
-#include <transport-replay/payload_store.hpp>
+#include <transport-replay/tracking/payload_store.hpp>
 #include <tests/support/catch.hpp>
 
 using namespace qps::dissect;

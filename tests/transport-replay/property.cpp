@@ -2,8 +2,8 @@
 // RNR, timeouts, poor taps and half views. Where the tap saw it, the report must equal what happened; where it did not,
 // the report must not claim more than was seen.
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis.hpp>
-#include <transport-replay/live/simulation.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <tests/simulator/simulation.hpp>
 
 #include <map>
 #include <set>

@@ -3,7 +3,7 @@
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/quality.hpp>
+#include <transport-replay/tracking/quality.hpp>
 
 #include <random>
 #include <string>

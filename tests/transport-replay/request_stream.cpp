@@ -1,6 +1,6 @@
 // Requests put in order: messages from packets that come in order, late, twice, or not at all.
 #include <tests/support/catch.hpp>
-#include <transport-replay/request_stream.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;

@@ -19,7 +19,7 @@ TransportPacket request(WorkKind kind, Place place, Psn psn, std::uint32_t bytes
     packet.ack_request = true;
     static const std::vector<std::byte> kPayload = some_bytes(0x2000);
     packet.payload = qps::dissect::slice(kPayload, 0, bytes);
-    if (kind == WorkKind::write && (place == Place::first || place == Place::only)) packet.access = {kMemoryBase, kKey, bytes};
+    if (kind == WorkKind::write && (begins_message(place))) packet.access = {kMemoryBase, kKey, bytes};
     return packet;
 }
 TransportPacket read_request(Psn psn, std::uint32_t bytes, std::uint64_t offset = 0) {

@@ -1,7 +1,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/temporary_file.hpp>
-#include <transport-replay/live/simulation.hpp>
+#include <tests/simulator/simulation.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/timelines.hpp>
-#include <transport-replay/findings.hpp>
+#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/report/ticket.hpp>
 
 #include <algorithm>

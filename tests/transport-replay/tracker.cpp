@@ -1,7 +1,7 @@
 // The reconstruction of the real captures: connections joined, messages counted, losses and recoveries told.
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/analysis.hpp>
+#include <transport-replay/analysis/analysis.hpp>
 
 #include <map>
 

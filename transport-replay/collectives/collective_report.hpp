@@ -5,7 +5,7 @@
 // over the same ways. Every list has a bound.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <optional>
 #include <string_view>

@@ -36,7 +36,7 @@ std::uint32_t CollectiveTracker::way_of(const Observation& observation) {
 }
 
 void CollectiveTracker::observe(const Observation& observation, const PacketStory& story) {
-    if (!story.connection || story.mirror_copy || story.corrupt || story.upper.protocol != UpperProtocol::none) return;
+    if (!story.connection || story.mirror_copy || story.corrupt || story.ulp.protocol != UlpProtocol::none) return;
     if (!observation.has_time || story.arrival == Arrival::repeated) return;
     const OpcodeRow& row = info(observation.opcode);
     const bool carries = row.verb == Verb::send || row.verb == Verb::write || row.verb == Verb::read_response;
@@ -212,9 +212,9 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
     return collective;
 }
 
-CollectiveReport CollectiveTracker::finish(const UpperReport& upper) {
+CollectiveReport CollectiveTracker::finish(const UlpReport& ulp) {
     CollectiveReport report;
-    for (const UpperConversation& conversation : upper.conversations) {
+    for (const UlpConversation& conversation : ulp.conversations) {
         const std::size_t at = std::to_underlying(conversation.connection);
         if (at >= followed_.size()) continue;
         for (std::size_t end = 0; end < 2; ++end)

@@ -10,8 +10,8 @@
 #include <transport-replay/collectives/collective_report.hpp>
 #include <transport-replay/collectives/collective_steps.hpp>
 #include <transport-replay/collectives/traffic_signature.hpp>
-#include <transport-replay/packet_story.hpp>
-#include <transport-replay/upper/upper_report.hpp>
+#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/ulp/ulp_report.hpp>
 
 #include <deque>
 #include <vector>
@@ -31,7 +31,7 @@ public:
     // A packet of a connection, after the tracker had it.
     void observe(const Observation& observation, const PacketStory& story);
     // Hands everything out; `upper` knows what connections were used for.
-    [[nodiscard]] CollectiveReport finish(const UpperReport& upper);
+    [[nodiscard]] CollectiveReport finish(const UlpReport& ulp);
 
 private:
     static constexpr std::uint32_t kNone = UINT32_MAX;

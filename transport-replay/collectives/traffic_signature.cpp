@@ -21,8 +21,6 @@ constexpr unsigned kReadyToSend = 9, kWasRead = 10, kWasWritten = 16, kMostActiv
 constexpr std::size_t kOperation = 32, kOperationHeader = 32, kDataLength = 40;
 constexpr unsigned kControlOldest = 2, kControlNewest = 4, kMostControl = 15, kOperationVersion = 3, kMostOperation = 10;
 
-bool begins(Place place) { return place == Place::first || place == Place::only; }
-bool ends(Place place) { return place == Place::last || place == Place::only; }
 
 std::uint32_t swapped(std::uint32_t number) { return number >> 24 | (number >> 8 & 0xff00) | (number << 8 & 0xff'0000) | number << 24; }
 
@@ -42,7 +40,7 @@ void TrafficSignature::take(const Observation& observation, End from) {
     const OpcodeRow& row = info(observation.opcode);
     Habits& habits = ends_[static_cast<std::size_t>(from)];
     if (row.verb == Verb::write) return take_write(observation, from);
-    if (row.verb == Verb::send && begins(row.place)) return take_send(observation, habits);
+    if (row.verb == Verb::send && begins_message(row.place)) return take_send(observation, habits);
     if (row.verb == Verb::read_request) ++habits.reads;
 }
 
@@ -62,7 +60,7 @@ void TrafficSignature::take_write(const Observation& observation, End from) {
         std::ranges::find(theirs.offered, observation.access->address) != theirs.offered.end())
         ++mine.used;
     mine.since += length;
-    if (!ends(place)) return;
+    if (!ends_message(place)) return;
     if (!observation.immediate) {
         ++mine.writes;
         return;

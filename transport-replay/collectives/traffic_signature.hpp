@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/collectives/collective_report.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/observation.hpp>
 
 namespace qps::transport {
 

@@ -1,7 +1,7 @@
 // Findings about congestion: pauses of the link, CE marks and their CNPs, bursts of many senders.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <tuple>

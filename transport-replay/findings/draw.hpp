@@ -2,7 +2,7 @@
 // nothing else: thresholds are constants beside them. They only read.
 #pragma once
 
-#include <transport-replay/findings.hpp>
+#include <transport-replay/findings/findings.hpp>
 
 namespace qps::transport::draw {
 
@@ -66,7 +66,7 @@ void cm_unresolved(const Timeline& timeline, const Emit& emit);
 void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit);
 void multicast_join_failed(const Timeline& timeline, const Emit& emit);
 
-// upper_events.cpp: what upper protocols say of themselves
+// ulp_events.cpp: what upper protocols say of themselves
 void protocol_refused(const Timeline& timeline, const Emit& emit);
 void login_failed(const Timeline& timeline, const Emit& emit);
 void session_terminated(const Timeline& timeline, const Emit& emit);
@@ -75,7 +75,7 @@ void keep_alive_late(const Timeline& timeline, const Emit& emit);
 void credits_used_up(const Timeline& timeline, const Emit& emit);
 void credits_of_one(const Timeline& timeline, const Emit& emit);
 
-// upper_operations.cpp: their operations
+// ulp_operations.cpp: their operations
 void operation_failed(const Timeline& timeline, const Emit& emit);
 void operation_unanswered(const Timeline& timeline, const Emit& emit);
 void operation_slow(const Timeline& timeline, const Emit& emit);

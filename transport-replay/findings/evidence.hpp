@@ -3,7 +3,7 @@
 // Everything is made once for a whole Timeline, sorted and searched: the cost is that of sorting, whatever was captured.
 #pragma once
 
-#include <transport-replay/findings.hpp>
+#include <transport-replay/findings/findings.hpp>
 
 #include <algorithm>
 #include <array>

@@ -82,8 +82,8 @@ std::uint32_t repeats_of(const CmAttempt& attempt) {
 }
 
 // Attempts of the same kind between the same hosts are one finding: programs try again and again.
-using Key = std::tuple<Address, Address, std::uint64_t, std::uint32_t>;
-struct Group {
+using AttemptKey = std::tuple<Address, Address, std::uint64_t, std::uint32_t>;
+struct AttemptGroup {
     const CmAttempt* first = nullptr;
     std::uint64_t count = 0;
     std::uint64_t repeats = 0;
@@ -97,11 +97,11 @@ struct Group {
 };
 
 template <class Keep, class Detail>
-std::map<Key, Group> groups(const Timeline& timeline, Keep keep, Detail detail) {
-    std::map<Key, Group> found;
+std::map<AttemptKey, AttemptGroup> groups(const Timeline& timeline, Keep keep, Detail detail) {
+    std::map<AttemptKey, AttemptGroup> found;
     for (const CmAttempt& attempt : timeline.cm.attempts) {
         if (!keep(attempt)) continue;
-        Group& group = found[{attempt.active.address, attempt.passive.address, attempt.service_id.value_or(0), detail(attempt)}];
+        AttemptGroup& group = found[{attempt.active.address, attempt.passive.address, attempt.service_id.value_or(0), detail(attempt)}];
         if (group.count++ == 0) group.first = &attempt;
         group.repeats += repeats_of(attempt);
         if (const auto took = attempt.setup_time(); took && (!group.slowest || *took > *group.slowest)) group.slowest = took;
@@ -111,7 +111,7 @@ std::map<Key, Group> groups(const Timeline& timeline, Keep keep, Detail detail) 
     return found;
 }
 
-std::map<Key, Group> groups(const Timeline& timeline, CmOutcome outcome) {
+std::map<AttemptKey, AttemptGroup> groups(const Timeline& timeline, CmOutcome outcome) {
     return groups(timeline, [&](const CmAttempt& attempt) { return attempt.outcome == outcome; }, [](const CmAttempt&) { return 0U; });
 }
 

@@ -3,8 +3,8 @@
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/instant.hpp>
-#include <transport-replay/recovery_watch.hpp>
+#include <transport-replay/model/instant.hpp>
+#include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 // Words of findings, beside those of all reports: numbers, times and ends as people read them in a sentence.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <string>

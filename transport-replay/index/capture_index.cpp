@@ -1,7 +1,7 @@
-#include <dissect/ulp/upper.hpp>
-#include <transport-replay/annotator.hpp>
+#include <dissect/ulp/ulp.hpp>
+#include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -116,20 +116,20 @@ Annotation CaptureIndex::annotation(FrameIndex number) const {
                 story.latency = elapsed(row(message.first_frame()).time(), row(*answer).time());
         }
     }
-    story.upper = upper_hint(number);
+    story.ulp = ulp_hint(number);
     return transport::annotation(story);
 }
 
-UpperHint CaptureIndex::upper_hint(FrameIndex number) const {
-    const auto frame_of = [](const UpperPacketRow& packet) { return std::to_underlying(packet.frame); };
-    const std::uint64_t at = lower_bound(upper_packets, std::to_underlying(number), frame_of);
-    if (at < upper_packets.size() && upper_packets[at].frame == number) return upper_packets[at].hint;
+UlpHint CaptureIndex::ulp_hint(FrameIndex number) const {
+    const auto frame_of = [](const UlpPacketRow& packet) { return std::to_underlying(packet.frame); };
+    const std::uint64_t at = lower_bound(ulp_packets, std::to_underlying(number), frame_of);
+    if (at < ulp_packets.size() && ulp_packets[at].frame == number) return ulp_packets[at].hint;
     const PacketRow& kept = row(number);
     const auto connection = kept.connection();
-    return connection ? upper.hint(*connection, kept.from()) : UpperHint{};
+    return connection ? ulp.hint(*connection, kept.from()) : UlpHint{};
 }
 
-std::optional<UpperLabel> CaptureIndex::label(std::uint64_t message) const {
+std::optional<UlpLabel> CaptureIndex::label(std::uint64_t message) const {
     const std::uint64_t at = lower_bound(labels, message, [](const LabelRow& row) { return row.message(); });
     return at < labels.size() && labels[at].message() == message ? std::optional(labels[at].label()) : std::nullopt;
 }
@@ -142,7 +142,7 @@ const Packet* PacketReader::read(FrameIndex number) {
     decode(*frame, packet_);
     annotation_ = index_->annotation(number);
     packet_.annotation = &annotation_;
-    add_upper_layers(packet_, annotation_.upper);
+    add_ulp_layers(packet_, annotation_.ulp);
     return &packet_;
 }
 

@@ -15,7 +15,7 @@
 #include <transport-replay/index/operation_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
 #include <transport-replay/index/spool.hpp>
-#include <transport-replay/index/upper_knowledge.hpp>
+#include <transport-replay/index/ulp_knowledge.hpp>
 
 #include <deque>
 #include <memory>
@@ -41,9 +41,9 @@ struct EndingRow {
 };
 
 // A packet that is of no connection and carries something of an upper protocol: a message of CM.
-struct UpperPacketRow {
+struct UlpPacketRow {
     dissect::FrameIndex frame{};
-    dissect::UpperHint hint;
+    dissect::UlpHint hint;
 };
 
 struct IndexedFile {
@@ -60,8 +60,8 @@ public:
     GrowingStore<EndingRow> endings;             // in the order of the capture
     GrowingStore<OperationRow> operations;       // of upper protocols, in the order in which they ended
     GrowingStore<LabelRow> labels;               // of messages that belong to one, in their order
-    GrowingStore<UpperPacketRow> upper_packets;  // in the order of the capture
-    UpperKnowledge upper;
+    GrowingStore<UlpPacketRow> ulp_packets;  // in the order of the capture
+    UlpKnowledge ulp;
 
     [[nodiscard]] const PacketRow& row(dissect::FrameIndex frame) const { return packets[std::to_underlying(frame) - 1]; }
     [[nodiscard]] bool has(dissect::FrameIndex frame) const {
@@ -76,9 +76,9 @@ public:
     // What the analysis said when the packet passed.
     [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex frame) const;
     // What the payload of a packet is, as far as the whole capture that was read tells.
-    [[nodiscard]] dissect::UpperHint upper_hint(dissect::FrameIndex frame) const;
+    [[nodiscard]] dissect::UlpHint ulp_hint(dissect::FrameIndex frame) const;
     // The operation that a message belongs to, by its place in `messages`; nothing where it belongs to none.
-    [[nodiscard]] std::optional<UpperLabel> label(std::uint64_t message) const;
+    [[nodiscard]] std::optional<UlpLabel> label(std::uint64_t message) const;
     // The messages that a packet ended, as positions in `messages`: from the first to before the second.
     [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex frame) const;
 

@@ -1,5 +1,5 @@
 #include <transport-replay/index/indexer.hpp>
-#include <transport-replay/observation_batch.hpp>
+#include <transport-replay/analysis/observation_batch.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -50,7 +50,7 @@ public:
                              if (!rehearsing_) keep(connection, requester, message);
                          },
                      .operation =
-                         [this](const UpperOperation& operation) {
+                         [this](const UlpOperation& operation) {
                              if (!rehearsing_) index_.operations.append(OperationRow(operation));
                          },
                      .hints = indexing.hints}) {}
@@ -98,17 +98,17 @@ private:
 
 // Its label comes first: readers look from the message.
 void Indexer::keep(ConnectionId connection, End requester, const Message& message) {
-    if (message.upper) index_.labels.append(LabelRow(index_.messages.size(), *message.upper));
+    if (message.ulp) index_.labels.append(LabelRow(index_.messages.size(), *message.ulp));
     index_.messages.append(MessageRow(connection, requester, message));
 }
 
 // What its connection speaks, once that is known or known to be wrong.
 void Indexer::keep(const Observation& observation, const PacketStory& story) {
     if (story.mirror_copy) return;
-    if (story.connection) index_.upper.tell(*story.connection, story.from, story.upper);
-    const bool alone = !story.connection && story.upper.protocol != UpperProtocol::none;
-    const bool more = story.upper.detail != 0 || story.upper.iwarp.what != dissect::IwarpPlace::What::none;
-    if (alone || more) index_.upper_packets.append({observation.frame, story.upper});
+    if (story.connection) index_.ulp.tell(*story.connection, story.from, story.ulp);
+    const bool alone = !story.connection && story.ulp.protocol != UlpProtocol::none;
+    const bool more = story.ulp.detail != 0 || story.ulp.iwarp.what != dissect::IwarpPlace::What::none;
+    if (alone || more) index_.ulp_packets.append({observation.frame, story.ulp});
 }
 
 // Where the packets of that file will be read again: in itself, or in a spool.

@@ -8,7 +8,7 @@
 #include <dissect/capture/input_problem.hpp>
 #include <dissect/pipeline.hpp>
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/upper/upper_hints.hpp>
+#include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <functional>
 #include <optional>
@@ -21,7 +21,7 @@ struct Indexing {
     std::vector<std::string> files;  // pieces of one capture, in this order; "-" is standard input
     dissect::Jobs jobs;              // for files; of a pipe each packet is taken as it comes, in the calling thread
     std::string spool_folder;        // where temporary files may be made
-    UpperHints hints{};              // what the user says that connections speak
+    UlpHints hints{};              // what the user says that connections speak
 };
 
 // Asked and told in the thread that indexes. Functions may be empty.

@@ -2,9 +2,9 @@
 // addresses stand in the packet that begins it.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/index/packet_row.hpp>
-#include <transport-replay/message.hpp>
+#include <transport-replay/model/message.hpp>
 
 #include <optional>
 

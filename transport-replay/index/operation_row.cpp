@@ -1,5 +1,5 @@
 #include <transport-replay/index/operation_row.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ std::uint32_t distance(FrameIndex from, FrameIndex to) {
 
 }  // namespace
 
-OperationRow::OperationRow(const UpperOperation& operation)
+OperationRow::OperationRow(const UlpOperation& operation)
     : subject_(operation.subject),
       tag_(operation.tag),
       asked_(operation.asked),
@@ -49,11 +49,11 @@ OperationRow::OperationRow(const UpperOperation& operation)
 
 FrameIndex OperationRow::last_frame() const { return FrameIndex{asked_frame_ + std::max(answer_distance_, data_distance_)}; }
 
-UpperOperation OperationRow::restored() const {
+UlpOperation OperationRow::restored() const {
     const auto after = [](Instant from, std::uint64_t time) { return later(from, Duration{static_cast<std::int64_t>(time)}); };
-    UpperOperation operation;
+    UlpOperation operation;
     operation.connection = connection();
-    operation.protocol = static_cast<UpperProtocol>(protocol_);
+    operation.protocol = static_cast<UlpProtocol>(protocol_);
     operation.requester = static_cast<End>(requester_);
     operation.code = OperationCode{static_cast<std::uint16_t>(code_)};
     operation.outcome = outcome();

@@ -2,7 +2,7 @@
 // messages which operation they belong to. 80 and 16 bytes.
 #pragma once
 
-#include <transport-replay/upper/upper_operation.hpp>
+#include <transport-replay/ulp/ulp_operation.hpp>
 
 #include <optional>
 
@@ -11,7 +11,7 @@ namespace qps::transport {
 class OperationRow {
 public:
     OperationRow() = default;
-    explicit OperationRow(const UpperOperation& operation);
+    explicit OperationRow(const UlpOperation& operation);
 
     [[nodiscard]] ConnectionId connection() const { return ConnectionId{static_cast<std::uint32_t>(connection_)}; }
     [[nodiscard]] dissect::Instant asked() const { return asked_; }
@@ -21,7 +21,7 @@ public:
     // The last of its packets that is known.
     [[nodiscard]] dissect::FrameIndex last_frame() const;
     // The operation again. What moved is one sum: as if it had all been written.
-    [[nodiscard]] UpperOperation restored() const;
+    [[nodiscard]] UlpOperation restored() const;
 
 private:
     static constexpr std::uint64_t kMostTime = (std::uint64_t{1} << 40) - 1;  // ns, 18 minutes; what is longer counts as so long
@@ -52,7 +52,7 @@ static_assert(sizeof(OperationRow) == 80);
 class LabelRow {
 public:
     LabelRow() = default;
-    LabelRow(std::uint64_t message, const UpperLabel& label)
+    LabelRow(std::uint64_t message, const UlpLabel& label)
         : tag_(label.tag),
           message_(message & 0xff'ffff'ffffU),
           code_(std::to_underlying(label.code)),
@@ -60,8 +60,8 @@ public:
           part_(static_cast<std::uint64_t>(label.part) & 3U) {}
 
     [[nodiscard]] std::uint64_t message() const { return message_; }
-    [[nodiscard]] UpperLabel label() const {
-        return {static_cast<UpperLabel::Part>(part_), static_cast<UpperProtocol>(protocol_),
+    [[nodiscard]] UlpLabel label() const {
+        return {static_cast<UlpLabel::Part>(part_), static_cast<UlpProtocol>(protocol_),
                 OperationCode{static_cast<std::uint16_t>(code_)}, tag_};
     }
 
@@ -73,6 +73,6 @@ private:
     std::uint64_t part_ : 2 = 0;
 };
 static_assert(sizeof(LabelRow) == 16);
-static_assert(static_cast<std::size_t>(UpperProtocol::count_) <= 32);
+static_assert(static_cast<std::size_t>(UlpProtocol::count_) <= 32);
 
 }  // namespace qps::transport

@@ -4,8 +4,8 @@
 // else is decoded again from the file for the packets that somebody looks at. The row of frame n stands at position n - 1.
 #pragma once
 
-#include <transport-replay/observation.hpp>
-#include <transport-replay/packet_story.hpp>
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/packet_story.hpp>
 
 #include <optional>
 

@@ -23,12 +23,12 @@ Message restored(const CaptureIndex& index, const MessageRow& row) {
     message.first = first.psn();
     message.last = message.first + (row.psns() == 0 ? 0 : row.psns() - 1);
     message.first_time = first.time();
-    message.starts = opcode.place == Place::first || opcode.place == Place::only;
+    message.starts = begins_message(opcode.place);
     if (index.has(message.last_frame)) {
         const PacketRow& last = index.row(message.last_frame);
         const Place place = info(last.opcode()).place;
         message.last_time = last.time();
-        message.ends = place == Place::last || place == Place::only;
+        message.ends = ends_message(place);
     }
     if (index.has(message.answer_frame)) message.answer_time = index.row(message.answer_frame).time();
     return message;
@@ -52,7 +52,7 @@ void add_operands(Message& message, PacketReader& reader) {
         message.invalidate = last.invalidate;
     }
     Observation answer;
-    if ((message.verb == Verb::compare_swap || message.verb == Verb::fetch_add) && read(message.answer_frame, answer))
+    if (is_atomic(message.verb) && read(message.answer_frame, answer))
         message.atomic_result = answer.atomic_result;
 }
 

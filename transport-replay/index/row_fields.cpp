@@ -1,5 +1,5 @@
 #include <transport-replay/index/row_fields.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <array>
 #include <utility>

@@ -1,7 +1,7 @@
 // How packets and messages become rows.
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
-#include <transport-replay/tracker.hpp>
+#include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dissect/ulp/fpdu.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <optional>
 

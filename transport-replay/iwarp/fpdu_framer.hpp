@@ -7,7 +7,7 @@
 
 #include <dissect/packet.hpp>
 #include <dissect/ulp/fpdu.hpp>
-#include <dissect/ulp/upper_hint.hpp>
+#include <dissect/ulp/ulp_hint.hpp>
 #include <transport-replay/iwarp/tcp_stream.hpp>
 
 #include <optional>

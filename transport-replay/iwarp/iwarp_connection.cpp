@@ -1,5 +1,5 @@
 #include <dissect/headers/internet.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/iwarp/iwarp_connection.hpp>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr Field kSequence = named(kTcpFields, "tcp.seq_raw");
+constexpr Field kTcpSequence = named(kTcpFields, "tcp.seq_raw");
 constexpr Field kAcknowledgment = named(kTcpFields, "tcp.ack_raw");
 constexpr Field kHeaderLength = named(kTcpFields, "tcp.hdr_len");
 constexpr Field kAck = named(kTcpFields, "tcp.flags.ack");
@@ -31,7 +31,7 @@ constexpr std::uint32_t kKeepAlive = 1;  // a segment of so many old bytes asks 
 TcpSegmentView tcp_view(const Observation& observation) {
     const Bytes bytes = observation.payload;
     const auto flag = [&](const Field& field) { return read(bytes, field) != 0; };
-    return {.seq = static_cast<std::uint32_t>(read(bytes, kSequence)),
+    return {.seq = static_cast<std::uint32_t>(read(bytes, kTcpSequence)),
             .ack = static_cast<std::uint32_t>(read(bytes, kAcknowledgment)),
             .has_ack = flag(kAck),
             .syn = flag(kSyn),
@@ -70,13 +70,13 @@ void IwarpConnection::observe(const Observation& observation, const TcpSegmentVi
     story.connection = uid();
     story.from = from;
     count(observation, segment, from, connection);
-    story.upper = listeners.upper.hint(uid(), from);
+    story.ulp = listeners.ulp.hint(uid(), from);
     if (segment.has_ack) take_ack(observation, segment, from, listeners, story);
     if (segment.length == 0 || over_) return;
     if (may_be_set_up(segment.data)) take_set_up(observation, segment, from, listeners, story);
     take_data(observation, segment, from, listeners, story);
-    story.upper.protocol = listeners.upper.hint(uid(), from).protocol;
-    story.upper.from_active = listeners.upper.hint(uid(), from).from_active;
+    story.ulp.protocol = listeners.ulp.hint(uid(), from).protocol;
+    story.ulp.from_active = listeners.ulp.hint(uid(), from).from_active;
 }
 
 // Who asks for markers gets them; CRCs are in use where either end wants them (RFC 5044 7.1.2).
@@ -84,7 +84,7 @@ void IwarpConnection::take_set_up(const Observation& observation, const TcpSegme
                                   PacketStory& story) {
     const auto frame = set_up_frame(segment.data);
     if (!frame || frame->reply != (from == End::b)) return;
-    story.upper.iwarp = {.what = IwarpPlace::What::set_up};
+    story.ulp.iwarp = {.what = IwarpPlace::What::set_up};
     if (half(from).set_up_seen) return;
     half(from).set_up_seen = true;
     MpaSetUp& said = way(from).set_up.emplace(frame->said);
@@ -106,11 +106,11 @@ void IwarpConnection::take_set_up(const Observation& observation, const TcpSegme
     }
     if (!frame->reply) return;
     set_up_ = true;
-    tell_upper(listeners);
+    tell_ulp(listeners);
 }
 
-// Upper protocols are told of a connection as CM tells of one.
-void IwarpConnection::tell_upper(const IwarpListeners& listeners) {
+// Ulp protocols are told of a connection as CM tells of one.
+void IwarpConnection::tell_ulp(const IwarpListeners& listeners) {
     const auto kept = [](Bytes bytes) {
         PrivateData data;
         const Bytes some = slice(bytes, 0, kPrivateBytesKept);
@@ -136,7 +136,7 @@ void IwarpConnection::tell_upper(const IwarpListeners& listeners) {
     attempt.last_frame = reply.frame;
     attempt.last_time = reply.time;
     for (auto& data : private_data_) data = {};
-    if (!reply.rejected) listeners.upper.connected(uid(), attempt, listeners.tracker, listeners.sink);
+    if (!reply.rejected) listeners.ulp.connected(uid(), attempt, listeners.tracker, listeners.sink);
 }
 
 void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from,
@@ -173,7 +173,7 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
         .seq = segment.seq, .length = segment.length, .bytes = segment.data, .frame = observation.frame, .time = observation.time};
     const TcpArrival arrival = sender.stream.add(piece);
     note_arrival(arrival, observation, segment, from, listeners.tracker.stream(uid()), story);
-    IwarpPlace& place = story.upper.iwarp;
+    IwarpPlace& place = story.ulp.iwarp;
     if (place.what == IwarpPlace::What::none) {
         const Framing& framing = sender.framer.framing();
         place.crc = framing.crc;
@@ -194,7 +194,7 @@ void IwarpConnection::read_on(End from, const Observed* observed, const IwarpLis
     IwarpWay& told = way(from);
     while (const auto piece = sender.stream.next()) {
         told.missing_bytes += piece->missing;
-        IwarpPlace& place = story.upper.iwarp;
+        IwarpPlace& place = story.ulp.iwarp;
         if (observed != nullptr && piece->frame == observed->frame && place.what == IwarpPlace::What::none) {
             if (const auto first = sender.framer.first_in(*piece)) {
                 place.what = IwarpPlace::What::fpdus;

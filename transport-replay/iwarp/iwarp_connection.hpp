@@ -1,7 +1,7 @@
 // IwarpConnection: both ways of a TCP connection that carries iWARP: put in order, framed, read as messages, and counted.
 #pragma once
 
-#include <dissect/ulp/upper_hint.hpp>
+#include <dissect/ulp/ulp_hint.hpp>
 #include <transport-replay/iwarp/fpdu_framer.hpp>
 #include <transport-replay/iwarp/mpa_set_up.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>
@@ -58,7 +58,7 @@ private:
     void count(const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection) const;
     void take_set_up(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
                      PacketStory& story);
-    void tell_upper(const IwarpListeners& listeners);
+    void tell_ulp(const IwarpListeners& listeners);
     void take_data(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
                    PacketStory& story);
     void note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection,

@@ -4,7 +4,7 @@
 // up to a bound.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <optional>
 #include <string_view>

@@ -1,5 +1,5 @@
 #include <dissect/ulp/iwarp.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void RdmapMessages::wait_for_tcp(const At& at, UnderWay& under_way) {
 void RdmapMessages::take_send(const At& at) {
     UnderWay& send = way(at.from).send;
     const DdpSegment& segment = at.segment;
-    const bool wanted = at.listeners.upper.wants(connection_);
+    const bool wanted = at.listeners.ulp.wants(connection_);
     const bool only = segment.mo == 0 && segment.heading.last;
     if (!send.open || segment.mo == 0 || segment.msn != send.msn || segment.mo < send.next) {
         leave(at, send);
@@ -92,7 +92,7 @@ void RdmapMessages::take_send(const At& at) {
     wait_for_tcp(at, send);
     if (!wanted || !send.message.starts) return;
     const Message& message = send.message;
-    at.listeners.upper.deliver({.connection = connection_,
+    at.listeners.ulp.deliver({.connection = connection_,
                                 .from = at.from,
                                 .bytes = only ? segment.payload : Bytes(send.bytes),
                                 .length = message.bytes,
@@ -124,7 +124,7 @@ void RdmapMessages::take_write(const At& at) {
         leave(at, write);
         write.message = begun(at, Verb::write);
         write.message.access = {segment.offset, key, 0};
-        write.keeps = at.listeners.upper.wants_payload(connection_, other(at.from), {segment.offset, key, segment.length});
+        write.keeps = at.listeners.ulp.wants_payload(connection_, other(at.from), {segment.offset, key, segment.length});
         write.hole = false;
         write.seq = at.fpdu.seq;
         write.bytes.clear();
@@ -139,7 +139,7 @@ void RdmapMessages::take_write(const At& at) {
     message.access->length = static_cast<std::uint32_t>(std::min<std::uint64_t>(message.bytes, UINT32_MAX));
     if (!segment.heading.last) return;
     wait_for_tcp(at, write);
-    at.listeners.upper.transferred({.connection = connection_,
+    at.listeners.ulp.transferred({.connection = connection_,
                                     .requester = at.from,
                                     .read = false,
                                     .access = *message.access,

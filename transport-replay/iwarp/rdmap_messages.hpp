@@ -8,7 +8,7 @@
 #include <transport-replay/iwarp/ddp_segment.hpp>
 #include <transport-replay/iwarp/fpdu_framer.hpp>
 #include <transport-replay/iwarp/iwarp_report.hpp>
-#include <transport-replay/upper/upper_tracker.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <deque>
 
@@ -17,7 +17,7 @@ namespace qps::transport {
 // Whom messages are told to.
 struct IwarpListeners {
     Tracker& tracker;
-    UpperTracker& upper;
+    UlpTracker& ulp;
     const OperationSink& sink;
 };
 

@@ -7,7 +7,7 @@
 // What an attacker could feed: the injector asks for the fate of frames of strangers; nothing here grows with them.
 #pragma once
 
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 #include <optional>
 #include <random>

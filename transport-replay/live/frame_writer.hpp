@@ -6,7 +6,7 @@
 #pragma once
 
 #include <dissect/bytes.hpp>
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 namespace qps::transport::live {
 

@@ -13,11 +13,6 @@ using namespace dissect;
 
 namespace {
 
-std::string_view name_in(std::span<const ValueName> names, std::uint64_t value) {
-    const auto found = std::ranges::find(names, value, &ValueName::value);
-    return found == names.end() ? std::string_view{} : found->name;
-}
-
 constexpr std::uint8_t kPortDown = 1;  // 14.2.5.6: nothing runs over a link that is down
 
 // "25.78125 Gb/s (EDR)" -> "EDR"; the name itself where it has none in short.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <dissect/types.hpp>
-#include <transport-replay/address.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <map>
 #include <optional>

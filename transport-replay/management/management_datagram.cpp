@@ -45,11 +45,6 @@ DirectedRoute route_of(Bytes bytes) {
     return route;
 }
 
-std::string_view name_in(std::span<const ValueName> names, std::uint64_t value) {
-    const auto found = std::ranges::find(names, value, &ValueName::value);
-    return found == names.end() ? std::string_view{} : found->name;
-}
-
 std::string name_or_number(std::span<const ValueName> names, std::uint64_t value, std::string_view what) {
     const std::string_view name = name_in(names, value);
     return name.empty() ? fmt::format("{} 0x{:02x}", what, value) : std::string(name);

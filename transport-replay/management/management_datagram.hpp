@@ -5,7 +5,7 @@
 #pragma once
 
 #include <dissect/mad/attributes.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <array>
 #include <compare>

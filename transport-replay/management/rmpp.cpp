@@ -10,11 +10,11 @@ using namespace dissect;
 
 namespace {
 
-constexpr Field kType = named(kRmppFields, "infiniband.rmpp.rmpptype");
+constexpr Field kRmppType = named(kRmppFields, "infiniband.rmpp.rmpptype");
 constexpr Field kActive = named(kRmppFields, "infiniband.rmpp.rmppflags.active");
 constexpr Field kFirst = named(kRmppFields, "infiniband.rmpp.rmppflags.first");
 constexpr Field kLast = named(kRmppFields, "infiniband.rmpp.rmppflags.last");
-constexpr Field kStatus = named(kRmppFields, "infiniband.rmpp.rmppstatus");
+constexpr Field kRmppStatus = named(kRmppFields, "infiniband.rmpp.rmppstatus");
 constexpr Field kData1 = named(kRmppFields, "infiniband.rmpp.data1");
 constexpr Field kData2 = named(kRmppFields, "infiniband.rmpp.data2");
 constexpr Field kAttributeOffset = named(kSaFields, "infiniband.sa.attributeoffset");
@@ -101,7 +101,7 @@ RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observ
     RmppStep step;
     if (datagram.management_class != ManagementClass::subnet_administration || !datagram.whole()) return step;
     const Bytes rmpp = slice(datagram.bytes, kMadHeaderLength, kRmppHeaderLength);
-    const auto type = static_cast<RmppType>(read(rmpp, kType));
+    const auto type = static_cast<RmppType>(read(rmpp, kRmppType));
     if (type < RmppType::data || type > RmppType::abort || read(rmpp, kActive) == 0) return step;
     step.rmpp = true;
     step.data = type == RmppType::data;
@@ -119,7 +119,7 @@ RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observ
         case RmppType::data: take_data(*transfer, datagram); break;
         case RmppType::ack: take_ack(*transfer, rmpp); break;
         default:
-            transfer->story.stopped = static_cast<std::uint8_t>(read(rmpp, kStatus));
+            transfer->story.stopped = static_cast<std::uint8_t>(read(rmpp, kRmppStatus));
             transfer->story.aborted = type == RmppType::abort;
             give_up(*transfer);
     }

@@ -1,6 +1,6 @@
 // Connection attempts in words, and their messages as rows.
 #include <dissect/render_value.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -41,30 +41,28 @@ std::string rnr_text(const std::optional<std::uint8_t>& count) {
     return count && *count == kForever ? "forever" : value_text(count);
 }
 
-using Row = CmRow;
-std::string time_text(const Row& row) { return seconds_text(elapsed(row.attempt.ladder.front().time, row.rung.time)); }
+std::string time_text(const CmRow& row) { return seconds_text(elapsed(row.attempt.ladder.front().time, row.rung.time)); }
 
-using Column = TableColumn<Row>;
-constexpr std::array kColumns{
-    Column{"attempt", "attempt", Side::right, [](const Row& row) { return number(row.attempt.uid); }},
-    Column{"active", "active", Side::left, [](const Row& row) { return text_cell(text(row.attempt.active.address)); }},
-    Column{"passive", "passive", Side::left, [](const Row& row) { return text_cell(text(row.attempt.passive.address)); }},
-    Column{"service", "service", Side::left, [](const Row& row) { return text_cell(service_text(row.attempt)); }},
-    Column{"outcome", "outcome", Side::left, [](const Row& row) { return text_cell(name(row.attempt.outcome)); }},
-    Column{"frame", "frame", Side::right, [](const Row& row) { return number(row.rung.frame); }},
-    Column{"time_ns", "time", Side::right, [](const Row& row) { return number(row.rung.time); }, time_text},
-    Column{"message", "message", Side::left, [](const Row& row) { return text_cell(name(row.rung.message)); }},
-    Column{"from_active", "from", Side::left, [](const Row& row) -> Cell { return row.rung.from_active; },
-           [](const Row& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
-    Column{"duplicate", "", Side::left, [](const Row& row) -> Cell { return row.rung.duplicate; }},
-    Column{"refused", "", Side::left, [](const Row& row) -> Cell { return row.rung.refused; }},
-    Column{"state", "state", Side::left, [](const Row& row) { return text_cell(name(row.rung.state)); }},
-    Column{"", "remarks", Side::left, [](const Row& row) { return text_cell(remarks_text(row.rung)); }},
+constexpr std::array kCmColumns{
+    TableColumn<CmRow>{"attempt", "attempt", Side::right, [](const CmRow& row) { return number(row.attempt.uid); }},
+    TableColumn<CmRow>{"active", "active", Side::left, [](const CmRow& row) { return text_cell(text(row.attempt.active.address)); }},
+    TableColumn<CmRow>{"passive", "passive", Side::left, [](const CmRow& row) { return text_cell(text(row.attempt.passive.address)); }},
+    TableColumn<CmRow>{"service", "service", Side::left, [](const CmRow& row) { return text_cell(service_text(row.attempt)); }},
+    TableColumn<CmRow>{"outcome", "outcome", Side::left, [](const CmRow& row) { return text_cell(name(row.attempt.outcome)); }},
+    TableColumn<CmRow>{"frame", "frame", Side::right, [](const CmRow& row) { return number(row.rung.frame); }},
+    TableColumn<CmRow>{"time_ns", "time", Side::right, [](const CmRow& row) { return number(row.rung.time); }, time_text},
+    TableColumn<CmRow>{"message", "message", Side::left, [](const CmRow& row) { return text_cell(name(row.rung.message)); }},
+    TableColumn<CmRow>{"from_active", "from", Side::left, [](const CmRow& row) -> Cell { return row.rung.from_active; },
+           [](const CmRow& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
+    TableColumn<CmRow>{"duplicate", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.duplicate; }},
+    TableColumn<CmRow>{"refused", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.refused; }},
+    TableColumn<CmRow>{"state", "state", Side::left, [](const CmRow& row) { return text_cell(name(row.rung.state)); }},
+    TableColumn<CmRow>{"", "remarks", Side::left, [](const CmRow& row) { return text_cell(remarks_text(row.rung)); }},
 };
 
 }  // namespace
 
-std::span<const TableColumn<CmRow>> cm_columns() { return kColumns; }
+std::span<const TableColumn<CmRow>> cm_columns() { return kCmColumns; }
 
 Tone tone_of(const CmAttempt& attempt) {
     switch (attempt.outcome) {

@@ -1,8 +1,8 @@
 // Connections as rows.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,6 @@
 namespace qps::transport {
 
 namespace {
-
-using Row = ConnectionRow;
 
 std::uint64_t messages(const Way& way) { return way.all_messages(); }
 std::uint64_t resent(const Way& way) { return way.retransmitted; }
@@ -28,78 +26,77 @@ std::uint64_t marked(const Way& way) { return way.congestion_experienced; }
 std::uint64_t refusals(const Way& way) { return way.sequence_naks + way.rnr_naks + way.fatal_naks; }
 
 template <std::uint64_t Of(const Way&)>
-Cell sum(const Row& row) {
+Cell sum(const ConnectionRow& row) {
     return number(both(row.connection, Of));
 }
 // For people: most rows have none, and trouble then stands out.
 template <std::uint64_t Of(const Way&)>
-std::string sum_unless_zero(const Row& row) {
+std::string sum_unless_zero(const ConnectionRow& row) {
     const std::uint64_t count = both(row.connection, Of);
     return count == 0 ? "" : grouped(count);
 }
 
-std::string refusals_text(const Row& row) {
+std::string refusals_text(const ConnectionRow& row) {
     if (both(row.connection, refusals) == 0) return {};
     return fmt::format("{}/{}/{}", both(row.connection, sequence_naks), both(row.connection, rnr_naks), both(row.connection, fatal_naks));
 }
-std::string lost_text(const Row& row) {
+std::string lost_text(const ConnectionRow& row) {
     if (both(row.connection, lost) == 0) return {};
     return fmt::format("{}/{}", both(row.connection, lost_by_network), both(row.connection, lost_by_tap));
 }
 
-dissect::Duration length_of(const Row& row) { return elapsed(row.connection.first_time(), row.connection.last_time()); }
-std::string_view confidence(const Row& row) { return kConfidenceNames[static_cast<std::size_t>(row.connection.confidence)]; }
+dissect::Duration length_of(const ConnectionRow& row) { return elapsed(row.connection.first_time(), row.connection.last_time()); }
+std::string_view confidence(const ConnectionRow& row) { return kConfidenceNames[static_cast<std::size_t>(row.connection.confidence)]; }
 
-Cell protocol(const Row& row) { return row.upper == nullptr ? Cell{} : text_cell(info(row.upper->protocol).word); }
-std::string protocol_text(const Row& row) { return row.upper == nullptr ? std::string() : spoken_text(*row.upper); }
+Cell protocol(const ConnectionRow& row) { return row.ulp == nullptr ? Cell{} : text_cell(info(row.ulp->protocol).word); }
+std::string protocol_text(const ConnectionRow& row) { return row.ulp == nullptr ? std::string() : spoken_text(*row.ulp); }
 
-using Column = TableColumn<Row>;
-constexpr std::array kColumns{
-    Column{"uid", "#", Side::right, [](const Row& row) { return number(row.connection.uid); }},
-    Column{"service", "svc", Side::left, [](const Row& row) { return text_cell(service_name(row.connection.service)); }},
-    Column{"", "ends", Side::left, [](const Row& row) { return text_cell(ends_text(row.connection)); }},
-    Column{"a_address", "", Side::left, [](const Row& row) { return text_cell(text(row.connection.ends[0].address)); }},
-    Column{"a_qpn", "", Side::left, [](const Row& row) { return number(row.connection.ends[0].qpn); }},
-    Column{"b_address", "", Side::left, [](const Row& row) { return text_cell(text(row.connection.ends[1].address)); }},
-    Column{"b_qpn", "", Side::left, [](const Row& row) { return number(row.connection.ends[1].qpn); }},
-    Column{"confidence", "", Side::left, [](const Row& row) { return text_cell(confidence(row)); }},
-    Column{"", "joined", Side::left, [](const Row& row) { return number(row.connection.confidence); },
-           [](const Row& row) { return std::string(confidence(row)); }},
-    Column{"protocol", "protocol", Side::left, protocol, protocol_text},
-    Column{"protocol_basis", "", Side::left,
-           [](const Row& row) {
-               return row.upper == nullptr ? Cell{} : text_cell(kUpperBasisNames[static_cast<std::size_t>(row.upper->basis)]);
+constexpr std::array kConnectionColumns{
+    TableColumn<ConnectionRow>{"uid", "#", Side::right, [](const ConnectionRow& row) { return number(row.connection.uid); }},
+    TableColumn<ConnectionRow>{"service", "svc", Side::left, [](const ConnectionRow& row) { return text_cell(service_name(row.connection.service)); }},
+    TableColumn<ConnectionRow>{"", "ends", Side::left, [](const ConnectionRow& row) { return text_cell(ends_text(row.connection)); }},
+    TableColumn<ConnectionRow>{"a_address", "", Side::left, [](const ConnectionRow& row) { return text_cell(text(row.connection.ends[0].address)); }},
+    TableColumn<ConnectionRow>{"a_qpn", "", Side::left, [](const ConnectionRow& row) { return number(row.connection.ends[0].qpn); }},
+    TableColumn<ConnectionRow>{"b_address", "", Side::left, [](const ConnectionRow& row) { return text_cell(text(row.connection.ends[1].address)); }},
+    TableColumn<ConnectionRow>{"b_qpn", "", Side::left, [](const ConnectionRow& row) { return number(row.connection.ends[1].qpn); }},
+    TableColumn<ConnectionRow>{"confidence", "", Side::left, [](const ConnectionRow& row) { return text_cell(confidence(row)); }},
+    TableColumn<ConnectionRow>{"", "joined", Side::left, [](const ConnectionRow& row) { return number(row.connection.confidence); },
+           [](const ConnectionRow& row) { return std::string(confidence(row)); }},
+    TableColumn<ConnectionRow>{"protocol", "protocol", Side::left, protocol, protocol_text},
+    TableColumn<ConnectionRow>{"protocol_basis", "", Side::left,
+           [](const ConnectionRow& row) {
+               return row.ulp == nullptr ? Cell{} : text_cell(kUlpBasisNames[static_cast<std::size_t>(row.ulp->basis)]);
            }},
-    Column{"protocol_certainty_percent", "", Side::right,
-           [](const Row& row) { return row.upper == nullptr ? Cell{} : number(row.upper->certainty); }},
-    Column{"packets", "packets", Side::right, [](const Row& row) { return number(row.connection.packets()); }},
-    Column{"bytes", "bytes", Side::right, [](const Row& row) { return number(row.connection.bytes()); },
-           [](const Row& row) { return bytes_text(row.connection.bytes()); }},
-    Column{"messages", "msgs", Side::right, sum<messages>},
-    Column{"retransmitted_packets", "resent", Side::right, sum<resent>, sum_unless_zero<resent>},
-    Column{"sequence_naks", "", Side::right, sum<sequence_naks>},
-    Column{"rnr_naks", "", Side::right, sum<rnr_naks>},
-    Column{"fatal_naks", "", Side::right, sum<fatal_naks>},
-    Column{"", "seq/rnr/fatal", Side::right, sum<refusals>, refusals_text},
-    Column{"timeouts", "timeouts", Side::right, sum<timeouts>, sum_unless_zero<timeouts>},
-    Column{"lost_by_network", "", Side::right, sum<lost_by_network>},
-    Column{"lost_by_tap", "", Side::right, sum<lost_by_tap>},
-    Column{"", "lost net/tap", Side::right, sum<lost>, lost_text},
-    Column{"ce_marked", "CE", Side::right, sum<marked>, sum_unless_zero<marked>},
-    Column{"path_mtu_bytes", "MTU", Side::right,
-           [](const Row& row) { return path_mtu(row.connection) == 0 ? Cell{} : number(path_mtu(row.connection)); }},
-    Column{"first_frame", "", Side::right, [](const Row& row) { return number(row.connection.first_frame()); }},
-    Column{"first_ns", "", Side::right, [](const Row& row) { return number(row.connection.first_time()); }},
-    Column{"last_ns", "", Side::right, [](const Row& row) { return number(row.connection.last_time()); }},
-    Column{"", "lasts", Side::right, [](const Row& row) { return number(length_of(row)); },
-           [](const Row& row) { return duration_text(length_of(row)); }},
-    Column{"state", "state", Side::left, [](const Row& row) { return text_cell(state_of(row)); }},
-    Column{"match", "", Side::left, [](const Row& row) { return row.match.empty() ? Cell{} : text_cell(row.match); }},
+    TableColumn<ConnectionRow>{"protocol_certainty_percent", "", Side::right,
+           [](const ConnectionRow& row) { return row.ulp == nullptr ? Cell{} : number(row.ulp->certainty); }},
+    TableColumn<ConnectionRow>{"packets", "packets", Side::right, [](const ConnectionRow& row) { return number(row.connection.packets()); }},
+    TableColumn<ConnectionRow>{"bytes", "bytes", Side::right, [](const ConnectionRow& row) { return number(row.connection.bytes()); },
+           [](const ConnectionRow& row) { return bytes_text(row.connection.bytes()); }},
+    TableColumn<ConnectionRow>{"messages", "msgs", Side::right, sum<messages>},
+    TableColumn<ConnectionRow>{"retransmitted_packets", "resent", Side::right, sum<resent>, sum_unless_zero<resent>},
+    TableColumn<ConnectionRow>{"sequence_naks", "", Side::right, sum<sequence_naks>},
+    TableColumn<ConnectionRow>{"rnr_naks", "", Side::right, sum<rnr_naks>},
+    TableColumn<ConnectionRow>{"fatal_naks", "", Side::right, sum<fatal_naks>},
+    TableColumn<ConnectionRow>{"", "seq/rnr/fatal", Side::right, sum<refusals>, refusals_text},
+    TableColumn<ConnectionRow>{"timeouts", "timeouts", Side::right, sum<timeouts>, sum_unless_zero<timeouts>},
+    TableColumn<ConnectionRow>{"lost_by_network", "", Side::right, sum<lost_by_network>},
+    TableColumn<ConnectionRow>{"lost_by_tap", "", Side::right, sum<lost_by_tap>},
+    TableColumn<ConnectionRow>{"", "lost net/tap", Side::right, sum<lost>, lost_text},
+    TableColumn<ConnectionRow>{"ce_marked", "CE", Side::right, sum<marked>, sum_unless_zero<marked>},
+    TableColumn<ConnectionRow>{"path_mtu_bytes", "MTU", Side::right,
+           [](const ConnectionRow& row) { return path_mtu(row.connection) == 0 ? Cell{} : number(path_mtu(row.connection)); }},
+    TableColumn<ConnectionRow>{"first_frame", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.first_frame()); }},
+    TableColumn<ConnectionRow>{"first_ns", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.first_time()); }},
+    TableColumn<ConnectionRow>{"last_ns", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.last_time()); }},
+    TableColumn<ConnectionRow>{"", "lasts", Side::right, [](const ConnectionRow& row) { return number(length_of(row)); },
+           [](const ConnectionRow& row) { return duration_text(length_of(row)); }},
+    TableColumn<ConnectionRow>{"state", "state", Side::left, [](const ConnectionRow& row) { return text_cell(state_of(row)); }},
+    TableColumn<ConnectionRow>{"match", "", Side::left, [](const ConnectionRow& row) { return row.match.empty() ? Cell{} : text_cell(row.match); }},
 };
 
 }  // namespace
 
-std::span<const TableColumn<ConnectionRow>> connection_columns() { return kColumns; }
+std::span<const TableColumn<ConnectionRow>> connection_columns() { return kConnectionColumns; }
 
 std::set<ConnectionId> given_up(const Timeline& timeline) {
     std::set<ConnectionId> uids;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <transport-replay/report/table.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <set>
 #include <span>
@@ -13,7 +13,7 @@ struct ConnectionRow {
     const Connection& connection;
     bool gave_up = false;                      // given_up() has it
     std::string match{};                       // why a line of a log may be about it
-    const UpperConversation* upper = nullptr;  // what it was used for, where that is known
+    const UlpConversation* ulp = nullptr;  // what it was used for, where that is known
 };
 
 [[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns();

@@ -31,23 +31,22 @@ Cell peer_guid(const FabricRow& row) {
 Cell optional_text(std::string text) { return text.empty() ? Cell{} : Cell{std::move(text)}; }
 std::string peer_text(const FabricRow& row) { return row.peer != nullptr ? end_text(row.map, *row.peer) : std::string(); }
 
-using Column = TableColumn<FabricRow>;
-constexpr std::array kColumns{
-    Column{"node_guid", "node GUID", Side::left,
+constexpr std::array kFabricColumns{
+    TableColumn<FabricRow>{"node_guid", "node GUID", Side::left,
            [](const FabricRow& row) { return optional_text(guid_text(std::to_underlying(row.node.guid))); }},
-    Column{"node", "node", Side::left, [](const FabricRow& row) { return text_cell(node_text(row.node)); }},
-    Column{"type", "type", Side::left, [](const FabricRow& row) { return text_cell(type_text(row.node)); }},
-    Column{"lid", "LID", Side::right,
+    TableColumn<FabricRow>{"node", "node", Side::left, [](const FabricRow& row) { return text_cell(node_text(row.node)); }},
+    TableColumn<FabricRow>{"type", "type", Side::left, [](const FabricRow& row) { return text_cell(type_text(row.node)); }},
+    TableColumn<FabricRow>{"lid", "LID", Side::right,
            [](const FabricRow& row) -> Cell {
                const Lid lid = row.port.lid != Lid{} || row.node.type != kSwitch ? row.port.lid : row.node.lid();
                return lid == Lid{} ? Cell{} : number(lid);
            }},
-    Column{"port", "port", Side::right, [](const FabricRow& row) { return number(row.port.number); }},
-    Column{"state", "state", Side::left, [](const FabricRow& row) { return optional_text(state_text(row.port)); }},
-    Column{"rate", "rate", Side::left, [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
-    Column{"peer_guid", "", Side::left, peer_guid},
-    Column{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(peer_text(row)); }},
-    Column{"errors", "errors counted", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
+    TableColumn<FabricRow>{"port", "port", Side::right, [](const FabricRow& row) { return number(row.port.number); }},
+    TableColumn<FabricRow>{"state", "state", Side::left, [](const FabricRow& row) { return optional_text(state_text(row.port)); }},
+    TableColumn<FabricRow>{"rate", "rate", Side::left, [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
+    TableColumn<FabricRow>{"peer_guid", "", Side::left, peer_guid},
+    TableColumn<FabricRow>{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(peer_text(row)); }},
+    TableColumn<FabricRow>{"errors", "errors counted", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
 };
 
 // By the node's GUID, else by its LID, and the port.
@@ -94,7 +93,7 @@ std::string and_more(std::size_t all) { return all > kMostShown ? fmt::format(",
 
 }  // namespace
 
-std::span<const TableColumn<FabricRow>> fabric_columns() { return kColumns; }
+std::span<const TableColumn<FabricRow>> fabric_columns() { return kFabricColumns; }
 
 std::vector<FabricRow> fabric_rows(const ManagementReport& report) {
     const FabricMap& map = report.fabric;

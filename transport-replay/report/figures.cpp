@@ -17,7 +17,7 @@ namespace qps::transport {
 using namespace dissect;
 
 namespace {
-constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kNanosecondsInSecond = 1e9;
 
 using Prefixes = std::array<std::string_view, 6>;
 
@@ -45,7 +45,7 @@ std::string counted(std::uint64_t number, std::string_view what) {
 }
 
 std::string duration_text(Duration duration) {
-    return human_time(static_cast<double>(std::to_underlying(duration)) / kNanosecondsPerSecond);
+    return human_time(static_cast<double>(std::to_underlying(duration)) / kNanosecondsInSecond);
 }
 
 std::string seconds_text(Duration since_start) {
@@ -70,7 +70,7 @@ std::string rate_text(double bits_per_second) {
 
 double per_second(std::uint64_t count, Duration during) {
     const auto nanoseconds = static_cast<double>(std::to_underlying(during));
-    return nanoseconds > 0 ? static_cast<double>(count) * kNanosecondsPerSecond / nanoseconds : 0;
+    return nanoseconds > 0 ? static_cast<double>(count) * kNanosecondsInSecond / nanoseconds : 0;
 }
 
 std::string_view service_name(Service service) {

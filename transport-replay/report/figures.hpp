@@ -1,7 +1,7 @@
 // Numbers and names as people read them in reports.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <cstdint>
 #include <string>

@@ -7,24 +7,23 @@ namespace qps::transport {
 
 namespace {
 
-using Column = TableColumn<Finding>;
-constexpr std::array kColumns{
-    Column{"severity", "", Side::left, [](const Finding& finding) { return text_cell(severity_name(finding)); }},
-    Column{"", "severity", Side::left, [](const Finding& finding) { return number(finding.severity); },
+constexpr std::array kFindingColumns{
+    TableColumn<Finding>{"severity", "", Side::left, [](const Finding& finding) { return text_cell(severity_name(finding)); }},
+    TableColumn<Finding>{"", "severity", Side::left, [](const Finding& finding) { return number(finding.severity); },
            [](const Finding& finding) { return std::string(severity_name(finding)); }},
-    Column{"id", "finding", Side::left, [](const Finding& finding) { return text_cell(finding.id); }},
-    Column{"party", "party", Side::left, [](const Finding& finding) { return text_cell(party_name(finding)); }},
-    Column{"connection", "#", Side::right, [](const Finding& finding) { return number(finding.connection); }},
-    Column{"count", "times", Side::right, [](const Finding& finding) { return number(finding.count); }},
-    Column{"packets", "", Side::left, [](const Finding& finding) { return text_cell(frames_text(finding)); }},
-    Column{"summary", "what happened", Side::left, [](const Finding& finding) { return text_cell(finding.summary); }},
-    Column{"advice", "what to do", Side::left, [](const Finding& finding) { return text_cell(finding.advice); }},
-    Column{"clause", "", Side::left, [](const Finding& finding) { return text_cell(finding.clause); }},
+    TableColumn<Finding>{"id", "finding", Side::left, [](const Finding& finding) { return text_cell(finding.id); }},
+    TableColumn<Finding>{"party", "party", Side::left, [](const Finding& finding) { return text_cell(party_name(finding)); }},
+    TableColumn<Finding>{"connection", "#", Side::right, [](const Finding& finding) { return number(finding.connection); }},
+    TableColumn<Finding>{"count", "times", Side::right, [](const Finding& finding) { return number(finding.count); }},
+    TableColumn<Finding>{"packets", "", Side::left, [](const Finding& finding) { return text_cell(frames_text(finding)); }},
+    TableColumn<Finding>{"summary", "what happened", Side::left, [](const Finding& finding) { return text_cell(finding.summary); }},
+    TableColumn<Finding>{"advice", "what to do", Side::left, [](const Finding& finding) { return text_cell(finding.advice); }},
+    TableColumn<Finding>{"clause", "", Side::left, [](const Finding& finding) { return text_cell(finding.clause); }},
 };
 
 }  // namespace
 
-std::span<const TableColumn<Finding>> finding_columns() { return kColumns; }
+std::span<const TableColumn<Finding>> finding_columns() { return kFindingColumns; }
 
 Tone tone_of(Severity severity) {
     switch (severity) {

@@ -1,7 +1,7 @@
 // Findings as rows.
 #pragma once
 
-#include <transport-replay/finding.hpp>
+#include <transport-replay/model/finding.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <span>

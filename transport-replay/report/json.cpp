@@ -338,10 +338,10 @@ void add_left_out(Document& document, const Timeline& timeline) {
     document.add("findings", timeline.left_out.findings);
     document.add("cm_messages", timeline.cm.messages_dropped);
     document.add("congestion_packets", timeline.congestion.packets_dropped);
-    document.add("conversations", timeline.upper.conversations_left_out);
-    document.add("operations", timeline.upper.operations_left_out);
-    document.add("operation_failures", timeline.upper.failures_left_out);
-    document.add("upper_events", timeline.upper.events_left_out);
+    document.add("conversations", timeline.ulp.conversations_left_out);
+    document.add("operations", timeline.ulp.operations_left_out);
+    document.add("operation_failures", timeline.ulp.failures_left_out);
+    document.add("upper_events", timeline.ulp.events_left_out);
 }
 
 // Objects and lists of objects of a report: in one document, or each in a line of its own with its type.
@@ -384,10 +384,10 @@ private:
     static std::optional<ConnectionId> connection_of(const Connection& connection) { return connection.uid; }
     static std::optional<ConnectionId> connection_of(const Recovery& recovery) { return recovery.connection; }
     static std::optional<ConnectionId> connection_of(const Finding& finding) { return finding.connection; }
-    static std::optional<ConnectionId> connection_of(const UpperConversation& conversation) { return conversation.connection; }
+    static std::optional<ConnectionId> connection_of(const UlpConversation& conversation) { return conversation.connection; }
     static std::optional<ConnectionId> connection_of(const OperationSum&) { return {}; }  // of all connections
     static std::optional<ConnectionId> connection_of(const OperationFailures& failures) { return failures.connection; }
-    static std::optional<ConnectionId> connection_of(const UpperEvent& event) { return event.connection; }
+    static std::optional<ConnectionId> connection_of(const UlpEvent& event) { return event.connection; }
     static std::optional<ConnectionId> connection_of(const Collective&) { return {}; }
 
     [[nodiscard]] bool lines() const { return format_ == OutputFormat::ndjson; }
@@ -440,10 +440,10 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
         }
         document.close_list();
     });
-    report.list("conversations", "conversation", timeline.upper.conversations, add_conversation);
-    report.list("operations", "operation_sum", timeline.upper.sums, add_operation_sum);
-    report.list("operation_failures", "operation_failure", timeline.upper.failures, add_operation_failures);
-    report.list("upper_events", "upper_event", timeline.upper.events, add_upper_event);
+    report.list("conversations", "conversation", timeline.ulp.conversations, add_conversation);
+    report.list("operations", "operation_sum", timeline.ulp.sums, add_operation_sum);
+    report.list("operation_failures", "operation_failure", timeline.ulp.failures, add_operation_failures);
+    report.list("upper_events", "upper_event", timeline.ulp.events, add_ulp_event);
     report.part("congestion", [&](Document& document) { add_congestion(document, timeline.congestion); });
     // Few captures have any: the others do not say so.
     if (!timeline.collectives.collectives.empty())

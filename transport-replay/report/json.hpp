@@ -2,7 +2,7 @@
 #pragma once
 
 #include <transport-replay/report/document.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <functional>
 #include <span>
@@ -24,10 +24,10 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
 void add_finding(Document& document, const Finding& finding);
 void add_attempt(Document& document, const CmAttempt& attempt);
 void add_join(Document& document, const MulticastJoin& join);
-void add_conversation(Document& document, const UpperConversation& conversation);
+void add_conversation(Document& document, const UlpConversation& conversation);
 void add_operation_sum(Document& document, const OperationSum& sum);
 void add_operation_failures(Document& document, const OperationFailures& failures);
-void add_upper_event(Document& document, const UpperEvent& event);
+void add_ulp_event(Document& document, const UlpEvent& event);
 void add_collective(Document& document, const Collective& collective);
 
 }  // namespace qps::transport

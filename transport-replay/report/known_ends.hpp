@@ -1,8 +1,8 @@
 // Who is at the ends of each connection, learned while the capture is read: before the timeline is there to ask.
 #pragma once
 
-#include <transport-replay/connection.hpp>
-#include <transport-replay/packet_story.hpp>
+#include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/packet_story.hpp>
 
 #include <array>
 #include <vector>

@@ -1,8 +1,8 @@
 // Messages as rows.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/messages.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 #include <transport-replay/report/verbs.hpp>
 
 #include <array>
@@ -27,73 +27,70 @@ std::string atomic_text(const Message& message) {
     return fmt::format("{:#x}->{:#x}{}", message.atomic->compare, message.atomic->swap_or_add, result);
 }
 
-using Row = ReportedMessage;
-
-Cell first_psn(const Row& row) { return number(row.message.first.value()); }
-Cell first_time(const Row& row) { return number(row.message.first_time); }
-std::string time_text(const Row& row) { return seconds_text(elapsed(row.start, row.message.first_time)); }
-std::string latency_text(const Row& row) {
+Cell first_psn(const ReportedMessage& row) { return number(row.message.first.value()); }
+Cell first_time(const ReportedMessage& row) { return number(row.message.first_time); }
+std::string time_text(const ReportedMessage& row) { return seconds_text(elapsed(row.start, row.message.first_time)); }
+std::string latency_text(const ReportedMessage& row) {
     const auto latency = latency_of(row.message);
     return latency ? duration_text(*latency) : std::string();
 }
 
-using Column = TableColumn<Row>;
-constexpr std::array kColumns{
-    Column{"connection", "#", Side::right, [](const Row& row) { return number(row.connection); }},
-    Column{"requester", "", Side::left, [](const Row& row) { return text_cell(row.requester == End::a ? "a" : "b"); }},
-    Column{"from", "from", Side::left, [](const Row& row) { return text_cell(text(row.from)); }},
-    Column{"to", "to", Side::left, [](const Row& row) { return text_cell(text(row.to)); }},
-    Column{"", "time", Side::right, first_time, time_text},
-    Column{"kind", "", Side::left,
-           [](const Row& row) { return text_cell(kMessageKindNames[static_cast<std::size_t>(kind_of(row.message))]); }},
-    Column{"verb", "message", Side::left, [](const Row& row) { return text_cell(verb_text(row.message)); }},
-    Column{"first_psn", "", Side::right, first_psn},
-    Column{"last_psn", "", Side::right, [](const Row& row) { return number(row.message.last.value()); }},
-    Column{"", "PSN", Side::left, first_psn, [](const Row& row) { return psn_range(row.message.first, row.message.last); }},
-    Column{"bytes", "bytes", Side::right, [](const Row& row) { return number(row.message.bytes); }},
-    Column{"packets", "packets", Side::right, [](const Row& row) { return number(row.message.packets); }},
-    Column{"retransmissions", "resent", Side::right, [](const Row& row) { return number(row.message.retransmissions); }},
-    Column{"missing", "", Side::right, [](const Row& row) { return number(row.message.missing); }},
-    Column{"first_ns", "", Side::right, first_time},
-    Column{"duration_ns", "", Side::right, [](const Row& row) { return number(elapsed(row.message.first_time, row.message.last_time)); }},
-    Column{"latency_ns", "latency", Side::right, [](const Row& row) { return number(latency_of(row.message)); }, latency_text},
-    Column{"outcome", "outcome", Side::left, [](const Row& row) { return text_cell(outcome_text(row.message)); }},
-    Column{"nak_code", "", Side::right,
-           [](const Row& row) { return row.message.outcome == Outcome::failed ? number(row.message.nak_code) : Cell{}; }},
-    Column{"address", "", Side::right, [](const Row& row) { return row.message.access ? number(row.message.access->address) : Cell{}; }},
-    Column{"rkey", "", Side::right, [](const Row& row) { return row.message.access ? number(row.message.access->key) : Cell{}; }},
-    Column{"length_bytes", "", Side::right,
-           [](const Row& row) { return row.message.access ? number(row.message.access->length) : Cell{}; }},
-    Column{"swap_or_add", "", Side::right,
-           [](const Row& row) { return row.message.atomic ? number(row.message.atomic->swap_or_add) : Cell{}; }},
-    Column{"compare", "", Side::right,
-           [](const Row& row) {
+constexpr std::array kMessageColumns{
+    TableColumn<ReportedMessage>{"connection", "#", Side::right, [](const ReportedMessage& row) { return number(row.connection); }},
+    TableColumn<ReportedMessage>{"requester", "", Side::left, [](const ReportedMessage& row) { return text_cell(row.requester == End::a ? "a" : "b"); }},
+    TableColumn<ReportedMessage>{"from", "from", Side::left, [](const ReportedMessage& row) { return text_cell(text(row.from)); }},
+    TableColumn<ReportedMessage>{"to", "to", Side::left, [](const ReportedMessage& row) { return text_cell(text(row.to)); }},
+    TableColumn<ReportedMessage>{"", "time", Side::right, first_time, time_text},
+    TableColumn<ReportedMessage>{"kind", "", Side::left,
+           [](const ReportedMessage& row) { return text_cell(kMessageKindNames[static_cast<std::size_t>(kind_of(row.message))]); }},
+    TableColumn<ReportedMessage>{"verb", "message", Side::left, [](const ReportedMessage& row) { return text_cell(verb_text(row.message)); }},
+    TableColumn<ReportedMessage>{"first_psn", "", Side::right, first_psn},
+    TableColumn<ReportedMessage>{"last_psn", "", Side::right, [](const ReportedMessage& row) { return number(row.message.last.value()); }},
+    TableColumn<ReportedMessage>{"", "PSN", Side::left, first_psn, [](const ReportedMessage& row) { return psn_range(row.message.first, row.message.last); }},
+    TableColumn<ReportedMessage>{"bytes", "bytes", Side::right, [](const ReportedMessage& row) { return number(row.message.bytes); }},
+    TableColumn<ReportedMessage>{"packets", "packets", Side::right, [](const ReportedMessage& row) { return number(row.message.packets); }},
+    TableColumn<ReportedMessage>{"retransmissions", "resent", Side::right, [](const ReportedMessage& row) { return number(row.message.retransmissions); }},
+    TableColumn<ReportedMessage>{"missing", "", Side::right, [](const ReportedMessage& row) { return number(row.message.missing); }},
+    TableColumn<ReportedMessage>{"first_ns", "", Side::right, first_time},
+    TableColumn<ReportedMessage>{"duration_ns", "", Side::right, [](const ReportedMessage& row) { return number(elapsed(row.message.first_time, row.message.last_time)); }},
+    TableColumn<ReportedMessage>{"latency_ns", "latency", Side::right, [](const ReportedMessage& row) { return number(latency_of(row.message)); }, latency_text},
+    TableColumn<ReportedMessage>{"outcome", "outcome", Side::left, [](const ReportedMessage& row) { return text_cell(outcome_text(row.message)); }},
+    TableColumn<ReportedMessage>{"nak_code", "", Side::right,
+           [](const ReportedMessage& row) { return row.message.outcome == Outcome::failed ? number(row.message.nak_code) : Cell{}; }},
+    TableColumn<ReportedMessage>{"address", "", Side::right, [](const ReportedMessage& row) { return row.message.access ? number(row.message.access->address) : Cell{}; }},
+    TableColumn<ReportedMessage>{"rkey", "", Side::right, [](const ReportedMessage& row) { return row.message.access ? number(row.message.access->key) : Cell{}; }},
+    TableColumn<ReportedMessage>{"length_bytes", "", Side::right,
+           [](const ReportedMessage& row) { return row.message.access ? number(row.message.access->length) : Cell{}; }},
+    TableColumn<ReportedMessage>{"swap_or_add", "", Side::right,
+           [](const ReportedMessage& row) { return row.message.atomic ? number(row.message.atomic->swap_or_add) : Cell{}; }},
+    TableColumn<ReportedMessage>{"compare", "", Side::right,
+           [](const ReportedMessage& row) {
                return row.message.atomic && row.message.verb == Verb::compare_swap ? number(row.message.atomic->compare) : Cell{};
            }},
-    Column{"atomic_result", "", Side::right, [](const Row& row) { return number(row.message.atomic_result); }},
-    Column{"immediate", "", Side::right, [](const Row& row) { return number(row.message.immediate); }},
-    Column{"invalidate", "", Side::right, [](const Row& row) { return number(row.message.invalidate); }},
-    Column{"first_frame", "", Side::right, [](const Row& row) { return number(row.message.first_frame); }},
-    Column{"last_frame", "", Side::right, [](const Row& row) { return number(row.message.last_frame); }},
-    Column{"answer_frame", "", Side::right,
-           [](const Row& row) { return row.message.answer_frame == FrameIndex{} ? Cell{} : number(row.message.answer_frame); }},
-    Column{"protocol", "", Side::left,
-           [](const Row& row) { return row.message.upper ? text_cell(info(row.message.upper->protocol).word) : Cell{}; }},
-    Column{"operation", "", Side::left,
-           [](const Row& row) {
-               return row.message.upper ? text_cell(operation_name(row.message.upper->protocol, row.message.upper->code)) : Cell{};
+    TableColumn<ReportedMessage>{"atomic_result", "", Side::right, [](const ReportedMessage& row) { return number(row.message.atomic_result); }},
+    TableColumn<ReportedMessage>{"immediate", "", Side::right, [](const ReportedMessage& row) { return number(row.message.immediate); }},
+    TableColumn<ReportedMessage>{"invalidate", "", Side::right, [](const ReportedMessage& row) { return number(row.message.invalidate); }},
+    TableColumn<ReportedMessage>{"first_frame", "", Side::right, [](const ReportedMessage& row) { return number(row.message.first_frame); }},
+    TableColumn<ReportedMessage>{"last_frame", "", Side::right, [](const ReportedMessage& row) { return number(row.message.last_frame); }},
+    TableColumn<ReportedMessage>{"answer_frame", "", Side::right,
+           [](const ReportedMessage& row) { return row.message.answer_frame == FrameIndex{} ? Cell{} : number(row.message.answer_frame); }},
+    TableColumn<ReportedMessage>{"protocol", "", Side::left,
+           [](const ReportedMessage& row) { return row.message.ulp ? text_cell(info(row.message.ulp->protocol).word) : Cell{}; }},
+    TableColumn<ReportedMessage>{"operation", "", Side::left,
+           [](const ReportedMessage& row) {
+               return row.message.ulp ? text_cell(operation_name(row.message.ulp->protocol, row.message.ulp->code)) : Cell{};
            }},
-    Column{"operation_tag", "", Side::right, [](const Row& row) { return row.message.upper ? number(row.message.upper->tag) : Cell{}; }},
-    Column{"operation_part", "", Side::left,
-           [](const Row& row) { return row.message.upper ? text_cell(part_name(row.message.upper->part)) : Cell{}; }},
-    Column{"", "operation", Side::left,
-           [](const Row& row) { return row.message.upper ? text_cell(label_text(*row.message.upper)) : Cell{}; }},
-    Column{"", "details", Side::left, [](const Row& row) { return text_cell(details_text(row.message)); }},
+    TableColumn<ReportedMessage>{"operation_tag", "", Side::right, [](const ReportedMessage& row) { return row.message.ulp ? number(row.message.ulp->tag) : Cell{}; }},
+    TableColumn<ReportedMessage>{"operation_part", "", Side::left,
+           [](const ReportedMessage& row) { return row.message.ulp ? text_cell(part_name(row.message.ulp->part)) : Cell{}; }},
+    TableColumn<ReportedMessage>{"", "operation", Side::left,
+           [](const ReportedMessage& row) { return row.message.ulp ? text_cell(label_text(*row.message.ulp)) : Cell{}; }},
+    TableColumn<ReportedMessage>{"", "details", Side::left, [](const ReportedMessage& row) { return text_cell(details_text(row.message)); }},
 };
 
 }  // namespace
 
-std::span<const TableColumn<ReportedMessage>> message_columns() { return kColumns; }
+std::span<const TableColumn<ReportedMessage>> message_columns() { return kMessageColumns; }
 
 Tone tone_of(const Message& message) {
     if (message.outcome == Outcome::failed || message.outcome == Outcome::abandoned) return Tone::error;

@@ -1,7 +1,7 @@
 // Messages as rows.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <optional>

@@ -1,5 +1,5 @@
 // Operations of upper protocols as rows.
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/operations.hpp>
 
@@ -14,65 +14,62 @@ using namespace dissect;
 
 namespace {
 
-using Row = ReportedOperation;
-
-Cell latency(const Row& row) { return number(latency_of(row.operation)); }
-std::string latency_words(const Row& row) {
+Cell latency(const ReportedOperation& row) { return number(latency_of(row.operation)); }
+std::string latency_words(const ReportedOperation& row) {
     const auto value = latency_of(row.operation);
     return value ? duration_text(*value) : std::string();
 }
 template <Duration LatencyParts::* Part>
-Cell part(const Row& row) {
+Cell part(const ReportedOperation& row) {
     const auto parts = parts_of(row.operation);
     return parts ? number((*parts).*Part) : Cell{};
 }
 template <Duration LatencyParts::* Part>
-std::string part_words(const Row& row) {
+std::string part_words(const ReportedOperation& row) {
     const auto parts = parts_of(row.operation);
     return parts ? duration_text((*parts).*Part) : std::string();
 }
 // As each protocol's tools print it: command IDs of 16 bits in decimal, longer tags in hexadecimal.
-std::string tag_words(const Row& row) {
+std::string tag_words(const ReportedOperation& row) {
     const std::uint64_t tag = row.operation.tag;
     return tag <= UINT16_MAX ? std::to_string(tag) : fmt::format("0x{:x}", tag);
 }
 Cell frame(FrameIndex index) { return index == FrameIndex{} ? Cell{} : number(index); }
 
-using Column = TableColumn<Row>;
-constexpr std::array kColumns{
-    Column{"connection", "#", Side::right, [](const Row& row) { return number(row.operation.connection); }},
-    Column{"requester", "", Side::left, [](const Row& row) { return text_cell(row.operation.requester == End::a ? "a" : "b"); }},
-    Column{"", "time", Side::right, [](const Row& row) { return number(row.operation.asked); },
-           [](const Row& row) { return seconds_text(elapsed(row.start, row.operation.asked)); }},
-    Column{"from", "from", Side::left, [](const Row& row) { return text_cell(text(row.from)); }},
-    Column{"to", "to", Side::left, [](const Row& row) { return text_cell(text(row.to)); }},
-    Column{"protocol", "protocol", Side::left, [](const Row& row) { return text_cell(info(row.operation.protocol).word); }},
-    Column{"operation", "operation", Side::left,
-           [](const Row& row) { return text_cell(operation_name(row.operation.protocol, row.operation.code)); }},
-    Column{"tag", "tag", Side::right, [](const Row& row) { return number(row.operation.tag); }, tag_words},
-    Column{"subject", "about", Side::left, [](const Row& row) { return text_cell(subject_text(row.operation)); }},
-    Column{"bytes", "bytes", Side::right, [](const Row& row) { return number(moved_bytes(row.operation)); }},
-    Column{"asked_bytes", "", Side::right, [](const Row& row) { return number(row.operation.bytes); }},
-    Column{"in_message_bytes", "", Side::right, [](const Row& row) { return number(row.operation.in_message); }},
-    Column{"written_bytes", "", Side::right, [](const Row& row) { return number(row.operation.written); }},
-    Column{"read_bytes", "", Side::right, [](const Row& row) { return number(row.operation.read); }},
-    Column{"transfers", "", Side::right, [](const Row& row) { return number(row.operation.transfers); }},
-    Column{"outstanding", "depth", Side::right, [](const Row& row) { return number(row.operation.outstanding); }},
-    Column{"asked_ns", "", Side::right, [](const Row& row) { return number(row.operation.asked); }},
-    Column{"latency_ns", "latency", Side::right, latency, latency_words},
-    Column{"until_data_ns", "to data", Side::right, part<&LatencyParts::until_data>, part_words<&LatencyParts::until_data>},
-    Column{"data_ns", "data", Side::right, part<&LatencyParts::data>, part_words<&LatencyParts::data>},
-    Column{"to_answer_ns", "to answer", Side::right, part<&LatencyParts::to_answer>, part_words<&LatencyParts::to_answer>},
-    Column{"outcome", "", Side::left,
-           [](const Row& row) { return text_cell(kOperationOutcomeNames[static_cast<std::size_t>(row.operation.outcome)]); }},
-    Column{"", "outcome", Side::left, [](const Row& row) { return text_cell(outcome_text(row.operation)); }},
-    Column{"status", "", Side::right, [](const Row& row) { return row.operation.has_answer() ? number(row.operation.status) : Cell{}; }},
-    Column{
+constexpr std::array kOperationColumns{
+    TableColumn<ReportedOperation>{"connection", "#", Side::right, [](const ReportedOperation& row) { return number(row.operation.connection); }},
+    TableColumn<ReportedOperation>{"requester", "", Side::left, [](const ReportedOperation& row) { return text_cell(row.operation.requester == End::a ? "a" : "b"); }},
+    TableColumn<ReportedOperation>{"", "time", Side::right, [](const ReportedOperation& row) { return number(row.operation.asked); },
+           [](const ReportedOperation& row) { return seconds_text(elapsed(row.start, row.operation.asked)); }},
+    TableColumn<ReportedOperation>{"from", "from", Side::left, [](const ReportedOperation& row) { return text_cell(text(row.from)); }},
+    TableColumn<ReportedOperation>{"to", "to", Side::left, [](const ReportedOperation& row) { return text_cell(text(row.to)); }},
+    TableColumn<ReportedOperation>{"protocol", "protocol", Side::left, [](const ReportedOperation& row) { return text_cell(info(row.operation.protocol).word); }},
+    TableColumn<ReportedOperation>{"operation", "operation", Side::left,
+           [](const ReportedOperation& row) { return text_cell(operation_name(row.operation.protocol, row.operation.code)); }},
+    TableColumn<ReportedOperation>{"tag", "tag", Side::right, [](const ReportedOperation& row) { return number(row.operation.tag); }, tag_words},
+    TableColumn<ReportedOperation>{"subject", "about", Side::left, [](const ReportedOperation& row) { return text_cell(subject_text(row.operation)); }},
+    TableColumn<ReportedOperation>{"bytes", "bytes", Side::right, [](const ReportedOperation& row) { return number(moved_bytes(row.operation)); }},
+    TableColumn<ReportedOperation>{"asked_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.bytes); }},
+    TableColumn<ReportedOperation>{"in_message_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.in_message); }},
+    TableColumn<ReportedOperation>{"written_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.written); }},
+    TableColumn<ReportedOperation>{"read_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.read); }},
+    TableColumn<ReportedOperation>{"transfers", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.transfers); }},
+    TableColumn<ReportedOperation>{"outstanding", "depth", Side::right, [](const ReportedOperation& row) { return number(row.operation.outstanding); }},
+    TableColumn<ReportedOperation>{"asked_ns", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.asked); }},
+    TableColumn<ReportedOperation>{"latency_ns", "latency", Side::right, latency, latency_words},
+    TableColumn<ReportedOperation>{"until_data_ns", "to data", Side::right, part<&LatencyParts::until_data>, part_words<&LatencyParts::until_data>},
+    TableColumn<ReportedOperation>{"data_ns", "data", Side::right, part<&LatencyParts::data>, part_words<&LatencyParts::data>},
+    TableColumn<ReportedOperation>{"to_answer_ns", "to answer", Side::right, part<&LatencyParts::to_answer>, part_words<&LatencyParts::to_answer>},
+    TableColumn<ReportedOperation>{"outcome", "", Side::left,
+           [](const ReportedOperation& row) { return text_cell(kOperationOutcomeNames[static_cast<std::size_t>(row.operation.outcome)]); }},
+    TableColumn<ReportedOperation>{"", "outcome", Side::left, [](const ReportedOperation& row) { return text_cell(outcome_text(row.operation)); }},
+    TableColumn<ReportedOperation>{"status", "", Side::right, [](const ReportedOperation& row) { return row.operation.has_answer() ? number(row.operation.status) : Cell{}; }},
+    TableColumn<ReportedOperation>{
         "status_text", "", Side::left,
-        [](const Row& row) { return row.operation.outcome == OperationOutcome::failed ? text_cell(status_text(row.operation)) : Cell{}; }},
-    Column{"asked_frame", "frame", Side::right, [](const Row& row) { return number(row.operation.asked_frame); }},
-    Column{"data_frame", "", Side::right, [](const Row& row) { return frame(row.operation.data_frame); }},
-    Column{"answered_frame", "answer", Side::right, [](const Row& row) { return frame(row.operation.answered_frame); }},
+        [](const ReportedOperation& row) { return row.operation.outcome == OperationOutcome::failed ? text_cell(status_text(row.operation)) : Cell{}; }},
+    TableColumn<ReportedOperation>{"asked_frame", "frame", Side::right, [](const ReportedOperation& row) { return number(row.operation.asked_frame); }},
+    TableColumn<ReportedOperation>{"data_frame", "", Side::right, [](const ReportedOperation& row) { return frame(row.operation.data_frame); }},
+    TableColumn<ReportedOperation>{"answered_frame", "answer", Side::right, [](const ReportedOperation& row) { return frame(row.operation.answered_frame); }},
 };
 
 using Sum = ReportedSum;
@@ -135,9 +132,9 @@ constexpr std::array kSumColumns{
 
 }  // namespace
 
-std::span<const TableColumn<ReportedOperation>> operation_columns() { return kColumns; }
+std::span<const TableColumn<ReportedOperation>> operation_columns() { return kOperationColumns; }
 
-Tone tone_of(const UpperOperation& operation) {
+Tone tone_of(const UlpOperation& operation) {
     if (operation.outcome == OperationOutcome::failed) return Tone::error;
     return is_bad(operation) ? Tone::warning : Tone::plain;
 }

@@ -1,23 +1,23 @@
 // Operations of upper protocols as rows: each by itself, and all of one kind summed up.
 #pragma once
 
-#include <transport-replay/connection.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/report/table.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 
 #include <span>
 
 namespace qps::transport {
 
 struct ReportedOperation {
-    const UpperOperation& operation;
+    const UlpOperation& operation;
     const Endpoint& from;      // who asked
     const Endpoint& to;        // who answers
     dissect::Instant start{};  // of the capture
 };
 
 [[nodiscard]] std::span<const TableColumn<ReportedOperation>> operation_columns();
-[[nodiscard]] Tone tone_of(const UpperOperation& operation);
+[[nodiscard]] Tone tone_of(const UlpOperation& operation);
 
 struct ReportedSum {
     const OperationSum& sum;

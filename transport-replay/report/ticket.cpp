@@ -4,12 +4,12 @@
 // can begin no heading, link or tag.
 #include <dissect/render_value.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/ticket.hpp>
-#include <transport-replay/report/upper.hpp>
+#include <transport-replay/report/ulp.hpp>
 
 #include <array>
 
@@ -73,10 +73,10 @@ constexpr std::array kFigures{
 
 // What it was used for: the protocol in its own words.
 void append_carried(std::string& out, const Timeline& timeline, const Connection& connection) {
-    const UpperConversation* conversation = timeline.upper.find(connection.uid);
+    const UlpConversation* conversation = timeline.ulp.find(connection.uid);
     if (conversation == nullptr) return;
     append_item(out, "protocol", spoken_text(*conversation));
-    for (const UpperFact& fact : conversation->facts) append_item(out, fact.name, fact.value);
+    for (const UlpFact& fact : conversation->facts) append_item(out, fact.name, fact.value);
     if (conversation->operations == 0) return;
     append_item(out, "operations",
                 fmt::format("{} ({} failed, {} without an answer), at most {} outstanding", grouped(conversation->operations),

@@ -2,7 +2,7 @@
 // can be trusted, for a reader who has nothing but the text and perhaps the capture.
 #pragma once
 
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <span>
 #include <string>

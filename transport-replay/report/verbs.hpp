@@ -1,7 +1,7 @@
 // Messages in words.
 #pragma once
 
-#include <transport-replay/message.hpp>
+#include <transport-replay/model/message.hpp>
 
 #include <string>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <set>
 #include <string>

@@ -6,7 +6,7 @@
 
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/index/row_set.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <functional>
 #include <vector>

@@ -1,4 +1,4 @@
-// System calls that no program of the guests makes, for tests/lab/upper: RDS sockets, and what NFS 4.2 has operations for.
+// System calls that no program of the guests makes, for tests/lab/ulp: RDS sockets, and what NFS 4.2 has operations for.
 //
 //   calls rds-serve ADDRESS COUNT            answers messages with the same
 //   calls rds-ask FROM TO COUNT SIZE         sends messages and waits for each answer

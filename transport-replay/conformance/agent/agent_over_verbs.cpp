@@ -1,5 +1,5 @@
 #include <transport-replay/conformance/agent/agent_state.hpp>
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 
 #include <utility>
 

@@ -3,8 +3,8 @@
 //
 // A stranger may connect and say anything: one client at a time, lines of kMostLine; another one meanwhile is told so and let go.
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
+#include <transport-replay/conformance/agent/agent_program.hpp>
 #include <transport-replay/live/exchange/exchange_connection.hpp>
-#include <transport-replay/live/peers/roles.hpp>
 
 #include <utility>
 
@@ -131,12 +131,11 @@ private:
 
 }  // namespace
 
+const ProgramRow& agent_program() {
+    static constexpr ProgramRow kRow{
+        "agent", "does what `conform` asks, as qpscope-agent does beside a device", IpPort{kAgentPort}, true, false,
+        [](const ProgramRequest& request) -> std::expected<Program, std::string> { return Program(AgentProgram(request)); }};
+    return kRow;
+}
+
 }  // namespace qps::transport::conformance::agent
-
-namespace qps::transport::live::peers {
-
-static_assert(std::to_underlying(kAgentPort) == conformance::agent::kAgentPort);
-
-Made make_agent(const ProgramRequest& request) { return Program(conformance::agent::AgentProgram(request)); }
-
-}  // namespace qps::transport::live::peers

@@ -2,8 +2,8 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/script/script_writer.hpp>
-#include <transport-replay/instant.hpp>
-#include <transport-replay/observation.hpp>
+#include <transport-replay/model/instant.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 // kMaxWrittenHalves are left out, and the text says how many.
 #pragma once
 
-#include <transport-replay/address.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <cstddef>
 #include <map>

@@ -11,7 +11,7 @@ namespace qps::transport::conformance::script {
 namespace {
 
 // The text of the token in that place, or an error that says what is missing.
-std::expected<Token, ScriptError> token_at(const Parsing& at, std::size_t place, std::string_view what) {
+std::expected<Token, ScriptError> token_in_place(const Parsing& at, std::size_t place, std::string_view what) {
     if (place >= at.tokens().size()) return at.missing(fmt::format("{} is missing", what));
     return at.tokens()[place];
 }
@@ -28,7 +28,7 @@ Parsed take_check(Parsing& at) {
 }
 
 Parsed take_title(Parsing& at) {
-    const auto title = token_at(at, 1, "the title in quotes");
+    const auto title = token_in_place(at, 1, "the title in quotes");
     if (!title) return std::unexpected(title.error());
     at.script().title = title->text;
     return nothing_behind(at, 2);
@@ -46,14 +46,14 @@ Parsed take_dangerous(Parsing& at) {
 }
 
 Parsed take_include(Parsing& at) {
-    const auto name = token_at(at, 1, "the name of a file in quotes");
+    const auto name = token_in_place(at, 1, "the name of a file in quotes");
     if (!name) return std::unexpected(name.error());
     if (auto behind = nothing_behind(at, 2); !behind) return behind;
     return at.include(*name);
 }
 
 Parsed take_let(Parsing& at) {
-    const auto name = token_at(at, 1, "a name");
+    const auto name = token_in_place(at, 1, "a name");
     if (!name) return std::unexpected(name.error());
     if (at.tokens().size() < 3 || at.tokens()[2].text != "=") return at.fail(*name, "write: let NAME = EXPRESSION");
     auto value = at.expression_between(3, at.tokens().size());
@@ -84,9 +84,9 @@ Parsed split_receives(Parsing& at, Settings& settings) {
 }
 
 Parsed take_qp(Parsing& at) {
-    const auto name = token_at(at, 1, "the queue pair's name");
+    const auto name = token_in_place(at, 1, "the queue pair's name");
     if (!name) return std::unexpected(name.error());
-    const auto service = token_at(at, 2, "rc, uc or ud");
+    const auto service = token_in_place(at, 2, "rc, uc or ud");
     if (!service) return std::unexpected(service.error());
     MakeQp made{.name = name->text, .service = {}, .kind = HalfKind::raw, .settings = {}};
     if (service->text == "rc") made.service = dissect::Service::rc;
@@ -105,7 +105,7 @@ Parsed take_qp(Parsing& at) {
 }
 
 Parsed take_free(Parsing& at) {
-    const auto name = token_at(at, 1, "the queue pair's name");
+    const auto name = token_in_place(at, 1, "the queue pair's name");
     if (!name) return std::unexpected(name.error());
     if (auto known = at.known_half(*name, name->text); !known) return known;
     if (auto behind = nothing_behind(at, 2); !behind) return behind;
@@ -114,7 +114,7 @@ Parsed take_free(Parsing& at) {
 
 // The queue pair that a line of packets is about.
 std::expected<std::string, ScriptError> half_of(const Parsing& at, std::size_t place = 1) {
-    const auto name = token_at(at, place, "the queue pair");
+    const auto name = token_in_place(at, place, "the queue pair");
     if (!name) return std::unexpected(name.error());
     if (auto known = at.known_half(*name, name->text); !known) return std::unexpected(known.error());
     return name->text;
@@ -129,10 +129,10 @@ Parsed take_inject(Parsing& at) {
 }
 
 Parsed take_nothing(Parsing& at, std::string half, std::size_t word) {
-    const auto preposition = token_at(at, word + 1, "\"for\" and a time");
+    const auto preposition = token_in_place(at, word + 1, "\"for\" and a time");
     if (!preposition) return std::unexpected(preposition.error());
     if (preposition->text != "for") return at.fail(*preposition, "write: nothing for 50ms");
-    const auto time = token_at(at, word + 2, "a time");
+    const auto time = token_in_place(at, word + 2, "a time");
     if (!time) return std::unexpected(time.error());
     auto lasting = at.expression(*time);
     if (!lasting) return std::unexpected(lasting.error());
@@ -166,7 +166,7 @@ Parsed take_either(Parsing& at) {
 }
 
 Parsed take_repeat(Parsing& at) {
-    const auto count = token_at(at, 1, "how often");
+    const auto count = token_in_place(at, 1, "how often");
     if (!count) return std::unexpected(count.error());
     auto often = at.expression(*count);
     if (!often) return std::unexpected(often.error());
@@ -180,7 +180,7 @@ Parsed take_repeat(Parsing& at) {
 }
 
 Parsed take_for(Parsing& at) {
-    const auto name = token_at(at, 1, "a name");
+    const auto name = token_in_place(at, 1, "a name");
     if (!name) return std::unexpected(name.error());
     if (at.tokens().size() < 4 || at.tokens()[2].text != "in") return at.fail(*name, "write: for NAME in 1 2 3");
     ForEach each{.variable = name->text, .values = {}, .body = {}};
@@ -235,14 +235,14 @@ Parsed take_assert(Parsing& at) {
 }
 
 Parsed take_fail(Parsing& at) {
-    const auto reason = token_at(at, 1, "the reason in quotes");
+    const auto reason = token_in_place(at, 1, "the reason in quotes");
     if (!reason) return std::unexpected(reason.error());
     if (auto behind = nothing_behind(at, 2); !behind) return behind;
     return at.add(Fail{reason->text});
 }
 
 Parsed take_wait(Parsing& at) {
-    const auto time = token_at(at, 1, "a time");
+    const auto time = token_in_place(at, 1, "a time");
     if (!time) return std::unexpected(time.error());
     auto lasting = at.expression(*time);
     if (!lasting) return std::unexpected(lasting.error());
@@ -251,7 +251,7 @@ Parsed take_wait(Parsing& at) {
 }
 
 Parsed take_mark(Parsing& at) {
-    const auto name = token_at(at, 1, "a name");
+    const auto name = token_in_place(at, 1, "a name");
     if (!name) return std::unexpected(name.error());
     if (auto behind = nothing_behind(at, 2); !behind) return behind;
     if (auto defined = at.define(*name, name->text); !defined) return defined;

@@ -254,7 +254,7 @@ private:
         const auto seed = evaluated(*word.pattern.choices.front().first);
         if (!seed) return;
         const OpcodeRow& row = info(packet_.opcode);
-        const bool first = row.place == dissect::Place::first || row.place == dissect::Place::only;
+        const bool first = begins_message(row.place);
         std::uint64_t from = first ? 0 : with_.half.streams[1][request_ ? 0 : 1].offset_at(packet_.psn, with_.half.mtu);
         const auto said = std::ranges::find(line_.words, Special::from, &PacketWord::special);
         if (said != line_.words.end() && !said->pattern.choices.empty())

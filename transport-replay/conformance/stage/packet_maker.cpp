@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kLongestPayload = 9000;  // of a frame that a device carries, headers left out
 constexpr std::uint64_t kUnlimited = 31;       // credits
-constexpr std::uint64_t k24Bits = 0xffffff;
+constexpr std::uint64_t kPsnBits = 0xffffff;
 
 using Done = std::expected<void, std::string>;
 
@@ -81,7 +81,7 @@ private:
             if (!value) return std::unexpected(value.error());
             const Relative relative = word.pattern.choices.front().relative;
             const Psn base = first_psn(making_.half, Sender::us, row_.request);
-            const auto by = static_cast<std::uint32_t>(*value & k24Bits);
+            const auto by = static_cast<std::uint32_t>(*value & kPsnBits);
             made_.psn = relative == Relative::no ? Psn(by) : relative == Relative::plus ? base + by : base + (0 - by);
         }
         set(spec_, "infiniband.bth.psn", made_.psn.value());
@@ -116,7 +116,7 @@ private:
             auto value = number(word);
             if (!value) return std::unexpected(value.error());
             if (choice.relative == Relative::minus) *value = 0 - *value;
-            if (choice.relative != Relative::no) *value &= k24Bits;
+            if (choice.relative != Relative::no) *value &= kPsnBits;
             fits = set(*header_spec, field.name, *value);
             if (!fits) return std::unexpected(fmt::format("\"{}\": {} has no room in {} bits", word.text, *value, field.width));
         }
@@ -176,7 +176,7 @@ private:
         if (!length || !seed) return std::unexpected(length ? seed.error() : length.error());
         if (*length > kLongestPayload) return std::unexpected(fmt::format("a payload of {} bytes fits into no frame", *length));
         const Stream& stream = making_.half.streams[0][row_.request ? 0 : 1];
-        const bool first = row_.place == dissect::Place::first || row_.place == dissect::Place::only;
+        const bool first = begins_message(row_.place);
         const auto from = number(Special::from, first ? 0 : stream.offset_at(made_.psn, making_.half.mtu));
         if (!from) return std::unexpected(from.error());
         made_.pattern_offset = *from;

@@ -69,7 +69,7 @@ void Run::note_sent(Half& half, const MadePacket& made) {
     }
     if (!packet.has_transport()) return;
     const OpcodeRow& row = info(packet.opcode);
-    if (row.place == dissect::Place::first || row.place == dissect::Place::only)
+    if (begins_message(row.place))
         half.streams[0][row.request ? 0 : 1].begin(made.psn, made.pattern_offset);
     if (!row.request) return;
     std::uint32_t packets = 1;
@@ -183,10 +183,10 @@ void Run::note_received(Half& half, const Packet& packet) {
     const OpcodeRow& row = info(packet.opcode);
     if (row.request) {
         half.last_request = packet.psn;
-        if (row.place == dissect::Place::first || row.place == dissect::Place::only) half.streams[1][0].begin(packet.psn, 0);
+        if (begins_message(row.place)) half.streams[1][0].begin(packet.psn, 0);
         return;
     }
-    if (row.place == dissect::Place::first || row.place == dissect::Place::only) half.streams[1][1].begin(packet.psn, 0);
+    if (begins_message(row.place)) half.streams[1][1].begin(packet.psn, 0);
     const auto type = number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode");
     const Psn behind = type.value_or(0) == 0 ? packet.psn + 1 : packet.psn;
     if (half.next.before(behind)) half.next = behind;

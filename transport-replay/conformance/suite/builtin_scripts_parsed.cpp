@@ -1,5 +1,5 @@
 // The texts of the scripts become scripts, in the order of play.
-#include <transport-replay/conformance/catalogue.hpp>
+#include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/conformance/suite/builtin_scripts.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <transport-replay/conformance/passive/passive_suite.hpp>
+#include <transport-replay/checks/passive/passive_suite.hpp>
 #include <transport-replay/conformance/suite/coverage.hpp>
 
 namespace qps::transport::conformance {

@@ -1,7 +1,7 @@
 // Coverage: who decides each check of the catalogue: a script, the passive suite, or nobody, and why.
 #pragma once
 
-#include <transport-replay/conformance/catalogue.hpp>
+#include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/conformance/script/script.hpp>
 
 namespace qps::transport::conformance {

@@ -14,7 +14,7 @@
 // catalogue, and nothing else is kept.
 #pragma once
 
-#include <transport-replay/conformance/profile.hpp>
+#include <transport-replay/checks/profile.hpp>
 #include <transport-replay/conformance/stage/stage.hpp>
 
 namespace qps::transport::conformance {

@@ -5,7 +5,7 @@
 // answer is given again (12.9.8). Nothing in here can grow or fail; an attacker's datagram is a look-up.
 #pragma once
 
-#include <transport-replay/edges.hpp>
+#include <transport-replay/model/edges.hpp>
 
 #include <array>
 #include <cstdint>

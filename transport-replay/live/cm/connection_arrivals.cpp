@@ -18,8 +18,8 @@ constexpr Field kMethod = head("infiniband.mad.method");
 constexpr Field kStatus = head("infiniband.mad.status");
 constexpr Field kTransaction = head("infiniband.mad.transactionid");
 constexpr Field kAttribute = head("infiniband.mad.attributeid");
-constexpr std::uint64_t kMethodSend = 0x03;
-constexpr std::uint64_t kFirstAttribute = 0x10;
+constexpr std::uint64_t kSendMethod = 0x03;
+constexpr std::uint64_t kFirstCmAttribute = 0x10;
 
 // 12.6.6: more than a message's repetitions could have asked for.
 bool one_more_delay(CmConnection& connection) { return connection.delays++ <= connection.max_retries; }
@@ -39,9 +39,9 @@ std::optional<CmRefusal> refusal_of(const ManagementDatagram& datagram, const Ma
     if (std::ranges::none_of(settings.pkeys, [&](Pkey ours) { return in_partition(ours, datagram.pkey); })) return CmRefusal::pkey;
     if (read(bytes, kBaseVersion) != kMadBaseVersion) return CmRefusal::base_version;
     if (read(bytes, kClass) != std::to_underlying(ManagementClass::communication)) return CmRefusal::management_class;
-    if (read(bytes, kMethod) != kMethodSend || read(bytes, kStatus) != 0) return CmRefusal::method;
+    if (read(bytes, kMethod) != kSendMethod || read(bytes, kStatus) != 0) return CmRefusal::method;
     const std::uint64_t attribute = read(bytes, kAttribute);
-    if (attribute < kFirstAttribute || attribute >= kFirstAttribute + kCmMessages) return CmRefusal::attribute;
+    if (attribute < kFirstCmAttribute || attribute >= kFirstCmAttribute + kCmMessages) return CmRefusal::attribute;
     return {};
 }
 
@@ -51,7 +51,7 @@ void ConnectionManager::process(const ManagementDatagram& datagram, Instant now)
     State& state = *state_;
     if (const auto refusal = refusal_of(datagram, state.settings)) return state.refuse(*refusal);
     const std::uint64_t transaction = read(Bytes(datagram.bytes), kTransaction);
-    const auto message = static_cast<CmMessage>(read(Bytes(datagram.bytes), kAttribute) - kFirstAttribute);
+    const auto message = static_cast<CmMessage>(read(Bytes(datagram.bytes), kAttribute) - kFirstCmAttribute);
     if (read(Bytes(datagram.bytes), kClassVersion) != kCmClassVersion) {
         state.refuse(CmRefusal::class_version);
         if (message != CmMessage::req) return;

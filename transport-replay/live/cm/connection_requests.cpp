@@ -11,7 +11,7 @@ using namespace dissect;
 
 namespace {
 
-Bytes body_of(const ManagementDatagram& datagram) { return Bytes(datagram.bytes).subspan(kMadHeaderLength); }
+Bytes request_body(const ManagementDatagram& datagram) { return Bytes(datagram.bytes).subspan(kMadHeaderLength); }
 
 bool possible_queue_pair(Qpn qpn) { return qpn > kGsiQpn && qpn < kMulticastQpn; }
 
@@ -108,7 +108,7 @@ void ConnectionManager::State::on_repeated_req(CmConnection& connection, const M
 }
 
 void ConnectionManager::State::on_req(const ManagementDatagram& datagram, std::uint64_t transaction, Instant now) {
-    const auto req = read_message<CmReq>(body_of(datagram), datagram.remote.space);
+    const auto req = read_message<CmReq>(request_body(datagram), datagram.remote.space);
     const auto reject = [&](RejectReason reason, const RejectInformation& information = {}) {
         answer(datagram,
                CmRej{.remote_id = req.local_id, .about = CmAbout::req, .reason = reason, .information = information, .private_data = {}},
@@ -197,7 +197,7 @@ void ConnectionManager::State::on_repeated_rep(CmConnection& connection, Instant
 }
 
 void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::uint64_t transaction, Instant now) {
-    const auto rep = read_message<CmRep>(body_of(datagram), datagram.remote.space);
+    const auto rep = read_message<CmRep>(request_body(datagram), datagram.remote.space);
     CmConnection* connection = match(datagram, rep.remote_id, rep.local_id);
     if (connection == nullptr) {
         if (table.find(CmId{rep.remote_id}) != nullptr) return;
@@ -247,7 +247,7 @@ void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::u
 }
 
 void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, std::uint64_t transaction, Instant now) {
-    const auto req = read_message<CmSidrReq>(body_of(datagram), datagram.remote.space);
+    const auto req = read_message<CmSidrReq>(request_body(datagram), datagram.remote.space);
     const auto refused = [&](SidrStatus status) {
         answer(datagram, CmSidrRep{.request_id = req.request_id, .status = status, .service = req.service, .private_data = {}},
                transaction);
@@ -293,7 +293,7 @@ void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, s
 }
 
 void ConnectionManager::State::on_sidr_rep(const ManagementDatagram& datagram) {
-    const auto rep = read_message<CmSidrRep>(body_of(datagram), datagram.remote.space);
+    const auto rep = read_message<CmSidrRep>(request_body(datagram), datagram.remote.space);
     CmConnection* connection = table.find(CmId{rep.request_id});
     if (connection == nullptr || !connection->datagram) return refuse(CmRefusal::unknown_id);
     if (connection->remote != datagram.remote) return refuse(CmRefusal::wrong_peer);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include <dissect/bytes.hpp>
-#include <transport-replay/cm_machine.hpp>
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/cm/cm_machine.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 #include <array>
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include <dissect/mad/mad.hpp>
 #include <dissect/types.hpp>
-#include <transport-replay/address.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <array>
 #include <cstddef>

@@ -14,7 +14,7 @@ constexpr std::uint32_t kPolynomial = 0xedb8'8320;  // of the CRC-32 (7.8.1), le
 constexpr std::size_t kIcrc = 4;
 constexpr std::size_t kShortest = bth_offset(IcrcCoverage::roce_v2_ipv4) + 12 + kIcrc;
 constexpr std::size_t kIdentification = 4, kFlags = 6;  // bytes of the header
-constexpr std::byte kDontFragment{0x40};
+constexpr std::byte kDontFragmentFlag{0x40};
 constexpr unsigned kFlagBit = 6;                                        // of its byte, in the order of the CRC
 constexpr unsigned kUnknownBits = 17;                                   // identification, then the flag
 constexpr unsigned kSteps = (kFlags - kIdentification) * 8 + kFlagBit;  // of the CRC from the first of them to the flag
@@ -57,9 +57,9 @@ bool find_identification(MutableBytes packet) {
     const std::uint32_t guessed = crc_of(packet);
     const std::uint32_t wanted = guessed ^ read_le<std::uint32_t>(packet, packet.size() - kIcrc);
     if (wanted == 0) return true;
-    packet[kFlags] ^= kDontFragment;
+    packet[kFlags] ^= kDontFragmentFlag;
     std::uint32_t change = guessed ^ crc_of(packet);
-    packet[kFlags] ^= kDontFragment;
+    packet[kFlags] ^= kDontFragmentFlag;
 
     // Bits of bytes 4 and 5 come in the order of the CRC: the least significant of each byte first.
     Changes changes;
@@ -72,7 +72,7 @@ bool find_identification(MutableBytes packet) {
     if (rest != 0) return false;
     packet[kIdentification] ^= static_cast<std::byte>(bits);
     packet[kIdentification + 1] ^= static_cast<std::byte>(bits >> 8);
-    if ((bits >> (kUnknownBits - 1)) != 0) packet[kFlags] ^= kDontFragment;
+    if ((bits >> (kUnknownBits - 1)) != 0) packet[kFlags] ^= kDontFragmentFlag;
     return true;
 }
 

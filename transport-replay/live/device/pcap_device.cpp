@@ -17,8 +17,8 @@ using namespace dissect;
 namespace {
 
 constexpr int kKernelBuffer = 16 << 20;      // bytes of frames that come while we are busy
-constexpr std::size_t kTags = 8;             // a frame as long as the MTU may have two VLAN tags besides (802.1ad)
-constexpr std::int64_t kSendAgain = 20'000;  // nanoseconds until what the system had no room for is tried again
+constexpr std::size_t kTagBytes = 8;             // a frame as long as the MTU may have two VLAN tags besides (802.1ad)
+constexpr std::int64_t kRetryAfter = 20'000;  // nanoseconds until what the system had no room for is tried again
 
 struct CloseHandle {
     void operator()(pcap_t* handle) const { pcap_close(handle); }
@@ -78,7 +78,7 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
         if (status != 0) return fail(fmt::format("capture filter \"{}\": {}", filter, pcap_geterr(handle.get())));
     }
     const InterfaceFacts found = facts_of_interface(interface);
-    const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTags, kLongestFrame);
+    const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTagBytes, kLongestFrame);
     auto state = std::make_unique<State>(std::max(longest, kShortestFrame), found.mac);
     state->interface = interface;
     state->handle = std::move(handle);
@@ -127,7 +127,7 @@ void PcapDevice::flush(Instant now) {
             ++state.counts.sent;
             state.counts.sent_bytes += frame.size();
         } else if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) {
-            state.retry = Instant{static_cast<std::int64_t>(now) + kSendAgain};
+            state.retry = Instant{static_cast<std::int64_t>(now) + kRetryAfter};
             return;
         } else {
             ++state.counts.refused;

@@ -25,12 +25,12 @@ using namespace dissect;
 namespace {
 
 constexpr int kReceiveBuffer = 16 << 20;     // bytes of datagrams that come while we are busy, the kernel's overhead included
-constexpr int kSendBuffer = 4 << 20;         // bytes: some batches of the longest frames
-constexpr std::int64_t kSendAgain = 20'000;  // nanoseconds until what the system had no room for is tried again
-constexpr std::size_t kIcrc = 4;
+constexpr int kSocketSendBuffer = 4 << 20;         // bytes: some batches of the longest frames
+constexpr std::int64_t kResendAfter = 20'000;  // nanoseconds until what the system had no room for is tried again
+constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kBth = 12;
 
-std::string system_says(int error) { return std::generic_category().message(error); }
+std::string socket_error_text(int error) { return std::generic_category().message(error); }
 
 // Room for the two numbers that go with a datagram: traffic class and hops.
 struct alignas(cmsghdr) Control {
@@ -132,8 +132,8 @@ void UdpDevice::State::configure() const {
     }
     set(socket, SOL_SOCKET, SO_RCVBUF, kReceiveBuffer);
     set(socket, SOL_SOCKET, SO_RCVBUFFORCE, kReceiveBuffer);  // beyond the system's limit, where we may
-    set(socket, SOL_SOCKET, SO_SNDBUF, kSendBuffer);
-    set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kSendBuffer);
+    set(socket, SOL_SOCKET, SO_SNDBUF, kSocketSendBuffer);
+    set(socket, SOL_SOCKET, SO_SNDBUFFORCE, kSocketSendBuffer);
 }
 
 UdpDevice::UdpDevice(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -159,10 +159,10 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
     state->local = address_in(state->bound);
     if (state->local.bytes == SocketAddress{}.bytes) return fail("it stands for all addresses; one of this machine's is needed");
     state->socket = Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
-    if (state->socket.number() < 0) return fail(system_says(errno));
+    if (state->socket.number() < 0) return fail(socket_error_text(errno));
     if (bind(state->socket.number(), found->ai_addr, found->ai_addrlen) != 0)
         return fail(errno == EADDRINUSE ? fmt::format("UDP port {} is taken (by the kernel's own RoCE, perhaps)", port)
-                                        : system_says(errno));
+                                        : socket_error_text(errno));
     state->configure();
     return UdpDevice(std::move(state));
 }
@@ -214,17 +214,17 @@ void UdpDevice::commit(std::size_t bytes, Instant now) {
 
 // The kernel sends other headers than the frame has: the ICRC changes by what that changes of it.
 void UdpDevice::State::correct(MutableBytes frame, const CarriedDatagram& datagram) const {
-    if (datagram.end - datagram.payload < kBth + kIcrc) return;
+    if (datagram.end - datagram.payload < kBth + kIcrcBytes) return;
     const MutableBytes as_sent = frame.subspan(datagram.ip, datagram.end - datagram.ip);
     // Of a frame with VLAN tags this is not its beginning, but what is before the IP header does not go out.
     const MutableBytes whole = frame.subspan(datagram.ip - kEthernetHeader, as_sent.size() + kEthernetHeader);
     SocketEnds ends = datagram.ends;
     ends.source = local;
     const IcrcCoverage coverage = ipv6 ? IcrcCoverage::roce_v2_ipv6 : IcrcCoverage::roce_v2_ipv4;
-    const std::uint32_t before = invariant_crc(coverage, as_sent.first(as_sent.size() - kIcrc));
+    const std::uint32_t before = invariant_crc(coverage, as_sent.first(as_sent.size() - kIcrcBytes));
     write_headers(ends, whole);
-    const std::uint32_t after = invariant_crc(coverage, as_sent.first(as_sent.size() - kIcrc));
-    const std::size_t icrc = as_sent.size() - kIcrc;
+    const std::uint32_t after = invariant_crc(coverage, as_sent.first(as_sent.size() - kIcrcBytes));
+    const std::size_t icrc = as_sent.size() - kIcrcBytes;
     write_bits(as_sent, icrc * 8, 32, read_be<std::uint32_t>(as_sent, icrc) ^ before ^ after);
 }
 
@@ -278,7 +278,7 @@ void UdpDevice::flush(Instant now) {
             state.counts.sent += static_cast<std::size_t>(sent);
             state.outbox.leave(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == ENOBUFS) {
-            state.retry = Instant{static_cast<std::int64_t>(now) + kSendAgain};
+            state.retry = Instant{static_cast<std::int64_t>(now) + kResendAfter};
             return;
         } else if (errno != EINTR) {
             ++state.counts.refused;

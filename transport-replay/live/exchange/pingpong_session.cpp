@@ -11,7 +11,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::array kDone{std::byte{'d'}, std::byte{'o'}, std::byte{'n'}, std::byte{'e'}, std::byte{0}};
+constexpr std::array kPingpongDone{std::byte{'d'}, std::byte{'o'}, std::byte{'n'}, std::byte{'e'}, std::byte{0}};
 
 }  // namespace
 
@@ -50,9 +50,9 @@ void PingPongSession::process(Bytes bytes) {
                 break;
             case PingPongState::hears_done:
                 heard_.push_back(byte);
-                if (!std::ranges::equal(heard_, Bytes(kDone).first(heard_.size())))
+                if (!std::ranges::equal(heard_, Bytes(kPingpongDone).first(heard_.size())))
                     return fail("the peer says something else than \"done\"");
-                if (heard_.size() == kDone.size()) take(PingPongEvent::done);
+                if (heard_.size() == kPingpongDone.size()) take(PingPongEvent::done);
                 break;
             default: return fail("the peer says more than ibv_*_pingpong do");
         }
@@ -71,7 +71,7 @@ std::vector<std::byte> PingPongSession::take_output() {
         return {text.begin(), text.end()};
     }
     if (!std::exchange(says_done_, false)) return {};
-    return {kDone.begin(), kDone.end()};
+    return {kPingpongDone.begin(), kPingpongDone.end()};
 }
 
 void PingPongSession::proceed() {

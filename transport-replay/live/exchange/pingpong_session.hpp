@@ -12,7 +12,7 @@
 // message too. Nothing is kept but the ends and at most one message.
 #pragma once
 
-#include <transport-replay/edges.hpp>
+#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/exchange/queue_pair_end.hpp>
 
 #include <string>

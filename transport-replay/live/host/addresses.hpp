@@ -3,7 +3,7 @@
 #pragma once
 
 #include <transport-replay/live/field_place.hpp>
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 #include <algorithm>
 #include <optional>

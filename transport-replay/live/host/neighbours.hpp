@@ -13,7 +13,7 @@
 // kMaxNeighbours.
 #pragma once
 
-#include <transport-replay/edges.hpp>
+#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/host/addresses.hpp>
 
 #include <optional>

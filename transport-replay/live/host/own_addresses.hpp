@@ -8,7 +8,7 @@
 // at most every kDefendAgain. Bound: kMaxAddresses.
 #pragma once
 
-#include <transport-replay/edges.hpp>
+#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/host/addresses.hpp>
 
 #include <optional>

@@ -7,7 +7,7 @@
 // Ours: the peer moves nothing here but by what arrives.
 #pragma once
 
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
 
 #include <cstdint>

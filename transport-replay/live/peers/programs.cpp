@@ -41,7 +41,6 @@ constexpr std::array kPrograms{
     ProgramRow{"ibv_uc_pingpong", "likewise over UC", kTcpPort, true, true, make_uc_pingpong},
     ProgramRow{"ibv_ud_pingpong", "likewise over UD", kTcpPort, true, true, make_ud_pingpong},
     ProgramRow{"ibv_srq_pingpong", "likewise over several queue pairs of RC", kTcpPort, true, true, make_srq_pingpong},
-    ProgramRow{"agent", "does what `conform` asks, as qpscope-agent does beside a device", kAgentPort, true, false, make_agent},
     perftest_row<PerftestTest::send_bw>("SENDs as many as go, as that of perftest"),
     perftest_row<PerftestTest::send_lat>("SENDs in turns"),
     perftest_row<PerftestTest::write_bw>("WRITEs as many as go"),

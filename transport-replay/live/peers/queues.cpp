@@ -1,5 +1,5 @@
 #include <transport-replay/live/peers/queues.hpp>
-#include <transport-replay/responder.hpp>
+#include <transport-replay/queue_pair/responder.hpp>
 
 #include <algorithm>
 

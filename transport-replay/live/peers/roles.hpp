@@ -26,7 +26,6 @@ using Made = std::expected<Program, std::string>;
 [[nodiscard]] Made make_uc_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_ud_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_srq_pingpong(const ProgramRequest& request);
-[[nodiscard]] Made make_agent(const ProgramRequest& request);  // transport-replay/conformance/agent/agent_program.cpp
 [[nodiscard]] Made make_perftest(PerftestTest test, const ProgramRequest& request);
 template <PerftestTest test>
 [[nodiscard]] Made make_perftest_of(const ProgramRequest& request) {
@@ -37,7 +36,6 @@ inline constexpr IpPort kRpingPort{7174};   // librdmacm: rping, udaddy
 inline constexpr IpPort kRdmaCmPort{7471};  // librdmacm: ucmatose, rdma_client, rdma_server, rstream
 inline constexpr IpPort kSinkPort{7472};    // ours
 inline constexpr IpPort kMemoryPort{7473};  // ours
-inline constexpr IpPort kAgentPort{7475};   // ours; as in the agent's protocol
 
 inline constexpr std::uint32_t kMaxDepth = 4096;  // messages under way that a user may ask for; below kMaxQpWr with all that is beside them
 

@@ -18,7 +18,7 @@
 #pragma once
 
 #include <transport-replay/live/peers/link.hpp>
-#include <transport-replay/ring.hpp>
+#include <transport-replay/queue_pair/ring.hpp>
 
 namespace qps::transport::live::peers {
 

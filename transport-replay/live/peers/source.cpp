@@ -15,12 +15,12 @@ namespace qps::transport::live::peers {
 
 namespace {
 
-constexpr std::uint32_t kDefaultSize = 1U << 16;
+constexpr std::uint32_t kSourceSize = 1U << 16;
 constexpr std::uint64_t kDefaultCount = 1000;
-constexpr std::uint32_t kCountBytes = 8;
+constexpr std::uint32_t kSourceCountBytes = 8;
 constexpr std::uint32_t kAnswers = 64;  // receives for the sink's answers: one answers all that it has seen, so few are under way
 
-enum Tag : std::uint32_t { kMessages, kNotice };
+enum SourceTag : std::uint32_t { kMessages, kNotice };
 
 struct SourceTalk {
     Block out;
@@ -39,16 +39,16 @@ class Source {
 public:
     using Talk = SourceTalk;
     Source(const ProgramRequest& request, Way way)
-        : request_(request), way_(way), size_(request.size.value_or(kDefaultSize)), count_(request.count.value_or(kDefaultCount)) {}
+        : request_(request), way_(way), size_(request.size.value_or(kSourceSize)), count_(request.count.value_or(kDefaultCount)) {}
 
     std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const {
-        return QueueNeeds{.sends = request_.depth * 2, .receives = kAnswers, .receive_bytes = kCountBytes};
+        return QueueNeeds{.sends = request_.depth * 2, .receives = kAnswers, .receive_bytes = kSourceCountBytes};
     }
     verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
         auto out = Block::open(desk, std::max<std::size_t>(1, std::size_t{request_.depth} * size_), verbs::kLocalWrite);
         if (!out) return std::unexpected(out.error());
         talk.out = std::move(*out);
-        auto control = Block::open(desk, kCountBytes, verbs::kLocalWrite);
+        auto control = Block::open(desk, kSourceCountBytes, verbs::kLocalWrite);
         if (!control) return std::unexpected(control.error());
         talk.control = std::move(*control);
         return private_bytes(Announcement{.way = way_, .depth = static_cast<std::uint16_t>(request_.depth), .bytes = size_},
@@ -72,7 +72,7 @@ public:
         if (done.receive) {
             const dissect::Bytes message = link.queues.message(done);
             const auto seen = dissect::read_be<std::uint64_t>(message, 0);
-            if (message.size() != kCountBytes || seen < talk.seen || seen > talk.sent) {
+            if (message.size() != kSourceCountBytes || seen < talk.seen || seen > talk.sent) {
                 link.fail("answered what cannot be");
                 return;
             }
@@ -141,7 +141,7 @@ private:
         if (!worth_it) return true;
         talk.told = talk.sent;
         write_be(talk.control.bytes(), 0, talk.told);
-        const verbs::Sge piece = talk.control.piece(0, kCountBytes);
+        const verbs::Sge piece = talk.control.piece(0, kSourceCountBytes);
         return link.post(desk, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kNotice);
     }
 

@@ -17,8 +17,8 @@ namespace qps::transport::live::peers {
 
 namespace {
 
-constexpr std::uint32_t kDefaultSize = 100;  // as the original
-constexpr std::uint64_t kDefaultCount = 10;
+constexpr std::uint32_t kUcmatoseSize = 100;  // as the original
+constexpr std::uint64_t kUcmatoseCount = 10;
 constexpr std::uint32_t kMostPosted = 4096;
 constexpr std::uint32_t kLongest = 1U << 20;  // bytes of a message
 
@@ -33,7 +33,7 @@ class Ucmatose {
 public:
     using Talk = UcmatoseTalk;
     explicit Ucmatose(const ProgramRequest& request)
-        : request_(request), size_(request.size.value_or(kDefaultSize)), count_(request.count.value_or(kDefaultCount)) {
+        : request_(request), size_(request.size.value_or(kUcmatoseSize)), count_(request.count.value_or(kUcmatoseCount)) {
         const auto posted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count_, 1, kMostPosted));
         needs_ = {.sends = posted, .receives = posted, .receive_bytes = size_};
     }

@@ -1,4 +1,4 @@
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
 #include <transport-replay/live/pingpong/pingpong_talk.hpp>

@@ -4,7 +4,7 @@
 // or the transport refuses them.
 #include <transport-replay/live/pingpong/pingpong_talk.hpp>
 #include <transport-replay/report/figures.hpp>
-#include <transport-replay/ring.hpp>
+#include <transport-replay/queue_pair/ring.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include <dissect/opcode.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/report/figures.hpp>
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 #include <algorithm>
 #include <iterator>

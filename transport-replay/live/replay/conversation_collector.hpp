@@ -12,8 +12,8 @@
 #pragma once
 
 #include <transport-replay/live/replay/recorded_conversation.hpp>
-#include <transport-replay/payload_store.hpp>
-#include <transport-replay/timeline.hpp>
+#include <transport-replay/tracking/payload_store.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <expected>
 

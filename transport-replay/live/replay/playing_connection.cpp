@@ -1,4 +1,4 @@
-#include <transport-replay/instant.hpp>
+#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/replay/playing.hpp>
 #include <transport-replay/report/figures.hpp>
 

@@ -8,8 +8,8 @@
 // conversation beyond them is refused with a sentence, so is a message whose length is a claim without packets behind it.
 #pragma once
 
-#include <transport-replay/cm_ladder.hpp>
-#include <transport-replay/connection.hpp>
+#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <array>
 #include <cstdint>
@@ -57,7 +57,7 @@ struct RecordedMessage {
         return message.verb == dissect::Verb::send || (message.verb == dissect::Verb::write && message.immediate);
     }
     [[nodiscard]] bool has_receive_bytes() const { return message.verb == dissect::Verb::send; }
-    [[nodiscard]] bool is_atomic() const { return message.verb == dissect::Verb::compare_swap || message.verb == dissect::Verb::fetch_add; }
+    [[nodiscard]] bool is_atomic() const { return dissect::is_atomic(message.verb); }
     [[nodiscard]] bool succeeded() const { return message.outcome == Outcome::completed || message.outcome == Outcome::sent; }
     // It can be asked again: what it is about was recorded.
     [[nodiscard]] bool is_playable() const;

@@ -11,7 +11,7 @@ using namespace dissect;
 
 namespace {
 
-struct Target {
+struct RewriteTarget {
     LayerKind kind;
     std::string_view field;
     Subject subject;
@@ -20,47 +20,47 @@ struct Target {
 
 // Where everything that can be rewritten stands; of a layer in the order in which it is: a PSN before the QPN that owns it.
 constexpr std::array kTargets{
-    Target{LayerKind::ethernet, "eth.src", Subject::mac, Side::source},
-    Target{LayerKind::ethernet, "eth.dst", Subject::mac, Side::destination},
-    Target{LayerKind::arp, "arp.src.hw_mac", Subject::mac, Side::source},
-    Target{LayerKind::arp, "arp.dst.hw_mac", Subject::mac, Side::destination},
-    Target{LayerKind::arp, "arp.src.proto_ipv4", Subject::ip, Side::source},
-    Target{LayerKind::arp, "arp.dst.proto_ipv4", Subject::ip, Side::destination},
-    Target{LayerKind::ipv4, "ip.src", Subject::ip, Side::source},
-    Target{LayerKind::ipv4, "ip.dst", Subject::ip, Side::destination},
-    Target{LayerKind::ipv6, "ipv6.src", Subject::ip, Side::source},
-    Target{LayerKind::ipv6, "ipv6.dst", Subject::ip, Side::destination},
-    Target{LayerKind::grh, "infiniband.grh.sgid", Subject::ip, Side::source},
-    Target{LayerKind::grh, "infiniband.grh.dgid", Subject::ip, Side::destination},
-    Target{LayerKind::cm_req, "infiniband.cm.req.prim_localgid", Subject::ip, Side::source},
-    Target{LayerKind::cm_req, "infiniband.cm.req.prim_remotegid", Subject::ip, Side::destination},
-    Target{LayerKind::cm_req, "infiniband.cm.req.alt_localgid", Subject::ip, Side::source},
-    Target{LayerKind::cm_req, "infiniband.cm.req.alt_remotegid", Subject::ip, Side::destination},
-    Target{LayerKind::cm_lap, "infiniband.cm.lap.alt_localgid", Subject::ip, Side::source},
-    Target{LayerKind::cm_lap, "infiniband.cm.lap.alt_remotegid", Subject::ip, Side::destination},
-    Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.sip6", Subject::ip, Side::source},
-    Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.sip4", Subject::ip, Side::source},
-    Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.dip6", Subject::ip, Side::destination},
-    Target{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.dip4", Subject::ip, Side::destination},
-    Target{LayerKind::cm_req, "infiniband.cm.req.startpsn", Subject::psn, Side::source},
-    Target{LayerKind::cm_rep, "infiniband.cm.rep.startpsn", Subject::psn, Side::source},
-    Target{LayerKind::bth, "infiniband.bth.destqp", Subject::qpn, Side::destination},
-    Target{LayerKind::deth, "infiniband.deth.srcqp", Subject::qpn, Side::source},
-    Target{LayerKind::cm_req, "infiniband.cm.req.localqpn", Subject::qpn, Side::source},
-    Target{LayerKind::cm_rep, "infiniband.cm.rep.localqpn", Subject::qpn, Side::source},
-    Target{LayerKind::cm_dreq, "infiniband.cm.req.remoteqpneecn", Subject::qpn, Side::destination},
-    Target{LayerKind::cm_lap, "infiniband.cm.lap.remoteqpneecn", Subject::qpn, Side::destination},
-    Target{LayerKind::cm_sidr_rep, "infiniband.cm.sidr_rep.qpn", Subject::qpn, Side::source},
-    Target{LayerKind::bth, "infiniband.bth.psn", Subject::psn, Side::destination},
-    Target{LayerKind::bth, "infiniband.bth.p_key", Subject::pkey, Side::neither},
-    Target{LayerKind::cm_req, "infiniband.cm.req.pkey", Subject::pkey, Side::neither},
-    Target{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req.pkey", Subject::pkey, Side::neither},
-    Target{LayerKind::reth, "infiniband.reth.r_key", Subject::rkey, Side::destination},
-    Target{LayerKind::atomiceth, "infiniband.reth.r_key", Subject::rkey, Side::destination},
-    Target{LayerKind::ieth, "infiniband.ieth", Subject::rkey, Side::destination},
+    RewriteTarget{LayerKind::ethernet, "eth.src", Subject::mac, Side::source},
+    RewriteTarget{LayerKind::ethernet, "eth.dst", Subject::mac, Side::destination},
+    RewriteTarget{LayerKind::arp, "arp.src.hw_mac", Subject::mac, Side::source},
+    RewriteTarget{LayerKind::arp, "arp.dst.hw_mac", Subject::mac, Side::destination},
+    RewriteTarget{LayerKind::arp, "arp.src.proto_ipv4", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::arp, "arp.dst.proto_ipv4", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::ipv4, "ip.src", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::ipv4, "ip.dst", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::ipv6, "ipv6.src", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::ipv6, "ipv6.dst", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::grh, "infiniband.grh.sgid", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::grh, "infiniband.grh.dgid", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.prim_localgid", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.prim_remotegid", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.alt_localgid", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.alt_remotegid", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::cm_lap, "infiniband.cm.lap.alt_localgid", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::cm_lap, "infiniband.cm.lap.alt_remotegid", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.sip6", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.sip4", Subject::ip, Side::source},
+    RewriteTarget{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.dip6", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::cm_ip_private, "infiniband.cm.req.ip_cm.dip4", Subject::ip, Side::destination},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.startpsn", Subject::psn, Side::source},
+    RewriteTarget{LayerKind::cm_rep, "infiniband.cm.rep.startpsn", Subject::psn, Side::source},
+    RewriteTarget{LayerKind::bth, "infiniband.bth.destqp", Subject::qpn, Side::destination},
+    RewriteTarget{LayerKind::deth, "infiniband.deth.srcqp", Subject::qpn, Side::source},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.localqpn", Subject::qpn, Side::source},
+    RewriteTarget{LayerKind::cm_rep, "infiniband.cm.rep.localqpn", Subject::qpn, Side::source},
+    RewriteTarget{LayerKind::cm_dreq, "infiniband.cm.req.remoteqpneecn", Subject::qpn, Side::destination},
+    RewriteTarget{LayerKind::cm_lap, "infiniband.cm.lap.remoteqpneecn", Subject::qpn, Side::destination},
+    RewriteTarget{LayerKind::cm_sidr_rep, "infiniband.cm.sidr_rep.qpn", Subject::qpn, Side::source},
+    RewriteTarget{LayerKind::bth, "infiniband.bth.psn", Subject::psn, Side::destination},
+    RewriteTarget{LayerKind::bth, "infiniband.bth.p_key", Subject::pkey, Side::neither},
+    RewriteTarget{LayerKind::cm_req, "infiniband.cm.req.pkey", Subject::pkey, Side::neither},
+    RewriteTarget{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req.pkey", Subject::pkey, Side::neither},
+    RewriteTarget{LayerKind::reth, "infiniband.reth.r_key", Subject::rkey, Side::destination},
+    RewriteTarget{LayerKind::atomiceth, "infiniband.reth.r_key", Subject::rkey, Side::destination},
+    RewriteTarget{LayerKind::ieth, "infiniband.ieth", Subject::rkey, Side::destination},
 };
 
-const Field* field_of(const Target& target) {
+const Field* field_of(const RewriteTarget& target) {
     for (const Field& field : header(target.kind).fields)
         if (field.name == target.field) return &field;
     return nullptr;
@@ -77,7 +77,7 @@ Wide wide(const Field& field, const Value& value) {
 // The queue pair that a PSN is about: that of the packet, or the one that a set-up message opens.
 std::optional<Qpn> owner_of_psn(const Packet& packet, const Layer& layer) {
     if (layer.kind == LayerKind::bth) return packet.dest_qp;
-    for (const Target& target : kTargets) {
+    for (const RewriteTarget& target : kTargets) {
         if (target.kind != layer.kind || target.subject != Subject::qpn || target.side != Side::source) continue;
         const Field* field = field_of(target);
         const auto value = field != nullptr ? value_of(packet, layer, *field) : std::nullopt;
@@ -93,7 +93,7 @@ bool well_known(std::uint64_t qpn) {
 }
 
 Wide address_of(const Packet& packet, const Layer& layer, Side side) {
-    for (const Target& target : kTargets) {
+    for (const RewriteTarget& target : kTargets) {
         if (target.kind != layer.kind || target.subject != Subject::ip || target.side != side) continue;
         const Field* field = field_of(target);
         const auto value = field != nullptr ? value_of(packet, layer, *field) : std::nullopt;
@@ -177,7 +177,7 @@ void decode_into(Packet& packet, Bytes bytes) {
 
 Rewriter::Rewriter(std::span<const RewriteRule> rules) {
     rules_.assign(rules.begin(), rules.begin() + static_cast<std::ptrdiff_t>(std::min(rules.size(), kMaxRewriteRules)));
-    for (const Target& target : kTargets) {
+    for (const RewriteTarget& target : kTargets) {
         const Field* field = field_of(target);
         const bool wanted = std::ranges::any_of(rules_, [&](const RewriteRule& rule) {
             return rule.subject == target.subject && (rule.only == Side::neither || rule.only == target.side);

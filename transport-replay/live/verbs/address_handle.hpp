@@ -6,7 +6,7 @@
 // Ours alone: nothing of it comes from a wire but the addresses that a caller copies from there.
 #pragma once
 
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 namespace qps::transport::verbs {
 

@@ -105,7 +105,7 @@ bool process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arriva
         raise(adapter, {.type = AsyncEventType::comm_est, .qp = qp.number});
     const ResponderActions actions = qp.responder->process(arrival.packet, qp.pd->memory, qp.receives().queue());
     const OpcodeRow& asked = info(arrival.packet.opcode);
-    if (actions.verdict == ResponderVerdict::accept && (asked.place == Place::last || asked.place == Place::only))
+    if (actions.verdict == ResponderVerdict::accept && ends_message(asked.place))
         ++qp.counts.served[std::to_underlying(asked.verb)];
     if (actions.received) deliver_message(adapter, qp, *actions.received, arrival);
     const bool useless = actions.verdict == ResponderVerdict::dropped && qp.init.qp_type != QpType::rc;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/live/verbs/verbs.hpp>
-#include <transport-replay/ring.hpp>
+#include <transport-replay/queue_pair/ring.hpp>
 
 #include <algorithm>
 

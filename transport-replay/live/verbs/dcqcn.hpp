@@ -12,7 +12,7 @@
 // CNP pays one comparison. A peer can send CNPs as fast as it likes: cut_gap bounds how often they count, min_rate how far.
 #pragma once
 
-#include <transport-replay/transport_packet.hpp>
+#include <transport-replay/queue_pair/transport_packet.hpp>
 
 namespace qps::transport::verbs {
 

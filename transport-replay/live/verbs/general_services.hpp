@@ -6,7 +6,7 @@
 
 #include <transport-replay/live/cm/management_datagram.hpp>
 #include <transport-replay/live/verbs/adapter.hpp>
-#include <transport-replay/ring.hpp>
+#include <transport-replay/queue_pair/ring.hpp>
 
 namespace qps::transport::verbs {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/live/verbs/registration.hpp>
-#include <transport-replay/receive_queue.hpp>
+#include <transport-replay/queue_pair/receive_queue.hpp>
 
 namespace qps::transport::verbs {
 

@@ -7,8 +7,8 @@
 #include <transport-replay/live/verbs/completion_queue.hpp>
 #include <transport-replay/live/verbs/posted_receives.hpp>
 #include <transport-replay/live/verbs/schedule.hpp>
-#include <transport-replay/requester.hpp>
-#include <transport-replay/responder.hpp>
+#include <transport-replay/queue_pair/requester.hpp>
+#include <transport-replay/queue_pair/responder.hpp>
 
 namespace qps::transport::verbs {
 

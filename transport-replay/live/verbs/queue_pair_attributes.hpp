@@ -12,7 +12,7 @@
 // Everything here is ours: nothing comes from a wire.
 #pragma once
 
-#include <transport-replay/edges.hpp>
+#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/verbs/address_handle.hpp>
 
 #include <optional>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <transport-replay/live/verbs/adapter.hpp>
-#include <transport-replay/memory.hpp>
+#include <transport-replay/queue_pair/memory.hpp>
 
 #include <boost/container/small_vector.hpp>
 

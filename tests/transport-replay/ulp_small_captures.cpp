@@ -1,0 +1,30 @@
+// Over all sample captures: RDS is found in the one that has it, IPoIB, rsockets, LNet and collectives in none.
+#include <tests/support/catch.hpp>
+#include <tests/support/sample_captures.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::tests;
+
+TEST_CASE("sample captures: neither small protocols nor collectives are seen where there are none") {
+    for (const std::string& path : sample_captures()) {
+        INFO(path);
+        Analysis analysis;
+        Observation observation;
+        for_each_packet(path, [&](const Packet& packet) {
+            observe(packet, observation);
+            analysis.observe(observation);
+        });
+        const Timeline timeline = analysis.finish();
+        CHECK(timeline.collectives.collectives.empty());
+        const bool rds = path.find("/rds") != std::string::npos;
+        const bool rsockets = path.find("/rsockets") != std::string::npos;
+        for (const UlpConversation& conversation : timeline.ulp.conversations) {
+            CHECK((rds || conversation.protocol != UlpProtocol::rds));
+            CHECK(conversation.protocol != UlpProtocol::ipoib);
+            CHECK((rsockets || conversation.protocol != UlpProtocol::rsockets));
+            CHECK(conversation.protocol != UlpProtocol::lnet);
+        }
+    }
+}

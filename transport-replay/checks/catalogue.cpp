@@ -1,0 +1,229 @@
+// The table of conformance checks. Clauses are those of volume 1 of the InfiniBand specification, A11, A16, A17, A19 its annexes.
+// The texts are ours and short: the rules behind them stand where they are judged.
+#include <transport-replay/checks/catalogue.hpp>
+
+#include <algorithm>
+
+namespace qps::transport::conformance {
+
+namespace {
+
+constexpr CheckModes P = CheckModes::passive, A = CheckModes::active, PA = CheckModes::both;
+constexpr CheckSeverity L = CheckSeverity::low, M = CheckSeverity::medium, H = CheckSeverity::high;
+
+constexpr BasisMarks operator|(BasisMarks one, BasisMarks other) { return {static_cast<std::uint8_t>(one.bits | other.bits)}; }
+constexpr BasisMarks marked(BasisMark mark) { return {std::to_underlying(mark)}; }
+constexpr BasisMarks kS = marked(BasisMark::source), kQ = marked(BasisMark::quoted), kD = marked(BasisMark::discussed),
+                     kB = marked(BasisMark::book), kV = marked(BasisMark::verified), kP = marked(BasisMark::published),
+                     kR = marked(BasisMark::memory);
+
+constexpr bool kDangerous = true;
+constexpr CheckFamily kTrace = CheckFamily::trace, kFormat = CheckFamily::format, kResponder = CheckFamily::responder,
+                      kRequester = CheckFamily::requester, kManagement = CheckFamily::management, kCongestion = CheckFamily::congestion,
+                      kRobustness = CheckFamily::robustness;
+
+// clang-format off
+constexpr std::array<CheckRow, kCheckCount> kChecks{{
+    {"TRC-01", kTrace, P, "the whole capture", "nothing dropped by the capture, both directions seen, times that only grow", H, "what missing packets would prove", kP, {}, {}},
+    {"TRC-02", kTrace, P, "packets longer than the snap length", "whole packets, or checks of ICRC and payload do not apply", M, "what cut packets would prove", kV, {}, {}},
+    {"TRC-03", kTrace, P, "connections older than the capture", "their beginning seen, or PSN and MSN are learned from the first packets", M, "what an unseen beginning would prove", kV, {}, {}},
+
+    {"FMT-01", kFormat, P, "the ICRC of every packet", "that of the packet's bytes", H, "C7-47, C7-48", kS | kV, {}, {}},
+    {"FMT-02", kFormat, P, "payloads that are no multiple of 4", "the pad fills the last word, with zeros, and the ICRC covers it", H, "9.2.4; a fix of 2019", kS | kD, {}, {}},
+    {"FMT-03", kFormat, A, "one bit flipped in payload, AETH, RETH or destination QP", "dropped in silence, nothing executed", H, "C7-48", kQ, {}, {}},
+    {"FMT-04", kFormat, A, "TTL, ECN, DSCP, flow label, FECN, BECN, Resv6 changed after the ICRC was made", "accepted", H, "A17.3.3", kS | kV, {}, {}},
+    {"FMT-05", kFormat, A, "Resv6 and Resv7 set, ICRC right", "accepted, the bits ignored", M, "C9-6", kQ, {}, {}},
+    {"FMT-06", kFormat, P, "reserved bits and version of every packet", "Resv6, Resv7 and TVer are 0", L, "C9-6", kQ, {}, {}},
+    {"FMT-07", kFormat, A, "TVer 1 to 15", "dropped in silence", M, "9.6.1", kS, {}, {}},
+    {"FMT-08", kFormat, P, "RC packets of paths that cannot migrate", "MigReq is 1", L, "17.2.8; published testers", kP | kR, {}, {}},
+    {"FMT-09", kFormat, P, "UC, UD and management packets", "AckReq is 0", L, "9.7.2; a fix on linux-rdma", kD, {}, {}},
+    {"FMT-10", kFormat, P, "packets with the SE bit", "only the last of a SEND, or of a WRITE with immediate", L, "9.2.3, oA19-6", kS | kQ, {}, {}},
+    {"FMT-11", kFormat, A, "reserved and unknown opcodes to an RC queue pair", "dropped in silence or NAK invalid request; the device lives", H, "9.6.1; a fix on linux-rdma", kD, kDangerous, {}},
+    {"FMT-12", kFormat, A, "packets too short for their headers, pad without payload, UDP length below the headers", "dropped in silence; the device lives", H, "fixes on linux-rdma", kD, kDangerous, {}},
+    {"FMT-13", kFormat, A, "an ACK that carries payload or pad", "dropped or taken as an ACK", L, "9.7.5.1.1", kR, {}, {}},
+    {"FMT-14", kFormat, A, "P_Key 0x7FFE, 0x0000, 0x7FFF", "dropped, dropped, accepted where the device is a full member", M, "C9-42, 10.9.3", kS | kQ, {}, {}},
+    {"FMT-15", kFormat, A, "P_Key or Q_Key wrong, and the ICRC too", "violation counters stay: the ICRC is looked at first", L, "9.6.1", kR, {}, "no interface of Linux tells PortInfo's violation counters"},
+    {"FMT-16", kFormat, P, "UDP source ports", "0xC000 or above, one for a queue pair and direction", L, "A17.3.1", kS | kQ, {}, {}},
+    {"FMT-17", kFormat, P, "IPv4 headers", "20 bytes, DF set, no fragments, UDP length the rest of the IP length", M, "A17.3.1.2", kQ, {}, {}},
+    {"FMT-18", kFormat, A, "IPv4 fragments and options", "dropped in silence or handled right; the device lives", M, "A17.3.1.2", kQ, kDangerous, {}},
+    {"FMT-19", kFormat, P, "RoCEv1 packets", "IPVer 6, NxtHdr 0x1B, PayLen BTH to ICRC", M, "A16.5", kS | kQ, {}, {}},
+    {"FMT-20", kFormat, PA, "native InfiniBand packets", "PktLen, LNH, LVer and VCRC are right", M, "C7-7, 7.8.2", kV, {}, {}},
+    {"FMT-21", kFormat, P, "FECN and BECN of RoCE packets that are no CNP", "0", L, "C9-6, A17.9", kQ, {}, {}},
+    {"FMT-22", kFormat, P, "datagrams of queue pair 1", "source QP 1, Q_Key 0x80010000, a MAD of 256 bytes", M, "C13-3, 13.5.3", kS | kQ, {}, {}},
+    {"FMT-23", kFormat, A, "destination QP 0, unknown, or in RESET or INIT", "dropped in silence", M, "9.6.1", kS, {}, {}},
+    {"FMT-24", kFormat, A, "an RC opcode to a UD queue pair, a UD opcode to an RC one", "dropped in silence", M, "9.6.1", kS, {}, {}},
+    {"FMT-25", kFormat, A, "QPN and PSN right, source address or GID wrong", "dropped in silence", H, "9.6.1; published attacks", kS | kP, {}, {}},
+    {"FMT-26", kFormat, P, "payloads of requests and responses", "never above the path MTU, and exactly it but for the last of a message", M, "C5-8", kQ, {}, {}},
+
+    {"RSP-01", kResponder, A, "a SEND of three packets, AckReq on the last", "one ACK of the last PSN, MSN one higher", H, "9.7.5.1.1; CTS v1c09-060#01", kQ, {}, {}},
+    {"RSP-02", kResponder, P, "all acknowledgements", "PSNs never go back, and lie within what was sent", H, "9.7.5.1.1", kP, {}, {}},
+    {"RSP-03", kResponder, A, "five packets, AckReq on each", "each covered by an ACK; one ACK may cover several", M, "o9-30", kQ, {}, {}},
+    {"RSP-04", kResponder, A, "a message without AckReq", "an ACK or none; the connection goes on", L, "9.7.5.1.1", kR, {}, {}},
+    {"RSP-05", kResponder, A, "one PSN left out", "exactly one NAK sequence error, of the expected PSN", H, "9.7.5.1.2", kS | kB, {}, {}},
+    {"RSP-06", kResponder, A, "one PSN left out, then ten more new ones", "no further NAK until the expected PSN came", M, "9.7.5.1.2", kB | kP, {}, {}},
+    {"RSP-07", kResponder, A, "after the NAK: the expected PSN, then another gap", "a new NAK", M, "9.7.5.1.2", kB, {}, {}},
+    {"RSP-08", kResponder, A, "after the NAK: a duplicate", "the duplicate is answered", M, "9.7.5.1.2", kB, {}, {}},
+    {"RSP-09", kResponder, A, "a duplicate SEND or WRITE with AckReq", "an ACK; memory, receive queue and MSN stay", H, "C9-105, C9-148", kQ, {}, {}},
+    {"RSP-10", kResponder, A, "a duplicate WRITE older than a later READ", "the ACK's PSN is not past the READ", M, "C9-105; a fix in Linux", kS | kQ, {}, {}},
+    {"RSP-11", kResponder, A, "the expected PSN - 2^23 and + 2^23 - 1", "a duplicate, and out of sequence", M, "9.7.1", kS | kQ, {}, {}},
+    {"RSP-12", kResponder, A, "a connection that begins at PSN 0xFFFFFE", "goes on through 0", H, "9.7.1", kS, {}, {}},
+    {"RSP-13", kResponder, A, "a READ of n path MTUs and one byte", "FIRST, MIDDLE, LAST; PSNs in a row; one byte and three of pad in LAST", H, "9.7.5.1.5", kQ, {}, {}},
+    {"RSP-14", kResponder, A, "a READ of no bytes with R_Key 0", "an empty READ response ONLY", M, "C9-88", kQ, {}, {}},
+    {"RSP-15", kResponder, A, "a duplicate READ of no bytes", "the same answer", M, "C9-88", kQ, {}, {}},
+    {"RSP-16", kResponder, A, "a duplicate of a whole READ", "the same data in the same PSNs", H, "9.7.5.1.3", kS | kB, {}, {}},
+    {"RSP-17", kResponder, A, "a READ asked for again from its middle", "responses that begin with FIRST or ONLY", M, "9.7.5.1.3", kS, {}, {}},
+    {"RSP-18", kResponder, A, "a READ again from its middle, then whole", "answered, or left out as documented", L, "9.7.5.1.3", kR, {}, {}},
+    {"RSP-19", kResponder, A, "a duplicate READ of a larger range, another R_Key, an address that wraps", "dropped in silence, no data out of range", H, "9.7.5.1.3; a fix on linux-rdma", kD, kDangerous, {}},
+    {"RSP-20", kResponder, P, "MSNs of READ responses", "one higher for each READ, in LAST and ONLY at the latest", L, "C9-148", kQ, {}, {}},
+    {"RSP-21", kResponder, P, "the order of responses", "that of the requests' PSNs; no READ is overtaken", H, "o9-30", kQ, {}, {}},
+    {"RSP-22", kResponder, A, "FETCH ADD, COMPARE SWAP that hits and that misses", "the old value comes back, memory is right", H, "9.4.5", kQ, {}, {}},
+    {"RSP-23", kResponder, A, "a duplicate ATOMIC", "the saved value; not executed again", H, "9.4.5, 9.7.5.1.3", kB, {}, {}},
+    {"RSP-24", kResponder, A, "a duplicate ATOMIC with other operands or address, or at a READ's PSN", "dropped in silence", M, "9.7.5.1.3", kB, {}, {}},
+    {"RSP-25", kResponder, A, "an ATOMIC at an address that is no multiple of 8", "NAK invalid request, as an ACKNOWLEDGE; the queue pair fails", M, "9.4.5", kS | kD, {}, {}},
+    {"RSP-26", kResponder, A, "more READs outstanding than agreed", "NAK invalid request", M, "9.7.4.1.2", kS, {}, {}},
+    {"RSP-27", kResponder, A, "a SEND where no receive is posted", "RNR NAK of that PSN with the timer that was set", H, "9.7.5.2.8", kS | kB, {}, {}},
+    {"RSP-28", kResponder, A, "further PSNs after an RNR NAK", "silence, no sequence NAK", M, "9.7.5.2.8", kS | kB, {}, {}},
+    {"RSP-29", kResponder, A, "the SEND again once a receive is posted", "an ACK, exactly one completion", H, "9.7.5.2.8", kS | kB, {}, {}},
+    {"RSP-30", kResponder, A, "WRITE with immediate where no receive is posted", "data is accepted, RNR NAK only at LAST or ONLY", M, "9.7.5.2.8", kR, {}, {}},
+    {"RSP-31", kResponder, A, "MIDDLE or LAST without FIRST", "NAK invalid request, the queue pair fails", H, "9.7.4.1.1", kS | kB, {}, {}},
+    {"RSP-32", kResponder, A, "FIRST, then ONLY, FIRST, READ or another operation", "NAK invalid request", H, "9.7.4.1.1", kS | kB, {}, {}},
+    {"RSP-33", kResponder, A, "a WRITE whose LAST is a MIDDLE", "NAK invalid request, with the next packet at the latest", M, "9.7.4.1.1", kP, {}, {}},
+    {"RSP-34", kResponder, A, "SEND FIRST or MIDDLE with less than the path MTU", "NAK invalid request", M, "C9-92", kQ, {}, {}},
+    {"RSP-35", kResponder, A, "SEND LAST without payload", "NAK invalid request", M, "C9-92", kQ, {}, {}},
+    {"RSP-36", kResponder, A, "ONLY or LAST with more than the path MTU", "NAK invalid request", M, "C9-92", kQ, {}, {}},
+    {"RSP-37", kResponder, A, "a DMA length above 2^31", "NAK invalid request", M, "C9-94", kQ, {}, {}},
+    {"RSP-38", kResponder, A, "a WRITE that ends early, or ONLY with a DMA length above the path MTU", "NAK invalid request", M, "9.7.4.1.6", kQ, {}, {}},
+    {"RSP-39", kResponder, A, "a WRITE with more payload than its DMA length", "NAK invalid request, nothing written outside", H, "9.7.4.1.6", kQ, kDangerous, {}},
+    {"RSP-40", kResponder, A, "DMA length 0 with payload", "NAK invalid request; the device lives", H, "9.7.4.1.6", kQ, kDangerous, {}},
+    {"RSP-41", kResponder, A, "wrong R_Key, domain, permission or range", "NAK remote access error, the queue pair fails, no access", H, "9.7.4.1.5, C9-222.1.1", kS | kQ, {}, {}},
+    {"RSP-42", kResponder, A, "a READ whose region is invalidated in mid response", "NAK remote access error with the PSN of the response that failed", M, "9.7.5.2", kB, kDangerous, {}},
+    {"RSP-43", kResponder, A, "an operation that the queue pair does not allow", "NAK invalid request", M, "9.7.4.1.2", kS, {}, {}},
+    {"RSP-44", kResponder, A, "a SEND longer than the posted receive", "NAK invalid request, the queue pair fails", M, "9.7.4.1.6", kQ, {}, {}},
+    {"RSP-45", kResponder, A, "SEND with invalidate: a valid R_Key, an unknown one, one of another domain", "invalidated; the queue pair fails; it fails and the key stays", H, "9.4.1.1", kQ, {}, {}},
+    {"RSP-46", kResponder, A, "packets after NAK invalid request, access or operational error", "the queue pair is silent", M, "C9-220", kQ, {}, {}},
+    {"RSP-47", kResponder, P, "credits in ACKs", "the code for unlimited only where CM agreed on no flow control or on a shared receive queue", L, "9.7.7.2", kS | kR, {}, {}},
+    {"RSP-48", kResponder, A, "UC: a gap in one message, then a whole one", "the second is delivered", H, "9.8.2", kS, {}, {}},
+    {"RSP-49", kResponder, A, "UC WRITE: LAST lost, then ONLY", "delivered; the queue pair goes on", H, "9.8.2", kS, {}, {}},
+    {"RSP-50", kResponder, PA, "UC and UD packets of any kind", "never a response", M, "9.8.2, 9.8.3", kS, {}, {}},
+    {"RSP-51", kResponder, A, "UD: wrong Q_Key, too long, no receive posted", "dropped in silence, the next good one delivered", M, "C9-205", kQ, {}, {}},
+    {"RSP-52", kResponder, A, "UD over IPv4 and IPv6", "payload at byte 40 of the receive, the IP header before it", M, "A17.4.5.2", kQ, {}, {}},
+    {"RSP-53", kResponder, A, "FLUSH and ATOMIC WRITE where advertised; ATOMIC WRITE not of 8 bytes", "an empty READ response ONLY; NAK invalid request", M, "oA19-2, oA19-5, oA19-28", kQ, {}, {}},
+    {"RSP-54", kResponder, A, "ten thousand duplicates at once", "a bounded number of ACKs; the device lives", L, "robustness", kR, kDangerous, {}},
+
+    {"REQ-01", kRequester, P, "PSNs of requests", "one more for each packet; a READ takes one for each of its responses", H, "9.7.1, 9.7.3", kS | kB, {}, {}},
+    {"REQ-02", kRequester, P, "opcodes of requests", "FIRST, MIDDLEs, LAST of one operation, or ONLY", H, "9.7.4.1.1", kS | kB, {}, {}},
+    {"REQ-03", kRequester, P, "RETH of WRITEs", "the DMA length is the sum of the payload; address and R_Key stay when sent again", H, "9.7.4.1.6", kQ, {}, {}},
+    {"REQ-04", kRequester, P, "the first PSN of a connection that CM set up", "the starting PSN that CM told", M, "12.7.31", kS | kR, {}, {}},
+    {"REQ-05", kRequester, P, "what is outstanding", "at most 2^23 PSNs, READs and ATOMICs at most as agreed", M, "9.7.1, 9.7.4.1.2", kS | kQ, {}, {}},
+    {"REQ-06", kRequester, A, "only the first of two requests is acknowledged", "the second does not complete", H, "9.7.6; CTS v1c09-060#01", kQ, {}, {}},
+    {"REQ-07", kRequester, A, "one ACK past several SENDs", "all complete", H, "9.7.5.1.1", kS | kB, {}, {}},
+    {"REQ-08", kRequester, A, "an ACK of a PSN never sent", "ignored", H, "9.7.6", kS | kP, {}, {}},
+    {"REQ-09", kRequester, A, "an ACK older than what is outstanding", "ignored", M, "9.7.6", kS, {}, {}},
+    {"REQ-10", kRequester, A, "a plain ACK at the PSN of a READ or ATOMIC", "no success; asked for again, or bad response", H, "o9-30", kS | kQ, {}, {}},
+    {"REQ-11", kRequester, A, "an ACK past an outstanding READ", "the READ is asked for again, one retry used", M, "9.7.5.1.2", kS, {}, {}},
+    {"REQ-12", kRequester, A, "one READ response lost", "asked for again from its PSN, address and length moved", M, "9.7.5.1.3", kS, {}, {}},
+    {"REQ-13", kRequester, PA, "how long it takes to ask for lost READ responses again", "before the ACK timeout where later responses came", L, "published measurements", kP, {}, {}},
+    {"REQ-14", kRequester, A, "READ responses: MIDDLE first, ONLY of many, LAST missing", "completes in error, never in success", H, "9.7.6", kS, {}, {}},
+    {"REQ-15", kRequester, A, "READ responses too short or too long", "completes in error, nothing beyond the buffer written", H, "9.7.6", kS, kDangerous, {}},
+    {"REQ-16", kRequester, A, "an ATOMIC ACK to a SEND, a READ response to a WRITE", "completes in error", H, "9.7.6", kS, {}, {}},
+    {"REQ-17", kRequester, A, "AETH of a reserved type or NAK code, or with bit 7", "never success; ignored, or in error", H, "9.7.5.2.1", kS, {}, {}},
+    {"REQ-18", kRequester, A, "a sequence NAK in the middle", "sent again from its PSN, the same bytes; nothing before it", M, "9.7.5.1.2", kP, {}, {}},
+    {"REQ-19", kRequester, A, "one sequence NAK more than retries", "retries exceeded, the queue pair fails", M, "CTS v1c09-142", kQ, {}, {}},
+    {"REQ-20", kRequester, A, "no answers, retry count 0 to 7", "exactly so many repetitions, then retries exceeded; 7 is no infinity", H, "9.7.6.1.3; CTS v1c09-142, v1c09-143", kQ, {}, {}},
+    {"REQ-21", kRequester, P, "packets sent again because nobody answered", "between one and four ACK timeouts after that PSN was sent last", M, "9.7.6.1.3, C9-139", kR, {}, {}},
+    {"REQ-22", kRequester, A, "timeout 0", "nothing is sent again by time", M, "9.7.6.1.3; CTS", kQ, {}, {}},
+    {"REQ-23", kRequester, A, "an RNR NAK with each timer", "nothing again before that time", H, "C9-130; CTS v1c09-130#01", kS | kQ, {}, {}},
+    {"REQ-24", kRequester, A, "an RNR NAK", "sent again from its PSN; earlier ones count as acknowledged", M, "9.7.5.2.8", kS, {}, {}},
+    {"REQ-25", kRequester, A, "an RNR NAK with more work queued", "no new PSN before the repetition", L, "9.7.5.2.8; forum", kP, {}, {}},
+    {"REQ-26", kRequester, A, "RNR retry count 0, n, 7", "fails at once, after n, never", M, "9.7.5.2.8; linux-rdma", kD, {}, {}},
+    {"REQ-27", kRequester, A, "NAK invalid request, access error, operational error", "the matching completion status, the rest flushed", M, "C9-220", kQ, {}, {}},
+    {"REQ-28", kRequester, A, "NAK access error in mid READ response", "remote access error; neither success nor endless repetition", H, "9.7.5.2; a fix on linux-rdma", kD, {}, {}},
+    {"REQ-29", kRequester, P, "packets sent again", "the bytes of the first time, but for what may change", M, "9.7.5.1.2", kB | kR, {}, {}},
+    {"REQ-30", kRequester, P, "requests", "AckReq on the last packet of what waits for an answer", M, "9.7.2", kS | kR, {}, {}},
+    {"REQ-31", kRequester, A, "credits 0, 1, 2 with flow control", "SENDs and WRITEs with immediate within the limit", L, "9.7.7.2", kS | kR, {}, {}},
+    {"REQ-32", kRequester, A, "floods of ACKs, ACKs out of order", "what was acknowledged stays acknowledged", M, "9.7.6", kS, {}, {}},
+    {"REQ-33", kRequester, A, "READ responses twice", "the second time ignored", M, "9.7.6", kS, {}, {}},
+    {"REQ-34", kRequester, P, "work that waits for READs (fence)", "not sent before the READ's response came", M, "10.8.3.3", kR, {}, "a fence is not on the wire: no capture tells which work had one"},
+    {"REQ-35", kRequester, P, "datagrams (UD)", "one packet each, never more than the path MTU", L, "C10-93.1.1", kQ, {}, {}},
+
+    {"CM-01", kManagement, P, "CM datagrams", "class 7, version 2, method SEND, 256 bytes, between queue pairs 1 with their Q_Key", M, "13.4.3, 16.7.1, C13-3", kS | kQ, {}, {}},
+    {"CM-02", kManagement, P, "fields of REQs", "transport type, P_Key, GIDs of the packet's addresses, reserved bits 0, subnet local as the hop limit says", M, "12.6.5", kS, {}, {}},
+    {"CM-03", kManagement, P, "REQs of rdma_cm", "a service ID of its port space, private data that begins with the addresses and ports of the packet", M, "A11.2, A11.6", kS, {}, {}},
+    {"CM-04", kManagement, A, "a REQ to a port that listens", "a REP in time, the communication ID echoed, resources within what was offered", H, "12.9.7", kS, {}, {}},
+    {"CM-05", kManagement, A, "a REQ to a service that nobody offers", "REJ 8 of the REQ", M, "12.6.7", kS, {}, {}},
+    {"CM-06", kManagement, A, "a REQ twice before it is accepted", "silence or MRA, never a second REP with another ID", M, "12.9.8", kS, {}, {}},
+    {"CM-07", kManagement, A, "an MRA to the device's REQ", "it waits for the service timeout before it repeats", M, "12.9.8", kS | kR, {}, {}},
+    {"CM-08", kManagement, A, "the device's REQ is never answered", "repeated after each timeout up to its limit, then REJ 4 with the CA GUID", M, "12.9.8", kS, {}, {}},
+    {"CM-09", kManagement, A, "a REP is lost", "repeated until the RTU comes", M, "12.9.8", kS, {}, {}},
+    {"CM-10", kManagement, A, "data instead of an RTU", "the connection is up", M, "12.9.7", kS, {}, {}},
+    {"CM-11", kManagement, A, "a REP with an unknown communication ID", "REJ 6", L, "12.6.7", kS, {}, {}},
+    {"CM-12", kManagement, A, "a REQ from a queue pair that is connected already", "REJ 10, and DREQ of the old connection", M, "12.9.8", kS, {}, {}},
+    {"CM-13", kManagement, A, "REQ of transport type 2, or 3 without an extension", "REJ 9", L, "12.6.7", kS, {}, {}},
+    {"CM-14", kManagement, A, "a REQ with a path MTU above the port's", "REJ 26", M, "12.6.7", kS, {}, {}},
+    {"CM-15", kManagement, A, "initiator depth above the device's, private data of another version, IP version 5", "negotiated down, or REJ", L, "A11.6, 12.7.29", kS, {}, {}},
+    {"CM-16", kManagement, A, "class version 1", "REJ 31 or silence", L, "13.4.3", kR, {}, {}},
+    {"CM-17", kManagement, A, "DREQ: right, of a wrong QPN, of an unknown ID", "DREP, silence, DREP", M, "12.9.7", kS, {}, {}},
+    {"CM-18", kManagement, A, "DREQ twice", "DREP again while the connection rests in TIMEWAIT", M, "12.9.8.4", kS, {}, {}},
+    {"CM-19", kManagement, P, "the time after DREQ and DREP", "no data; no packets of the old PSNs from the same QPN before TIMEWAIT is over", H, "12.9.8.4", kS | kR, {}, {}},
+    {"CM-20", kManagement, A, "both sides send DREQ at once", "both send DREP", M, "12.9.7", kS, {}, {}},
+    {"CM-21", kManagement, A, "REJ of an established connection", "the connection is left", L, "12.9.7", kS, {}, {}},
+    {"CM-22", kManagement, A, "LAP over RoCE", "APR unsupported, or silence", L, "12.8", kS, {}, {}},
+    {"CM-23", kManagement, A, "SIDR_REQ of a service that is there, and of one that is not", "SIDR_REP 0 with QPN and Q_Key; status 1", M, "12.11.2", kS, {}, {}},
+    {"CM-24", kManagement, P, "the ACK timeout that CM told, and the queue pair's", "what is seen on the wire fits what was told", M, "12.7.34", kS, {}, {}},
+    {"CM-25", kManagement, P, "retry counts that CM told", "no more repetitions than that are seen", M, "12.7.38, 12.7.39", kS | kR, {}, {}},
+    {"CM-26", kManagement, P, "transaction IDs", "answers echo them, repetitions are identical", L, "13.4.6.4", kS | kR, {}, {}},
+    {"CM-27", kManagement, P, "private data beyond what is used", "zeros to the end of the datagram", L, "13.4.2", kR, {}, {}},
+    {"CM-28", kManagement, A, "queue pair 1: datagrams too long, of another class or method; then a valid REQ", "rubbish dropped, the REQ answered", H, "C13-3, C9-205", kQ | kD, kDangerous, {}},
+
+    {"CNP-01", kCongestion, P, "CNPs", "opcode 0x81, SE, MigReq, pad, AckReq and PSN 0, BECN 1, 16 zero bytes", M, "A17.9.3", kQ, {}, {}},
+    {"CNP-02", kCongestion, A, "data marked CE", "a CNP to the queue pair of the sender", M, "A17.9.1", kQ, {}, {}},
+    {"CNP-03", kCongestion, P, "how many CNPs for how many marks", "no more than marks; the pace tells per what it is counted", L, "A17.9; published measurements", kP, {}, {}},
+    {"CNP-04", kCongestion, A, "data that is ECN-capable or not, but not marked", "no CNP", M, "RFC 3168, A17.9.1", kQ, {}, {}},
+    {"CNP-05", kCongestion, A, "CE on ACKs, CNPs, UD multicast", "no CNP for CNPs and multicast", L, "A17.9.1", kS, {}, {}},
+    {"CNP-06", kCongestion, A, "a CNP to the device", "that queue pair slows down, others do not; no answer", L, "DCQCN", kP, {}, {}},
+    {"CNP-07", kCongestion, A, "a CNP to an unknown queue pair, or with a wrong ICRC", "dropped in silence", M, "9.6.1, C7-48", kS | kQ, {}, {}},
+    {"CNP-08", kCongestion, P, "the ECN field of data where CNPs are used", "ECN-capable", L, "A17.9.1", kR, {}, {}},
+    {"CNP-09", kCongestion, P, "CNPs that come with NAKs", "a CNP only for a mark; a NAK alone is no congestion", L, "published measurements", kP, {}, {}},
+    {"CNP-10", kCongestion, P, "the time from a mark to its CNP", "below a millisecond", L, "published measurements", kP, {}, {}},
+
+    {"ERR-01", kRobustness, A, "all wrong requests one after another on fresh queue pairs", "the device lives, other queue pairs go on", H, "9.9.2; robustness", kP, kDangerous, {}},
+    {"ERR-02", kRobustness, P, "queue pairs that failed", "send nothing more", M, "C9-220", kQ, {}, {}},
+    {"ERR-03", kRobustness, A, "retries exhausted on one queue pair", "others keep their pace", M, "published measurements", kP, {}, {}},
+    {"ERR-04", kRobustness, P, "the device's counters against the capture", "they tell what the packets tell", M, "published measurements", kP, {}, "a capture has no counters of the device"},
+    {"ERR-05", kRobustness, A, "loss, doubles, other order, wrong bits", "all data right, everything completes exactly once", H, "9.7; published measurements", kP, kDangerous, {}},
+    {"ERR-06", kRobustness, A, "a queue pair number used again while old packets are under way", "the old ones are dropped", M, "12.9.8.4", kR, {}, {}},
+    {"ERR-07", kRobustness, P, "SENDs that arrive twice", "executed once: the MSN counts them once", H, "C9-105, C9-148; a fix on linux-rdma", kQ | kD, {}, {}},
+}};
+// clang-format on
+
+constexpr char upper_case(char letter) { return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter; }
+
+}  // namespace
+
+std::span<const CheckRow> checks() { return kChecks; }
+
+const CheckRow* find_check(std::string_view id) {
+    const auto* found = std::ranges::find_if(kChecks, [&](const CheckRow& row) { return std::ranges::equal(row.id, id, {}, {}, upper_case); });
+    return found == kChecks.end() ? nullptr : found;
+}
+
+std::size_t place(const CheckRow& check) { return static_cast<std::size_t>(&check - kChecks.data()); }
+
+std::string words(BasisMarks marks) {
+    constexpr std::array<std::pair<BasisMark, std::string_view>, 7> kWords{{{BasisMark::source, "source"},
+                                                                            {BasisMark::quoted, "quoted"},
+                                                                            {BasisMark::discussed, "discussed"},
+                                                                            {BasisMark::book, "book"},
+                                                                            {BasisMark::verified, "verified"},
+                                                                            {BasisMark::published, "published"},
+                                                                            {BasisMark::memory, "memory"}}};
+    std::string text;
+    for (const auto& [mark, word] : kWords) {
+        if (!marks.has(mark)) continue;
+        if (!text.empty()) text += ", ";
+        text += word;
+    }
+    return text;
+}
+
+}  // namespace qps::transport::conformance

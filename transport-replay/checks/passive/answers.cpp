@@ -1,0 +1,176 @@
+// Passive checks of answers: what they acknowledge, how they count, in which order they come, what follows a failure.
+#include <dissect/headers/infiniband.hpp>
+#include <transport-replay/checks/passive/conversation_watch.hpp>
+#include <transport-replay/model/instant.hpp>
+
+#include <algorithm>
+
+namespace qps::transport::conformance {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection (9.9.2)
+
+[[nodiscard]] bool is_fatal(const Observation& packet) {
+    return packet.acknowledgment && info(packet.opcode).verb == Verb::acknowledge &&
+           static_cast<SyndromeType>(packet.acknowledgment->type()) == SyndromeType::nak && packet.acknowledgment->code() >= 1 &&
+           packet.acknowledgment->code() <= kLastFatalCode;
+}
+[[nodiscard]] bool is_plain_ack(const Observation& packet) {
+    return packet.acknowledgment && static_cast<SyndromeType>(packet.acknowledgment->type()) == SyndromeType::ack;
+}
+// 24 bits that wrap.
+[[nodiscard]] std::uint32_t counted_since(Msn msn, std::uint32_t base) { return (std::to_underlying(msn) - base) & Psn::kMask; }
+
+// The number of the last message that ends at or before that PSN; 0: not known.
+[[nodiscard]] std::uint32_t ended_by(const HalfWatch& requester, Psn psn) {
+    std::uint32_t number = 0;
+    for (const HalfWatch::Ending& ending : requester.endings)
+        if (ending.number != 0 && !psn.before(ending.last)) number = std::max(number, ending.number);
+    return number;
+}
+
+}  // namespace
+
+// C9-220: a queue pair that failed is silent. A requester that did not get the NAK repeats.
+void ConversationWatch::take_failed(const Observation& packet, const PacketStory& story, Tallies& tallies) {
+    if (failure_->told || story.arrival == Arrival::restart || elapsed(failure_->nak.time, packet.time) <= kErrorGrace) return;
+    failure_->told = true;
+    const bool may_not_know = story.from != failure_->responder && (story.retransmission || !info(packet.opcode).request);
+    if (may_not_know) tallies.doubt(Passive::err_02, failure_->nak.frame, packet.frame);
+    else tallies.fail(Passive::err_02, failure_->nak.frame, packet.frame);
+}
+
+void ConversationWatch::take_answer(const Observation& packet, const PacketStory& story, Tallies& tallies) {
+    if (service_ == Service::uc || service_ == Service::ud) {
+        tallies.fail(Passive::rsp_50, packet.frame);
+        return;
+    }
+    HalfWatch& requester = half(other(story.from));
+    take_order(requester, packet, tallies);
+    if (info(packet.opcode).verb == Verb::acknowledge) take_acknowledgment(requester, packet, tallies);
+    take_count(requester, packet, tallies);
+    take_credits(half(story.from), packet);
+    if (requester.unasked && !packet.psn.before(requester.unasked_psn)) requester.unasked = false;
+    if (packet.acknowledgment && !is_plain_ack(packet)) take_nak(story.from, packet, tallies);
+    if (is_fatal(packet) && !failure_) {
+        tallies.look(Passive::err_02);
+        failure_ = Failure{{packet.frame, packet.time}, story.from};
+    }
+}
+
+// 9.7.5.1.1: what is acknowledged was sent, and stays acknowledged.
+void ConversationWatch::take_acknowledgment(HalfWatch& requester, const Observation& packet, Tallies& tallies) {
+    if (!requester.sent_known || !packet.acknowledgment) return;
+    tallies.look(Passive::rsp_02);
+    if (!packet.psn.before(requester.sent_next)) {
+        if (!requester.ghost) {
+            requester.ghost = Moment{packet.frame, packet.time};
+            requester.ghost_psn = packet.psn;
+        }
+        return;
+    }
+    if (!is_plain_ack(packet)) return;
+    const bool back = requester.acknowledged_known && packet.psn.before(requester.acknowledged);
+    if (!back) {
+        if (packet.psn != requester.acknowledged || !requester.acknowledged_known) {
+            requester.acknowledgment = {packet.frame, packet.time};
+            requester.asked_again = false;
+        }
+        requester.acknowledged = packet.psn;
+        requester.acknowledged_known = true;
+        return;
+    }
+    if (requester.asked_again) return;
+    if (elapsed(requester.acknowledgment.time, packet.time) > kReordering)
+        tallies.fail(Passive::rsp_02, requester.acknowledgment.frame, packet.frame);
+}
+
+void ConversationWatch::take_credits(HalfWatch& responder, const Observation& packet) {
+    if (!is_plain_ack(packet)) return;
+    ++responder.plain_acks;
+    if (packet.acknowledgment->code() == kUnlimitedCredits && responder.unlimited++ == 0) responder.unlimited_frame = packet.frame;
+}
+
+// C9-148. An MSN may run ahead of the PSN it comes with, never of what was sent; with nothing outstanding it is exact.
+void ConversationWatch::take_count(HalfWatch& requester, const Observation& packet, Tallies& tallies) {
+    const OpcodeRow& row = info(packet.opcode);
+    const bool ends = ends_message(row.place);
+    if (!is_plain_ack(packet) || !ends || !requester.sent_known) return;
+    const Msn msn = packet.acknowledgment->msn;
+    const bool all = packet.psn + 1 == requester.sent_next && !requester.run_open;
+    if (!requester.exact) {
+        if (!all) return;
+        requester.exact = true;
+        requester.base = (std::to_underlying(msn) - requester.messages) & Psn::kMask;
+        older_ |= requester.whole && requester.base != 0;
+        requester.whole = false;  // said once
+        return;
+    }
+    const std::uint32_t counted = counted_since(msn, requester.base);
+    const std::uint32_t expected = ended_by(requester, packet.psn);
+    const bool behind = static_cast<std::int32_t>((counted - expected) << 8) < 0;
+    if (row.verb == Verb::read_response && expected != 0) {
+        tallies.look(Passive::rsp_20);
+        if (behind) {
+            tallies.fail(Passive::rsp_20, packet.frame);
+            requester.exact = false;
+            return;
+        }
+    }
+    tallies.look(Passive::err_07);
+    const bool too_many = static_cast<std::int32_t>((counted - requester.messages) << 8) > 0;
+    if (!too_many && !(all && counted != requester.messages) && !(behind && expected != 0)) return;
+    tallies.fail(Passive::err_07, packet.frame);
+    requester.exact = false;
+}
+
+// o9-30: answers in the order of the requests.
+void ConversationWatch::take_order(HalfWatch& requester, const Observation& packet, Tallies& tallies) {
+    if (requester.reads.empty()) return;
+    const OpcodeRow& row = info(packet.opcode);
+    const bool response = row.verb == Verb::read_response || row.verb == Verb::atomic_acknowledge;
+    const bool ends = ends_message(row.place);
+    for (HalfWatch::OpenRead& read : requester.reads) {
+        if (read.last.before(packet.psn)) {
+            if (!read.passed) read.passed = Moment{packet.frame, packet.time};
+            continue;
+        }
+        if (packet.psn.before(read.first)) break;
+        if (response && read.passed) {
+            if (elapsed(read.passed->time, packet.time) > kReordering) tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
+            else tallies.doubt(Passive::rsp_21, read.passed->frame, packet.frame);
+            read.passed.reset();
+        }
+    }
+    const bool answered = (response && ends) || is_fatal(packet);
+    if (!answered) return;
+    const auto gone = std::erase_if(
+        requester.reads, [&](const HalfWatch::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
+    tallies.look(Passive::rsp_21, gone);
+}
+
+// CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.
+void ConversationWatch::take_notification(const Observation& packet, End from, Tallies& tallies) {
+    HalfWatch& half = this->half(from);
+    tallies.look(Passive::cnp_09);
+    half.cnp = Moment{packet.frame, packet.time};
+    const bool with_nak = half.nak && elapsed(half.nak->time, packet.time) <= kTogether;
+    if (with_nak) take_nak(from, packet, tallies);
+}
+
+void ConversationWatch::take_nak(End from, const Observation& packet, Tallies& tallies) {
+    HalfWatch& half = this->half(from);
+    if (info(packet.opcode).verb != Verb::notify) half.nak = Moment{packet.frame, packet.time};
+    if (!half.cnp || !half.nak || magnitude(elapsed(half.cnp->time, half.nak->time)) > kTogether) return;
+    const HalfWatch& sender = this->half(other(from));
+    if (sender.mark && elapsed(sender.mark->time, half.cnp->time) <= kReordering) return;
+    ++half.cnps_with_nak;
+    if (half.cnps_with_nak > 1) tallies.fail(Passive::cnp_09, half.cnp->frame, half.nak->frame);
+    else tallies.doubt(Passive::cnp_09, half.cnp->frame, half.nak->frame);
+    half.cnp.reset();
+}
+
+}  // namespace qps::transport::conformance

@@ -1,0 +1,93 @@
+// Conclusions on communication management: retries that were told, what comes after a connection is released.
+#include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/instant.hpp>
+
+#include <algorithm>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport::conformance {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kForEver = 7;  // of RNR retries (9.7.5.2.8)
+
+// 12.7.38, 12.7.39: an RNR retry count is told to the other end, which keeps to it.
+std::optional<std::uint8_t> retries_told(const CmAttempt& attempt, const Recovery& recovery) {
+    if (recovery.kind == RecoveryKind::timeout) return attempt.retry_count;
+    if (recovery.kind != RecoveryKind::rnr_nak) return {};
+    const auto told = side_of(attempt, other(recovery.requester)).rnr_retry_count;
+    return told == kForEver ? std::nullopt : told;
+}
+
+void check_retries(const Timeline& timeline, Tallies& tallies) {
+    for (const Recovery& recovery : timeline.recoveries) {
+        const Connection* connection = timeline.find(recovery.connection);
+        const CmAttempt* attempt = connection != nullptr ? attempt_of(timeline, *connection) : nullptr;
+        const auto told = attempt != nullptr ? retries_told(*attempt, recovery) : std::nullopt;
+        if (!told || recovery.inferred) continue;
+        tallies.look(Passive::cm_25);
+        if (recovery.rounds > *told) tallies.fail(Passive::cm_25, recovery.resumed, recovery.last);
+    }
+}
+
+struct Released {
+    Moment at;
+    Duration rest{};  // how long its queue pairs must rest
+    bool told = false;
+};
+using ReleasedFlows = boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash>;
+
+// 12.9.8.4: TIMEWAIT lasts as long as a packet may be under way: the ACK timeout.
+Duration timewait(const CmAttempt& attempt) {
+    constexpr std::uint8_t kUsual = 14;  // where the REQ was not seen: 67 ms, shorter than any that CM tells in practice
+    return Duration{std::int64_t{4096} << std::min<std::uint8_t>(attempt.local_ack_timeout.value_or(kUsual), 31)};
+}
+
+std::optional<Moment> released_at(const CmAttempt& attempt) {
+    for (const CmRung& rung : attempt.ladder)
+        if (rung.message == CmMessage::drep && !rung.refused) return Moment{rung.frame, rung.time};
+    return {};
+}
+
+void check_released(const Timeline& timeline, Tallies& tallies) {
+    std::vector<Released> all;  // as many as attempts, which are bounded
+    ReleasedFlows flows;
+    for (const CmAttempt& attempt : timeline.cm.attempts) {
+        const auto at = released_at(attempt);
+        if (!at || !attempt.active.qpn || !attempt.passive.qpn) continue;
+        tallies.look(Passive::cm_19);
+        const auto index = static_cast<std::uint32_t>(all.size());
+        all.push_back({*at, timewait(attempt)});
+        flows[{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}] = index;
+        flows[{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}] = index;
+    }
+    if (all.empty()) return;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Endpoint& to = connection.end(other(end));
+            const Way& way = connection.way(end);
+            if (way.packets == 0 || !to.qpn || way.cnps == way.packets) continue;
+            const auto found = flows.find(FlowKey{connection.end(end).address, to.address, *to.qpn, {}});
+            if (found == flows.end()) continue;
+            Released& released = all[found->second];
+            // Of the connection itself the last packet counts, of one that took its queue pairs the first.
+            const bool own = way.first_time < released.at.time;
+            const Moment seen = own ? Moment{way.last_frame, way.last_time} : Moment{way.first_frame, way.first_time};
+            const Duration since = elapsed(released.at.time, seen.time);
+            if (released.told || since <= kReordering || since >= released.rest) continue;
+            released.told = true;
+            tallies.fail(Passive::cm_19, released.at.frame, seen.frame);
+        }
+}
+
+}  // namespace
+
+void conclude_management(const Timeline& timeline, Tallies& tallies) {
+    check_retries(timeline, tallies);
+    check_released(timeline, tallies);
+}
+
+}  // namespace qps::transport::conformance

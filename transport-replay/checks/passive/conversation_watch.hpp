@@ -1,0 +1,146 @@
+// ConversationWatch: what passive checks remember of one connection, and what they conclude packet by packet: PSNs, opcodes, MSNs,
+// acknowledgements, path MTU, what is sent again.
+//
+// Only what the capture proves is a failure: nothing is concluded across a gap, what is learned from the middle of a stream is not
+// held against its beginning, and what a network or a tap may have done (order within kReordering) is a doubt. The Analysis has the
+// same packets and more patience: what it knows at the end is judged in conclusions.cpp.
+//
+// What an attacker could feed: any packets. All of it has a fixed size, but for the packets remembered to be compared when they are
+// sent again, of which kRememberedWays ways have kRemembered each, and open READs, kOpenReads each.
+#pragma once
+
+#include <transport-replay/checks/passive/packet_facts.hpp>
+#include <transport-replay/checks/passive/tally.hpp>
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/packet_story.hpp>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace qps::transport::conformance {
+
+inline constexpr std::size_t kRemembered = 128;              // packets of 16 bytes: what software has outstanding; hardware's newest
+inline constexpr std::size_t kRememberedWays = 1 << 14;      // 32 MiB of them
+inline constexpr std::size_t kOpenReads = 32;                // READs and ATOMICs: devices allow 16, few 128
+inline constexpr std::size_t kEndings = 16;                  // of messages, to find the number of one by its PSN
+inline constexpr dissect::Duration kReordering{1'000'000};   // 1 ms: what a network or the queues of a tap may exchange
+inline constexpr dissect::Duration kErrorGrace{10'000'000};  // 10 ms: what is under way when a queue pair fails, and software
+inline constexpr dissect::Duration kIdle{1'000'000'000};     // 1 s: who is silent so long waits
+inline constexpr dissect::Duration kTogether{100'000};       // 100 us: a CNP and a NAK of one cause
+
+// A frame and when it was.
+struct Moment {
+    dissect::FrameIndex frame{};
+    dissect::Instant time{};
+};
+
+// What one end sends, as a requester and as a responder.
+struct HalfWatch {
+    // The run of requests without a gap: what must come next.
+    dissect::Psn run_next;
+    bool run_known = false;
+    bool run_open = false;  // in the middle of a message
+    dissect::Verb run_verb{};
+
+    dissect::Psn sent_next;  // behind the newest request
+    bool sent_known = false;
+    std::uint32_t messages = 0;  // that ended, as their number
+    bool exact = false;          // `base` fits
+    bool whole = true;           // no gap so far
+    std::uint32_t base = 0;      // what the MSN was before message 1
+    struct Ending {
+        dissect::Psn last;
+        std::uint32_t number = 0;
+    };
+    std::array<Ending, kEndings> endings{};
+
+    dissect::Psn acknowledged;  // the highest that was
+    bool acknowledged_known = false;
+    bool asked_again = false;  // a request was repeated since: older answers may come
+    Moment acknowledgment;
+    std::optional<Moment> ghost;  // acknowledged what was not sent yet
+    dissect::Psn ghost_psn;
+
+    bool ever_asked = false;  // AckReq, READ or ATOMIC
+    bool unasked = false;     // the last message did not ask, nor anything after it
+    dissect::Psn unasked_psn;
+    Moment unasked_end;
+
+    std::uint32_t mtu = 0;  // payload of its FIRSTs and MIDDLEs
+    std::uint32_t longest = 0;
+    dissect::FrameIndex longest_frame{};
+    std::uint16_t request_port = 0;
+    std::uint16_t answer_port = 0;
+
+    std::array<std::uint64_t, 2> good_kinds{};  // a bit an operation and residue of the length: its ICRC was right
+    std::array<dissect::FrameIndex, 2> bad_frames{};
+    std::uint32_t bad = 0;
+    std::vector<std::uint8_t> bad_kinds;  // how often each was wrong, up to 255; empty: never
+
+    std::uint64_t plain_acks = 0;
+    std::uint64_t unlimited = 0;  // of them: with the code for unlimited credits
+    dissect::FrameIndex unlimited_frame{};
+    std::uint64_t data = 0;
+    std::uint64_t not_capable = 0;  // of it: without ECN
+    dissect::FrameIndex not_capable_frame{};
+    std::optional<Moment> nak;
+    std::optional<Moment> cnp;
+    std::optional<Moment> mark;  // the last data with CE that it sent
+    std::uint32_t cnps_with_nak = 0;
+
+    struct OpenRead {
+        dissect::Psn first;
+        dissect::Psn last;
+        std::optional<Moment> passed;
+    };
+    std::vector<OpenRead> reads;  // in the order of their PSNs
+    struct Sent {
+        dissect::Psn psn;
+        std::uint32_t digest = 0;
+        std::uint32_t access = 0;
+        std::uint16_t length = 0;
+        std::uint8_t opcode = 0;
+        bool used = false;
+    };
+    std::vector<Sent> sent;  // by PSN; empty: not remembered
+};
+
+class ConversationWatch {
+public:
+    // A packet of the connection, in the order of the capture. `remember`: there is room for its requests.
+    void observe(const Observation& packet, const PacketFacts& facts, const PacketStory& story, bool& remember, Tallies& tallies);
+
+    [[nodiscard]] const HalfWatch& half(End end) const { return halves_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] bool older() const { return older_; }  // than the capture
+
+private:
+    struct Failure {
+        Moment nak;
+        End responder{};
+        bool told = false;
+    };
+    [[nodiscard]] HalfWatch& half(End end) { return halves_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] std::uint32_t span_of_read(const HalfWatch& requester, std::uint32_t length) const;
+    void take_failed(const Observation& packet, const PacketStory& story, Tallies& tallies);
+    void take_request(const Observation& packet, const PacketFacts& facts, const PacketStory& story, bool& remember, Tallies& tallies);
+    void take_answer(const Observation& packet, const PacketStory& story, Tallies& tallies);
+    void take_acknowledgment(HalfWatch& requester, const Observation& packet, Tallies& tallies);
+    void take_credits(HalfWatch& responder, const Observation& packet);
+    void take_count(HalfWatch& requester, const Observation& packet, Tallies& tallies);
+    void take_order(HalfWatch& requester, const Observation& packet, Tallies& tallies);
+    void take_notification(const Observation& packet, End from, Tallies& tallies);
+    void take_nak(End from, const Observation& packet, Tallies& tallies);
+
+    std::array<HalfWatch, 2> halves_;
+    std::optional<Failure> failure_;
+    dissect::Service service_{};
+    bool begun_ = false;
+    bool older_ = false;
+};
+
+// Operation and residue of the length: of packets alike in these the ICRC is computed alike.
+inline constexpr std::size_t kPacketKinds = 128;
+[[nodiscard]] std::size_t kind_of(dissect::Opcode opcode, std::uint32_t payload_length);
+
+}  // namespace qps::transport::conformance

@@ -1,0 +1,48 @@
+// PassiveSuite: all checks that a capture alone can decide, in one walk beside the Analysis.
+//
+// Facts of single packets are made by any worker; observe() is called in the order of the capture with what the Analysis said of the
+// packet; finish() judges with the whole Timeline. Nothing is allocated and no text is made per packet.
+//
+// What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp); connections are
+// as many as the Analysis keeps.
+#pragma once
+
+#include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/checks/passive/management_watch.hpp>
+#include <transport-replay/checks/profile.hpp>
+
+#include <vector>
+
+namespace qps::transport::conformance {
+
+class PassiveSuite {
+public:
+    PassiveSuite() : traits_(kTraitSets) {}
+
+    // The next packet of the capture.
+    void observe(const Observation& packet, const PacketFacts& facts, const PacketStory& story);
+    // A message to which nothing more can happen (AnalysisSettings::message).
+    void message(ConnectionId connection, End requester, const Message& message);
+    // Asks for what observe() will touch of that connection.
+    void prefetch(ConnectionId connection) const {
+        const std::size_t index = std::to_underlying(connection) - 1;
+        if (index < watches_.size()) __builtin_prefetch(&watches_[index]);
+    }
+
+    // A result for each check of the catalogue that a capture can decide, in its order. Call it once.
+    [[nodiscard]] std::vector<CheckResult> finish(const Timeline& timeline, const Profile& profile = {});
+
+private:
+    void count_packets();
+
+    Tallies tallies_;
+    std::vector<std::uint64_t> traits_;  // packets, by what they are
+    Watches watches_;
+    ManagementWatch management_;
+    std::size_t remembered_ = 0;
+};
+
+// The checks that it decides.
+[[nodiscard]] bool is_decided_passively(const CheckRow& check);
+
+}  // namespace qps::transport::conformance

@@ -1,0 +1,137 @@
+// Reports as JSON and as JUnit XML.
+#include <transport-replay/checks/report/counts.hpp>
+#include <transport-replay/checks/report/written.hpp>
+#include <transport-replay/report/document.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::transport::conformance {
+
+namespace {
+
+void write_counts(Document& document, const VerdictCounts& counts) {
+    document.open("counts");
+    for (std::size_t i = 0; i < kVerdictNames.size(); ++i) document.add(kVerdictNames[i], counts.of[i]);
+    document.close();
+}
+
+void write_result(Document& document, const CheckResult& result) {
+    const CheckRow& check = *result.check;
+    document.open();
+    document.add("id", check.id);
+    document.add("family", kFamilies[std::to_underlying(check.family)].name);
+    document.add("severity", name(check.severity));
+    document.add("verdict", name(result.verdict));
+    document.add("reason", result.reason);
+    document.add("examined", result.examined);
+    document.add("failures", result.failures);
+    document.add_numbers("frames", result.evidence);
+    document.add("looks_at", check.stimulus);
+    document.add("expects", check.expected);
+    document.add("basis", check.basis);
+    document.add("known_from", words(check.marks));
+    document.add("from_memory", check.marks.only_memory());
+    if (result.took) document.add("took_ns", std::to_underlying(*result.took));
+    if (!result.detail.empty()) document.add("detail", result.detail);
+    document.close();
+}
+
+void write_comparison(Document& document, const Comparison& comparison) {
+    document.open("compared");
+    document.add("before", comparison.before);
+    document.add("same", comparison.same);
+    document.open_list("changes");
+    for (const Change& change : comparison.changes) {
+        document.open();
+        document.add("id", change.check->id);
+        document.add("before", change.before ? std::optional(name(*change.before)) : std::nullopt);
+        document.add("after", change.after ? std::optional(name(*change.after)) : std::nullopt);
+        document.add("reason", change.reason);
+        document.close();
+    }
+    document.close_list();
+    document.close();
+}
+
+std::string seconds(const CheckResult& result) {
+    constexpr double kSecond = 1e9;
+    return fmt::format("{:.6f}", result.took ? static_cast<double>(std::to_underlying(*result.took)) / kSecond : 0.0);
+}
+
+void append_case(std::string& out, const CheckResult& result) {
+    const CheckRow& check = *result.check;
+    out += fmt::format("    <testcase classname=\"qpscope.{}\" name=\"{} {}\" time=\"{}\"",
+                       kFamilies[std::to_underlying(check.family)].prefix, check.id, markup_text(check.stimulus), seconds(result));
+    if (result.verdict == Verdict::pass) {
+        out += "/>\n";
+        return;
+    }
+    out += ">\n";
+    if (result.verdict == Verdict::fail) {
+        std::string frames;
+        for (const dissect::FrameIndex frame : result.evidence) frames += fmt::format(" {}", std::to_underlying(frame));
+        out += fmt::format("      <failure type=\"{}\" message=\"{}\">{}{}{}</failure>\n", name(check.severity), markup_text(result.reason),
+                           markup_text(result.detail), frames.empty() ? "" : "frames", frames);
+    } else {
+        out += fmt::format("      <skipped message=\"{}: {}\"/>\n", name(result.verdict), markup_text(result.reason));
+    }
+    out += "    </testcase>\n";
+}
+
+}  // namespace
+
+std::string markup_text(std::string_view text) {
+    std::string out;
+    for (const char letter : text) {
+        switch (letter) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            case '\'': out += "&#39;"; break;
+            case '\n':
+            case '\t': out += letter; break;
+            default: out += letter >= ' ' && letter <= '~' ? letter : '?';
+        }
+    }
+    return out;
+}
+
+std::string json_text(const Report& report, const Comparison* comparison) {
+    std::string out;
+    Document document(OutputFormat::json, out);
+    document.open();
+    document.add("schema", kReportSchema);
+    document.add("subject", report.subject);
+    document.open("facts");
+    for (const ReportFact& fact : report.facts) document.add(fact.name, fact.value);
+    document.close();
+    write_counts(document, count(report));
+    document.open_list("checks");
+    for (const CheckResult& result : report.results) write_result(document, result);
+    document.close_list();
+    if (comparison != nullptr) write_comparison(document, *comparison);
+    document.close();
+    if (!out.ends_with('\n')) out += '\n';
+    return out;
+}
+
+std::string junit_text(const Report& report) {
+    const VerdictCounts all = count(report);
+    std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\">\n",
+                                  markup_text(report.subject), all.all(), all[Verdict::fail]);
+    for (std::size_t family = 0; family < kFamilies.size(); ++family) {
+        Report part;
+        for (const CheckResult& result : report.results)
+            if (std::to_underlying(result.check->family) == family) part.results.push_back(result);
+        if (part.results.empty()) continue;
+        const VerdictCounts counts = count(part);
+        out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n", kFamilies[family].name, counts.all(),
+                           counts[Verdict::fail], counts.all() - counts[Verdict::fail] - counts[Verdict::pass]);
+        for (const CheckResult& result : part.results) append_case(out, result);
+        out += "  </testsuite>\n";
+    }
+    return out + "</testsuites>\n";
+}
+
+}  // namespace qps::transport::conformance

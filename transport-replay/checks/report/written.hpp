@@ -1,0 +1,21 @@
+// A report for programs: JSON, JUnit XML, and HTML that stands alone.
+//
+// What an attacker could feed: names of files, reasons, details of peers. All of it is escaped; what is no text is replaced.
+#pragma once
+
+#include <transport-replay/checks/report/comparison.hpp>
+
+#include <string>
+
+namespace qps::transport::conformance {
+
+inline constexpr int kReportSchema = 1;  // of the JSON; raised when a name goes or changes its meaning
+
+[[nodiscard]] std::string json_text(const Report& report, const Comparison* comparison = nullptr);
+[[nodiscard]] std::string junit_text(const Report& report);
+[[nodiscard]] std::string html_text(const Report& report, const Comparison* comparison = nullptr);
+
+// Text between tags, or in quotes, of XML and HTML.
+[[nodiscard]] std::string markup_text(std::string_view text);
+
+}  // namespace qps::transport::conformance

@@ -1,0 +1,181 @@
+#include <transport-replay/findings/findings.hpp>
+#include <transport-replay/findings/draw.hpp>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace qps::transport {
+
+namespace {
+
+constexpr auto kError = Severity::error, kWarning = Severity::warning, kNote = Severity::note;
+
+// One row a finding: id, severity, what it rests on, what it means, who draws it. Clauses are those of volume 1 of the
+// InfiniBand specification, A17 its annex of RoCEv2; 10.9.3 and 15.2.5.17 are from memory.
+constexpr std::array kFindings{
+    FindingRow{"transport-retries-exceeded", kError, "IBA 9.7.6.1.3, C9-142", "A requester sent again until its retries were used up",
+               draw::retries_exceeded},
+    FindingRow{"rnr-retries-exceeded", kError, "IBA 9.7.5.2.8", "A requester gave up because the responder had no receive posted",
+               draw::rnr_retries_exceeded},
+    FindingRow{"go-back-n-loss", kWarning, "IBA 9.7.5.1.2", "Packets were lost, and the responder asked for them", draw::go_back_n},
+    FindingRow{"rnr-stall", kWarning, "IBA 9.7.5.2.8", "A requester waited for receives of the responder", draw::rnr_stall},
+    FindingRow{"rnr-wait-too-short", kNote, "IBA 9.7.5.2.8, C9-130", "A requester did not wait as long as an RNR NAK asked for",
+               draw::rnr_wait_too_short},
+    FindingRow{"ack-timeout", kWarning, "IBA 9.7.6.1.3", "A requester sent again because nobody answered in time", draw::ack_timeout},
+    FindingRow{"spurious-retransmission", kWarning, "IBA 9.7.6.1.3", "A requester sent again too early: nothing was lost",
+               draw::spurious_retransmission},
+    FindingRow{"read-response-lost", kWarning, "IBA 9.7.5.1", "Data of READs or ATOMICs had to be asked for again",
+               draw::read_response_lost},
+
+    FindingRow{"out-of-order-delivery", kWarning, "IBA 9.7.3", "Packets came in another order than they were sent", draw::out_of_order},
+    FindingRow{"duplicated-by-network", kWarning, "IBA C9-105", "Something between the ends doubled packets", draw::duplicated},
+    FindingRow{"icrc-wrong", kWarning, "IBA A17.3.3", "The invariant CRC of packets is wrong", draw::icrc_wrong},
+
+    FindingRow{"remote-access-error", kError, "IBA 9.7.5.2.1, C9-220", "A region, its range or its rights did not allow a request",
+               draw::remote_access_error},
+    FindingRow{"remote-invalid-request", kError, "IBA 9.7.5.2.1, C9-220", "A request was one that the responder cannot carry out",
+               draw::remote_invalid_request},
+    FindingRow{"remote-operational-error", kError, "IBA 9.7.5.2.1, C9-220", "The responder failed while it carried out a request",
+               draw::remote_operational_error},
+    FindingRow{"unknown-nak", kError, "IBA 9.7.5.2.1", "A request was refused with a code that does not exist", draw::unknown_nak},
+    FindingRow{"read-depth-exceeded", kError, "IBA 9.7.4.1", "More READs and ATOMICs were outstanding than agreed",
+               draw::read_depth_exceeded},
+    FindingRow{"read-depth-limited", kNote, "IBA 9.7.4.1", "READs waited for the depth of the queue pair, again and again",
+               draw::read_depth_limited},
+    FindingRow{"requests-unanswered", kNote, "IBA 9.7.2", "Requests had no answer, and nobody sent them again", draw::requests_unanswered},
+
+    FindingRow{"roce-version-mismatch", kError, "IBA A16, A17", "One host sends RoCEv1 and its peer RoCEv2", draw::roce_version_mismatch},
+    FindingRow{"link-local-gid", kNote, "RFC 4291 2.5.6", "Connections use GIDs that no router forwards", draw::link_local_gid},
+    FindingRow{"path-mtu-differs", kWarning, "IBA 9.7.4.1.6, C9-92", "The two ends of a connection use different path MTUs",
+               draw::path_mtu_differs},
+    FindingRow{"path-mtu-small", kNote, "IBA 9.7.4.1.6", "Bulk traffic in small packets on a network of large ones", draw::path_mtu_small},
+    FindingRow{"pkey-mismatch", kError, "IBA 10.9.3", "The ends of a connection are not of one partition", draw::pkey_mismatch},
+
+    FindingRow{"dscp-differs", kWarning, "RFC 2474", "The two directions of a connection ride in different classes", draw::dscp_differs},
+    FindingRow{"dscp-changes", kNote, "RFC 2474", "One direction of a connection rides in several classes", draw::dscp_changes},
+    FindingRow{"dscp-differs-between-connections", kNote, "RFC 2474", "Connections of the same hosts ride in different classes",
+               draw::dscp_differs_between_connections},
+    FindingRow{"udp-port-entropy", kWarning, "IBA A17", "UDP source ports do not spread connections over equal paths",
+               draw::udp_port_entropy},
+
+    FindingRow{"pfc-storm", kError, "IEEE 802.1Q 36", "A link was paused so long that nothing moved", draw::pfc_storm},
+    FindingRow{"pfc-pause", kNote, "IEEE 802.1Q 36", "A link was paused", draw::pfc_pause},
+    FindingRow{"ecn-congestion", kNote, "IBA A17.9.3", "Packets were marked for congestion", draw::ecn_congestion},
+    FindingRow{"ecn-not-answered", kWarning, "IBA A17.9.3", "Marked packets brought no CNP", draw::ecn_not_answered},
+    FindingRow{"cnp-without-mark", kNote, "IBA A17.9.3", "CNPs whose cause is not in the capture", draw::cnp_without_mark},
+    FindingRow{"cnp-without-effect", kNote, "IBA A17.9.3", "A sender kept its rate after CNPs", draw::cnp_without_effect},
+    FindingRow{"incast", kNote, kObserved, "Many hosts sent to one at the same time", draw::incast},
+
+    FindingRow{"collective-straggler", kWarning, kObserved, "All ranks of a collective wait for the same one, step after step",
+               draw::collective_straggler},
+    FindingRow{"collective-incast", kNote, kObserved, "Many ranks of a collective send to one at once, step after step",
+               draw::collective_incast},
+
+    FindingRow{"cm-rejected", kError, "IBA 12.6.7", "A connection was refused", draw::cm_rejected},
+    FindingRow{"cm-no-answer", kError, "IBA 12.9.8", "A connection request had no answer", draw::cm_no_answer},
+    FindingRow{"cm-half-open", kWarning, "IBA 12.9.7", "A connection was accepted but never confirmed", draw::cm_half_open},
+    FindingRow{"cm-refused-message", kWarning, "IBA 12.9.7", "A CM message that cannot come in that state", draw::cm_refused_message},
+    FindingRow{"cm-retries", kNote, "IBA 12.9.8", "CM messages were sent more than once", draw::cm_retries},
+    FindingRow{"cm-unresolved", kError, "IBA 12.11.2", "A datagram service was not resolved", draw::cm_unresolved},
+    FindingRow{"cm-disconnect-unanswered", kNote, "IBA 12.9.7", "A disconnect request had no answer", draw::cm_disconnect_unanswered},
+    FindingRow{"multicast-join-failed", kWarning, "IBA 15.2.5.17", "A join of a multicast group was refused", draw::multicast_join_failed},
+
+    FindingRow{"protocol-refused", kError, kObserved, "A connection was refused in the words of an upper protocol", draw::protocol_refused},
+    FindingRow{"login-failed", kError, kObserved, "A session of an upper protocol did not come about", draw::login_failed},
+    FindingRow{"session-terminated", kError, kObserved, "A session of an upper protocol was ended because of an error",
+               draw::session_terminated},
+    FindingRow{"protocol-error", kWarning, kObserved, "One side told the other of an error of their protocol", draw::protocol_error},
+    FindingRow{"operation-failed", kWarning, kObserved, "Operations of an upper protocol failed", draw::operation_failed},
+    FindingRow{"operation-unanswered", kWarning, kObserved, "Operations of an upper protocol were never answered",
+               draw::operation_unanswered},
+    FindingRow{"operation-slow", kWarning, kObserved, "Few operations took very much longer than most of their kind", draw::operation_slow},
+    FindingRow{"keep-alive-late", kWarning, kObserved, "A keep-alive of an upper protocol did not come in time", draw::keep_alive_late},
+    FindingRow{"credits-used-up", kNote, kObserved, "Requests waited for credits of their protocol", draw::credits_used_up},
+    FindingRow{"credits-of-one", kNote, kObserved, "One side granted but one credit at a time", draw::credits_of_one},
+    FindingRow{"serialised-io", kNote, kObserved, "An application keeps one operation in flight", draw::serialised_io},
+    FindingRow{"port-errors-counted", kWarning, "IBA 16.1.3.5", "Counters of errors of a port moved", draw::port_errors_counted},
+    FindingRow{"trap-reported", kNote, "IBA 13.4.8, 14.2.5.1", "A port or a manager reported an event", draw::trap_reported},
+    FindingRow{"management-unanswered", kWarning, "IBA 13.4.6", "A request of management was repeated and not answered",
+               draw::management_unanswered},
+    FindingRow{"sa-query-failed", kWarning, "IBA 15.2.5", "Subnet administration refused a query", draw::sa_query_failed},
+    FindingRow{"iwarp-terminated", kError, "RFC 5040 4.8", "An iWARP connection was ended because of an error", draw::iwarp_terminated},
+    FindingRow{"iwarp-refused", kError, "RFC 5044 7.1", "The passive side refused an iWARP connection", draw::iwarp_refused},
+    FindingRow{"iwarp-crc-wrong", kWarning, "RFC 5044 4.4", "The CRC of iWARP's FPDUs is wrong", draw::iwarp_crc_wrong},
+    FindingRow{"iwarp-sent-again", kWarning, "RFC 5681 3.2", "TCP had to send segments of iWARP again", draw::iwarp_sent_again},
+    FindingRow{"iwarp-stream-holes", kNote, kObserved, "The capture lacks bytes of an iWARP stream", draw::iwarp_stream_holes},
+
+    FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
+               draw::capture_lost_packets},
+    FindingRow{"gaps-unexplained", kNote, "IBA 9.7.3", "Packets are missing, and nothing tells who lost them", draw::gaps_unexplained},
+    FindingRow{"capture-duplicates", kNote, kObserved, "The capture holds packets more than once", draw::capture_duplicates},
+    FindingRow{"capture-cut", kNote, kObserved, "The capture kept only the beginning of packets", draw::capture_cut},
+    FindingRow{"one-way-capture", kNote, "IBA o9-30", "The capture holds one direction only", draw::one_way_capture},
+    FindingRow{"pairing-uncertain", kNote, "IBA 9.7.3", "Ways of traffic that could not surely be joined", draw::pairing_uncertain},
+    FindingRow{"clock-backwards", kNote, kObserved, "Timestamps go back", draw::clock_backwards},
+    FindingRow{"clock-coarse", kNote, kObserved, "Timestamps are too coarse for latencies", draw::clock_coarse},
+    FindingRow{"malformed-packets", kWarning, "IBA 9.2", "Headers that break the rules of their format", draw::malformed_packets},
+    FindingRow{"analysis-bounded", kNote, kObserved, "The capture is larger than the bounds of the analysis", draw::analysis_bounded},
+};
+
+struct Drawn {
+    std::size_t row;
+    Finding finding;
+};
+
+// The total order in which findings are reported: no two drafts are equal in it unless they are the same text.
+bool worse(const Drawn& one, const Drawn& other) {
+    const auto rank = [](const Drawn& drawn) {
+        const Finding& finding = drawn.finding;
+        const dissect::FrameIndex first = finding.packets.empty() ? dissect::FrameIndex{UINT64_MAX} : finding.packets.front();
+        return std::tuple{~std::to_underlying(finding.severity) & 0xff,
+                          ~finding.count,
+                          first,
+                          drawn.row,
+                          finding.connection,
+                          std::string_view(finding.summary)};
+    };
+    return rank(one) < rank(other);
+}
+
+// In order, each once, without those that were not captured.
+void tidy(std::vector<dissect::FrameIndex>& packets) {
+    std::erase(packets, dissect::FrameIndex{});
+    std::ranges::sort(packets);
+    const auto repeated = std::ranges::unique(packets);
+    packets.erase(repeated.begin(), repeated.end());
+    if (packets.size() > kMaxEvidence) packets.resize(kMaxEvidence);
+}
+
+// Keeps the worst kMaxFindings in their order; how many went.
+std::uint64_t keep_worst(std::vector<Drawn>& drawn) {
+    std::ranges::sort(drawn, worse);
+    if (drawn.size() <= kMaxFindings) return 0;
+    const std::uint64_t gone = drawn.size() - kMaxFindings;
+    drawn.erase(drawn.begin() + kMaxFindings, drawn.end());
+    return gone;
+}
+
+}  // namespace
+
+std::span<const FindingRow> finding_rows() { return kFindings; }
+
+void draw_findings(Timeline& timeline) {
+    std::vector<Drawn> drawn;
+    std::uint64_t left_out = 0;
+    for (std::size_t row = 0; row < kFindings.size(); ++row)
+        kFindings[row].draw(timeline, [&](FindingDraft&& draft) {
+            tidy(draft.packets);
+            drawn.push_back(
+                {row,
+                 {kFindings[row].id, draft.severity.value_or(kFindings[row].severity), draft.party, draft.connection,
+                  std::move(draft.packets), draft.count, std::move(draft.summary), std::move(draft.advice), kFindings[row].clause}});
+            if (drawn.size() == 2 * kMaxFindings) left_out += keep_worst(drawn);
+        });
+    left_out += keep_worst(drawn);
+    timeline.findings.clear();
+    for (Drawn& one : drawn) timeline.findings.push_back(std::move(one.finding));
+    timeline.left_out.findings = left_out;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,235 @@
+// Operations of upper protocols that failed, were never answered, took long, or went one at a time.
+//
+// What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which is bounded.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/ulp_words.hpp>
+#include <transport-replay/findings/words.hpp>
+#include <transport-replay/model/instant.hpp>
+#include <transport-replay/report/operations.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+using namespace words;
+using dissect::Duration;
+using dissect::Instant;
+
+namespace {
+
+constexpr Duration kLongestWait{1'000'000'000};  // an answer that has not come by then is worth a word
+constexpr Duration kSlowAtLeast{1'000'000};   // outliers below are nobody's trouble
+constexpr int kOutlier = 10;                  // times the median
+constexpr std::uint64_t kEnoughForMedian = 16;
+constexpr std::uint64_t kEnoughForSerial = 100;
+
+std::string quoted_operation(UlpProtocol protocol, OperationCode code) { return operation_name(protocol, code); }
+
+// The status that many operations of a connection had, in words.
+std::string status_of(const OperationFailures& failures) {
+    UlpOperation operation;
+    operation.protocol = failures.protocol;
+    operation.code = failures.code;
+    operation.status = failures.status;
+    operation.outcome = OperationOutcome::failed;
+    return clean(status_text(operation));
+}
+
+// What the requester's own trouble was during an operation.
+struct Meanwhile {
+    std::uint64_t recoveries = 0;
+    std::uint64_t pauses = 0;
+};
+
+Meanwhile meanwhile(const Timeline& timeline, const UlpOperation& operation) {
+    Meanwhile found;
+    const auto overlaps = [&](Instant from, Instant to) { return from <= operation.answered && to >= operation.asked; };
+    for (const Recovery& story : timeline.recoveries)
+        if (story.connection == operation.connection && overlaps(story.began, story.ended)) ++found.recoveries;
+    for (const PausePeriod& period : timeline.congestion.periods)
+        if (overlaps(period.start, period.end)) ++found.pauses;
+    return found;
+}
+
+struct Blame {
+    Party party{};
+    std::string words;   // behind the figures
+    std::string advice;  // a sentence
+};
+
+// Which part of the slow operations took the time, and what happened on the wire meanwhile.
+Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>& slow, const Sides& sides) {
+    Duration until{}, data{}, after{}, whole{};
+    Meanwhile all;
+    for (const UlpOperation* operation : slow) {
+        whole = sum(whole, elapsed(operation->asked, operation->answered));
+        const Meanwhile found = meanwhile(timeline, *operation);
+        all.recoveries += found.recoveries;
+        all.pauses += found.pauses;
+        if (const auto parts = parts_of(*operation)) {
+            until = sum(until, parts->until_data);
+            data = sum(data, parts->data);
+            after = sum(after, parts->to_answer);
+        }
+    }
+    const auto percent = [&](Duration part) {
+        return share(static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(part), 0)),
+                     static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(whole), 1)));
+    };
+    if (all.recoveries != 0)
+        return {Party::fabric, fmt::format(", while {} on that connection sent packets again", counted(all.recoveries, "recovery story")),
+                "Mend the losses first: the findings of that connection say who lost packets."};
+    if (all.pauses != 0)
+        return {Party::congestion, fmt::format(", while the link was paused {}", times(all.pauses)),
+                "Find out who pauses the link: `qpscope timeline` shows when."};
+    if (data > until && data > after)
+        return {Party::undecided, fmt::format(", and {} of that went by while data was on its way", percent(data)),
+                fmt::format("Look at the path between {} and {} and at how fast the one that READs or WRITEs goes on.", sides.active,
+                            sides.passive)};
+    if (until > Duration{} || after > Duration{}) {
+        const bool before = until >= after;
+        return {
+            Party::responder,
+            fmt::format(", and {} of that {} worked {}", percent(before ? until : after), sides.passive,
+                        before ? "before it moved data" : "after the data was there"),
+            fmt::format("Look at the storage and the processors behind {}, for the network carried the data in a small part of the time.",
+                        sides.passive)};
+    }
+    return {Party::responder, fmt::format(", in which {} moved no data", sides.passive),
+            fmt::format("Look at the storage and the processors behind {}, for nothing was sent again meanwhile.", sides.passive)};
+}
+
+Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation) {
+    UlpConversation asked;
+    asked.connection = operation.connection;
+    asked.active = operation.requester;
+    return sides_of(timeline, asked);
+}
+
+// An event of that connection has the packet already: what it says is the same story in better words.
+bool is_told(const Timeline& timeline, ConnectionId connection, dissect::FrameIndex frame) {
+    return std::ranges::any_of(timeline.ulp.events, [&](const UlpEvent& event) {
+        return event.connection == connection && event.frame == frame && event.kind == UlpEventKind::login_failed;
+    });
+}
+
+}  // namespace
+
+void operation_failed(const Timeline& timeline, const Emit& emit) {
+    for (const OperationFailures& failures : timeline.ulp.failures) {
+        const UlpConversation* conversation = timeline.ulp.find(failures.connection);
+        if (conversation == nullptr) continue;
+        if (!failures.frames.empty() && is_told(timeline, failures.connection, failures.frames.front())) continue;
+        const Sides sides = sides_of(timeline, *conversation);
+        const std::string name = quoted_operation(failures.protocol, failures.code);
+        emit({.party = Party::application,
+              .connection = failures.connection,
+              .packets = failures.frames,
+              .count = failures.count,
+              .summary = fmt::format("{} answered {} of {} ({}) {} with {}.", sides.passive, clean(name), sides.active,
+                                     protocol_name(failures.protocol), times(failures.count), status_of(failures)),
+              .advice = fmt::format("Look on {} for what it says of that time, and whether {} may ask for it: `qpscope operations --list "
+                                    "--failed` has each.",
+                                    sides.passive, sides.active)});
+    }
+}
+
+void operation_unanswered(const Timeline& timeline, const Emit& emit) {
+    if (!timeline.last) return;
+    struct Waiting {
+        const UlpOperation* first = nullptr;
+        std::uint64_t count = 0;
+        std::vector<dissect::FrameIndex> frames;
+    };
+    std::map<std::tuple<ConnectionId, UlpProtocol, OperationCode>, Waiting> found;
+    for (const UlpOperation& operation : timeline.ulp.unanswered) {
+        const UlpConversation* conversation = timeline.ulp.find(operation.connection);
+        const Connection* connection = timeline.find(operation.connection);
+        if (conversation == nullptr || connection == nullptr) continue;
+        if (is_told(timeline, operation.connection, operation.asked_frame)) continue;
+        const bool forgotten = operation.outcome == OperationOutcome::unanswered;
+        // What waits by its nature, for an event say, is not late: others were answered meanwhile, and none of its kind ever was.
+        const auto same = [&](const OperationSum& sum) { return sum.protocol == operation.protocol && sum.code == operation.code; };
+        const auto sum = std::ranges::find_if(timeline.ulp.sums, same);
+        const bool waits = (sum == timeline.ulp.sums.end() || sum->latency.count == 0) && conversation->last_answered > operation.asked;
+        if (!forgotten && (waits || connection->released || elapsed(operation.asked, *timeline.last) < kLongestWait)) continue;
+        Waiting& waiting = found[{operation.connection, operation.protocol, operation.code}];
+        if (waiting.first == nullptr) waiting.first = &operation;
+        ++waiting.count;
+        if (waiting.frames.size() < kMaxEvidence) waiting.frames.push_back(operation.asked_frame);
+    }
+    for (const auto& [key, waiting] : found) {
+        const Sides sides = sides_of_requester(timeline, *waiting.first);
+        emit({.party = Party::responder,
+              .connection = waiting.first->connection,
+              .packets = waiting.frames,
+              .count = waiting.count,
+              .summary = fmt::format("{} never answered {} of {} ({}), asked {}, the first {} before the capture ended.", sides.passive,
+                                     clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
+                                     protocol_name(waiting.first->protocol), times(waiting.count),
+                                     duration_text(elapsed(waiting.first->asked, *timeline.last))),
+              .advice = fmt::format("Look on {} for requests that hang, and on {} for their timeout: the tap may also have missed answers.",
+                                    sides.passive, sides.active)});
+    }
+}
+
+void operation_slow(const Timeline& timeline, const Emit& emit) {
+    for (const OperationSum& sum : timeline.ulp.sums) {
+        if (sum.histogram.count() < kEnoughForMedian) continue;
+        const Duration median = percentile_of(sum, 50);
+        const Duration limit{std::max(std::to_underlying(kSlowAtLeast), kOutlier * std::to_underlying(median))};
+        std::vector<const UlpOperation*> slow;
+        FindingDraft draft;
+        for (const UlpOperation& operation : sum.slowest) {  // the worst first
+            if (elapsed(operation.asked, operation.answered) < limit) break;
+            slow.push_back(&operation);
+            draft.packets.insert(draft.packets.end(), {operation.asked_frame, operation.answered_frame});
+        }
+        if (slow.empty()) continue;
+        const Sides sides = sides_of_requester(timeline, *slow.front());
+        const bool one_connection =
+            std::ranges::all_of(slow, [&](const UlpOperation* one) { return one->connection == slow.front()->connection; });
+        const Blame blame = blame_for(timeline, slow, sides);
+        draft.party = blame.party;
+        if (one_connection) draft.connection = slow.front()->connection;
+        draft.count = slow.size();
+        draft.summary =
+            fmt::format("{} of {} took {} where the median is {} and p99 {}{}.",
+                        slow.size() == kSlowestKept ? fmt::format("At least {}", slow.size()) : grouped(slow.size()),
+                        counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))),
+                        slow.size() == 1 ? duration_text(sum.latency.most) : fmt::format("up to {}", duration_text(sum.latency.most)),
+                        duration_text(median), duration_text(percentile_of(sum, 99)), blame.words);
+        draft.advice = blame.advice;
+        emit(std::move(draft));
+    }
+}
+
+void serialised_io(const Timeline& timeline, const Emit& emit) {
+    for (const UlpConversation& conversation : timeline.ulp.conversations) {
+        if (conversation.operations < kEnoughForSerial || conversation.most_outstanding != 1) continue;
+        const auto whole = std::to_underlying(elapsed(conversation.first_asked, conversation.last_answered));
+        const auto busy = std::to_underlying(conversation.latency.sum);
+        if (whole <= 0 || busy < whole / 2) continue;
+        const Sides sides = sides_of(timeline, conversation);
+        const Connection* connection = timeline.find(conversation.connection);
+        emit(
+            {.party = Party::application,
+             .connection = conversation.connection,
+             .packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : std::vector{connection->first_frame()},
+             .count = conversation.operations,
+             .summary = fmt::format("{} asked {} for {} one after the other and never had two outstanding: at {} each it waited {} of the "
+                                    "time.",
+                                    sides.active, sides.passive,
+                                    counted(conversation.operations, fmt::format("{} operation", protocol_name(conversation.protocol))),
+                                    duration_text(conversation.latency.mean()),
+                                    share(static_cast<std::uint64_t>(busy), static_cast<std::uint64_t>(whole))),
+             .advice = fmt::format("Let the application on {} keep more operations in flight (queue depth, asynchronous I/O, more threads) "
+                                   "if it is too slow.",
+                                   sides.active)});
+    }
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,83 @@
+#include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/instant.hpp>
+#include <transport-replay/model/recovery.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+void DurationSummary::add(Duration value) {
+    least = count == 0 ? value : std::min(least, value);
+    most = count == 0 ? value : std::max(most, value);
+    sum = transport::sum(sum, value);
+    ++count;
+}
+
+Duration DurationSummary::mean() const {
+    return count == 0 ? Duration{} : Duration{std::to_underlying(sum) / static_cast<std::int64_t>(count)};
+}
+
+RecoverySum& Way::recovery(RecoveryKind kind) {
+    if (recoveries.empty()) recoveries.resize(kRecoveryKindNames.size());
+    return recoveries[static_cast<std::size_t>(kind)];
+}
+
+const RecoverySum& Way::recovery(RecoveryKind kind) const {
+    static constexpr RecoverySum kNone;
+    return recoveries.empty() ? kNone : recoveries[static_cast<std::size_t>(kind)];
+}
+
+void Way::note(Oddity oddity, FrameIndex frame) {
+    if (std::ranges::count(odd, oddity, &Odd::oddity) < static_cast<std::ptrdiff_t>(kMostOdd)) odd.push_back({oddity, frame});
+}
+
+std::vector<FrameIndex> Way::frames(Oddity oddity) const {
+    std::vector<FrameIndex> found;
+    for (const Odd& one : odd)
+        if (one.oddity == oddity) found.push_back(one.frame);
+    return found;
+}
+
+std::uint64_t Way::all_messages() const { return std::accumulate(messages.begin(), messages.end(), std::uint64_t{0}); }
+
+Instant Connection::first_time() const {
+    if (ways[0].packets == 0) return ways[1].first_time;
+    return ways[1].packets == 0 ? ways[0].first_time : std::min(ways[0].first_time, ways[1].first_time);
+}
+
+Instant Connection::last_time() const {
+    if (ways[0].packets == 0) return ways[1].last_time;
+    return ways[1].packets == 0 ? ways[0].last_time : std::max(ways[0].last_time, ways[1].last_time);
+}
+
+FrameIndex Connection::first_frame() const {
+    if (ways[0].packets == 0) return ways[1].first_frame;
+    return ways[1].packets == 0 ? ways[0].first_frame : std::min(ways[0].first_frame, ways[1].first_frame);
+}
+
+std::string text(const Endpoint& end) {
+    return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?"));
+}
+
+Duration Recovery::lost_time() const { return ended == Instant{} ? Duration{} : elapsed(began, ended); }
+
+std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
+    constexpr std::int64_t kUnit = 4096;  // ns
+    constexpr std::uint8_t kMost = 31;
+    const std::int64_t units = std::to_underlying(interval) / kUnit;
+    if (units < 2) return std::nullopt;
+    const auto most = static_cast<std::uint8_t>(std::min<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(units)) - 1UL, kMost));
+    return TimeoutExponents{static_cast<std::uint8_t>(most > 2 ? most - 2 : 1), most};
+}
+
+const Connection* Timeline::find(ConnectionId uid) const {
+    const auto found = std::ranges::lower_bound(connections, uid, {}, &Connection::uid);
+    return found == connections.end() || found->uid != uid ? nullptr : &*found;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,213 @@
+// Connection: the two ways between two queue pairs joined into one, with what each end sent and what became of it.
+//
+// A value that the tracker fills and everybody else reads. Counts are of what the capture holds: what it does not hold is
+// inferred only where a field says so.
+#pragma once
+
+#include <transport-replay/model/message.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qps::transport {
+
+enum class ConnectionId : std::uint32_t {};  // counts connections in the order of their first packet, from 1
+
+// How sure it is that the two ways belong together.
+enum class Confidence : std::uint8_t {
+    none,     // one way only, or undecided
+    likely,   // answers matched requests once or twice, or no other candidate is there
+    strong,   // three times and more
+    certain,  // the connection manager said so, or the packets name both ends
+};
+inline constexpr std::array<std::string_view, 4> kConfidenceNames{"none", "likely", "strong", "certain"};
+
+// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too.
+enum class JoinedBy : std::uint8_t { nothing, traffic, connection_manager, datagram };
+inline constexpr std::array<std::string_view, 4> kJoinedByNames{"nothing", "traffic", "cm", "datagram"};
+
+// The kinds of messages that reports count.
+enum class MessageKind : std::uint8_t { send, write, write_imm, read, atomic, flush, atomic_write };
+inline constexpr std::array<std::string_view, 7> kMessageKindNames{"send", "write", "write_imm", "read", "atomic", "flush", "atomic_write"};
+[[nodiscard]] constexpr MessageKind kind_of(const Message& message) {
+    switch (message.verb) {
+        case dissect::Verb::write: return message.immediate ? MessageKind::write_imm : MessageKind::write;
+        case dissect::Verb::read_request: return MessageKind::read;
+        case dissect::Verb::compare_swap:
+        case dissect::Verb::fetch_add: return MessageKind::atomic;
+        case dissect::Verb::flush: return MessageKind::flush;
+        case dissect::Verb::atomic_write: return MessageKind::atomic_write;
+        default: return MessageKind::send;
+    }
+}
+
+// Count, extremes and sum of durations.
+struct DurationSummary {
+    std::uint64_t count = 0;
+    dissect::Duration least{};
+    dissect::Duration most{};
+    dissect::Duration sum{};
+    void add(dissect::Duration value);
+    [[nodiscard]] dissect::Duration mean() const;  // 0 of nothing
+};
+
+// PSNs that were skipped when they were due, by what became of them. The parts add up to `skipped`.
+struct Gaps {
+    std::uint64_t skipped = 0;
+    std::uint64_t reordered = 0;  // came late, without anybody asking for them
+    std::uint64_t network = 0;    // the receiver missed them too: it asked for them, or they were sent again
+    std::uint64_t tap = 0;        // the receiver acknowledged them: only the capture lacks them
+    std::uint64_t undecided = 0;  // nothing tells
+    [[nodiscard]] bool operator==(const Gaps&) const = default;
+};
+
+// What makes a requester send again.
+enum class RecoveryKind : std::uint8_t {
+    sequence_nak,  // the responder missed a packet and said so: go-back-N (9.7.5.1.2)
+    rnr_nak,       // the responder had no receive posted (9.7.5.2.8)
+    timeout,       // nobody answered in time (9.7.6.1.3)
+    read_retry,    // a response was missing or overtaken: implied NAK, or a READ asked for again in part (9.7.5.1.x)
+};
+inline constexpr std::array<std::string_view, 4> kRecoveryKindNames{"sequence_nak", "rnr_nak", "timeout", "read_retry"};
+
+// All recoveries of one kind of one way.
+struct RecoverySum {
+    std::uint64_t stories = 0;       // how often recovery began
+    std::uint64_t triggers = 0;      // NAKs, or timeouts that ran out, repeated ones included
+    std::uint64_t resent = 0;        // packets sent again
+    std::uint64_t resent_bytes = 0;  // of them, on the wire
+    dissect::Duration lost{};        // time from the trigger (of a timeout: from the last sign of life) until new data went out
+    dissect::Duration waited{};      // of it: until the first packet was sent again
+    dissect::Duration most_lost{};
+};
+
+// Values that should be one: the first few, and how many packets had others.
+template <class T, std::size_t kMost = 4>
+struct FewValues {
+    struct Seen {
+        T value{};
+        std::uint32_t packets = 0;  // stays at its greatest value
+    };
+    std::array<Seen, kMost> seen{};
+    std::uint32_t count = 0;          // of those in use
+    std::uint32_t other_packets = 0;  // of values past kMost
+    void add(T value) {
+        for (std::size_t i = 0; i < count; ++i)
+            if (seen[i].value == value) {
+                if (seen[i].packets != UINT32_MAX) ++seen[i].packets;
+                return;
+            }
+        if (count < kMost) seen[count++] = {value, 1};
+        else if (other_packets != UINT32_MAX) ++other_packets;
+    }
+    [[nodiscard]] bool one() const { return count <= 1 && other_packets == 0; }
+};
+
+// What a packet can be that proves something of its way.
+enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap };  // gap: PSNs before it are missing
+
+// What one end sent, and what became of its requests.
+struct Way {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;  // on the wire
+    dissect::Instant first_time{};
+    dissect::Instant last_time{};
+    dissect::FrameIndex first_frame{};  // 0: nothing seen of this way
+    dissect::FrameIndex last_frame{};
+    std::uint64_t corrupt = 0;  // ICRC wrong: whoever received them dropped them
+    std::uint64_t congestion_experienced = 0;
+    std::uint64_t cnps = 0;  // that it sent, to slow the other end down
+
+    std::uint64_t requests = 0;             // packets
+    std::uint64_t retransmitted = 0;        // of those: PSN had been on the wire before
+    std::uint64_t duplicated = 0;           // of those: the network doubled a packet, the requester did not
+    std::uint64_t already_answered = 0;     // of those: the answer had been on the wire before
+    std::uint64_t partial_reads = 0;        // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
+    std::uint64_t retransmitted_bytes = 0;  // on the wire
+
+    std::uint64_t acks = 0;  // answers that this end gave to the other's requests
+    std::uint64_t sequence_naks = 0;
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t fatal_naks = 0;
+    std::uint64_t read_responses = 0;
+    std::uint64_t atomic_responses = 0;
+    std::uint64_t unmatched = 0;  // answers that no request waits for
+    std::uint64_t implied_naks = 0;
+
+    Gaps gaps;                            // in its request PSNs
+    Gaps response_gaps;                   // in the READ responses that it sent
+    std::vector<RecoverySum> recoveries;  // by kind; empty: none began
+    [[nodiscard]] RecoverySum& recovery(RecoveryKind kind);
+    [[nodiscard]] const RecoverySum& recovery(RecoveryKind kind) const;
+    std::uint64_t spurious = 0;  // timeouts after which it showed that nothing had been lost
+
+    std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones
+    [[nodiscard]] std::uint64_t messages_of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }
+    [[nodiscard]] std::uint64_t all_messages() const;
+    std::uint64_t message_bytes = 0;  // payload, each byte once
+    std::uint64_t completed = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t abandoned = 0;
+    std::uint64_t open = 0;
+    DurationSummary latency;          // first request packet to completion
+    std::uint32_t path_mtu = 0;       // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
+    std::uint32_t first_psn = 0;      // of its requests
+    std::uint32_t most_reads = 0;     // READs and ATOMICs outstanding at once
+    std::uint64_t reads_at_most = 0;  // how often it had that many
+
+    struct Odd {
+        Oddity oddity{};
+        dissect::FrameIndex frame{};
+    };
+    static constexpr std::size_t kMostOdd = 8;  // frames kept of each
+    std::vector<Odd> odd;                       // the first of each, in order; empty for most ways
+    void note(Oddity oddity, dissect::FrameIndex frame);
+    [[nodiscard]] std::vector<dissect::FrameIndex> frames(Oddity oddity) const;
+
+    FewValues<dissect::Pkey, 2> pkeys;
+    FewValues<std::uint8_t> dscps;
+    FewValues<std::uint8_t> pcps;  // kNoPcp: without a VLAN tag
+    FewValues<std::uint16_t> udp_ports;
+};
+
+struct Endpoint {
+    Address address;
+    std::optional<dissect::Qpn> qpn;  // nothing where no packet names it
+    bool is_port = false;             // iWARP: the number is a TCP port
+};
+
+struct Connection {
+    ConnectionId uid{};
+    dissect::Service service{};
+    std::array<Endpoint, 2> ends;  // a: the active side where CM tells, else who was seen first
+    std::array<Way, 2> ways;       // what end a sent, what end b sent
+    Confidence confidence = Confidence::none;
+    JoinedBy joined_by = JoinedBy::nothing;
+    std::uint32_t matches = 0;                 // answers that fitted requests
+    std::optional<std::uint32_t> cm_attempt;   // CmAttempt::uid
+    std::optional<std::uint32_t> cm_path_mtu;  // bytes
+    bool released = false;                     // taken down by CM, or its queue pair number used anew
+    bool failed = false;                       // a fatal NAK ended it
+
+    [[nodiscard]] const Endpoint& end(End which) const { return ends[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] const Way& way(End which) const { return ways[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] Way& way(End which) { return ways[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] bool reliable() const {
+        return service == dissect::Service::rc || service == dissect::Service::xrc || service == dissect::Service::rd;
+    }
+    [[nodiscard]] bool one_way() const { return ways[0].packets == 0 || ways[1].packets == 0; }
+    [[nodiscard]] std::uint64_t packets() const { return ways[0].packets + ways[1].packets; }
+    [[nodiscard]] std::uint64_t bytes() const { return ways[0].bytes + ways[1].bytes; }
+    [[nodiscard]] dissect::Instant first_time() const;
+    [[nodiscard]] dissect::Instant last_time() const;
+    [[nodiscard]] dissect::FrameIndex first_frame() const;
+};
+
+// "10.0.0.1:17", "lid 4:?"
+[[nodiscard]] std::string text(const Endpoint& end);
+
+}  // namespace qps::transport

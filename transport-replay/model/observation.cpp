@@ -1,0 +1,233 @@
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/internet.hpp>
+#include <dissect/ulp/fpdu.hpp>
+#include <transport-replay/model/observation.hpp>
+
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
+constexpr Field kVa = named(kRethFields, "infiniband.reth.va");
+constexpr Field kRkeyField = named(kRethFields, "infiniband.reth.r_key");
+constexpr Field kDmalen = named(kRethFields, "infiniband.reth.dmalen");
+constexpr Field kSwap = named(kAtomicethFields, "infiniband.atomiceth.swapdt");
+constexpr Field kCompare = named(kAtomicethFields, "infiniband.atomiceth.cmpdt");
+constexpr Field kSyndrome = named(kAethFields, "infiniband.aeth.syndrome");
+constexpr Field kMsn = named(kAethFields, "infiniband.aeth.msn");
+constexpr Field kSe = named(kBthFields, "infiniband.bth.se");
+constexpr Field kPkeyField = named(kBthFields, "infiniband.bth.p_key");
+constexpr Field kFecn = named(kBthFields, "infiniband.bth.fecn");
+constexpr Field kBecn = named(kBthFields, "infiniband.bth.becn");
+
+constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
+constexpr std::uint8_t kCongestionExperienced = 3;
+
+Address address_at(Bytes bytes, std::size_t offset, AddressSpace space) {
+    return {{read_be<std::uint64_t>(bytes, offset), read_be<std::uint64_t>(bytes, offset + 8)}, space};
+}
+
+// What the last packet left, but for the flow. Member by member: a block of zeros, which `observation = {}` is, costs more than all the
+// rest.
+void clear(Observation& observation) {
+    observation.flow_hash = observation.packet_hash = observation.hosts_hash = 0;
+    observation.psn = {};
+    observation.payload_length = observation.icrc_found = 0;
+    observation.ip_id = observation.udp_source_port = 0;
+    observation.pkey = {};
+    observation.kind = ObservationKind::other;
+    observation.fault = Fault::none;
+    observation.opcode = {};
+    observation.icrc = CrcStatus::not_applicable;
+    observation.encapsulation = Encapsulation::none;
+    observation.ack_request = observation.solicited = observation.congestion_experienced = observation.becn = observation.management =
+        false;
+    observation.dscp = observation.hops = 0;
+    observation.pcp = kNoPcp;
+    observation.payload = {};
+    observation.source_qp.reset();
+    observation.acknowledgment.reset();
+    observation.access.reset();
+    observation.immediate.reset();
+    observation.invalidate.reset();
+    observation.atomic.reset();
+    observation.atomic_result.reset();
+}
+
+void take_link(const Packet& packet, const Layer& layer, Observation& observation) {
+    switch (layer.kind) {
+        case LayerKind::vlan:
+            if (layer.fault == Fault::none) observation.pcp = static_cast<std::uint8_t>(read_bits(packet.bytes_of(layer), 0, 3));
+            break;
+        case LayerKind::udp: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
+        case LayerKind::mac_pause:
+        case LayerKind::mac_pfc:
+            observation.kind = layer.kind == LayerKind::mac_pause ? ObservationKind::pause : ObservationKind::pfc;
+            observation.payload = packet.bytes_of(layer);
+            break;
+        default: break;
+    }
+}
+
+void take_network(const Packet& packet, Observation& observation) {
+    const Layer& layer = packet.layer_storage[packet.network_layer];
+    const Bytes bytes = packet.bytes_of(layer);
+    FlowKey& flow = observation.flow;
+    flow.destination_qp = flow.source_qp = {};
+    switch (layer.kind) {
+        case LayerKind::ipv4: {
+            flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
+            flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
+            const auto service = read_be<std::uint8_t>(bytes, 1);
+            observation.dscp = service >> 2;
+            observation.congestion_experienced = (service & 3) == kCongestionExperienced;
+            observation.hops = read_be<std::uint8_t>(bytes, 8);
+            observation.ip_id = read_be<std::uint16_t>(bytes, 4);
+            break;
+        }
+        case LayerKind::ipv6:
+        case LayerKind::grh: {
+            const AddressSpace space = layer.kind == LayerKind::ipv6                    ? AddressSpace::roce_v2
+                                       : packet.encapsulation == Encapsulation::roce_v1 ? AddressSpace::roce_v1
+                                                                                        : AddressSpace::infiniband_gid;
+            flow.source = address_at(bytes, 8, space);
+            flow.destination = address_at(bytes, 24, space);
+            const auto traffic_class = static_cast<std::uint8_t>(read_bits(bytes, 4, 8));
+            observation.dscp = traffic_class >> 2;
+            observation.congestion_experienced = layer.kind == LayerKind::ipv6 && (traffic_class & 3) == kCongestionExperienced;
+            observation.hops = read_be<std::uint8_t>(bytes, 7);
+            break;
+        }
+        default:  // LRH
+            flow.source = {{0, read_be<std::uint16_t>(bytes, 6)}, AddressSpace::infiniband_lid};
+            flow.destination = {{0, read_be<std::uint16_t>(bytes, 2)}, AddressSpace::infiniband_lid};
+    }
+}
+
+// Every packet has one: its first eight bytes at once.
+void take_bth(Bytes bytes, Observation& observation) {
+    const auto word = read_be<std::uint64_t>(bytes, 0);
+    const auto part = [&](const Field& field) { return word << field.bit >> (64 - field.width); };
+    observation.solicited = part(kSe) != 0;
+    observation.pkey = static_cast<Pkey>(part(kPkeyField));
+    observation.congestion_experienced |= part(kFecn) != 0;
+    observation.becn = part(kBecn) != 0;
+}
+
+constexpr Field kSourcePort = named(kTcpFields, "tcp.srcport");
+constexpr Field kDestinationPort = named(kTcpFields, "tcp.dstport");
+
+// A TCP segment may carry iWARP: only who follows its connection knows. Both ways have the same hash.
+void take_stream(const Packet& packet, Observation& observation) {
+    const auto segment = mpa::tcp_segment(packet);
+    if (!segment) return;
+    const Layer& header = packet.layer_storage[segment->layer];
+    observation.kind = ObservationKind::stream;
+    observation.payload = slice(packet.frame.bytes, header.offset, header.length + segment->captured);
+    observation.payload_length = segment->length;
+    FlowKey& flow = observation.flow;
+    flow.source_qp = static_cast<Qpn>(read(observation.payload, kSourcePort));
+    flow.destination_qp = static_cast<Qpn>(read(observation.payload, kDestinationPort));
+    const auto end = [](const Address& address, Qpn port) { return mix(hash_of(address) + std::to_underlying(port)); };
+    observation.flow_hash = mix(end(flow.source, flow.source_qp) + end(flow.destination, flow.destination_qp));
+}
+
+// Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
+void take_hosts(const Packet& packet, Observation& observation) {
+    for (const Layer& layer : packet.layers()) {
+        if (layer.fault != Fault::none) continue;
+        const Bytes bytes = packet.bytes_of(layer);
+        if (layer.kind == LayerKind::ipv4) {
+            observation.flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
+            observation.flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
+        } else if (layer.kind == LayerKind::ipv6) {
+            observation.flow.source = address_at(bytes, 8, AddressSpace::roce_v2);
+            observation.flow.destination = address_at(bytes, 24, AddressSpace::roce_v2);
+        } else if (layer.kind == LayerKind::tcp) {
+            take_stream(packet, observation);
+        }
+    }
+}
+
+void take_header(const Packet& packet, const Layer& layer, Observation& observation) {
+    if (layer.fault != Fault::none && layer.kind != LayerKind::bth) return;
+    const Bytes bytes = packet.bytes_of(layer);
+    switch (layer.kind) {
+        case LayerKind::bth: take_bth(bytes, observation); break;
+        case LayerKind::deth:
+            observation.source_qp = static_cast<Qpn>(read(bytes, kSrcqp));
+            observation.flow.source_qp = *observation.source_qp;
+            break;
+        case LayerKind::reth:
+            observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)),
+                                  static_cast<std::uint32_t>(read(bytes, kDmalen))};
+            break;
+        case LayerKind::atomiceth:
+            observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)), 8};
+            observation.atomic = {read(bytes, kSwap), read(bytes, kCompare)};
+            break;
+        case LayerKind::aeth:
+            observation.acknowledgment = {static_cast<std::uint8_t>(read(bytes, kSyndrome)), static_cast<Msn>(read(bytes, kMsn))};
+            break;
+        case LayerKind::atomicacketh: observation.atomic_result = read_be<std::uint64_t>(bytes, 0); break;
+        case LayerKind::immdt: observation.immediate = read_be<std::uint32_t>(bytes, 0); break;
+        case LayerKind::ieth: observation.invalidate = static_cast<Rkey>(read_be<std::uint32_t>(bytes, 0)); break;
+        case LayerKind::mad: observation.management = true; break;
+        default: break;
+    }
+}
+
+void take_hashes(Observation& observation) {
+    const FlowKey& flow = observation.flow;
+    const std::uint64_t source = hash_of(flow.source);
+    const std::uint64_t destination = hash_of(flow.destination);
+    observation.flow_hash = FlowHash::combine(source, destination, flow);
+    observation.hosts_hash = static_cast<std::uint32_t>(source + destination);  // the same both ways
+    // All that a copy shares with its original. Not the length of the frame: a tap may see a VLAN tag or a mirror's own headers.
+    const std::uint64_t where = std::uint64_t{observation.psn.value()} << 32 | observation.icrc_found;
+    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 |
+                               std::uint64_t{std::to_underlying(observation.opcode)} << 24 | (observation.payload_length & 0xffffff);
+    observation.packet_hash = mix(observation.flow_hash + mix(where) + 3 * mix(what));
+}
+
+void take_transport(const Packet& packet, Observation& observation) {
+    observation.kind = packet.has_transport() ? ObservationKind::transport : ObservationKind::unreadable;
+    observation.encapsulation = packet.encapsulation;
+    take_network(packet, observation);
+    if (!packet.has_transport()) return;
+    observation.flow.destination_qp = packet.dest_qp;
+    observation.opcode = packet.opcode;
+    observation.psn = packet.psn;
+    observation.ack_request = packet.ack_request;
+    observation.icrc = packet.icrc.status;
+    observation.icrc_found = packet.icrc.found;
+    observation.payload_length = packet.payload.length;
+    observation.payload = packet.payload_bytes();
+    for (const Layer& layer : packet.layers().subspan(packet.bth_layer)) take_header(packet, layer, observation);
+    take_hashes(observation);
+}
+
+}  // namespace
+
+void observe(const Packet& packet, Observation& observation) {
+    clear(observation);
+    observation.frame = packet.frame.index;
+    observation.time = packet.frame.time;
+    observation.has_time = packet.frame.has_time;
+    observation.wire_length = packet.frame.wire_length;
+    observation.interface = packet.frame.interface;
+    observation.link_speed = packet.frame.link_speed;
+    observation.cut = packet.frame.cut();
+    for (const Layer& layer : packet.layers()) {
+        if (layer.fault != Fault::none && observation.fault == Fault::none) observation.fault = layer.fault;
+        take_link(packet, layer, observation);
+    }
+    if (packet.encapsulation != Encapsulation::none) take_transport(packet, observation);
+    else take_hosts(packet, observation);
+}
+
+}  // namespace qps::transport

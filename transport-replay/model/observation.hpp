@@ -1,0 +1,94 @@
+// Observation: what the transport machines need of one packet, and nothing else of it.
+//
+// Made from a decoded packet by any worker thread (observe()), consumed in the order of the capture by the trackers.
+// It borrows the frame's bytes (payload, management datagram): they are valid only while the batch is. The hashes are of
+// what is seen on the wire: whoever changes a flow afterwards leaves them wrong.
+#pragma once
+
+#include <dissect/packet.hpp>
+#include <transport-replay/model/address.hpp>
+
+#include <optional>
+
+namespace qps::transport {
+
+// What kind of packet the trackers see. Everything else is not observed at all.
+enum class ObservationKind : std::uint8_t {
+    other,       // no RDMA, nothing for us; counted for the quality of the capture
+    transport,   // a BTH that could be read
+    unreadable,  // RDMA whose BTH the capture cut off
+    pause,       // 802.3 PAUSE
+    pfc,         // priority flow control
+    stream,      // TCP, which may carry iWARP. payload: its header and what follows; payload_length: what follows, on the wire
+};
+
+struct RemoteAccess {  // RETH or AtomicETH
+    std::uint64_t address = 0;
+    dissect::Rkey key{};
+    std::uint32_t length = 0;  // DMA length; 8 for atomics
+    [[nodiscard]] bool operator==(const RemoteAccess&) const = default;
+};
+
+struct AtomicOperands {
+    std::uint64_t swap_or_add = 0;
+    std::uint64_t compare = 0;
+    [[nodiscard]] bool operator==(const AtomicOperands&) const = default;
+};
+
+struct Acknowledgment {  // AETH
+    std::uint8_t syndrome = 0;
+    dissect::Msn msn{};
+    [[nodiscard]] std::uint8_t type() const { return syndrome >> 5 & 3; }  // SyndromeType
+    [[nodiscard]] std::uint8_t code() const { return syndrome & 31; }
+};
+
+inline constexpr std::uint8_t kNoPcp = 0xff;  // no VLAN tag
+
+// Laid out by cache lines: what every tracker asks of every packet stands in the first two, what few packets have behind.
+struct alignas(64) Observation {
+    dissect::FrameIndex frame{};
+    dissect::Instant time{};
+    FlowKey flow;
+    std::uint64_t flow_hash = 0;    // FlowHash of it, of a TCP segment the same both ways; computed by the worker, as the others are, to
+                                    // spare the one thread in order
+    std::uint64_t packet_hash = 0;  // of all that a copy shares with its original (quality.hpp)
+    std::uint32_t hosts_hash = 0;   // of its two addresses, the same both ways
+    dissect::Psn psn;
+    std::uint32_t wire_length = 0;
+    std::uint32_t payload_length = 0;  // on the wire, without pad
+    dissect::InterfaceId interface{};
+    std::uint16_t ip_id = 0;
+    std::uint16_t udp_source_port = 0;
+    dissect::Pkey pkey{};
+    ObservationKind kind = ObservationKind::other;
+    dissect::Fault fault = dissect::Fault::none;
+    dissect::Opcode opcode{};
+    dissect::CrcStatus icrc = dissect::CrcStatus::not_applicable;
+    dissect::Encapsulation encapsulation = dissect::Encapsulation::none;
+    bool cut : 1 = false;  // the capture holds less than the wire carried
+    bool has_time : 1 = true;
+    bool ack_request = false;
+    bool solicited = false;
+    bool congestion_experienced = false;  // IP ECN 3, or FECN of native InfiniBand
+    bool becn = false;
+    bool management = false;  // a MAD: payload is the whole datagram
+    std::uint8_t dscp = 0;
+    std::uint8_t pcp = kNoPcp;
+    std::uint8_t hops = 0;  // TTL or hop limit: differs between two taps
+
+    std::uint32_t icrc_found = 0;           // with ip_id: the same bytes on the wire have the same value
+    std::optional<dissect::Qpn> source_qp;  // DETH
+    std::optional<Acknowledgment> acknowledgment;
+    dissect::Bytes payload;  // as far as captured; a pause frame: its parameters
+    std::optional<RemoteAccess> access;
+    std::optional<std::uint32_t> immediate;
+    std::optional<dissect::Rkey> invalidate;
+    std::optional<AtomicOperands> atomic;
+    std::optional<std::uint64_t> atomic_result;
+    dissect::BitsPerSecond link_speed{};
+};
+static_assert(sizeof(Observation) == 256);  // four lines
+
+void observe(const dissect::Packet& packet, Observation& observation);
+
+}  // namespace qps::transport

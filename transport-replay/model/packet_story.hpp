@@ -1,0 +1,26 @@
+// PacketStory: what one packet was to its connection, told from the past alone.
+#pragma once
+
+#include <transport-replay/model/connection.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
+
+#include <optional>
+
+namespace qps::transport {
+
+struct PacketStory {
+    std::optional<ConnectionId> connection;    // nothing: no packet of a connection (management, CNP, no RDMA, past a bound)
+    End from{};                                // which end of the connection sent it
+    std::optional<Arrival> arrival;            // of a request that is right
+    bool mirror_copy = false;                  // another recording of a packet seen before; not followed
+    bool retransmission = false;               // a request whose PSN had been on the wire before
+    bool duplicated = false;                   // of those: doubled by the network
+    bool corrupt = false;                      // ICRC wrong; not followed
+    bool unmatched = false;                    // an answer that no request waits for
+    std::uint32_t missing = 0;                 // PSNs skipped before it
+    std::uint32_t completed = 0;               // messages that it completed or failed
+    std::optional<dissect::Duration> latency;  // of the last of these: first request packet to this one
+    dissect::UlpHint ulp;                  // what its payload is
+};
+
+}  // namespace qps::transport

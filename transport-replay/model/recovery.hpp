@@ -1,0 +1,69 @@
+// Recovery: the story of one time that a requester sent again: what was missing, how it was noticed, what it cost.
+#pragma once
+
+#include <transport-replay/model/connection.hpp>
+
+namespace qps::transport {
+
+enum class RecoveryEnd : std::uint8_t {
+    open,       // the capture ended in it
+    recovered,  // new data went out, or everything was acknowledged
+    gave_up,    // the requester sent no more although nobody answered: its retries were exhausted
+    failed,     // a fatal NAK ended the connection
+};
+inline constexpr std::array<std::string_view, 4> kRecoveryEndNames{"open", "recovered", "gave_up", "failed"};
+
+struct Recovery {
+    ConnectionId connection{};
+    End requester{};
+    RecoveryKind kind{};
+    RecoveryEnd end = RecoveryEnd::open;
+    dissect::Psn psn;                // from where it was sent again
+    dissect::Verb verb{};            // of the message of that PSN
+    std::uint32_t lost = 0;          // packets known to be missing at the receiver: the one that was asked for, and the gap behind it
+    std::uint32_t triggers = 0;      // NAKs of that PSN, or timeouts, without progress between
+    std::uint32_t rounds = 0;        // times that sending began again from that PSN
+    std::uint32_t resent = 0;        // packets
+    std::uint64_t resent_bytes = 0;  // on the wire
+    dissect::FrameIndex original{};  // the first sending of that PSN; 0: not captured
+    dissect::FrameIndex trigger{};   // the first NAK; of a timeout: the first packet sent again
+    dissect::FrameIndex resumed{};   // the first packet sent again; 0: none
+    dissect::FrameIndex last{};      // what ended it, or what was seen last of it
+    dissect::Instant began{};        // the trigger; of a timeout: the last sign of life before it
+    dissect::Instant resumed_time{};
+    dissect::Instant ended{};                           // new data, or everything acknowledged
+    dissect::Duration waited{};                         // trigger to sending again, over all rounds
+    dissect::Duration longest_wait{};                   // of one round
+    std::optional<dissect::Duration> interval;          // timeout: the shortest time from a sending of the PSN to the next
+    std::optional<std::uint8_t> rnr_timer;              // code of the RNR NAK
+    bool inferred = false;                              // only requests were captured: what made it send again is a guess
+    bool spurious = false;                              // there was one answer more, or one too soon: likely nothing was lost
+    bool proven = false;                                // the latter: only the first sending can have brought that answer
+    bool answered = false;                              // the answer had been on the wire before it was sent again
+    bool partial_read = false;                          // a READ was asked for again from its middle
+    [[nodiscard]] dissect::Duration lost_time() const;  // began to ended
+};
+
+// The local ACK timeout exponents n, 4.096 us * 2^n, that an observed interval allows: it runs out between 1 and 4 times
+// that time (9.7.6.1.3; C9-139, from memory). Nothing for intervals below any timeout.
+struct TimeoutExponents {
+    std::uint8_t least = 0;
+    std::uint8_t most = 0;  // the one of a timer that is exact
+};
+[[nodiscard]] std::optional<TimeoutExponents> timeout_exponents(dissect::Duration interval);
+
+// A fatal NAK: the request that it refused, beside the last one of the same way that was accepted.
+struct Fatality {
+    ConnectionId connection{};
+    End requester{};
+    std::uint8_t nak_code = 0;
+    dissect::Psn psn;
+    dissect::FrameIndex frame{};  // of the NAK
+    dissect::Instant time{};
+    std::optional<Message> request;         // nothing where it was not captured
+    std::optional<RemoteAccess> last_good;  // of the same R_Key where there is one, else of any
+    dissect::FrameIndex last_good_frame{};
+    std::uint32_t reads_outstanding = 0;  // READs and ATOMICs, the refused one included
+};
+
+}  // namespace qps::transport

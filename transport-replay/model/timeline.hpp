@@ -1,0 +1,65 @@
+// Timeline: all that was reconstructed of a capture, immutable. What reports print and views show.
+#pragma once
+
+#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/collectives/collective_report.hpp>
+#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/model/finding.hpp>
+#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/iwarp/iwarp_report.hpp>
+#include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/model/recovery.hpp>
+#include <transport-replay/ulp/ulp_report.hpp>
+
+#include <deque>
+#include <vector>
+
+namespace qps::transport {
+
+struct Totals {
+    std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones, management datagrams left out
+    std::uint64_t message_bytes = 0;                                 // payload
+    std::uint64_t management = 0;                                    // datagrams of queue pairs 0 and 1
+    std::uint64_t retransmitted_packets = 0;  // request packets whose PSN had been on the wire before; those below included
+    std::uint64_t duplicated_packets = 0;     // of them: doubled by the network
+    std::uint64_t sequence_naks = 0;
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t fatal_naks = 0;
+    std::uint64_t acks = 0;
+    std::uint64_t ce_marked = 0;
+    std::uint64_t cnps = 0;
+    std::uint64_t timeouts = 0;  // retransmissions that no NAK asked for
+};
+
+// What bounds made us leave out. All 0: nothing.
+struct LeftOut {
+    std::uint64_t packets_of_connections = 0;  // of connections past kMaxConnections
+    std::uint64_t messages = 0;                // given up unanswered, because too many were open
+    std::uint64_t recoveries = 0;              // stories past kMaxRecoveries; the sums have them
+    std::uint64_t fatalities = 0;
+    std::uint64_t findings = 0;
+};
+
+struct Timeline {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;                // on the wire
+    std::optional<dissect::Instant> first;  // nothing where no packet has a time
+    std::optional<dissect::Instant> last;
+    CaptureQuality quality;
+    Totals totals;
+    std::deque<Connection> connections;  // by uid; many, so not in one piece
+    std::vector<Recovery> recoveries;    // in the order they began
+    std::vector<Fatality> fatalities;
+    CmReport cm;
+    CongestionReport congestion;
+    UlpReport ulp;
+    CollectiveReport collectives;
+    ManagementReport management;
+    IwarpReport iwarp;
+    std::vector<Finding> findings;  // worst first
+    LeftOut left_out;
+
+    [[nodiscard]] const Connection* find(ConnectionId uid) const;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,410 @@
+#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/model/instant.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint64_t kSecond = kNanosecondsPerSecond;  // in nanoseconds
+constexpr std::uint64_t kBitsPerQuantum = 512;  // IEEE 802.3, annex 31B
+constexpr std::size_t kPriorities = 8;
+
+bool within(Instant from, Instant to, Duration time) { return elapsed(from, to) <= time; }
+
+std::int64_t bin_of(Instant time) {
+    const std::int64_t width = std::to_underlying(kRateBin);
+    const std::int64_t value = std::to_underlying(time);
+    return value / width - (value % width < 0 ? 1 : 0);
+}
+
+bool is_cnp(Opcode opcode) { return opcode == Opcode::cnp || opcode == Opcode::cnp_native; }
+
+// Whether a mark on it asks for a CNP: implementations leave out ACKs, multicast and management, and nobody takes a corrupt packet.
+bool wants_cnp(const Observation& observation) {
+    const OpcodeRow& row = info(observation.opcode);
+    const bool is_ack = row.defined && (row.verb == Verb::acknowledge || row.verb == Verb::atomic_acknowledge);
+    const bool taken = observation.icrc != CrcStatus::bad && !observation.management;
+    return taken && !is_ack && observation.flow.destination_qp != kMulticastQpn;
+}
+
+// As the frame says: PFC has all eight timers and which of them count, PAUSE has one.
+struct PauseTimes {
+    std::uint8_t enabled = 0;  // bit n: the timer of priority n counts
+    std::array<std::uint16_t, kPriorities> quanta{};
+};
+
+PauseTimes pause_times(Bytes parameters) {
+    PauseTimes times;
+    times.enabled = read_be<std::uint8_t>(parameters, 1);
+    for (std::size_t priority = 0; priority < kPriorities; ++priority)
+        times.quanta[priority] = read_be<std::uint16_t>(parameters, 2 + 2 * priority);
+    return times;
+}
+
+FlowKey pair_key(const Address& source, const Address& destination) { return {source, destination, {}}; }
+
+}  // namespace
+
+void Distribution::add(Duration value) {
+    least_ = count_ == 0 ? value : std::min(least_, value);
+    most_ = count_ == 0 ? value : std::max(most_, value);
+    if (count_++ % stride_ != 0) return;
+    if (samples_.size() == kMaxSamples) {
+        for (std::size_t i = 0; i < kMaxSamples / 2; ++i) samples_[i] = samples_[2 * i];
+        samples_.resize(kMaxSamples / 2);
+        stride_ *= 2;
+        if ((count_ - 1) % stride_ != 0) return;
+    }
+    samples_.push_back(value);
+}
+
+std::optional<Duration> Distribution::median() const {
+    if (samples_.empty()) return {};
+    std::vector<Duration> sorted = samples_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::ranges::nth_element(sorted, middle);
+    return *middle;
+}
+
+void PauseTracker::observe(const Observation& observation) {
+    if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, read_be<std::uint16_t>(observation.payload, 0));
+    if (observation.kind != ObservationKind::pfc) return;
+    const PauseTimes times = pause_times(observation.payload);
+    for (std::size_t priority = 0; priority < kPriorities; ++priority)
+        if ((times.enabled >> priority & 1) != 0) take(observation, static_cast<std::uint8_t>(priority), times.quanta[priority]);
+}
+
+void PauseTracker::take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta) {
+    const std::uint64_t key = std::uint64_t{std::to_underlying(observation.interface)} << 8 | priority;
+    if (!timers_.contains(key) && timers_.size() >= kMaxPauseTimers) {
+        ++frames_dropped_;
+        return;
+    }
+    Timer& timer = timers_[key];
+    timer.summary.interface = observation.interface;
+    timer.summary.priority = priority;
+    expire(timer, observation.time);
+    if (quanta == 0) {
+        ++timer.summary.resumes;
+        if (timer.running) close(timer, observation.time, PauseEnd::resumed);
+        return;
+    }
+    ++timer.summary.stops;
+    if (timer.running) ++timer.period.refreshes;
+    else timer.period = {observation.interface, priority, observation.frame, observation.time, observation.time, PauseEnd::unknown, 0};
+    timer.running = true;
+    timer.last_stop = observation.time;
+    timer.expiry.reset();
+    const std::uint64_t speed = std::to_underlying(observation.link_speed);
+    if (speed != 0)
+        timer.expiry =
+            later(observation.time, Duration{static_cast<std::int64_t>(quanta * kBitsPerQuantum * kSecond / speed)});
+}
+
+// Ends a pause that nobody renewed in time.
+void PauseTracker::expire(Timer& timer, Instant now) {
+    if (!timer.running) return;
+    if (timer.expiry && *timer.expiry < now) close(timer, *timer.expiry, PauseEnd::expired);
+    else if (!timer.expiry && !within(timer.last_stop, now, kLongestPause)) close(timer, timer.last_stop, PauseEnd::unknown);
+}
+
+void PauseTracker::close(Timer& timer, Instant end, PauseEnd how) {
+    timer.running = false;
+    PausePeriod& period = timer.period;
+    PauseSummary& summary = timer.summary;
+    period.end = std::max(end, period.start);
+    period.ended = how;
+    const Duration length = elapsed(period.start, period.end);
+    ++summary.periods;
+    if (how == PauseEnd::unknown) ++summary.unknown_lengths;
+    if (length >= kStormTime) ++summary.storms;
+    summary.paused = sum(summary.paused, length);
+    if (length > summary.longest || summary.periods == 1) {
+        summary.longest = length;
+        summary.longest_frame = period.frame;
+    }
+    if (periods_.size() < kMaxPausePeriods) periods_.push_back(period);
+    else ++periods_dropped_;
+}
+
+void PauseTracker::finish(Instant now, CongestionReport& report) {
+    std::vector<std::uint64_t> keys;
+    for (const auto& [key, timer] : timers_) keys.push_back(key);
+    std::ranges::sort(keys);
+    for (const std::uint64_t key : keys) {
+        Timer& timer = timers_[key];
+        expire(timer, now);
+        if (timer.running && timer.expiry) close(timer, now, PauseEnd::capture_end);
+        if (timer.running) close(timer, timer.last_stop, PauseEnd::unknown);
+        report.pauses.push_back(timer.summary);
+    }
+    report.periods = std::move(periods_);
+    report.periods_dropped = periods_dropped_;
+    report.packets_dropped += frames_dropped_;
+}
+
+std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address& source, const Address& destination) {
+    const FlowKey key = pair_key(source, destination);
+    const auto found = pair_index_.find(key);
+    if (found != pair_index_.end()) return found->second;
+    if (pairs_.size() >= kMaxCongestionPairs) return {};
+    const auto index = static_cast<Index>(pairs_.size());
+    pair_index_[key] = index;
+    Pair& pair = pairs_.emplace_back();
+    pair.told.source = source;
+    pair.told.destination = destination;
+    const auto [place, is_new] = destination_index_.try_emplace(pair_key({}, destination), static_cast<Index>(destinations_.size()));
+    if (is_new) destinations_.emplace_back();
+    pair.destination = place->second;
+    return index;
+}
+
+CongestionTracker::Flow* CongestionTracker::flow_of(const Observation& observation) {
+    const FlowKey& key = observation.flow;
+    const auto found = flow_index_.find(observation.flow_hash, [&](Index index) { return flows_[index].key == key; });
+    if (found) return &flows_[*found];
+    if (flows_.size() >= kMaxCongestionFlows) return nullptr;
+    const auto pair = pair_of(key.source, key.destination);
+    if (!pair || !flow_index_.insert(observation.flow_hash, static_cast<Index>(flows_.size()))) return nullptr;
+    Flow& flow = flows_.emplace_back();
+    flow.key = key;
+    flow.pair = *pair;
+    flow.first_bin = flow.last_bin = bin_of(observation.time);
+    return &flow;
+}
+
+void CongestionTracker::prefetch(const Observation& observation) const {
+    const auto index = flow_index_.likely(observation.flow_hash);
+    if (!index) return;
+    const Flow& flow = flows_[*index];
+    __builtin_prefetch(&flow.key);
+    __builtin_prefetch(&flow.packets);
+}
+
+void CongestionTracker::observe(const Observation& observation) {
+    now_ = report_.packets == 0 ? observation.time : std::max(now_, observation.time);
+    ++report_.packets;
+    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) pauses_.observe(observation);
+    if (observation.kind != ObservationKind::transport) return;
+    if (is_cnp(observation.opcode)) take_cnp(observation);
+    else take_data(observation);
+}
+
+void CongestionTracker::take_data(const Observation& observation) {
+    if (observation.congestion_experienced) ++report_.marked;
+    Flow* flow = flow_of(observation);
+    if (flow == nullptr) {
+        ++report_.packets_dropped;
+        return;
+    }
+    Pair& pair = pairs_[flow->pair];
+    const std::int64_t bin = bin_of(observation.time);
+    if (flow->bursts_measured != pair.bursts && bin > pair.burst_bin + kRateBins) measure(*flow, pair, bin);
+    count(*flow, bin, observation.wire_length);
+    ++flow->packets;
+    flow->bytes += observation.wire_length;
+    if (observation.congestion_experienced) take_mark(observation, *flow, pair);
+    if (observation.payload_length > 0) take_incast(observation, flow->pair);
+}
+
+std::uint32_t& CongestionTracker::bytes_of(Flow& flow, std::int64_t bin) {
+    constexpr auto kBins = static_cast<std::int64_t>(kRing);
+    return flow.bins[static_cast<std::size_t>((bin % kBins + kBins) % kBins)];
+}
+
+void CongestionTracker::count(Flow& flow, std::int64_t bin, std::uint32_t bytes) {
+    if (bin > flow.last_bin) {
+        const std::int64_t passed = std::min<std::int64_t>(bin - flow.last_bin, kRing);
+        for (std::int64_t i = 0; i < passed; ++i) bytes_of(flow, bin - i) = 0;
+        flow.last_bin = bin;
+    }
+    if (flow.last_bin - bin < static_cast<std::int64_t>(kRing)) bytes_of(flow, bin) += bytes;
+}
+
+void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pair& pair) {
+    if (flow.marked++ == 0) flow.first_marked = observation.frame;
+    flow.last_marked = observation.frame;
+    if (!wants_cnp(observation)) return;
+    ++pair.told.marked;
+    pair.last_mark = observation.time;
+    expire(pair, observation.time);
+    constexpr auto kMoments = static_cast<std::size_t>(std::to_underlying(kCnpDeadline) / std::to_underlying(kMarkMerging) + 1);
+    const bool merges =
+        !pair.pending.empty() && (within(pair.pending.back().time, observation.time, kMarkMerging) || pair.pending.size() > kMoments);
+    if (merges) ++pair.pending.back().marks;
+    else pair.pending.push_back({observation.time, 1, pair.last_cnp && within(*pair.last_cnp, observation.time, kCnpPacing)});
+}
+
+void CongestionTracker::expire(Pair& pair, Instant now) {
+    const auto still = std::ranges::find_if(pair.pending, [&](const Moment& moment) { return within(moment.time, now, kCnpDeadline); });
+    for (auto moment = pair.pending.begin(); moment != still; ++moment) {
+        (moment->paced ? pair.told.undecided : pair.told.unanswered) += moment->marks;
+        if (moment->paced || (pair.last_silence && within(*pair.last_silence, moment->time, kCnpDeadline))) continue;
+        ++pair.told.silences;
+        pair.last_silence = moment->time;
+    }
+    pair.pending.erase(pair.pending.begin(), still);
+}
+
+void CongestionTracker::take_cnp(const Observation& observation) {
+    ++report_.cnps;
+    const FlowKey& flow = observation.flow;
+    const auto data = pair_of(flow.destination, flow.source);
+    const auto known = stream_index_.find(flow);
+    if (!data || (known == stream_index_.end() && report_.notifications.size() >= kMaxCnpStreams)) {
+        ++report_.packets_dropped;
+        return;
+    }
+    const Index index = known != stream_index_.end() ? known->second : static_cast<Index>(report_.notifications.size());
+    if (known == stream_index_.end()) {
+        stream_index_[flow] = index;
+        report_.notifications.push_back({.flow = flow, .first_frame = observation.frame, .gaps = {}, .delays = {}});
+    }
+    CnpStream& stream = report_.notifications[index];
+    Pair& pair = pairs_[*data];
+    if (stream.count++ != 0) stream.gaps.add(elapsed(stream.last_time, observation.time));
+    stream.last_time = observation.time;
+    stream.last_frame = observation.frame;
+    if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline))
+        stream.delays.add(elapsed(*pair.last_mark, observation.time));
+    else ++stream.without_mark;
+    expire(pair, observation.time);
+    for (const Moment& moment : pair.pending) pair.told.answered += moment.marks;
+    pair.pending.clear();
+    ++pair.told.notifications;
+    if (!pair.last_cnp || std::to_underlying(elapsed(*pair.last_cnp, observation.time)) >= kRateBins * std::to_underlying(kRateBin)) {
+        ++pair.bursts;
+        pair.burst_bin = bin_of(observation.time);
+    }
+    pair.last_cnp = observation.time;
+}
+
+// Takes the bins around the pair's last burst into account; `now_bin` is the last that was observed. A burst that came and
+// went while the flow was silent is not measured.
+void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_bin) {
+    flow.bursts_measured = pair.bursts;
+    const auto bytes_in = [&](std::int64_t bin) -> std::uint64_t {
+        const bool kept = bin <= flow.last_bin && flow.last_bin - bin < static_cast<std::int64_t>(kRing);
+        return kept ? bytes_of(flow, bin) : 0;
+    };
+    Reaction found;
+    for (std::int64_t i = 1; i <= kRateBins; ++i) {
+        if (pair.burst_bin - i > flow.first_bin) {  // the first bin is not a whole one
+            found.bytes_before += bytes_in(pair.burst_bin - i);
+            ++found.bins_before;
+        }
+        if (pair.burst_bin + i < now_bin) {  // nor is the last
+            found.bytes_after += bytes_in(pair.burst_bin + i);
+            ++found.bins_after;
+        }
+    }
+    if (found.bytes_before == 0 || found.bins_after == 0) return;
+    Reaction& sum = flow.reaction;
+    ++sum.bursts;
+    sum.bytes_before += found.bytes_before;
+    sum.bytes_after += found.bytes_after;
+    sum.bins_before += found.bins_before;
+    sum.bins_after += found.bins_after;
+}
+
+void CongestionTracker::take_incast(const Observation& observation, Index pair_index) {
+    Pair& pair = pairs_[pair_index];
+    Destination& destination = destinations_[pair.destination];
+    const Instant now = observation.time;
+    if (destination.burst && (!within(destination.last_time, now, rule_.window) || !within(destination.burst->time, now, rule_.longest)))
+        close_incast(pair.told.destination, destination);
+    if (!pair.last_data || !within(*pair.last_data, now, rule_.window)) {
+        std::erase_if(destination.starts, [&](const Start& start) { return !within(start.time, now, rule_.window); });
+        if (destination.starts.size() < rule_.senders)  // once they are enough it has begun
+            destination.starts.push_back({now, observation.frame, pair_index, destination.bytes, destination.marked});
+        if (!destination.burst && destination.starts.size() >= rule_.senders) {
+            destination.burst = destination.starts.front();
+            ++destination.burst_number;
+            destination.senders = 0;
+            for (const Start& start : destination.starts) {
+                pairs_[start.pair].incast = destination.burst_number;
+                ++destination.senders;
+            }
+        } else if (destination.burst && pair.incast != destination.burst_number) {
+            pair.incast = destination.burst_number;
+            ++destination.senders;
+        }
+    }
+    pair.last_data = now;
+    destination.last_time = now;
+    destination.bytes += observation.wire_length;
+    if (observation.congestion_experienced) ++destination.marked;
+}
+
+void CongestionTracker::close_incast(const Address& address, Destination& destination) {
+    const Start burst = *destination.burst;
+    destination.burst.reset();
+    destination.starts.clear();
+    const std::uint64_t bytes = destination.bytes - burst.bytes;
+    if (bytes < rule_.bytes) return;
+    if (report_.incasts.size() >= kMaxIncasts) {
+        ++report_.incasts_dropped;
+        return;
+    }
+    const Duration length = elapsed(burst.time, destination.last_time);
+    report_.incasts.push_back({address, burst.frame, burst.time, length, destination.senders, bytes, destination.marked - burst.marked});
+}
+
+CongestionReport CongestionTracker::finish() {
+    for (const Flow& flow : flows_) pairs_[flow.pair].told.packets += flow.packets;
+    for (Pair& pair : pairs_) {
+        Destination& destination = destinations_[pair.destination];
+        if (destination.burst) close_incast(pair.told.destination, destination);
+        expire(pair, now_);
+        for (const Moment& moment : pair.pending) pair.told.undecided += moment.marks;
+        const auto other = pair_index_.find(pair_key(pair.told.destination, pair.told.source));
+        pair.told.other_way_seen = pair.told.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].told.packets > 0);
+        if (pair.told.marked > 0 || pair.told.notifications > 0) report_.pairs.push_back(pair.told);
+    }
+    for (Flow& flow : flows_) {
+        const Pair& pair = pairs_[flow.pair];
+        if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now_));
+        if (flow.marked == 0 && pair.told.marked == 0 && pair.told.notifications == 0) continue;
+        report_.flows.push_back({flow.key, flow.packets, flow.bytes, flow.marked, flow.first_marked, flow.last_marked, flow.reaction});
+    }
+    std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
+    std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);
+    std::ranges::sort(report_.notifications, {}, &CnpStream::flow);
+    pauses_.finish(now_, report_);
+    const IncastRule rule = rule_;
+    return std::exchange(*this, CongestionTracker(rule)).report_;
+}
+
+std::vector<ThrottledFlow> attribute(const CongestionReport& report, const Pairing& pairing) {
+    std::vector<ThrottledFlow> throttled;
+    for (std::size_t i = 0; i < report.notifications.size(); ++i) {
+        const FlowKey& stream = report.notifications[i].flow;
+        ThrottledFlow row{i, {}, Attribution::undecided};
+        const std::optional<FlowKey> data = pairing ? pairing(stream) : std::nullopt;
+        std::size_t marked = 0;
+        // Flows are sorted: those between the hosts of the CNP, the other way, stand together.
+        const auto first =
+            std::ranges::lower_bound(report.flows, FlowKey{stream.destination, stream.source, {}}, {}, &FlowCongestion::flow);
+        for (auto flow = first; flow != report.flows.end(); ++flow) {
+            if (flow->flow.source != stream.destination || flow->flow.destination != stream.source) break;
+            const auto index = static_cast<std::size_t>(flow - report.flows.begin());
+            if (data == flow->flow) {
+                row = {i, index, Attribution::paired};
+                break;
+            }
+            if (flow->marked == 0 || data) continue;
+            ++marked;
+            row = marked == 1 ? ThrottledFlow{i, index, Attribution::only_flow} : ThrottledFlow{i, {}, Attribution::undecided};
+        }
+        throttled.push_back(row);
+    }
+    return throttled;
+}
+
+}  // namespace qps::transport

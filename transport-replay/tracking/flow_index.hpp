@@ -1,0 +1,65 @@
+// FlowIndex: which way of which connection a flow is. A flow may be given to another connection, or be forgotten.
+//
+// What an attacker could feed: flows whose hashes collide; FlowTable refuses what goes too far, and the caller counts it.
+#pragma once
+
+#include <transport-replay/model/address.hpp>
+#include <transport-replay/tracking/flow_table.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace qps::transport {
+
+class FlowIndex {
+public:
+    using Where = std::uint32_t;
+
+    [[nodiscard]] std::optional<Where> find(const FlowKey& flow, std::uint64_t hash) const {
+        const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].known && slots_[i].flow == flow; });
+        return slot ? std::optional(slots_[*slot].where) : std::nullopt;
+    }
+    [[nodiscard]] std::optional<Where> find(const FlowKey& flow) const { return find(flow, FlowHash{}(flow)); }
+    [[nodiscard]] bool contains(const FlowKey& flow) const { return find(flow).has_value(); }
+
+    // Adds or changes; false where there is no room for it.
+    bool set(const FlowKey& flow, Where where) {
+        const std::uint64_t hash = FlowHash{}(flow);
+        if (const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].flow == flow; })) {
+            slots_[*slot].where = where;
+            slots_[*slot].known = true;
+            return true;
+        }
+        if (!table_.insert(hash, static_cast<FlowTable::Index>(slots_.size()))) return false;
+        slots_.push_back({where, true, flow});
+        return true;
+    }
+    void forget(const FlowKey& flow) {
+        const auto slot = table_.find(FlowHash{}(flow), [&](FlowTable::Index i) { return slots_[i].flow == flow; });
+        if (slot) slots_[*slot].known = false;
+    }
+
+    // For who knows what comes next: asks for the lines that find() reads, the table's first, the slot's some packets later.
+    void prefetch_table(std::uint64_t hash) const { table_.prefetch(hash); }
+    void prefetch_slot(std::uint64_t hash) const {
+        const auto slot = table_.likely(hash);
+        if (!slot) return;
+        __builtin_prefetch(&slots_[*slot]);
+        __builtin_prefetch(&slots_[*slot] + 1);  // a slot may lie across two lines
+    }
+    [[nodiscard]] std::optional<Where> likely(std::uint64_t hash) const {
+        const auto slot = table_.likely(hash);
+        return slot ? std::optional(slots_[*slot].where) : std::nullopt;
+    }
+
+private:
+    struct Slot {
+        Where where = 0;
+        bool known = false;
+        FlowKey flow;
+    };
+    std::vector<Slot> slots_;
+    FlowTable table_;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,123 @@
+#include <transport-replay/tracking/gap_ledger.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+bool covers(Psn first, std::uint32_t count, Psn psn) { return !psn.before(first) && psn.before(first + count); }
+
+}  // namespace
+
+void GapLedger::skip(Psn first, std::uint32_t count, bool corrupt) {
+    if (count == 0) return;
+    counts_.skipped += count;
+    ranges_.push_back({first, count, corrupt, false});
+    bound();
+}
+
+GapLedger::Ranges::iterator GapLedger::covering(Psn psn) {
+    return std::ranges::find_if(ranges_, [&](const Range& range) { return covers(range.first, range.count, psn); });
+}
+
+void GapLedger::bound() {
+    while (ranges_.size() > kMaxGaps) {
+        counts_.undecided += ranges_.front().count;
+        ranges_.erase(ranges_.begin());
+    }
+}
+
+bool GapLedger::was_corrupt(Psn psn) const {
+    return std::ranges::any_of(ranges_, [&](const Range& range) { return range.corrupt && covers(range.first, range.count, psn); });
+}
+
+// Makes the PSN a range of its own.
+GapLedger::Ranges::iterator GapLedger::cut_out(Ranges::iterator range, Psn psn) {
+    const auto before = static_cast<std::uint32_t>(psn - range->first);
+    if (const std::uint32_t after = range->count - before - 1; after != 0) {
+        Range rest = *range;
+        rest.first = psn + 1;
+        rest.count = after;
+        range->count -= after;
+        range = ranges_.insert(range + 1, rest) - 1;
+    }
+    if (before == 0) return range;
+    Range alone = *range;
+    alone.first = psn;
+    alone.count = 1;
+    range->count = before;
+    return ranges_.insert(range + 1, alone);
+}
+
+void GapLedger::mark_corrupt(Psn psn) {
+    if (const auto range = covering(psn); range != ranges_.end()) cut_out(range, psn)->corrupt = true;
+    bound();
+}
+
+std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again, const std::optional<Filled>& with) {
+    const auto range = covering(psn);
+    if (range == ranges_.end()) return std::nullopt;
+    const Filled filled = with.value_or(Filled{range->corrupt, range->asked_for});
+    if (filled.corrupt || filled.asked_for) ++counts_.network;
+    else if (again) ++sent_again_;
+    else ++counts_.reordered;
+    ranges_.erase(cut_out(range, psn));
+    bound();
+    return filled;
+}
+
+void GapLedger::last_was_sent_again() {
+    if (counts_.reordered == 0) return;
+    --counts_.reordered;
+    ++sent_again_;
+}
+
+std::uint32_t GapLedger::ask_for(Psn psn) {
+    const auto range = covering(psn);
+    if (range == ranges_.end()) return 0;
+    const auto before = static_cast<std::uint32_t>(psn - range->first);
+    range->asked_for = true;
+    if (before == 0) return range->count;
+    // What lies before the PSN arrived, or the NAK would name it: acknowledge() decides that part.
+    Range asked = *range;
+    asked.first = psn;
+    asked.count -= before;
+    range->count = before;
+    range->asked_for = false;
+    ranges_.insert(range + 1, asked);
+    bound();
+    return asked.count;
+}
+
+void GapLedger::acknowledge(Psn end) {
+    while (!ranges_.empty() && ranges_.front().first.before(end)) {
+        Range& range = ranges_.front();
+        const auto known = static_cast<std::uint32_t>(std::min<std::int32_t>(end - range.first, static_cast<std::int32_t>(range.count)));
+        // Asked for, and acknowledged without being seen again: the network lost it, and the tap missed that it came again.
+        if (range.asked_for || range.corrupt) counts_.network += known;
+        else counts_.tap += known;
+        range.first = range.first + known;
+        range.count -= known;
+        if (range.count == 0) ranges_.erase(ranges_.begin());
+    }
+}
+
+void GapLedger::forget() {
+    for (const Range& range : ranges_) counts_.undecided += range.count;
+    ranges_.clear();
+}
+
+Gaps GapLedger::counts() const {
+    Gaps counts = counts_;
+    for (const Range& range : ranges_) {
+        if (range.asked_for || range.corrupt) counts.network += range.count;
+        else counts.undecided += range.count;
+    }
+    (counts.tap == 0 ? counts.network : counts.undecided) += sent_again_;
+    return counts;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,67 @@
+// GapLedger: the PSNs that a stream of requests skipped, and what became of each: overtaken, lost by the network, or missed
+// by the tap. A capture is a witness: what nothing tells of stays undecided.
+//
+// Evidence, from the strongest: the responder acknowledges a PSN that was never seen (the tap missed it); it asks for the
+// PSN (the network lost it); the PSN comes late though nobody asked (overtaken). A PSN that is merely sent again because
+// of one before it proves nothing by itself: it counts as lost by the network where the tap is not known to miss packets.
+//
+// What an attacker could feed: any gaps. kMaxGaps bounds those that are open; the oldest go undecided.
+#pragma once
+
+#include <transport-replay/model/connection.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace qps::transport {
+
+inline constexpr std::size_t kMaxGaps = 64;  // open at a time: go-back-N leaves one, reordering a handful
+
+class GapLedger {
+public:
+    // PSNs first .. first + count - 1 were due and did not come; `corrupt`: they came with a wrong ICRC.
+    void skip(dissect::Psn first, std::uint32_t count, bool corrupt = false);
+
+    struct Filled {
+        bool corrupt = false;    // it had been on the wire, wrong
+        bool asked_for = false;  // by a NAK
+    };
+    // The PSN came after all; `again`: in the course of a recovery. Nothing where it was no gap. `with`: as part of a READ
+    // whose first PSN had that fate.
+    std::optional<Filled> fill(dissect::Psn psn, bool again, const std::optional<Filled>& with = {});
+    // What was filled last as overtaken turned out to be the start of a recovery.
+    void last_was_sent_again();
+
+    // A NAK names this PSN. How many PSNs from it on were skipped with it; 0 where it is no gap.
+    std::uint32_t ask_for(dissect::Psn psn);
+
+    // All before `end` arrived at the responder.
+    void acknowledge(dissect::Psn end);
+
+    // Forgets what is open, as undecided: the stream began anew, or ended.
+    void forget();
+
+    [[nodiscard]] bool open() const { return !ranges_.empty(); }
+    [[nodiscard]] bool was_corrupt(dissect::Psn psn) const;
+    // The PSN came, with a wrong ICRC, and is still due.
+    void mark_corrupt(dissect::Psn psn);
+    // The counts, with what is still open as undecided.
+    [[nodiscard]] Gaps counts() const;
+
+private:
+    struct Range {
+        dissect::Psn first;
+        std::uint32_t count = 0;
+        bool corrupt = false;
+        bool asked_for = false;
+    };
+    using Ranges = std::vector<Range>;
+    [[nodiscard]] Ranges::iterator covering(dissect::Psn psn);
+    void bound();
+    Ranges::iterator cut_out(Ranges::iterator range, dissect::Psn psn);
+    Ranges ranges_;  // in PSN order
+    Gaps counts_;
+    std::uint64_t sent_again_ = 0;  // filled in a recovery without having been asked for themselves
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,87 @@
+#include <transport-replay/model/instant.hpp>
+#include <transport-replay/tracking/pairing.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+std::uint64_t key_of(const Address& requester, const Address& responder, Psn psn) {
+    return mix(hash_of(requester) + 3 * hash_of(responder) + mix(psn.value())) | 1;  // 0 is an empty slot
+}
+
+}  // namespace
+
+// Slots of the same key stand one after the other; no more of them than tell anything.
+void WaitingRequests::Generation::insert(Slot slot) {
+    if (2 * (used + 1) > slots.size()) {
+        const std::vector<Slot> before = std::exchange(slots, std::vector<Slot>(slots.size() * 2));
+        used = 0;
+        for (const Slot& old : before)
+            if (old.key != 0) insert(old);
+    }
+    const std::size_t mask = slots.size() - 1;
+    std::size_t together = 0;
+    std::size_t at = slot.key >> 1 & mask;
+    for (; slots[at].key != 0; at = (at + 1) & mask) {
+        if (slots[at].key != slot.key) continue;
+        if (slots[at].asked.id == slot.asked.id || ++together > kMostTogether) return;
+    }
+    slots[at] = slot;
+    ++used;
+}
+
+void WaitingRequests::Generation::collect(std::uint64_t key, Flows& flows) const {
+    const std::size_t mask = slots.size() - 1;
+    for (std::size_t at = key >> 1 & mask; slots[at].key != 0; at = (at + 1) & mask)
+        if (slots[at].key == key && std::ranges::find(flows, slots[at].asked.id, &Asked::id) == flows.end())
+            flows.push_back(slots[at].asked);
+}
+
+void WaitingRequests::expect(const FlowKey& flow, Psn psn, FlowId id, Instant time) {
+    if (newer_.used == kMost) older_ = std::exchange(newer_, Generation{});
+    newer_.insert({key_of(flow.source, flow.destination, psn), {id, time}});
+}
+
+WaitingRequests::Flows WaitingRequests::candidates(const FlowKey& flow, Psn psn) const {
+    Flows flows;
+    const std::uint64_t key = key_of(flow.destination, flow.source, psn);
+    older_.collect(key, flows);
+    newer_.collect(key, flows);
+    if (flows.size() > kMostTogether) flows.clear();
+    return flows;
+}
+
+Duration Candidates::Candidate::spread() const { return Duration{std::to_underlying(most) - std::to_underlying(least)}; }
+
+std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flows& possible, Instant time) {
+    constexpr std::uint32_t kEnough = 6;     // answers before time decides
+    constexpr std::int64_t kClearly = 4;     // times as steady as the next
+    constexpr std::int64_t kJitter = 2'000;  // ns that say nothing
+    std::vector<Candidate> left;
+    for (const WaitingRequests::Asked& asked : possible) {
+        const Duration took = elapsed(asked.time, time);
+        const auto known = std::ranges::find(left_, asked.id, &Candidate::id);
+        if (known != left_.end()) left.push_back({asked.id, std::min(known->least, took), std::max(known->most, took)});
+        else if (left_.empty()) left.push_back({asked.id, took, took});
+    }
+    if (possible.empty()) return std::nullopt;
+    if (left.empty()) {  // the capture lacks a request: begin anew with this answer
+        answers_ = 0;
+        for (const WaitingRequests::Asked& asked : possible)
+            left.push_back({asked.id, elapsed(asked.time, time), elapsed(asked.time, time)});
+    }
+    left_ = std::move(left);
+    ++answers_;
+    if (left_.size() == 1) return Choice{left_.front().id, false};
+    if (answers_ < kEnough) return std::nullopt;
+    std::ranges::partial_sort(left_, left_.begin() + 2, {}, &Candidate::spread);
+    const std::int64_t best = std::to_underlying(left_[0].spread()) + kJitter;
+    return best * kClearly < std::to_underlying(left_[1].spread()) ? std::optional(Choice{left_[0].id, true}) : std::nullopt;
+}
+
+}  // namespace qps::transport

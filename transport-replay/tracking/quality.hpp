@@ -1,0 +1,152 @@
+// QualityTracker: what is wrong with the capture itself, so that nobody takes it for what happened on the network: cut
+// packets, copies of a mirror, clocks that jump, conversations of which one side is missing, drops of the recorder.
+//
+// RepetitionWindow tells the same datagram seen again from one that was sent again, packet by packet, in the order of the
+// capture and from the past alone. Its key is what a copy shares: flow, PSN, opcode, length of the payload, UDP source port, ICRC and
+// IP identification; a tap is an interface and a hop count. A packet that the first tap has seen for the n-th time was
+// sent n times; a second tap that then sees it for the n-th time sees a copy.
+//
+// What an attacker could feed: anything; the window is a table of fixed size whose entries displace each other, so at
+// worst copies are not recognised, and that is counted.
+#pragma once
+
+#include <dissect/capture/capture_file.hpp>
+#include <transport-replay/tracking/flow_table.hpp>
+#include <transport-replay/model/observation.hpp>
+
+#include <array>
+#include <vector>
+
+namespace qps::transport {
+
+inline constexpr dissect::Duration kMirrorTime{2'000'000};  // 2 ms: mirrored ports queue copies for less
+inline constexpr std::size_t kMirrorWays = 4;               // taps of a packet, or packets of the same hash
+inline constexpr int kMirrorSetBits = 14;
+inline constexpr std::size_t kMirrorSets = 1 << kMirrorSetBits;  // 65536 packets: 2 ms of 32 million packets a second
+inline constexpr std::size_t kMaxQualityPairs = 1 << 16;         // hosts that talk: 360 all to all
+inline constexpr std::uint32_t kSystematicShare = 26;            // of the last 64 packets: 40 %, where a mirror makes 50 %
+inline constexpr std::uint64_t kClockSamples = 16;               // below, round times may be chance: 10^-16 for digits
+inline constexpr std::int64_t kCoarsestClock = 1'000'000'000;    // what we ask for: a second
+
+enum class Repetition : std::uint8_t {
+    none,
+    other_tap,   // another tap saw the same transmission
+    same_bytes,  // this tap saw the same datagram again, IP identification included: mirrored on the way in and out, or
+                 // doubled by the network; a sender that retransmits counts its identification on
+    ambiguous,   // this tap saw it again, and nothing tells a copy from a retransmission (IPv6, identification 0, no IP)
+};
+
+class RepetitionWindow {
+public:
+    RepetitionWindow();
+    // In the order of the capture, every packet once.
+    [[nodiscard]] Repetition observe(const Observation& observation);
+    // The same as an answer for trackers: whether the packet is a copy of one that they have had and must not be taken for
+    // a retransmission. Copies of the same tap count where the capture is full of them (kSystematicShare).
+    [[nodiscard]] bool is_mirror_duplicate(const Observation& observation);
+    [[nodiscard]] bool systematic() const;
+    // Asks for the line that observe() will want: the window is larger than the fast caches.
+    void prefetch(const Observation& observation) const { __builtin_prefetch(&sets_[set_of(observation)]); }
+
+    [[nodiscard]] dissect::Duration last_distance() const { return last_distance_; }  // of the last repetition to its original
+    [[nodiscard]] std::uint64_t displaced() const { return displaced_; }              // entries lost before their time
+
+private:
+    // A packet in 16 bytes. Its key is the 48 bits of the hash that do not say the set, its time nanoseconds modulo 2^48, or 78 hours.
+    struct Entry {
+        std::uint64_t key : 48 = 0;
+        std::uint64_t interface : 16 = 0;  // the low bits
+        std::uint64_t time : 48 = 0;
+        std::uint64_t hops : 8 = 0;
+        std::uint64_t seen : 8 = 0;  // by this tap; 0: empty
+    };
+    struct alignas(64) Set {  // a cache line
+        std::array<Entry, kMirrorWays> entries;
+    };
+    [[nodiscard]] static std::size_t set_of(const Observation& observation) { return observation.packet_hash >> (64 - kMirrorSetBits); }
+
+    std::vector<Set> sets_;
+    std::uint64_t history_ = 0;  // a bit a packet: same_bytes
+    std::uint64_t displaced_ = 0;
+    dissect::Duration last_distance_{};
+};
+
+// Two hosts of which only one was heard.
+struct OneWay {
+    Address source;
+    Address destination;
+    std::uint64_t packets = 0;
+    bool reliable = false;  // RC or XRC: there must have been answers
+};
+
+struct CaptureQuality {
+    std::uint64_t packets = 0;
+    std::uint64_t rdma_packets = 0;
+    std::uint64_t cut = 0;
+    // The snap length lies between the longest packet that is whole and the shortest that is cut (0: none), in bytes.
+    std::uint32_t longest_whole = 0;
+    std::uint32_t shortest_cut = 0;
+    std::uint64_t unreadable = 0;  // RDMA whose BTH was cut off
+    std::uint64_t faulty = 0;      // RDMA packets with a fault of any layer but the cut
+    std::uint64_t icrc_good = 0;
+    std::uint64_t icrc_bad = 0;
+    std::uint64_t icrc_not_checkable = 0;
+
+    std::uint64_t copies_of_other_taps = 0;
+    std::uint64_t copies_of_same_tap = 0;  // Repetition::same_bytes
+    std::uint64_t ambiguous_repetitions = 0;
+    bool same_tap_systematic = false;  // at any time
+    dissect::Duration least_copy_distance{};
+    dissect::Duration most_copy_distance{};
+    std::uint64_t window_displaced = 0;
+
+    std::uint64_t backwards = 0;  // timestamps before that of the packet before
+    dissect::Duration largest_step_back{};
+    dissect::FrameIndex largest_step_frame{};
+    std::optional<dissect::Duration> clock_resolution;  // a power of ten; nothing where too few packets tell
+
+    std::vector<OneWay> one_way;  // sorted by source and destination
+    std::uint64_t host_pairs = 0;
+    std::uint64_t pairs_dropped = 0;  // packets of pairs past kMaxQualityPairs
+    dissect::Drops drops;             // as the capture file says
+
+    [[nodiscard]] std::uint64_t copies() const { return copies_of_other_taps + copies_of_same_tap; }
+};
+
+class QualityTracker {
+public:
+    // What the packet repeats: main trackers may use this instead of a window of their own.
+    Repetition observe(const Observation& observation);
+    [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
+    // How long after its original the last repetition came.
+    [[nodiscard]] dissect::Duration last_distance() const { return window_.last_distance(); }
+    // Hands everything out: the tracker is then as new. `drops` is what the capture file says once it is read.
+    [[nodiscard]] CaptureQuality finish(const dissect::Drops& drops = {});
+
+    // Asks for the lines that observe() will want of a packet that comes soon.
+    void prefetch(const Observation& observation) const {
+        window_.prefetch(observation);
+        pair_index_.prefetch(observation.hosts_hash);
+    }
+
+private:
+    struct Pair {
+        Address first;  // who was heard first
+        Address second;
+        std::array<std::uint64_t, 2> packets{};  // from the first, from the second
+        bool reliable = false;
+    };
+    void take_time(const Observation& observation);
+    void take_repetition(Repetition repetition);
+    void take_pair(const Observation& observation);
+    [[nodiscard]] Pair* pair_of(const Observation& observation);
+
+    CaptureQuality quality_;
+    RepetitionWindow window_;
+    FlowTable pair_index_;  // by hosts_hash
+    std::vector<Pair> pairs_;
+    dissect::Instant last_{};
+    std::int64_t resolution_ = kCoarsestClock;
+};
+
+}  // namespace qps::transport

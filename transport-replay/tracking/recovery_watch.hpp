@@ -1,0 +1,121 @@
+// RecoveryWatch: tells the stories of how one way of a connection recovers: each begins with a NAK or with silence, goes on
+// with packets sent again, and ends when new data goes out or everything is answered.
+//
+//   none --asked--> waiting --sent_again--> resending --answered, new_data--> settled --told--> none
+//     `----------sent_again (after silence)---^
+//
+// A third party's view: a NAK that the tap missed shows as packets sent again without silence before.
+//
+// What an attacker could feed: any packets. One story is open at a time, of fixed size.
+#pragma once
+
+#include <transport-replay/model/edges.hpp>
+#include <transport-replay/tracking/gap_ledger.hpp>
+#include <transport-replay/model/recovery.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
+
+#include <vector>
+
+namespace qps::transport {
+
+// Silence below this is no timeout: 4.096 us * 2^4 and less is asked for by nobody, and networks that double or reorder
+// packets do it faster.
+inline constexpr dissect::Duration kFastestTimeout{100'000};
+
+// A READ that is asked for again after more silence than this was not missed, but timed out: software takes milliseconds
+// to notice, and nobody sets a timer below 4.096 us * 2^10.
+inline constexpr dissect::Duration kSlowestReaction{4'000'000};
+
+enum class RecoveryPhase : std::uint8_t {
+    none,
+    waiting,    // asked for, not yet sent again
+    resending,  // sent again, not yet answered
+    settled,    // answered, or new data went out; a second answer would tell that nothing had been lost
+};
+enum class RecoveryEvent : std::uint8_t { asked, sent_again, new_data, answered, told };
+
+inline constexpr Machine kRecoveryMachine{
+    std::array<std::string_view, 4>{"none", "waiting", "resending", "settled"},
+    std::array<std::string_view, 5>{"asked", "sent_again", "new_data", "answered", "told"},
+    std::array{
+        Edge{RecoveryPhase::none, RecoveryEvent::asked, RecoveryPhase::waiting},
+        Edge{RecoveryPhase::none, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::asked, RecoveryPhase::waiting},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::new_data, RecoveryPhase::waiting},  // under way before the NAK arrived
+        Edge{RecoveryPhase::waiting, RecoveryEvent::answered, RecoveryPhase::settled},  // the tap missed that it was sent again
+        Edge{RecoveryPhase::waiting, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::resending, RecoveryEvent::asked, RecoveryPhase::waiting},
+        Edge{RecoveryPhase::resending, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::resending, RecoveryEvent::new_data, RecoveryPhase::settled},
+        Edge{RecoveryPhase::resending, RecoveryEvent::answered, RecoveryPhase::settled},
+        Edge{RecoveryPhase::resending, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::settled, RecoveryEvent::new_data, RecoveryPhase::settled},
+        Edge{RecoveryPhase::settled, RecoveryEvent::told, RecoveryPhase::none},
+    },
+};
+static_assert(sound(kRecoveryMachine));
+
+class RecoveryWatch {
+public:
+    // A NAK or RNR NAK of `answer.psn`; `next` is the PSN behind the newest request.
+    void asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost, std::vector<Recovery>& told);
+
+    // An answer overtook a READ's response, or left a hole in it: the READ will likely be asked for again.
+    void overtaken(const Observation& answer);
+
+    // A request, and what it was to the stream. Whether it was sent again, rather than overtaken by others or doubled.
+    struct Sent {
+        bool again = false;
+        bool late_was_again = false;  // the one before it, taken for overtaken, was sent again too
+    };
+    Sent sent(const Observation& request, const Arrived& arrived, const RequestStream& stream, std::vector<Recovery>& told);
+
+    // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest time known
+    // from a request to its answer.
+    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best, std::vector<Recovery>& told);
+
+    void failed(const Observation& answer, std::vector<Recovery>& told);
+
+    // The end of the capture, or of the connection. `retries` of the transport where they are known.
+    void finish(dissect::Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& told);
+
+    // Anything of this way or its answers: the ACK timer starts anew.
+    void alive(dissect::Instant time) { last_sign_ = time; }
+    [[nodiscard]] bool open() const { return phase_ != RecoveryPhase::none; }
+
+private:
+    struct Open {
+        Recovery story;
+        dissect::Psn until;        // behind the newest request when it began
+        dissect::Psn resend_next;  // where sending again has come to
+        dissect::Instant trigger_time{};
+        dissect::Instant round_time{};
+        dissect::Duration last_wait{};
+    };
+    struct Late {
+        dissect::Psn psn;
+        dissect::Psn behind;
+        dissect::FrameIndex frame{};
+        dissect::Instant time{};
+        dissect::Duration silent{};
+        std::uint32_t wire_length = 0;
+    };
+    void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
+    void begin_round(const Observation& request, const Arrived& arrived, dissect::Duration wait);
+    void resend(const Observation& request, const Arrived& arrived);
+    void close(RecoveryEnd end, std::vector<Recovery>& told);
+    void begin_unasked(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent);
+    void go_on(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent,
+               std::vector<Recovery>& told);
+
+    void move(RecoveryEvent event);
+
+    RecoveryPhase phase_ = RecoveryPhase::none;
+    std::vector<Open> open_;  // one, unless the phase is none
+    dissect::Instant last_sign_{};
+    std::optional<dissect::Instant> overtaken_;
+    std::optional<Late> late_;  // the last request, where it came late and nobody asked for it
+};
+
+}  // namespace qps::transport

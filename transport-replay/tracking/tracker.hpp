@@ -1,0 +1,181 @@
+// Tracker: observations in the order of the capture become connections: flows are paired, requests become messages, and
+// what goes wrong becomes stories of recovery. It draws no conclusions beyond that: findings are drawn from it later.
+//
+// What an attacker could feed: any number of flows and messages. Connections, open messages and stories have bounds; what
+// is past them is counted (LeftOut).
+#pragma once
+
+#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/tracking/flow_index.hpp>
+#include <transport-replay/tracking/gap_ledger.hpp>
+#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/tracking/pairing.hpp>
+#include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/tracking/recovery_watch.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport {
+
+inline constexpr std::size_t kMaxConnections = 1 << 18;          // of about 2 KiB; the largest hosts have some 10^5 queue pairs
+inline constexpr std::size_t kOpenTogether = 1 << 18;            // messages that may be open in all of them, of about 250 bytes
+inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
+inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
+inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes
+inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a flow until it is known whose requests it answers
+
+// What the tracker found out, for the timeline.
+struct Tracked {
+    std::deque<Connection> connections;
+    std::vector<Recovery> recoveries;
+    std::vector<Fatality> fatalities;
+    std::uint64_t packets_left_out = 0;
+    std::uint64_t messages_left_out = 0;
+    std::uint64_t recoveries_left_out = 0;
+    std::uint64_t fatalities_left_out = 0;
+};
+
+// A message to which nothing more can happen.
+struct EndedMessage {
+    ConnectionId connection{};
+    End requester{};
+    Message message;
+};
+
+class Tracker {
+public:
+    // `tells`: all messages are kept in ended(); else only those of connections that are watched.
+    explicit Tracker(bool tells) : tells_(tells) {}
+
+    // Messages that ended since forget_ended(), in that order.
+    [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
+    void watch(ConnectionId connection);
+    // The attempt that CM told of it with; nothing where CM did not, or where there is no such connection.
+    [[nodiscard]] std::optional<std::uint32_t> cm_attempt_of(ConnectionId connection) const;
+    // The connection that CM told of, where it has a place.
+    [[nodiscard]] std::optional<ConnectionId> connection_of(const CmAttempt& attempt) const;
+
+    // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
+    void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketStory& story);
+    // The connection that the packet belongs to, where it is known already.
+    void name(const Observation& observation, PacketStory& story) const;
+
+    // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
+    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
+
+    // CM told of both queue pairs of a connection; or that it is released.
+    void connect(const CmAttempt& attempt);
+    void release(const CmAttempt& attempt);
+
+    // A connection that somebody else follows, as iWARP is: it has its number among the others, and finish() tells it as it was left.
+    // Nothing where there is no room for it.
+    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b);
+    // Only of what begin_stream() gave.
+    [[nodiscard]] Connection& stream(ConnectionId connection);
+    // A message of it that nothing more can happen to: it is counted, and handed on as any other.
+    void end_stream_message(ConnectionId connection, End requester, const Message& message);
+    // A packet of a connection that begin_stream() had no room for; messages that were given up.
+    void leave_out_packet() { ++tracked_.packets_left_out; }
+    void leave_out_messages(std::uint64_t count) { tracked_.messages_left_out += count; }
+
+    // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to take ended().
+    [[nodiscard]] Tracked finish(const std::function<void()>& drain);
+
+private:
+    using Index = std::uint32_t;
+    struct Good {
+        RemoteAccess access;
+        dissect::FrameIndex frame{};
+    };
+    // What is known of the requests of one end.
+    struct Half {
+        RequestStream requests;
+        GapLedger gaps;
+        RecoveryWatch watch;
+        std::array<Good, 2> last_good;    // of the last two R_Keys
+        dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
+    };
+    struct Entry {
+        Connection told;
+        std::array<Half, 2> halves;
+        std::uint8_t retries = 7;  // of the transport, as CM says
+        bool gone = false;         // became part of another one
+        bool guessed = false;      // its ways were joined by the time that answers took
+        bool watched = false;      // somebody wants its messages
+        bool stream = false;       // somebody else follows it
+    };
+    // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
+    class WayOf {
+    public:
+        constexpr WayOf() = default;
+        constexpr WayOf(Index index, End from) : word_(index << 1 | static_cast<std::uint32_t>(from)) {}
+        constexpr explicit WayOf(FlowIndex::Where word) : word_(word) {}
+        [[nodiscard]] constexpr bool known() const { return word_ != kUnknown; }
+        [[nodiscard]] constexpr Index index() const { return word_ >> 1; }
+        [[nodiscard]] constexpr End from() const { return static_cast<End>(word_ & 1); }
+        [[nodiscard]] constexpr FlowIndex::Where word() const { return word_; }
+
+    private:
+        static constexpr std::uint32_t kUnknown = UINT32_MAX;
+        std::uint32_t word_ = kUnknown;
+    };
+    struct Unpaired {
+        Candidates candidates;
+        std::vector<Observation> answers;  // without payload
+    };
+
+    [[nodiscard]] WayOf way_of(const Observation& observation);
+    [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
+    [[nodiscard]] WayOf adopt(const Observation& observation);
+    [[nodiscard]] WayOf begin(const Observation& observation);
+    void describe(Way& way, const Observation& observation) const;
+    void take_corrupt(WayOf where, const Observation& observation, PacketStory& story);
+    void take_request(WayOf where, const Observation& observation, bool again, PacketStory& story);
+    void take_datagram(WayOf where, const Observation& observation);
+    void place(WayOf where, const Observation& observation, const Arrived& arrived, dissect::Psn next, PacketStory& story);
+    [[nodiscard]] bool is_doubled(const Entry& entry, const Half& half, const Observation& observation) const;
+    void take_answer(WayOf where, const Observation& observation, PacketStory& story);
+    void apply_answer(Entry& entry, End requester, const Observation& observation, PacketStory& story);
+    void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
+    void refuse(Entry& entry, End requester, const Observation& observation);
+    void apply_acknowledged(Entry& entry, End requester, const Acknowledged& told, dissect::Psn next, const Observation& observation);
+    [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
+    WayOf join(Index one, Index two, JoinedBy how);
+    void apply_kept_answers(Index index, End requester);
+    void apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester);
+    void join_lone_unreliable(Index index);
+    void join_what_is_left();
+    void retire(const FlowKey& flow, std::uint32_t attempt);
+    [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
+    [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
+    void grown();
+    void hand_on(Entry& entry, End requester);
+    void tell(Entry& entry, End requester);
+    void finish_way(Entry& entry, End requester);
+
+    [[nodiscard]] const Entry* entry_of(ConnectionId connection) const;
+
+    bool tells_ = false;
+    std::vector<EndedMessage> ended_;
+    std::deque<Entry> entries_;
+    FlowIndex index_;  // WayOf, packed
+    WaitingRequests waiting_;
+    boost::unordered_flat_map<Index, Unpaired> unpaired_;
+    std::size_t most_open_ = RequestStream::kMaxOpen;  // messages of one way, the fewer the more connections there are
+    std::uint64_t expected_ = 0;                       // requests of a flow without partner that are remembered each
+    std::size_t pending_answers_ = 0;
+    std::vector<Index> lone_unreliable_;  // UC flows without partner
+    std::vector<Message> done_;
+    std::vector<Recovery> stories_;
+    Tracked tracked_;
+    dissect::Instant now_{};
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,45 @@
+// LnetMachine: LNet over o2iblnd. A PUT_REQ is accepted by a PUT_ACK that names memory of the responder, which the requester WRITEs
+// and then says so (PUT_DONE); a GET_REQ names memory of the requester, which the responder WRITEs (GET_DONE). Short messages
+// are immediate: a GET is answered by a REPLY, a PUT by an ACK if it asks for one.
+//
+// What an attacker could feed: cookies without end, memory in a thousand pieces. kMaxOpen cookies are kept, kMostLnetPieces
+// pieces of one message are looked at.
+#pragma once
+
+#include <transport-replay/ulp/likeness.hpp>
+#include <transport-replay/ulp/talk.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport {
+
+namespace lnet {
+// With data by RDMA; and immediate ones.
+inline constexpr OperationCode kPut{1}, kGet{2}, kShortPut{3}, kShortGet{4}, kHello{5};
+[[nodiscard]] Likeness likeness(const UlpMessage& message);
+[[nodiscard]] bool is_private_data(const CmAttempt& attempt);
+[[nodiscard]] std::string_view operation_name(OperationCode code);
+[[nodiscard]] std::string describe(const UlpOperation& operation);
+[[nodiscard]] std::string status(const UlpOperation& operation);
+// A refusal in LNet's words.
+void attempt(const CmAttempt& attempt, UlpReport& report);
+}  // namespace lnet
+
+class LnetMachine {
+public:
+    void connected(const CmAttempt& attempt, Talk& talk);
+    Understood message(const UlpMessage& message, Talk& talk);
+
+private:
+    // A message with the byte order it is in.
+    struct Read;
+    [[nodiscard]] Understood take_request(const Read& from, Talk& talk);
+    [[nodiscard]] Understood take_immediate(const Read& from, Talk& talk);
+    [[nodiscard]] Understood take_put_ack(const Read& from, Talk& talk);
+    [[nodiscard]] Understood take_end(const Read& from, Talk& talk);
+
+    // Which request a PUT_DONE ends: its cookie is the responder's.
+    boost::unordered_flat_map<std::uint64_t, std::uint64_t> accepted_;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,58 @@
+#include <transport-replay/ulp/operation_sums.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+OperationSum* sum_of(std::vector<OperationSum>& sums, const UlpOperation& operation) {
+    for (OperationSum& sum : sums)
+        if (sum.code == operation.code && sum.protocol == operation.protocol) return &sum;
+    if (sums.size() == kMaxOperationSums) return nullptr;
+    OperationSum& sum = sums.emplace_back();
+    sum.protocol = operation.protocol;
+    sum.code = operation.code;
+    return &sum;
+}
+
+Duration latency_of(const UlpOperation& operation) { return elapsed(operation.asked, operation.answered); }
+
+void keep_if_slow(OperationSum& sum, const UlpOperation& operation) {
+    const auto place = std::ranges::upper_bound(sum.slowest, latency_of(operation), std::greater{}, latency_of);
+    if (sum.slowest.size() == kSlowestKept) {
+        if (place == sum.slowest.end()) return;
+        std::shift_right(place, sum.slowest.end(), 1);
+        *place = operation;
+        return;
+    }
+    sum.slowest.insert(place, operation);
+}
+
+void add_times(OperationSum& sum, const UlpOperation& operation) {
+    const Duration latency = latency_of(operation);
+    sum.latency.add(latency);
+    sum.histogram.add(latency);
+    if (operation.has_data()) {
+        sum.until_data.add(elapsed(operation.asked, operation.data_first));
+        sum.data.add(elapsed(operation.data_first, operation.data_last));
+        sum.to_answer.add(elapsed(operation.data_last, operation.answered));
+    }
+    keep_if_slow(sum, operation);
+}
+
+}  // namespace
+
+void add(std::vector<OperationSum>& sums, const UlpOperation& operation) {
+    OperationSum* sum = sum_of(sums, operation);
+    if (sum == nullptr) return;
+    ++sum->count;
+    sum->bytes += operation.in_message + operation.written + operation.read;
+    if (operation.outcome == OperationOutcome::failed) ++sum->failed;
+    if (!operation.has_answer() && !operation.one_way) ++sum->unanswered;
+    if (operation.has_answer()) add_times(*sum, operation);
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,36 @@
+// SendAssembler: SEND packets of one way, in the order of the capture, become messages as soon as their last packet is seen.
+//
+// Packets are taken by their PSN: what is asked for again after a loss comes in order anyway (go-back-N, 9.7.5.1.2), what was
+// taken before is left out. A message of which the capture lacks a packet is given up. What an attacker could feed: messages
+// that never end; kMostHeld bounds what is kept of one.
+#pragma once
+
+#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/ulp/ulp_message.hpp>
+
+#include <vector>
+
+namespace qps::transport {
+
+// A datagram is a message of its own: nobody counts its PSNs, which go on over all destinations of its sender.
+[[nodiscard]] UlpMessage datagram(const Observation& observation, const PacketStory& story);
+
+class SendAssembler {
+public:
+    static constexpr std::size_t kMostHeld = std::size_t{1} << 20;  // of a message; upper protocols SEND some 64 KiB at most
+
+    // The message that this request packet completes. It borrows from here or from the observation.
+    [[nodiscard]] std::optional<UlpMessage> take(const Observation& observation, const PacketStory& story);
+
+private:
+    [[nodiscard]] bool is_known(dissect::Psn psn) const;
+
+    std::vector<std::byte> held_;
+    UlpMessage message_;  // while open_
+    bool open_ = false;
+    dissect::Psn next_;  // of the packet that continues it
+    bool any_ = false;
+    dissect::Psn newest_;  // PSN of the last packet of the last message that was handed out
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,29 @@
+// SrpMachine: SRP as one conversation: the login in the CM's private data, SCSI commands with the memory that their descriptors
+// name, task management, the request limit, logouts.
+//
+// What an attacker could feed: any information unit of either side at any time, limits that grow without end. A limit is a
+// number that saturates; nothing else is kept but open operations and facts.
+#pragma once
+
+#include <transport-replay/ulp/talk.hpp>
+
+namespace qps::transport {
+
+class SrpMachine {
+public:
+    void connected(const CmAttempt& attempt, Talk& talk);
+    [[nodiscard]] Understood message(const UlpMessage& message, Talk& talk);
+
+private:
+    // Requests that the initiator may have outstanding more, once the login said how many; and whether that was told of.
+    std::optional<std::int64_t> left_;
+    bool told_ = false;
+
+    void grant(std::uint32_t delta);
+    void use(const UlpMessage& message, Talk& talk);
+    Understood command(const UlpMessage& message, Talk& talk);
+    Understood response(const UlpMessage& message, Talk& talk);
+    Understood task_management(const UlpMessage& message, Talk& talk);
+};
+
+}  // namespace qps::transport

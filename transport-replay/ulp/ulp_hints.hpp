@@ -1,0 +1,30 @@
+// UlpHints: what somebody says of connections before their packets are read: the user, or an earlier pass over the same
+// capture, which keeps how it came to know.
+#pragma once
+
+#include <transport-replay/model/timeline.hpp>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport {
+
+struct UlpSaid {
+    static constexpr std::uint8_t kCertain = 100;
+
+    constexpr UlpSaid() = default;
+    constexpr UlpSaid(UlpProtocol said) : protocol(said) {}  // by the user
+
+    UlpProtocol protocol{};  // none: nothing we know, whatever its messages look like
+    UlpBasis basis = UlpBasis::user;
+    std::uint8_t certainty = kCertain;
+    std::optional<End> active;  // nothing: its messages tell
+    bool settled = false;       // an earlier pass saw it through: it is not given up
+};
+
+using UlpHints = boost::unordered_flat_map<std::uint32_t, UlpSaid>;  // by ConnectionId
+
+// What a pass over a capture came to, for another one. `whole`: it saw all of it; then a connection speaks what it was found to
+// speak, or nothing.
+[[nodiscard]] UlpHints hints_of(const Timeline& timeline, bool whole);
+
+}  // namespace qps::transport

@@ -1,0 +1,394 @@
+#include <transport-replay/ulp/ulp_tracker.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kCertain = 100;
+constexpr std::uint8_t kByService = 80;  // a port can be anybody's
+constexpr std::uint8_t kByContent = 90;
+constexpr std::uint8_t kByLooks = 60;         // only plausible, several times
+constexpr std::uint64_t kUnreadToGiveUp = 4;  // messages not understood, and more than those that were
+
+bool is_send(const Observation& observation) { return info(observation.opcode).verb == Verb::send; }
+bool is_write(const Observation& observation) { return info(observation.opcode).verb == Verb::write; }
+
+// What the machine says of the memory of an operation, and of a message that is not whole yet: where it has a member for it.
+std::uint8_t data_detail(const UlpMachine& machine, const UlpOperation& operation) {
+    const auto ask = [&](const auto& known) -> std::uint8_t {
+        if constexpr (requires { known.data_detail(operation); }) return known.data_detail(operation);
+        else return 0;
+    };
+    return std::visit(ask, machine);
+}
+
+std::uint8_t detail_of(const UlpMachine& machine) {
+    const auto ask = [&](const auto& known) -> std::uint8_t {
+        if constexpr (requires { known.detail(); }) return known.detail();
+        else return 0;
+    };
+    return std::visit(ask, machine);
+}
+
+UlpMachine machine_of(UlpProtocol protocol) {
+    const auto make = row_of(protocol).machine;
+    return make != nullptr ? make() : UlpMachine{};
+}
+
+}  // namespace
+
+UlpTracker::State& UlpTracker::state_of(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection);  // at most kMaxConnections
+    if (at >= state_.size()) state_.resize(at + 1, kUndecided);
+    return state_[at];
+}
+
+UlpTracker::Conversation* UlpTracker::conversation_of(ConnectionId connection) {
+    const std::size_t at = std::to_underlying(connection);
+    return at < state_.size() && state_[at] < kNothing ? &conversations_[state_[at]] : nullptr;
+}
+
+std::optional<UlpTracker::Decision> UlpTracker::hinted(ConnectionId connection) const {
+    const auto found = hints_.find(std::to_underlying(connection));
+    if (found == hints_.end()) return std::nullopt;
+    const UlpSaid& said = found->second;
+    return Decision{said.protocol, said.basis, said.certainty, said.active.value_or(End::a), said.settled, !said.active};
+}
+
+UlpProtocol UlpTracker::protocol_of(const CmAttempt& attempt) const {
+    for (const ProtocolRow& row : protocol_rows())
+        if (row.private_data != nullptr && row.private_data(attempt)) return row.protocol;
+    if (!attempt.ip) return UlpProtocol::none;
+    constexpr std::uint8_t kTcp = 6;
+    for (const ProtocolRow& row : protocol_rows())
+        if (attempt.ip->protocol == kTcp && std::ranges::find(row.ports, attempt.ip->port) != row.ports.end()) return row.protocol;
+    return UlpProtocol::none;
+}
+
+UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decision& decision, Tracker& tracker) {
+    State& state = state_of(connection);
+    if (decision.protocol == UlpProtocol::none || conversations_.size() == kMaxConversations) {
+        if (decision.protocol != UlpProtocol::none) ++report_.conversations_left_out;
+        state = kNothing;
+        return nullptr;
+    }
+    state = static_cast<State>(conversations_.size());
+    Conversation& made = conversations_.emplace_back();
+    made.told.connection = connection;
+    made.told.protocol = decision.protocol;
+    made.told.basis = decision.basis;
+    made.told.certainty = decision.certainty;
+    made.told.active = decision.active;
+    made.settled = decision.settled;
+    made.orients = decision.orients;
+    made.machine = machine_of(decision.protocol);
+    made.takes_writes = std::visit([]<class Machine>(const Machine&) { return TakesWrites<Machine>; }, made.machine);
+    tracker.watch(connection);
+    return &made;
+}
+
+void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink) {
+    if (state_of(connection) != kUndecided) return;
+    Decision decision{.protocol = protocol_of(attempt), .basis = UlpBasis::service, .certainty = kByService, .active = End::a};
+    if (const auto row = row_of(decision.protocol); row.private_data != nullptr && row.private_data(attempt)) {
+        decision.basis = UlpBasis::private_data;
+        decision.certainty = kCertain;
+    }
+    if (const auto said = hinted(connection)) {
+        decision = *said;
+        decision.orients = false;  // CM knows
+    }
+    if (decision.protocol == UlpProtocol::none) return;
+    Conversation* conversation = begin(connection, decision, tracker);
+    if (conversation == nullptr) return;
+    Talk talk(conversation->told, conversation->operations, report_, sink);
+    const auto tell = [&](auto& machine) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, talk);
+    };
+    std::visit(tell, conversation->machine);
+}
+
+void UlpTracker::observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
+    if (story.corrupt || story.mirror_copy) return;
+    if (info(observation.opcode).service == Service::ud) return observe_datagram(observation, story, tracker, sink);
+    const ConnectionId uid = *story.connection;
+    if (Conversation* conversation = conversation_of(uid)) return take_packet(*conversation, observation, story, sink);
+    if (!story.arrival || !is_send(observation) || state_of(uid) == kNothing) return;
+    if (const auto said = hinted(uid)) {
+        if (begin(uid, *said, tracker) != nullptr) observe(observation, story, tracker, sink);
+        return;
+    }
+    if (undecided_.size() == kMaxUndecided && !undecided_.contains(std::to_underlying(uid))) {
+        state_of(uid) = kNothing;
+        return;
+    }
+    auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(story.from)];
+    if (const auto message = assembler.take(observation, story)) try_message(*message, tracker, sink);
+}
+
+void UlpTracker::take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story,
+                               const OperationSink& sink) {
+    conversation.detail = 0;
+    if (conversation.given_up) return;
+    if (info(observation.opcode).verb == Verb::read_response) {
+        conversation.detail = conversation.ways[static_cast<std::size_t>(other(story.from))].reads.answered(observation);
+        return;
+    }
+    if (!story.arrival) return;
+    if (is_write(observation)) return take_write(conversation, observation, story, sink);
+    if (info(observation.opcode).verb == Verb::read_request) return take_read(conversation, observation, story);
+    if (!is_send(observation)) return;
+    conversation.detail = detail_of(conversation.machine);
+    auto& assembler = conversation.ways[static_cast<std::size_t>(story.from)].assembler;
+    if (const auto message = assembler.take(observation, story)) take_message(conversation, *message, sink);
+}
+
+// Only READs that name memory of an operation from its start on, or memory to keep, are watched.
+void UlpTracker::take_read(Conversation& conversation, const Observation& observation, const PacketStory& story) {
+    if (!observation.access) return;
+    const End owner = other(story.from);
+    const UlpOperation* operation = conversation.operations.owner_of(owner, *observation.access);
+    if (operation == nullptr) return;
+    const bool begins = conversation.operations.begins_memory(owner, *observation.access);
+    const std::uint8_t detail = begins ? data_detail(conversation.machine, *operation) : 0;
+    const bool keep = conversation.operations.wants(owner, *observation.access);
+    if (keep || detail != 0) conversation.ways[static_cast<std::size_t>(story.from)].reads.asked(observation.psn, keep, detail);
+}
+
+void UlpTracker::observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
+    if (is_send(observation)) deliver(datagram(observation, story), tracker, sink);
+}
+
+void UlpTracker::try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink) {
+    Undecided& known = undecided_[std::to_underlying(message.connection)];
+    std::optional<Decision> best;
+    for (const ProtocolRow& row : protocol_rows()) {
+        if (row.message == nullptr) continue;
+        Undecided::Votes& votes = known.votes[static_cast<std::size_t>(row.protocol)];
+        if (votes.impossible) continue;
+        const Likeness like = row.message(message);
+        if (like.percent == 0) {
+            votes.impossible = true;
+            continue;
+        }
+        const End active = like.from_active ? message.from : other(message.from);
+        ++votes.active[static_cast<std::size_t>(active)];
+        votes.sure = votes.sure || like.percent >= kSure;
+        if (like.percent >= kPlausible) ++votes.plausible;
+        if (!votes.sure && votes.plausible < kPlausibleNeeded) continue;
+        const std::uint8_t certainty = votes.sure ? kByContent : kByLooks;
+        const End end = votes.active[0] >= votes.active[1] ? End::a : End::b;
+        if (!best || certainty > best->certainty) best = Decision{row.protocol, UlpBasis::content, certainty, end};
+    }
+    if (known.kept.size() < kKeptTries) {
+        Tried& tried = known.kept.emplace_back(Tried{message, {}});
+        const Bytes some = slice(message.bytes, 0, kKeptTryBytes);
+        tried.bytes.assign(some.begin(), some.end());
+    }
+    if (best) return decide(message.connection, *best, tracker, sink);
+    if (++known.tries < kTries) return;
+    state_of(message.connection) = kNothing;
+    undecided_.erase(std::to_underlying(message.connection));
+}
+
+// The messages that led to the decision are followed first.
+void UlpTracker::decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink) {
+    const auto found = undecided_.find(std::to_underlying(connection));
+    Undecided known = std::move(found->second);
+    undecided_.erase(found);
+    Conversation* conversation = begin(connection, decision, tracker);
+    if (conversation == nullptr) return;
+    for (std::size_t end = 0; end < 2; ++end) conversation->ways[end].assembler = std::move(known.assemblers[end]);
+    for (Tried& tried : known.kept) {
+        tried.message.bytes = tried.bytes;
+        take_message(*conversation, tried.message, sink);
+    }
+}
+
+void UlpTracker::take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink) {
+    if (conversation.given_up) return;
+    if (conversation.orients) orient(conversation, message);
+    Talk talk(conversation.told, conversation.operations, report_, sink);
+    const auto tell = [&](auto& machine) -> Understood {
+        if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
+        else return machine.message(message, talk);
+    };
+    const Understood understood = std::visit(tell, conversation.machine);
+    conversation.detail = understood.detail;
+    came(conversation, message.from, message.psn, understood);
+}
+
+// A message or a WRITE was looked at.
+void UlpTracker::came(Conversation& conversation, End from, Psn psn, const Understood& understood) {
+    ++conversation.told.messages;
+    if (!understood.understood) ++conversation.told.unread;
+    auto& labels = conversation.ways[static_cast<std::size_t>(from)].labels;
+    if (understood.label) labels.add(psn, *understood.label);
+    const bool guess = conversation.told.basis == UlpBasis::content || conversation.told.basis == UlpBasis::service;
+    if (guess && !conversation.settled && conversation.told.unread >= kUnreadToGiveUp &&
+        conversation.told.unread * 2 > conversation.told.messages)
+        give_up(conversation);
+}
+
+// The user said what it speaks, not who asked whom.
+void UlpTracker::orient(Conversation& conversation, const UlpMessage& message) {
+    const auto like = row_of(conversation.told.protocol).message;
+    const Likeness likeness = like == nullptr ? Likeness{} : like(message);
+    if (likeness.percent == 0) return;
+    conversation.told.active = likeness.from_active ? message.from : other(message.from);
+    conversation.orients = false;
+}
+
+// It was a wrong guess: plain data is plain data again. What had ended before stays in the sums; a wrong guess ends nothing.
+void UlpTracker::give_up(Conversation& conversation) {
+    conversation.given_up = true;
+    conversation.operations = {};
+    conversation.machine = {};
+    conversation.ways = {};
+    conversation.detail = 0;
+    state_of(conversation.told.connection) = kNothing;
+}
+
+void UlpTracker::take_write(Conversation& conversation, const Observation& observation, const PacketStory& story,
+                              const OperationSink& sink) {
+    Way& way = conversation.ways[static_cast<std::size_t>(story.from)];
+    Writing& writing = way.writing;
+    if (story.arrival == Arrival::repeated) return;
+    const Place place = info(observation.opcode).place;
+    if (observation.access) {  // FIRST or ONLY
+        const End owner = other(story.from);
+        const UlpOperation* operation = conversation.operations.owner_of(owner, *observation.access);
+        writing.owned = operation != nullptr;
+        writing.open = writing.owned || conversation.takes_writes;
+        if (!writing.open) return;
+        writing.psn = observation.psn;
+        writing.tag = writing.owned ? operation->tag : 0;
+        writing.asked_by = writing.owned ? operation->requester : owner;
+        writing.keep = writing.owned && conversation.operations.wants(owner, *observation.access);
+        if (writing.owned && conversation.operations.begins_memory(owner, *observation.access))
+            conversation.detail = data_detail(conversation.machine, *operation);
+        writing.payload.clear();
+        writing.transfer = {.connection = *story.connection,
+                            .requester = story.from,
+                            .read = false,
+                            .access = *observation.access,
+                            .bytes = 0,
+                            .begun = observation.time,
+                            .time = {},
+                            .first_frame = observation.frame,
+                            .last_frame = {},
+                            .immediate = {},
+                            .payload = {}};
+        if (writing.owned)
+            way.labels.add(observation.psn, {UlpLabel::Part::data, conversation.told.protocol, operation->code, operation->tag});
+    }
+    if (!writing.open) return;
+    writing.transfer.bytes += observation.payload_length;
+    writing.transfer.time = observation.time;
+    writing.transfer.last_frame = observation.frame;
+    writing.transfer.immediate = observation.immediate;
+    if (writing.keep && writing.payload.size() < OpenOperations::kMaxKept)
+        writing.payload.insert(writing.payload.end(), observation.payload.begin(), observation.payload.end());
+    if (ends_message(place)) end_write(conversation, story.from, sink);
+}
+
+void UlpTracker::end_write(Conversation& conversation, End requester, const OperationSink& sink) {
+    Writing& writing = conversation.ways[static_cast<std::size_t>(requester)].writing;
+    writing.open = false;
+    writing.transfer.payload = writing.payload;
+    if (writing.owned) {
+        UlpOperation* operation = conversation.operations.find(writing.asked_by, writing.tag);
+        if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer);
+        return;
+    }
+    Talk talk(conversation.told, conversation.operations, report_, sink);
+    const auto tell = [&]<class Machine>(Machine& machine) -> Understood {
+        if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, talk);
+        else return {.understood = true, .label = {}};
+    };
+    came(conversation, requester, writing.psn, std::visit(tell, conversation.machine));
+}
+
+void UlpTracker::ended(EndedMessage& ended) {
+    Conversation* conversation = conversation_of(ended.connection);
+    if (conversation == nullptr || conversation->given_up) return;
+    Message& message = ended.message;
+    if (message.verb == Verb::read_request && message.access) {
+        const UlpOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
+        if (operation == nullptr) return;
+        message.ulp = UlpLabel{UlpLabel::Part::data, conversation->told.protocol, operation->code, operation->tag};
+        const std::vector<std::byte> payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
+        if (message.outcome != Outcome::completed) return;
+        transferred({.connection = ended.connection,
+                     .requester = ended.requester,
+                     .read = true,
+                     .access = *message.access,
+                     .bytes = message.bytes,
+                     .begun = message.first_time,
+                     .time = message.answer_time,
+                     .first_frame = message.first_frame,
+                     .last_frame = message.answer_frame,
+                     .immediate = {},
+                     .payload = payload});
+        return;
+    }
+    auto& labels = conversation->ways[static_cast<std::size_t>(ended.requester)].labels;
+    if (const auto label = labels.take(message.first)) message.ulp = *label;
+}
+
+void UlpTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
+    Conversation* conversation = conversation_of(transfer.connection);
+    if (conversation == nullptr || conversation->given_up) return;
+    UlpOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
+    if (operation == nullptr) return;
+    auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
+    if (psn) labels.add(*psn, {UlpLabel::Part::data, conversation->told.protocol, operation->code, operation->tag});
+    conversation->operations.moved(*operation, transfer);
+}
+
+bool UlpTracker::wants_payload(ConnectionId connection, End owner, const RemoteAccess& access) {
+    const Conversation* conversation = conversation_of(connection);
+    return conversation != nullptr && !conversation->given_up && conversation->operations.wants(owner, access);
+}
+
+void UlpTracker::deliver(const UlpMessage& message, Tracker& tracker, const OperationSink& sink) {
+    if (Conversation* conversation = conversation_of(message.connection)) return take_message(*conversation, message, sink);
+    if (state_of(message.connection) == kNothing) return;
+    if (const auto said = hinted(message.connection)) {
+        if (Conversation* begun = begin(message.connection, *said, tracker)) take_message(*begun, message, sink);
+        return;
+    }
+    if (undecided_.size() < kMaxUndecided || undecided_.contains(std::to_underlying(message.connection)))
+        try_message(message, tracker, sink);
+}
+
+UlpHint UlpTracker::hint(ConnectionId connection, End from) const {
+    const std::size_t at = std::to_underlying(connection);
+    if (at >= state_.size() || state_[at] >= kNothing) return {};
+    const Conversation& conversation = conversations_[state_[at]];
+    return {conversation.told.protocol, from == conversation.told.active, conversation.detail};
+}
+
+UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
+    for (Conversation& conversation : conversations_) {
+        if (conversation.given_up) continue;
+        Talk talk(conversation.told, conversation.operations, report_, sink);
+        const auto tell = [&](auto& machine) {
+            if constexpr (requires { machine.finished(cm, talk); }) machine.finished(cm, talk);
+        };
+        std::visit(tell, conversation.machine);
+        conversation.operations.close_all(OperationOutcome::open, talk.ended());
+        report_.conversations.push_back(std::move(conversation.told));
+    }
+    for (const CmAttempt& attempt : cm.attempts)
+        if (const auto tell = row_of(protocol_of(attempt)).attempt; tell != nullptr) tell(attempt, report_);
+    std::ranges::sort(report_.conversations, {}, &UlpConversation::connection);
+    std::ranges::stable_sort(report_.events, {}, &UlpEvent::frame);
+    return std::move(report_);
+}
+
+}  // namespace qps::transport

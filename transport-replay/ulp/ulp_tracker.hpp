@@ -1,0 +1,143 @@
+// UlpTracker: finds out which upper protocol each connection speaks, and follows it: SENDs become messages for the machine of
+// the protocol, READs and WRITEs are attached to the operations that named their memory.
+//
+// Three voices say what a connection speaks: the user, CM (private data before the port), the messages. The last is a guess with
+// a certainty; a conversation that was guessed and then is not understood is given up, with all that was said of it. What an
+// attacker could feed: any number of connections and messages that look like something. Conversations have a bound; of those
+// undecided a few short messages are kept, and most are given up after kTries.
+#pragma once
+
+#include <transport-replay/tracking/tracker.hpp>
+#include <transport-replay/ulp/label_queue.hpp>
+#include <transport-replay/ulp/protocols.hpp>
+#include <transport-replay/ulp/read_watch.hpp>
+#include <transport-replay/ulp/send_assembler.hpp>
+#include <transport-replay/ulp/ulp_hints.hpp>
+
+#include <deque>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport {
+
+class UlpTracker {
+public:
+    static constexpr std::size_t kTries = 24;              // messages after which a connection speaks nothing we know
+    static constexpr std::size_t kKeptTries = 12;          // of those: kept, to be followed once it is known
+    static constexpr std::size_t kKeptTryBytes = 1024;     // of each
+    static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time
+    static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
+
+    explicit UlpTracker(UlpHints hints) : hints_(std::move(hints)) {}
+
+    // Whether observe() has anything to do with packets of that connection: cheap, asked for every packet.
+    [[nodiscard]] bool wants(ConnectionId connection) const {
+        const std::size_t at = std::to_underlying(connection);
+        return at >= state_.size() || state_[at] != kNothing;
+    }
+    // CM told of both sides of a connection.
+    void connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink);
+    // A packet of a connection, after the tracker had it.
+    void observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    // A message of a connection ended: gets its label; a READ is a transfer.
+    void ended(EndedMessage& ended);
+
+    // For transports that have whole messages: the same as observe() makes of packets.
+    void deliver(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
+    // `psn`: of a WRITE whose message will end with it, which then gets its label.
+    void transferred(const Transfer& transfer, std::optional<dissect::Psn> psn = {});
+    // Whether somebody wants the bytes that are moved to or from that memory of `owner`.
+    [[nodiscard]] bool wants_payload(ConnectionId connection, End owner, const RemoteAccess& access);
+
+    [[nodiscard]] dissect::UlpHint hint(ConnectionId connection, End from) const;
+    // What an attempt at a connection says it is for; `none` where it does not.
+    [[nodiscard]] UlpProtocol protocol_of(const CmAttempt& attempt) const;
+
+    [[nodiscard]] UlpReport finish(const CmReport& cm, const OperationSink& sink);
+
+private:
+    // Of a connection, in one word: undecided, nothing we know, or the place of its conversation.
+    using State = std::uint32_t;
+    static constexpr State kUndecided = UINT32_MAX;
+    static constexpr State kNothing = UINT32_MAX - 1;
+
+    // A WRITE that is under way.
+    struct Writing {
+        Transfer transfer;
+        dissect::Psn psn;    // of its first packet
+        End asked_by{};      // whose operation it is of
+        bool owned = false;  // it is of one
+        std::uint64_t tag = 0;
+        bool open = false;
+        bool keep = false;
+        std::vector<std::byte> payload;
+    };
+    struct Way {
+        SendAssembler assembler;
+        Writing writing;
+        ReadWatch reads;
+        LabelQueue labels;
+    };
+    struct Conversation {
+        UlpConversation told;
+        UlpMachine machine;
+        OpenOperations operations;
+        std::array<Way, 2> ways;
+        bool settled = false;  // an earlier pass saw it through
+        bool orients = false;  // who is the active end is told by its first message that can tell
+        bool given_up = false;
+        bool takes_writes = false;  // its machine does
+        std::uint8_t detail = 0;    // of the packet that was observed last, for its hint
+    };
+    struct Tried {
+        UlpMessage message;
+        std::vector<std::byte> bytes;
+    };
+    // What is known of a connection that is undecided.
+    struct Undecided {
+        struct Votes {
+            std::uint8_t plausible = 0;
+            bool sure = false;
+            bool impossible = false;
+            std::array<std::uint8_t, 2> active{};  // messages that would make that end the active one
+        };
+        std::array<Votes, static_cast<std::size_t>(UlpProtocol::count_)> votes{};
+        std::size_t tries = 0;
+        std::vector<Tried> kept;
+        std::array<SendAssembler, 2> assemblers;
+    };
+    struct Decision {
+        UlpProtocol protocol{};
+        UlpBasis basis{};
+        std::uint8_t certainty = 0;
+        End active{};
+        bool settled = false;
+        bool orients = false;
+    };
+
+    [[nodiscard]] State& state_of(ConnectionId connection);
+    [[nodiscard]] Conversation* conversation_of(ConnectionId connection);
+    [[nodiscard]] std::optional<Decision> hinted(ConnectionId connection) const;
+    Conversation* begin(ConnectionId connection, const Decision& decision, Tracker& tracker);
+    void try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
+    void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
+    void take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink);
+    void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
+    void observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
+    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void end_write(Conversation& conversation, End requester, const OperationSink& sink);
+    void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
+    static void orient(Conversation& conversation, const UlpMessage& message);
+    void give_up(Conversation& conversation);
+
+    UlpHints hints_;
+    std::vector<State> state_;  // by ConnectionId
+    std::deque<Conversation> conversations_;
+    boost::unordered_flat_map<std::uint32_t, Undecided> undecided_;
+    UlpReport report_;
+};
+
+}  // namespace qps::transport
