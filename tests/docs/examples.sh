@@ -1,5 +1,5 @@
 #!/bin/bash
-# The examples of README.md and docs/guide/ are what the program really prints:
+# The examples of README.md, docs/guide/ and the manuals are what the program really prints:
 #
 #   examples.sh [PAGE...]           compares; prints what differs; exit code 1 if something does
 #   examples.sh --write [PAGE...]   writes the real output into the pages
@@ -162,7 +162,7 @@ walk() {  # PAGE
         ((inside)) && [[ $line == "$indent"* ]] || continue
         line=${line#"$indent"}
         if [[ $line != '$ '* ]]; then
-            [[ $line =~ ^(sudo )?(./run.sh|qpscope)' ' || $line =~ [|]' 'qpscope' ' ]] && check_call "$at" "$line" $((!marker))
+            [[ $line =~ ^' '*(sudo )?(./run.sh|qpscope)' ' || $line =~ [|]' 'qpscope' ' ]] && check_call "$at" "$line" $((!marker))
             continue
         fi
         local number=$at
@@ -250,7 +250,7 @@ fi
 
 cd "$SOURCE" || exit 2
 pages=("$@")
-((${#pages[@]})) || pages=(README.md docs/guide/*.md)
+((${#pages[@]})) || pages=(README.md docs/guide/*.md docs/{window,peer,conformance,scripts}.md agent/README.md)
 check_pages "${pages[@]}"
 echo "$examples examples of ${#pages[@]} pages, $failures wrong"
 ((failures == 0))
