@@ -85,8 +85,9 @@ renewed() {
         if ((!first && j == ${#shown[@]})); then at=$((${#real[@]} - (j - i)))
         elif ((!first)); then
             for ((line = at; line < ${#real[@]}; line++)); do
-                [[ ${real[line]:0:16} != "${shown[i]:0:16}" ]] || { at=$line; break; }
+                [[ ${real[line]:0:16} != "${shown[i]:0:16}" ]] || break
             done
+            if ((line < ${#real[@]})); then at=$line; else echo "$page: nothing begins like '${shown[i]}': choose what to show" >&2; fi
         fi
         result+=("${real[@]:at:j-i}")
         at=$((at + j - i))
