@@ -2,6 +2,7 @@
 #include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>
 #include <transport-replay/tracking/quality.hpp>
 
@@ -12,10 +13,9 @@
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using namespace qps::tests;
 
 namespace {
-
-constexpr std::int64_t kMicrosecond = 1000, kMillisecond = 1'000'000;
 
 // A packet as a tap sees it.
 struct Seen {

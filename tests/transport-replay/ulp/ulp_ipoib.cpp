@@ -61,7 +61,7 @@ TEST_CASE("IPoIB: datagrams of a capture are followed, though nothing acknowledg
 }
 
 TEST_CASE("IPoIB: connected mode is known by its service and its MTU") {
-    CmAttempt attempt = attempt_with(joined({number(std::uint32_t{0x49}, false), number(std::uint32_t{65520}, false)}));
+    CmAttempt attempt = attempt_with(joined({octets_of(std::uint32_t{0x49}, false), octets_of(std::uint32_t{65520}, false)}));
     attempt.ip.reset();
     attempt.service_id = 0x1000'0000'0000'0049;
     CHECK(ipoib::is_private_data(attempt));

@@ -12,15 +12,6 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-constexpr Rkey kWindow{0x99};
-
-std::vector<CompletionStatus> statuses(Requester& requester) {
-    std::vector<CompletionStatus> all;
-    while (const auto completion = requester.take_completion()) all.push_back(completion->status);
-    return all;
-}
-constexpr auto kSuccess = CompletionStatus::success;
-
 // Pieces of those lengths, one behind the other.
 Segments cut(std::vector<std::byte>& bytes, std::initializer_list<std::size_t> lengths) {
     Segments segments;

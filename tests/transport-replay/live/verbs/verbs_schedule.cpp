@@ -15,8 +15,6 @@ using namespace qps::tests;
 namespace {
 
 constexpr dissect::Instant instant(std::int64_t value) { return dissect::Instant{value}; }
-Remote at(const VerbsEnd& end, std::uint64_t offset) { return {.address = end.mr.address + offset, .rkey = end.mr.rkey}; }
-
 }  // namespace
 
 TEST_CASE("a lane serves in turn, and holds a slot once") {

@@ -2,6 +2,7 @@
 // partitions, encapsulations, pauses, bursts. Each has its finding, and what is nearly the same has it not.
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/durations.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using namespace qps::tests;
 
 namespace {
 
-constexpr std::int64_t kMicrosecond = 1000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 constexpr std::uint64_t kNet = 0xc0000200;  // 192.0.2.0
 using Setting = std::pair<std::string_view, std::uint64_t>;
 using Settings = std::vector<Setting>;
@@ -218,7 +219,7 @@ struct Wire {
 };
 
 using Play = void (*)(Wire&);
-struct Proof {
+struct WireProof {
     std::string_view id;
     Play harm;
     Play near_miss;
@@ -228,47 +229,70 @@ const Settings kDscp26{{"ip.dsfield.dscp", 26}}, kDscp0{{"ip.dsfield.dscp", 0}};
 const Settings kLimited{{"infiniband.bth.p_key", 0x7fff}};
 using W = Wire&;
 
-const std::array kProofs{
-    Proof{"cm-rejected", [](W w) { w.req(), w.rej(8); }, [](W w) { w.connect(); }},
-    Proof{"cm-no-answer", [](W w) { w.req(), w.wait(10 * kSecond), w.v2(1, 3); }, [](W w) { w.req(), w.v2(1, 3); }},
-    Proof{"cm-half-open", [](W w) { w.req(), w.rep(), w.wait(10 * kSecond), w.v2(1, 3); },
-          [](W w) { w.req(), w.rep(), w.talk(1, 2, 21), w.wait(10 * kSecond), w.v2(1, 3); }},
-    Proof{"cm-retries", [](W w) { w.req(), w.wait(2 * kSecond), w.connect(); }, [](W w) { w.connect(); }},
-    Proof{"cm-refused-message",
-          [](W w) { w.connect(), w.cm(4, false, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}}); },
-          [](W w) { w.connect(), w.rtu(), w.dreq(), w.rep(), w.rtu(); }},
-    Proof{"spurious-retransmission", [](W w) { w.late(10 * kMicrosecond); }, [](W w) { w.late(kMillisecond); }},
-    Proof{"read-depth-exceeded", [](W w) { w.connect(), w.reads(3, 1); }, [](W w) { w.connect(), w.reads(2, 1); }},
-    Proof{"pkey-mismatch", [](W w) { w.talk(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.talk(1, 2, 21, 8, kLimited); }},
-    Proof{"dscp-differs", [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp0); }, [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26); }},
-    Proof{"dscp-changes", [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 21, 4, kDscp0); },
-          [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 22, 4, kDscp0); }},
-    Proof{"dscp-differs-between-connections",
-          [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26), w.talk(1, 2, 22, 8, kDscp26, kDscp26), w.talk(1, 2, 23, 8, kDscp0, kDscp0); },
-          [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26), w.talk(1, 3, 23, 8, kDscp0, kDscp0); }},
-    Proof{"udp-port-entropy",
-          [](W w) {
-              for (std::uint64_t qp = 21; qp < 29; ++qp) w.talk(1, 2, qp, 8, {{"udp.srcport", 49152}}, {{"udp.srcport", 49153}});
-          },
-          [](W w) {
-              for (std::uint64_t qp = 21; qp < 29; ++qp) w.talk(1, 2, qp, 8, {{"udp.srcport", 49152 + qp}}, {{"udp.srcport", 50000 + qp}});
-          }},
-    Proof{"path-mtu-differs", [](W w) { w.writes(4096, 1024); }, [](W w) { w.writes(1024, 1024); }},
-    Proof{"roce-version-mismatch", [](W w) { w.v1(1, 2), w.v2(2, 1); }, [](W w) { w.v1(1, 2), w.v2(1, 2); }},
-    Proof{"pfc-storm", [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(150 * kMillisecond); },
-          [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(50 * kMillisecond); }},
-    Proof{"incast", [](W w) { w.burst(8); }, [](W w) { w.burst(2); }},
-    Proof{"cm-disconnect-unanswered", [](W w) { w.connect(), w.dreq(), w.wait(kSecond), w.dreq(); }, [](W w) { w.connect(), w.dreq(); }},
-    Proof{"unknown-nak", [](W w) { w.reads(2, 7); }, [](W w) { w.reads(2, 3); }},
-    Proof{"remote-operational-error", [](W w) { w.reads(2, 3); }, [](W w) { w.reads(2, 2); }},
-    Proof{"rnr-wait-too-short", [](W w) { w.rnr(kMillisecond); }, [](W w) { w.rnr(6 * kMillisecond); }},
-    Proof{"requests-unanswered", [](W w) { w.talk(1, 2, 21), w.send(8), w.wait(2 * kSecond), w.v2(3, 4); },
-          [](W w) { w.talk(1, 2, 21), w.send(8), w.answer(8, 0x1f), w.wait(2 * kSecond), w.v2(3, 4); }},
-    Proof{"out-of-order-delivery", [](W w) { w.sends({4, 6, 5, 7, 8}); }, [](W w) { w.sends({4, 5, 6, 7, 8}); }},
-    Proof{"gaps-unexplained", [](W w) { w.unreliable({0, 1, 3, 4}); }, [](W w) { w.unreliable({0, 1, 2, 3, 4}); }},
-    Proof{"capture-lost-packets", [](W w) { w.sends({4, 6, 7, 8}); }, [](W w) { w.sends({4, 5, 6, 7, 8}); }},
-    Proof{"clock-backwards", [](W w) { w.talk(1, 2, 21), w.wait(-50 * kMicrosecond), w.talk(1, 2, 22); },
-          [](W w) { w.talk(1, 2, 21), w.talk(1, 2, 22); }},
+const std::array kWireProofs{
+    WireProof{"cm-rejected", [](W w) { w.req(), w.rej(8); }, [](W w) { w.connect(); }},
+    WireProof{"cm-no-answer", [](W w) { w.req(), w.wait(10 * kSecond), w.v2(1, 3); }, [](W w) { w.req(), w.v2(1, 3); }},
+    WireProof{"cm-half-open", [](W w) { w.req(), w.rep(), w.wait(10 * kSecond), w.v2(1, 3); },
+              [](W w) { w.req(), w.rep(), w.talk(1, 2, 21), w.wait(10 * kSecond), w.v2(1, 3); }},
+    WireProof{"cm-retries", [](W w) { w.req(), w.wait(2 * kSecond), w.connect(); }, [](W w) { w.connect(); }},
+    WireProof{"cm-refused-message",
+              [](W w) {
+                  w.connect(), w.cm(4, false, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
+              },
+              [](W w) { w.connect(), w.rtu(), w.dreq(), w.rep(), w.rtu(); }},
+    WireProof{"spurious-retransmission", [](W w) { w.late(10 * kMicrosecond); }, [](W w) { w.late(kMillisecond); }},
+    WireProof{"read-depth-exceeded", [](W w) { w.connect(), w.reads(3, 1); }, [](W w) { w.connect(), w.reads(2, 1); }},
+    WireProof{"pkey-mismatch", [](W w) { w.talk(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.talk(1, 2, 21, 8, kLimited); }},
+    WireProof{"dscp-differs", [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp0); }, [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26); }},
+    WireProof{"dscp-changes", [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 21, 4, kDscp0); },
+              [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 22, 4, kDscp0); }},
+    WireProof{
+        "dscp-differs-between-connections",
+        [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26), w.talk(1, 2, 22, 8, kDscp26, kDscp26), w.talk(1, 2, 23, 8, kDscp0, kDscp0); },
+        [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26), w.talk(1, 3, 23, 8, kDscp0, kDscp0); }},
+    WireProof{"udp-port-entropy",
+              [](W w) {
+                  for (std::uint64_t qp = 21; qp < 29; ++qp) w.talk(1, 2, qp, 8, {{"udp.srcport", 49152}}, {{"udp.srcport", 49153}});
+              },
+              [](W w) {
+                  for (std::uint64_t qp = 21; qp < 29; ++qp)
+                      w.talk(1, 2, qp, 8, {{"udp.srcport", 49152 + qp}}, {{"udp.srcport", 50000 + qp}});
+              }},
+    WireProof{"path-mtu-differs", [](W w) { w.writes(4096, 1024); }, [](W w) { w.writes(1024, 1024); }},
+    WireProof{"roce-version-mismatch", [](W w) { w.v1(1, 2), w.v2(2, 1); }, [](W w) { w.v1(1, 2), w.v2(1, 2); }},
+    WireProof{"pfc-storm", [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(150 * kMillisecond); },
+              [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(50 * kMillisecond); }},
+    WireProof{"incast", [](W w) { w.burst(8); }, [](W w) { w.burst(2); }},
+    WireProof{"cm-disconnect-unanswered", [](W w) { w.connect(), w.dreq(), w.wait(kSecond), w.dreq(); },
+              [](W w) { w.connect(), w.dreq(); }},
+    WireProof{"unknown-nak", [](W w) { w.reads(2, 7); }, [](W w) { w.reads(2, 3); }},
+    WireProof{"remote-operational-error", [](W w) { w.reads(2, 3); }, [](W w) { w.reads(2, 2); }},
+    WireProof{"rnr-wait-too-short", [](W w) { w.rnr(kMillisecond); }, [](W w) { w.rnr(6 * kMillisecond); }},
+    WireProof{"requests-unanswered", [](W w) { w.talk(1, 2, 21), w.send(8), w.wait(2 * kSecond), w.v2(3, 4); },
+              [](W w) { w.talk(1, 2, 21), w.send(8), w.answer(8, 0x1f), w.wait(2 * kSecond), w.v2(3, 4); }},
+    WireProof{"out-of-order-delivery",
+              [](W w) {
+                  w.sends({4, 6, 5, 7, 8});
+              },
+              [](W w) {
+                  w.sends({4, 5, 6, 7, 8});
+              }},
+    WireProof{"gaps-unexplained",
+              [](W w) {
+                  w.unreliable({0, 1, 3, 4});
+              },
+              [](W w) {
+                  w.unreliable({0, 1, 2, 3, 4});
+              }},
+    WireProof{"capture-lost-packets",
+              [](W w) {
+                  w.sends({4, 6, 7, 8});
+              },
+              [](W w) {
+                  w.sends({4, 5, 6, 7, 8});
+              }},
+    WireProof{"clock-backwards", [](W w) { w.talk(1, 2, 21), w.wait(-50 * kMicrosecond), w.talk(1, 2, 22); },
+              [](W w) { w.talk(1, 2, 21), w.talk(1, 2, 22); }},
 };
 
 Timeline played(Play play) {
@@ -276,7 +300,7 @@ Timeline played(Play play) {
     play(wire);
     return wire.analysis.finish();
 }
-std::string text(const Timeline& timeline) {
+std::string summaries(const Timeline& timeline) {
     std::string out;
     for (const Finding& finding : timeline.findings)
         out += fmt::format("{} {}: {}\n", kSeverityNames[std::to_underlying(finding.severity)], finding.id, finding.summary);
@@ -288,7 +312,7 @@ std::string text(const Timeline& timeline) {
 TEST_CASE("who sent again too early is told by an answer that nobody could give so soon") {
     const auto party = [](Play play) {
         const Timeline timeline = played(play);
-        INFO(text(timeline));
+        INFO(summaries(timeline));
         const auto found = std::ranges::find(timeline.findings, "spurious-retransmission", &Finding::id);
         REQUIRE(found != timeline.findings.end());
         return found->party;
@@ -311,13 +335,13 @@ TEST_CASE("who sent again too early is told by an answer that nobody could give 
 }
 
 TEST_CASE("packets to order have their finding, and those that nearly have it do not") {
-    for (const Proof& proof : kProofs) {
+    for (const WireProof& proof : kWireProofs) {
         const Timeline harmed = played(proof.harm);
-        INFO(proof.id << "\n" << text(harmed));
+        INFO(proof.id << "\n" << summaries(harmed));
         const auto found = std::ranges::find(harmed.findings, proof.id, &Finding::id);
         CHECK(found != harmed.findings.end());
         const Timeline missed = played(proof.near_miss);
-        INFO("near miss\n" << text(missed));
+        INFO("near miss\n" << summaries(missed));
         CHECK(std::ranges::count(missed.findings, proof.id, &Finding::id) == 0);
     }
 }

@@ -2,6 +2,7 @@
 // what we say in the same place differs in ids alone.
 #include <tests/support/catch.hpp>
 #include <tests/support/cm_ends.hpp>
+#include <tests/support/cm_target.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/live/cm/cm_messages.hpp>
 #include <transport-replay/model/observation.hpp>
@@ -37,8 +38,6 @@ std::vector<ManagementDatagram> recorded(const std::string& path) {
 std::vector<ManagementDatagram> recorded_in(const std::string& folder) {
     return recorded(QPSCOPE_SOURCE_DIR "/captures/" + folder + "/capture.pcap");
 }
-
-Bytes body_of(const ManagementDatagram& datagram) { return Bytes(datagram.bytes).subspan(kMadHeaderLength); }
 
 template <class Message>
 Message read_of(const ManagementDatagram& datagram) {

@@ -1,6 +1,7 @@
 // Two connection managers and what they say to each other when nothing is wrong but the wire.
 #include <tests/support/catch.hpp>
 #include <tests/support/cm_ends.hpp>
+#include <tests/support/cm_target.hpp>
 #include <transport-replay/live/cm/cm_messages.hpp>
 
 #include <algorithm>
@@ -24,8 +25,6 @@ std::string ladder(const CmEnds& ends) {
     }
     return text;
 }
-
-Bytes body_of(const ManagementDatagram& datagram) { return Bytes(datagram.bytes).subspan(kMadHeaderLength); }
 
 template <class Message>
 Message last_said(const CmEnds& ends, End end) {

@@ -9,8 +9,6 @@ using namespace qps::tests;
 
 namespace {
 
-Remote at(const VerbsEnd& end, std::uint64_t offset) { return {.address = end.mr.address + offset, .rkey = end.mr.rkey}; }
-
 // Every packet of a that may be marked, is; counts the CNPs that pass.
 struct Marking {
     explicit Marking(VerbsPair& pair) {

@@ -13,7 +13,7 @@ using qps::dissect::Rkey;
 
 namespace {
 
-constexpr Rkey kRegion{1}, kWindow{2}, kOther{3};
+constexpr Rkey kRegion{1}, kBound{2}, kOther{3};
 constexpr Qpn kMine{0x11}, kTheirs{0x12};
 constexpr std::uint64_t kBase = 0xffff'ffff'ffff'f000;  // its end is the end of all addresses
 constexpr AccessRights kAll{.local_write = true, .read = true, .write = true, .atomic = true, .bind = true};
@@ -78,33 +78,33 @@ TEST_CASE("memory: there are only so many keys") {
 
 TEST_CASE("memory: a window grants what it was bound with, where it was bound") {
     OneRegion one;
-    REQUIRE(one.memory.bind({.key = kWindow, .region = kRegion, .base = kBase + 256, .length = 256, .rights = {.read = true}}));
-    CHECK(one.reads(kBase + 256, 256, kWindow));
-    CHECK_FALSE(one.reads(kBase + 255, 1, kWindow));
-    CHECK_FALSE(one.reads(kBase + 256, 257, kWindow));
-    CHECK_FALSE(one.memory.reach({kBase + 256, kWindow, 8}, {.write = true}, kMine));
-    CHECK_FALSE(one.memory.local(kWindow, kBase + 256, 8, false));  // no local key
+    REQUIRE(one.memory.bind({.key = kBound, .region = kRegion, .base = kBase + 256, .length = 256, .rights = {.read = true}}));
+    CHECK(one.reads(kBase + 256, 256, kBound));
+    CHECK_FALSE(one.reads(kBase + 255, 1, kBound));
+    CHECK_FALSE(one.reads(kBase + 256, 257, kBound));
+    CHECK_FALSE(one.memory.reach({kBase + 256, kBound, 8}, {.write = true}, kMine));
+    CHECK_FALSE(one.memory.local(kBound, kBase + 256, 8, false));   // no local key
     CHECK_FALSE(one.memory.remove(kRegion));                        // it has a window
-    CHECK(one.memory.remove(kWindow));
+    CHECK(one.memory.remove(kBound));
     CHECK(one.memory.remove(kRegion));
 }
 
 TEST_CASE("memory: a window of type 2 is one queue pair's, and that one may end it") {
     OneRegion one;
-    const MemoryWindow window{.key = kWindow, .region = kRegion, .base = kBase, .length = 8, .rights = {.read = true}, .of = kMine};
+    const MemoryWindow window{.key = kBound, .region = kRegion, .base = kBase, .length = 8, .rights = {.read = true}, .of = kMine};
     REQUIRE(one.memory.bind(window));
-    CHECK(one.reads(kBase, 8, kWindow, kMine));
-    CHECK_FALSE(one.reads(kBase, 8, kWindow, kTheirs));
+    CHECK(one.reads(kBase, 8, kBound, kMine));
+    CHECK_FALSE(one.reads(kBase, 8, kBound, kTheirs));
     CHECK_FALSE(one.memory.invalidate(kRegion, kMine));
-    CHECK_FALSE(one.memory.invalidate(kWindow, kTheirs));
-    CHECK(one.memory.invalidate(kWindow, kMine));
-    CHECK_FALSE(one.reads(kBase, 8, kWindow, kMine));
-    CHECK_FALSE(one.memory.invalidate(kWindow, kMine));
+    CHECK_FALSE(one.memory.invalidate(kBound, kTheirs));
+    CHECK(one.memory.invalidate(kBound, kMine));
+    CHECK_FALSE(one.reads(kBase, 8, kBound, kMine));
+    CHECK_FALSE(one.memory.invalidate(kBound, kMine));
     CHECK(one.memory.bind(window));
 }
 
 TEST_CASE("memory: windows that cannot be bound") {
-    const MemoryWindow right{.key = kWindow, .region = kRegion, .base = kBase, .length = 8, .rights = {.write = true}};
+    const MemoryWindow right{.key = kBound, .region = kRegion, .base = kBase, .length = 8, .rights = {.write = true}};
     struct Row {
         AccessRights region;
         MemoryWindow window;
@@ -127,10 +127,10 @@ TEST_CASE("memory: windows that cannot be bound") {
     }
     OneRegion one;
     REQUIRE(one.memory.bind(right));
-    CHECK_FALSE(one.memory.invalidate(kWindow, kMine));  // type 1 ends only by being unbound
+    CHECK_FALSE(one.memory.invalidate(kBound, kMine));  // type 1 ends only by being unbound
     MemoryWindow second = right;
     second.key = kOther;
-    second.region = kWindow;
+    second.region = kBound;
     CHECK_FALSE(one.memory.bind(second));  // of a window
 }
 

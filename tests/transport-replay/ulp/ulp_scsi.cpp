@@ -18,7 +18,7 @@ using namespace qps::tests;
 
 namespace {
 
-constexpr End kHost = End::b, kTarget = End::a;  // who is who must be found out
+constexpr End kInitiator = End::b, kTarget = End::a;  // who is who must be found out
 
 std::string name_of(const UlpOperation& operation) { return std::string(row_of(operation.protocol).operation_name(operation.code)); }
 std::string about(const UlpOperation& operation) { return row_of(operation.protocol).describe(operation); }
@@ -72,10 +72,10 @@ Followed follow(const std::string& path) {
 TEST_CASE("an iSER command is an operation with its data and its status") {
     Delivered talk;
     const IserSpec memory{.read_stag = 7, .read_base = 0x1000};
-    talk.send(kHost, iscsi_command(1, 4096, read_10(64, 8), memory));
+    talk.send(kInitiator, iscsi_command(1, 4096, read_10(64, 8), memory));
     talk.transfer(kTarget, {0x1000, Rkey{7}, 4096});
     talk.send(kTarget, iscsi_response(1, 0));
-    talk.send(kHost, iscsi_command(2, 8192, write_10(8, 16), {.write_stag = 9, .write_base = 0x2000}));
+    talk.send(kInitiator, iscsi_command(2, 8192, write_10(8, 16), {.write_stag = 9, .write_base = 0x2000}));
     talk.transfer(kTarget, {0x2000, Rkey{9}, 8192}, true);
     talk.send(kTarget, iscsi_response(2, 2, sense_fixed(7, 0x2700)));
     const UlpReport report = talk.finish();
@@ -96,17 +96,17 @@ TEST_CASE("an iSER command is an operation with its data and its status") {
     REQUIRE(report.conversations.size() == 1);
     CHECK(report.conversations[0].protocol == UlpProtocol::iser);
     CHECK(report.conversations[0].basis == UlpBasis::content);
-    CHECK(report.conversations[0].active == kHost);
+    CHECK(report.conversations[0].active == kInitiator);
     CHECK(report.conversations[0].failed == 1);
     CHECK(report.conversations[0].unread == 0);
 }
 
 TEST_CASE("immediate data counts as data in the message, and the memory behind it is the rest") {
     Delivered talk;
-    talk.send(kHost, iscsi_command(3, 100, write_10(1, 1), {.write_stag = 9, .write_base = 0x100a}, characters("0123456789")));
+    talk.send(kInitiator, iscsi_command(3, 100, write_10(1, 1), {.write_stag = 9, .write_base = 0x100a}, characters("0123456789")));
     talk.transfer(kTarget, {0x100a, Rkey{9}, 90}, true);
     talk.transfer(kTarget, {0x100a + 90, Rkey{9}, 8}, true);  // beyond what was named
-    talk.send(kHost, iser_message({.opcode = 0x05, .tag = 3, .data = characters("01234")}));
+    talk.send(kInitiator, iser_message({.opcode = 0x05, .tag = 3, .data = characters("01234")}));
     talk.send(kTarget, iscsi_response(3, 0));
     static_cast<void>(talk.finish());
     REQUIRE(talk.operations.size() == 1);
@@ -118,9 +118,9 @@ TEST_CASE("immediate data counts as data in the message, and the memory behind i
 TEST_CASE("a login tells who it is; a failing one is an event with its status in words") {
     Delivered talk;
     using namespace std::string_view_literals;
-    talk.send(kHost, iscsi_login_request("InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
+    talk.send(kInitiator, iscsi_login_request("InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
     talk.send(kTarget, iscsi_login_response(0, "MaxBurstLength=262144\0RDMAExtensions=Yes\0"sv));
-    talk.send(kHost, iscsi_login_request("AuthMethod=None\0"sv));
+    talk.send(kInitiator, iscsi_login_request("AuthMethod=None\0"sv));
     talk.send(kTarget, iscsi_login_response(0x0201));
     const UlpReport report = talk.finish();
     REQUIRE(report.conversations.size() == 1);
@@ -171,19 +171,19 @@ TEST_CASE("pings of both sides, task management, logout, rejects and asynchronou
         return iser_message({.opcode = opcode, .flags = flags, .third = third, .tag = tag, .rest = rest});
     };
     const Octets no_tag = WireBytes{}.put(std::uint32_t{0xffffffff}).bytes;
-    talk.send(kHost, with(0x00, 5, no_tag));
+    talk.send(kInitiator, with(0x00, 5, no_tag));
     talk.send(kTarget, with(0x20, 5, no_tag));
     talk.send(kTarget, with(0x20, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
-    talk.send(kHost, with(0x00, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
+    talk.send(kInitiator, with(0x00, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
     talk.send(kTarget, with(0x20, 0xffffffff, no_tag));  // no question: it moves the window
-    talk.send(kHost, with(0x02, 6, WireBytes{}.put(std::uint32_t{1}).bytes, 0x81));
+    talk.send(kInitiator, with(0x02, 6, WireBytes{}.put(std::uint32_t{1}).bytes, 0x81));
     talk.send(kTarget, with(0x22, 6, {}, 0x80, 1));
-    talk.send(kHost, iscsi_command(8, 512, read_10(0, 1), {}));
+    talk.send(kInitiator, iscsi_command(8, 512, read_10(0, 1), {}));
     Octets rejected = iser_message({.opcode = 0x3f, .third = 9, .tag = 0xffffffff, .data = Octets(48)});
     rejected[28 + 48 + 19] = std::byte{8};  // the task tag of what is rejected
     talk.send(kTarget, rejected);
     talk.send(kTarget, with(0x32, 0xffffffff, WireBytes{}.zeros(16).put(std::uint8_t{2}).bytes));
-    talk.send(kHost, with(0x06, 9, {}, 0x80));
+    talk.send(kInitiator, with(0x06, 9, {}, 0x80));
     talk.send(kTarget, with(0x26, 9));
     const UlpReport report = talk.finish();
     CHECK(report.conversations.at(0).unread == 0);
@@ -203,15 +203,15 @@ TEST_CASE("pings of both sides, task management, logout, rejects and asynchronou
 TEST_CASE("one SRP command with memory is enough; response, sense and request limit are followed") {
     Delivered talk;
     const SrpMemory memory{0x10000, 7, 4096};
-    talk.send(kHost, srp_command(1, read_10(8, 8), {}, {memory}));
+    talk.send(kInitiator, srp_command(1, read_10(8, 8), {}, {memory}));
     talk.transfer(kTarget, {memory.address, Rkey{memory.key}, 4096});
     talk.send(kTarget, srp_response(1, 0));
-    talk.send(kHost, srp_command(2, write_10(16, 16), {memory, {0x90000, 8, 4096}}, {}));
+    talk.send(kInitiator, srp_command(2, write_10(16, 16), {memory, {0x90000, 8, 4096}}, {}));
     talk.transfer(kTarget, {memory.address, Rkey{7}, 4096}, true);
     talk.transfer(kTarget, {0x90000, Rkey{8}, 4096}, true);
     talk.send(kTarget, srp_response(2, 2, sense_fixed(5, 0x2100)));
     talk.send(kTarget, srp_short(0x80, 1, 0));
-    talk.send(kHost, srp_short(0x03, 0, 5));
+    talk.send(kInitiator, srp_short(0x03, 0, 5));
     const UlpReport report = talk.finish();
     REQUIRE(talk.operations.size() == 3);
     CHECK(talk.operations[0].bytes == 4096);
@@ -223,7 +223,7 @@ TEST_CASE("one SRP command with memory is enough; response, sense and request li
     CHECK(talk.operations[2].one_way);
     REQUIRE(report.events.size() == 1);
     CHECK(report.events[0].kind == UlpEventKind::terminated);
-    CHECK(report.conversations.at(0).active == kHost);
+    CHECK(report.conversations.at(0).active == kInitiator);
     CHECK(report.conversations.at(0).unread == 0);
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("SRP task management is answered by its response code") {
     Delivered talk({{1, UlpProtocol::srp}});
     WireBytes task;
     task.put(std::uint8_t{1}).zeros(7).put(std::uint64_t{9}).zeros(14).put(std::uint8_t{8}).zeros(1).put(std::uint64_t{3}).zeros(8);
-    talk.send(kHost, task.bytes);
+    talk.send(kInitiator, task.bytes);
     talk.send(kTarget, srp_response(9, 0, {}, 0, WireBytes{}.zeros(3).put(std::uint8_t{5}).bytes));
     const UlpReport report = talk.finish();
     REQUIRE(talk.operations.size() == 1);
@@ -311,7 +311,7 @@ TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
         INFO(message.size() << " bytes, the first " << std::to_integer<int>(message.front()));
         CHECK(likeness(UlpProtocol::iser, message).percent < kPlausible);
         CHECK(likeness(UlpProtocol::srp, message).percent < kPlausible);
-        talk.send(kHost, message);
+        talk.send(kInitiator, message);
     }
     CHECK(talk.finish().conversations.empty());
     CHECK(likeness(UlpProtocol::srp, iscsi_command(1, 512, read_10(0, 1), {})).percent == 0);
@@ -324,7 +324,8 @@ TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
 TEST_CASE("a service that speaks something else on the port of iSCSI is given up") {
     Delivered talk;
     talk.connected(attempt_with({}, {}, 3260));
-    for (int i = 0; i < 10; ++i) talk.send(kHost, characters("a service of my own, which is not iSCSI at all, of some length or other"));
+    for (int i = 0; i < 10; ++i)
+        talk.send(kInitiator, characters("a service of my own, which is not iSCSI at all, of some length or other"));
     CHECK(talk.finish().conversations.empty());
 }
 

@@ -2,6 +2,7 @@
 #include <dissect/build.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 
@@ -12,10 +13,10 @@
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using qps::tests::kMillisecond;
 
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kActive = 0xc0000201, kPassive = 0xc0000202;  // 192.0.2.1 and .2
 
 const MadAttribute& attribute(CmMessage message) {

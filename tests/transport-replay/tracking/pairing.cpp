@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint8_t kSendOnly = 0x04, kAcknowledge = 0x11, kUcSendOnly = 0x24;
 
 // Packets of a capture, made one by one.
-struct Wire {
+struct AnalysedWire {
     Analysis analysis;
     std::uint64_t clock = 0;
     std::uint64_t nanoseconds = 0;  // where the test keeps time itself
@@ -57,7 +57,7 @@ void check_pairs(const Timeline& timeline, std::size_t pairs) {
 TEST_CASE("queue pairs that all begin with PSN 0 are told apart by when their requests are answered") {
     constexpr std::uint32_t kPairs = 32;
     constexpr std::uint32_t kMessages = 40;
-    Wire wire;
+    AnalysedWire wire;
     std::mt19937 random(7);
     std::multimap<std::uint64_t, std::pair<std::uint32_t, bool>> agenda;  // nanoseconds: which pair asks, or answers
     std::vector<std::uint32_t> sent(kPairs), answered(kPairs);
@@ -83,7 +83,7 @@ TEST_CASE("queue pairs that all begin with PSN 0 are told apart by when their re
 
 TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be joined at random") {
     constexpr std::uint32_t kPairs = 4;
-    Wire wire;
+    AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 10; ++psn) {
         for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(1, 2, 500 + i, kSendOnly, psn);
         for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(2, 1, 100 + i, kAcknowledge, psn);
@@ -99,7 +99,7 @@ TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be 
 }
 
 TEST_CASE("a queue pair number that is used again far from its last PSN is a new beginning, not a loss") {
-    Wire wire;
+    AnalysedWire wire;
     for (std::uint32_t psn = 10; psn < 20; ++psn) {
         wire.packet(1, 2, 500, kSendOnly, psn);
         wire.packet(2, 1, 100, kAcknowledge, psn);
@@ -116,7 +116,7 @@ TEST_CASE("a queue pair number that is used again far from its last PSN is a new
 }
 
 TEST_CASE("a host that talks to itself has connections like any other") {
-    Wire wire;
+    AnalysedWire wire;
     for (std::uint32_t psn = 40; psn < 44; ++psn) {
         wire.packet(1, 1, 500, kSendOnly, psn);
         wire.packet(1, 1, 100, kAcknowledge, psn);
@@ -125,19 +125,19 @@ TEST_CASE("a host that talks to itself has connections like any other") {
 }
 
 TEST_CASE("two UC flows the other way leave it open which one belongs to a third") {
-    Wire wire;
+    AnalysedWire wire;
     wire.packet(1, 2, 500, kUcSendOnly, 1);
     wire.packet(1, 2, 501, kUcSendOnly, 1);
     wire.packet(2, 1, 100, kUcSendOnly, 1);
     CHECK(wire.analysis.finish().connections.size() == 3);
-    Wire clear;
+    AnalysedWire clear;
     clear.packet(1, 2, 500, kUcSendOnly, 1);
     clear.packet(2, 1, 100, kUcSendOnly, 1);
     check_pairs(clear.analysis.finish(), 1);
 }
 
 TEST_CASE("answers that came before anybody knew whose they are count once it is known") {
-    Wire wire;
+    AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 3; ++psn)
         for (std::uint32_t i = 0; i < 2; ++i) wire.packet(1, 2, 500 + i, kSendOnly, psn);
     for (std::uint32_t psn = 0; psn < 3; ++psn)
@@ -157,7 +157,7 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
         made.kind = ObservationKind::transport;
         made.frame = FrameIndex{++clock};
         made.time = Instant{static_cast<std::int64_t>(clock) * 1000};
-        made.flow = {Wire::host(from), Wire::host(to), Qpn{qp}, {}};
+        made.flow = {AnalysedWire::host(from), AnalysedWire::host(to), Qpn{qp}, {}};
         made.flow_hash = FlowHash{}(made.flow);
         made.opcode = static_cast<Opcode>(opcode);
         made.psn = Psn(psn);
@@ -169,7 +169,7 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     };
     CmAttempt attempt;
     const auto side = [](CmSide& which, std::uint32_t host, std::uint32_t qp, std::uint32_t psn) {
-        which.address = Wire::host(host);
+        which.address = AnalysedWire::host(host);
         which.qpn = Qpn{qp};
         which.starting_psn = Psn(psn);
     };

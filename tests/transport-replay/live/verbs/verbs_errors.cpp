@@ -9,8 +9,6 @@ using namespace qps::tests;
 
 namespace {
 
-Remote at(const VerbsEnd& end, std::uint64_t offset) { return {.address = end.mr.address + offset, .rkey = end.mr.rkey}; }
-
 // The statuses of the completions, in words.
 std::vector<std::string> words(const std::vector<Wc>& completions) {
     std::vector<std::string> text;

@@ -1,6 +1,7 @@
 // CE marks and CNPs, pauses, bursts of many senders.
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>
 #include <transport-replay/tracking/congestion.hpp>
 
@@ -11,14 +12,14 @@
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using namespace qps::tests;
 
 namespace {
 
-constexpr std::int64_t kMicrosecond = 1000, kMillisecond = 1'000'000;
 constexpr std::uint64_t kNet = 0xc0000200;  // 192.0.2.0
 constexpr std::uint64_t kSender = kNet + 1, kReceiver = kNet + 2;
 
-struct Wire {
+struct CongestedWire {
     CongestionTracker tracker;
     std::uint64_t frame = 0;
     BitsPerSecond speed{};
@@ -66,7 +67,7 @@ struct Wire {
 }  // namespace
 
 TEST_CASE("a mark is answered by the CNP of its receiver") {
-    Wire w;
+    CongestedWire w;
     w.data(0);
     w.data(10 * kMicrosecond, true);
     w.data(12 * kMicrosecond, true);
@@ -92,7 +93,7 @@ TEST_CASE("a mark is answered by the CNP of its receiver") {
 }
 
 TEST_CASE("marks without CNP, CNPs without mark, and marks at the end of the capture") {
-    Wire w;
+    CongestedWire w;
     w.data(0, true);
     w.data(1 * kMicrosecond, true);
     w.cnp(2 * kMillisecond);  // too late for either
@@ -106,7 +107,7 @@ TEST_CASE("marks without CNP, CNPs without mark, and marks at the end of the cap
 }
 
 TEST_CASE("marks soon after a CNP bring no other, and marks close together one at most") {
-    Wire w;
+    CongestedWire w;
     w.data(0, true);
     w.cnp(5 * kMicrosecond);
     w.data(90 * kMicrosecond, true);  // within the pace of CNPs
@@ -124,8 +125,8 @@ TEST_CASE("marks soon after a CNP bring no other, and marks close together one a
 }
 
 TEST_CASE("marks that nobody took need no CNP") {
-    Wire w;
-    PacketSpec corrupt = Wire::between(0x04, kSender, kReceiver, 0x22);
+    CongestedWire w;
+    PacketSpec corrupt = CongestedWire::between(0x04, kSender, kReceiver, 0x22);
     set(corrupt, "ip.dsfield.ecn", 3);
     w.data(0);
     w.put(corrupt, 1, true);
@@ -138,8 +139,8 @@ TEST_CASE("marks that nobody took need no CNP") {
 }
 
 TEST_CASE("a mark on an ACK needs no CNP, and silence of the other way says nothing") {
-    Wire w;
-    PacketSpec ack = Wire::between(0x11, kSender, kReceiver, 0x22);
+    CongestedWire w;
+    PacketSpec ack = CongestedWire::between(0x11, kSender, kReceiver, 0x22);
     set(ack, "ip.dsfield.ecn", 3);
     w.put(ack, 0);
     w.data(1, true);
@@ -152,7 +153,7 @@ TEST_CASE("a mark on an ACK needs no CNP, and silence of the other way says noth
 }
 
 TEST_CASE("CNPs go to flows by the pairing, or where only one can be meant") {
-    Wire w;
+    CongestedWire w;
     w.data(0, true, 0x22);
     w.cnp(kMicrosecond, 0x21);
     SECTION("one marked flow") {
@@ -176,7 +177,7 @@ TEST_CASE("CNPs go to flows by the pairing, or where only one can be meant") {
 }
 
 TEST_CASE("the rate before and after a burst of CNPs") {
-    Wire w;
+    CongestedWire w;
     for (std::int64_t i = 0; i < 100; ++i) w.data(i * 100 * kMicrosecond, i == 99);  // 10 packets a millisecond
     w.cnp(10 * kMillisecond);
     w.cnp(10 * kMillisecond + 50 * kMicrosecond);
@@ -190,7 +191,7 @@ TEST_CASE("the rate before and after a burst of CNPs") {
 }
 
 TEST_CASE("a flow that stops altogether has reacted too") {
-    Wire w;
+    CongestedWire w;
     for (std::int64_t i = 0; i < 100; ++i) w.data(i * 100 * kMicrosecond, i == 99);
     w.cnp(10 * kMillisecond);
     w.data(30 * kMillisecond, false, 0x22, 64, kSender + 5);
@@ -213,7 +214,7 @@ TEST_CASE("a distribution keeps extremes for ever and its median in bounds") {
 }
 
 TEST_CASE("pauses end by a resume, by their time, or with the capture") {
-    Wire w;
+    CongestedWire w;
     w.speed = BitsPerSecond{100'000'000'000};
     w.pause(0, 3, 0xffff);  // 335 us at 100 Gbit/s
     w.pause(100 * kMicrosecond, 3, 0xffff);
@@ -242,7 +243,7 @@ TEST_CASE("pauses end by a resume, by their time, or with the capture") {
 }
 
 TEST_CASE("without a link speed a pause that nobody ends has no known length, a storm needs none") {
-    Wire w;
+    CongestedWire w;
     w.pause(0, 3, 0xffff);
     w.data(kMillisecond);
     for (std::int64_t i = 0; i < 40; ++i) w.pause(i * 5 * kMillisecond, 4, 0xffff);
@@ -256,7 +257,7 @@ TEST_CASE("without a link speed a pause that nobody ends has no known length, a 
 }
 
 TEST_CASE("many senders start at once towards one") {
-    Wire w;
+    CongestedWire w;
     const auto volley = [&](std::int64_t time, std::uint64_t senders, std::int64_t step, std::size_t packets) {
         for (std::size_t i = 0; i < packets; ++i)
             for (std::uint64_t s = 0; s < senders; ++s)

@@ -10,14 +10,6 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-std::vector<CompletionStatus> statuses(Requester& requester) {
-    std::vector<CompletionStatus> all;
-    while (const auto completion = requester.take_completion()) all.push_back(completion->status);
-    return all;
-}
-constexpr auto kSuccess = CompletionStatus::success;
-constexpr Rkey kWindow{0x99};
-
 bool invalidate(Peers& peers, bool fence = false) {
     return peers.requester.post({.id = 77, .kind = WorkKind::local_invalidate, .invalidate = kWindow, .fence = fence});
 }

@@ -9,8 +9,6 @@ using namespace qps::tests;
 
 namespace {
 
-Remote at(const VerbsEnd& end, std::uint64_t offset) { return {.address = end.mr.address + offset, .rkey = end.mr.rkey}; }
-
 bool same(const VerbsPair& pair, std::size_t from_a, std::size_t to_b, std::size_t length) {
     return std::equal(pair.a.memory.begin() + static_cast<std::ptrdiff_t>(from_a),
                       pair.a.memory.begin() + static_cast<std::ptrdiff_t>(from_a + length),

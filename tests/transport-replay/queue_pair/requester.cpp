@@ -8,13 +8,6 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-std::vector<CompletionStatus> statuses(Requester& requester) {
-    std::vector<CompletionStatus> all;
-    for (const Completion& completion : requester.take_completions()) all.push_back(completion.status);
-    return all;
-}
-constexpr auto kSuccess = CompletionStatus::success;
-
 TransportPacket says(Psn psn, std::uint8_t syndrome) {
     TransportPacket packet;
     packet.opcode = qps::dissect::Opcode::rc_acknowledge;

@@ -12,7 +12,7 @@ using namespace qps::dissect;
 
 namespace {
 
-constexpr std::byte kGuard{0xa5};
+constexpr std::byte kGuardByte{0xa5};
 
 // A packet made of whatever the draws say, with numbers near those that count.
 TransportPacket any_packet(Draws& draws, Psn near, Bytes payload) {
@@ -55,8 +55,8 @@ TEST_CASE("hostile peers: requests of any kind touch nothing that was not grante
     std::map<ResponderVerdict, std::uint64_t> seen;
     for (std::uint64_t seed = 0; seed < 600; ++seed) {
         Draws draws(seed);
-        std::vector<std::byte> guarded(kMemoryBytes + 512, kGuard);
-        std::vector<std::byte> receive(600 + 512, kGuard);
+        std::vector<std::byte> guarded(kMemoryBytes + 512, kGuardByte);
+        std::vector<std::byte> receive(600 + 512, kGuardByte);
         Memory memory;
         REQUIRE(memory.add({.key = kKey,
                             .base = kMemoryBase,
@@ -75,7 +75,7 @@ TEST_CASE("hostile peers: requests of any kind touch nothing that was not grante
         }
         const Bytes all = guarded;
         for (const Bytes guard : {all.first(256), all.last(256), Bytes(receive).first(256), Bytes(receive).last(256)})
-            CHECK(std::ranges::all_of(guard, [](std::byte byte) { return byte == kGuard; }));
+            CHECK(std::ranges::all_of(guard, [](std::byte byte) { return byte == kGuardByte; }));
         std::size_t queued = 0;
         while (responder.poll(memory)) ++queued;
         CHECK(queued <= kMaxResponses * 4U * 1024U);
@@ -96,7 +96,7 @@ TEST_CASE("hostile peers: responses of any kind complete every request once, and
         asks.ack_timeout = 8;
         asks.rnr_retries = static_cast<std::uint8_t>(seed % 3);
         Requester requester(asks);
-        std::vector<std::byte> local(600 + 512, kGuard);
+        std::vector<std::byte> local(600 + 512, kGuardByte);
         std::map<std::uint64_t, int> completed;
         std::uint64_t posted = 0;
         Instant now{};
@@ -121,7 +121,7 @@ TEST_CASE("hostile peers: responses of any kind complete every request once, and
         CHECK(std::ranges::all_of(completed, [](const auto& row) { return row.second == 1; }));
         const Bytes all = local;
         for (const Bytes guard : {all.first(256), all.last(256)})
-            CHECK(std::ranges::all_of(guard, [](std::byte byte) { return byte == kGuard; }));
+            CHECK(std::ranges::all_of(guard, [](std::byte byte) { return byte == kGuardByte; }));
     }
     for (const auto status :
          {CompletionStatus::success, CompletionStatus::local_length_error, CompletionStatus::remote_invalid_request,
