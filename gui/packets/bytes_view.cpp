@@ -19,7 +19,6 @@
 
 namespace qps::gui {
 
-using dissect::Bytes;
 using dissect::FrameSpan;
 
 namespace {
@@ -35,7 +34,7 @@ QString offsetText(std::size_t line, int digits) {
 
 }  // namespace
 
-QString bytesText(Bytes bytes, BytesForm form) {
+QString bytesText(dissect::Bytes bytes, BytesForm form) {
     std::string text;
     switch (form) {
         case BytesForm::Hex: dissect::append_hex(text, bytes); break;
@@ -213,7 +212,7 @@ void BytesView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 QString BytesView::copied(BytesForm form) const {
-    const Bytes chosen = m_field.length > 0 ? dissect::slice(bytes(), m_field.offset, m_field.length) : bytes();
+    const dissect::Bytes chosen = m_field.length > 0 ? dissect::slice(bytes(), m_field.offset, m_field.length) : bytes();
     return bytesText(chosen, form);
 }
 
