@@ -52,7 +52,7 @@ void add_check_options(CLI::App& app, CheckOptions& options) {
     app.add_option("--only", options.only, "Run only these checks or families: RSP-02,FMT")
         ->delimiter(',')
         ->check(CLI::Validator(check_id, ""))
-        ->type_name("ID,...")
+        ->type_name("ID")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add_word(app, "--fail-on", options.fail_on, kLevels,

@@ -139,11 +139,11 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
     add_read(app, "--via", "WORD",
              "Send by ring (packet socket), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
              [&options](const std::string& text) { options.via = read_via(text); });
-    add_read(app, "--vlan", "NUMBER", "Tag all frames with this VLAN",
+    add_read(app, "--vlan", "N", "Tag all frames with this VLAN",
              [&options](const std::string& text) { options.vlan = read_number<std::uint16_t>(text, 1, 4094, "VLAN"); });
-    add_read(app, "--priority", "NUMBER", "Set the priority in the VLAN tag",
+    add_read(app, "--priority", "N", "Set the priority in the VLAN tag",
              [&options](const std::string& text) { options.priority = read_number<std::uint8_t>(text, 0, 7, "priority"); });
-    add_read(app, "--dscp", "NUMBER", "Set the DSCP of sent packets",
+    add_read(app, "--dscp", "N", "Set the DSCP of sent packets",
              [&options](const std::string& text) { options.dscp = read_number<std::uint8_t>(text, 0, 63, "DSCP"); });
     add_read(app, "--mtu", "BYTES", "Path MTU: 256, 512, 1024, 2048 or 4096 (default: the largest that the interface carries)",
              [&options](const std::string& text) { options.mtu = read_mtu(text); });
@@ -161,7 +161,7 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
         if (!time) refuse(time.error());
         options.lasts = *time;
     });
-    add_read(app, "--seed", "NUMBER", "Seed for identifiers, first PSNs and data",
+    add_read(app, "--seed", "N", "Seed for identifiers, first PSNs and data",
              [&options](const std::string& text) { options.seed = read_number<std::uint64_t>(text, 0, ~std::uint64_t{0}, "seed"); });
 }
 
@@ -181,7 +181,7 @@ void add_exchange_options(CLI::App& app, LiveOptions& options) {
         ->type_name("HOST");
     add_read(app, "-c,--service", "WORD", "Service of ib_*: RC, UC or UD (default: RC)",
              [&options](const std::string& text) { options.service = read_service(text); });
-    add_read(app, "--qps", "NUMBER", "Use N queue pairs (ib_*_bw -q, ibv_srq_pingpong)", [&options](const std::string& text) {
+    add_read(app, "--qps", "N", "Use N queue pairs (ib_*_bw -q, ibv_srq_pingpong)", [&options](const std::string& text) {
         options.queue_pairs = read_number<std::uint32_t>(text, 1, 1024, "number of queue pairs");
     });
     app.add_flag("-b,--bidirectional", options.both_ways, "Send in both directions at once (ib_*_bw)");
@@ -205,15 +205,15 @@ void add_exchange_options(CLI::App& app, LiveOptions& options) {
 void add_target_options(CLI::App& app, LiveOptions& options) {
     add_read(app, "target", "ADDRESS", "Address to connect to; without it, serve",
              [&options](const std::string& text) { options.target = read_peer_address(text); });
-    add_read(app, "-p,--port", "NUMBER", "Connect to or listen on this port (default: that of the program)",
+    add_read(app, "-p,--port", "N", "Connect to or listen on this port (default: that of the program)",
              [&options](const std::string& text) { options.port = live::IpPort{read_number<std::uint16_t>(text, 1, 65535, "port")}; });
-    add_read(app, "-n,--count", "NUMBER", "Send N messages, or run N rounds",
+    add_read(app, "-n,--count", "N", "Send N messages, or run N rounds",
              [&options](const std::string& text) { options.count = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count"); });
     add_read(app, "-s,--size", "BYTES", "Message size",
              [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
-    add_read(app, "--depth", "NUMBER", "Keep up to N messages outstanding",
+    add_read(app, "--depth", "N", "Keep up to N messages outstanding",
              [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
-    add_read(app, "--clients", "NUMBER", "Stop serving after N clients (default: serve until interrupted)",
+    add_read(app, "--clients", "N", "Stop serving after N clients (default: serve until interrupted)",
              [&options](const std::string& text) {
                  options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "number of clients");
              });
@@ -225,7 +225,7 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
 void add_program_options(CLI::App& app, LiveOptions& options) {
     app.add_option("program", options.program, "Program to run (see below)")->required()->type_name("");
     add_target_options(app, options);
-    add_read(app, "--connections", "NUMBER", "Open N connections", [&options](const std::string& text) {
+    add_read(app, "--connections", "N", "Open N connections", [&options](const std::string& text) {
         options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "number of connections");
     });
     add_exchange_options(app, options);
@@ -237,10 +237,10 @@ void add_pingpong_options(CLI::App& app, LiveOptions& options) {
     for (const live::PingpongMode& mode : live::kPingpongModes) names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
     app.add_option("--only", options.only, fmt::format("Run only these modes: {}", names))
         ->delimiter(',')
-        ->type_name("MODE,...")
+        ->type_name("MODE")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add_read(app, "--seconds", "NUMBER", "Run each mode for at most N seconds (without -n: for all of it)",
+    add_read(app, "--seconds", "N", "Run each mode for at most N seconds (without -n: for all of it)",
              [&options](const std::string& text) {
                  const auto time = read_time(text + "s");
                  if (!time) refuse(fmt::format("invalid number of seconds '{}'", text));

@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -74,7 +75,7 @@ constexpr std::array kCommands{
             {.captures = true, .analysis = true},
             run_analyze},
     Command{"findings", kAnalyse,
-            "List what went wrong, the evidence and what to do; --list: every finding there is",
+            "List what went wrong, with evidence and advice; --list shows all findings known",
             "  qpscope findings trace.pcap\n"
             "  qpscope findings --fail-on warning -f ndjson trace.pcap\n"
             "  qpscope findings --markdown -C 3 trace.pcap > ticket.md    # a ticket for each finding\n"
@@ -299,7 +300,7 @@ void add_capture_options(CLI::App& app, Options& options) {
     app.add_option("-j,--jobs", options.jobs,
                    "Use N threads (default: one per processor, at most 8; pipes and interfaces use one)")
         ->check(CLI::Range(1, kMostJobs).description(""))
-        ->type_name("NUMBER");
+        ->type_name("N");
     add_quantity(app, "--link-speed", "SPEED", options.link_speed, "Compute pause times for this link speed: 100G, 400G, ...", read_speed);
     add_choice(app, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
     app.add_flag("--no-progress", options.no_progress, "Show no progress on stderr");
@@ -327,7 +328,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
                        "Show these connections only (see qpscope connections)")
             ->delimiter(',')
             ->check(CLI::Validator(check_connection, ""))
-            ->type_name("N,...")
+            ->type_name("N")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (takes.log_line)
@@ -447,7 +448,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.frames) {
         sub->add_option("-n,--frames", options.frames, "Show these frames: 7, 3-9, 3-")
             ->delimiter(',')
-            ->type_name("N,...")
+            ->type_name("N")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         sub->add_flag("--no-bytes", options.no_bytes, "Omit the hex dump");
@@ -513,10 +514,48 @@ std::optional<std::vector<std::string>> arguments(int argc, char** argv) {
     return words;
 }
 
+// CLI11's help without what it says beyond option, type and meaning: which options exclude each other, how a flag is stored,
+// empty lines in pairs.
+std::string tidied(const std::string& help) {
+    constexpr std::string_view kNoise[]{" Excludes:", "{false}"};
+    constexpr std::size_t kMeaning = 30;  // the column where meanings begin
+    std::string out;
+    std::size_t blank = 0;
+    for (std::size_t at = 0; at < help.size();) {
+        const std::size_t end = std::min(help.find('\n', at), help.size());
+        std::string line = help.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("  ")) {
+            for (const std::string_view noise : kNoise) {
+                const std::size_t from = line.find(noise);
+                if (from == std::string::npos || from > line.find("  ", 2)) continue;
+                std::size_t to = from + noise.size();
+                if (noise == kNoise[0]) to = std::min(line.find("  ", to), line.size());
+                line.erase(from, to - from);
+                if (const std::size_t gap = line.find("  ", 2); gap != std::string::npos && gap < kMeaning)
+                    line.insert(gap, kMeaning - std::min(kMeaning, line.find_first_not_of(' ', gap)), ' ');
+            }
+            // A name that fits beside its meaning again.
+            if (line.size() + 2 <= kMeaning && at < help.size() && help.compare(at, kMeaning, std::string(kMeaning, ' ')) == 0) {
+                line.resize(kMeaning, ' ');
+                const std::size_t next = std::min(help.find('\n', at), help.size());
+                line += help.substr(at + kMeaning, next - at - kMeaning);
+                at = next + 1;
+            }
+        }
+        blank = line.empty() ? blank + 1 : 0;
+        if (blank < 2) out += line + '\n';
+    }
+    return out;
+}
+
 int run(int argc, char** argv) {
     Options options;
     const Command* chosen = nullptr;
     CLI::App app{"qpscope: RDMA packet analyser and live protocol peer", "qpscope"};
+    app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
+        return tidied(CLI::Formatter().make_help(command, std::move(name), mode));
+    });
     app.set_version_flag("-V,--version", fmt::format("qpscope {}", kVersion));
     app.footer(fmt::format("qpscope FILE is short for qpscope {} FILE. See qpscope COMMAND --help for options and examples.\n\n{}", kDefaultCommand,
                            exit_code_text()));

@@ -46,12 +46,12 @@ void add_operation_options(CLI::App& app, OperationOptions& options) {
     app.add_option_function<std::vector<std::string>>("--protocol", take_protocol,
                                                       "Keep only these protocols: " + protocol_words(false))
         ->delimiter(',')
-        ->type_name("NAME,...")
+        ->type_name("NAME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--operation", options.names, "Keep only these operations: Read, Write, ...")
         ->delimiter(',')
-        ->type_name("NAME,...")
+        ->type_name("NAME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_flag("--failed", options.only_bad, "Keep only operations that failed or were not answered");

@@ -33,4 +33,4 @@ head -n 1 list.ndjson | grep -q '^{"type":"rights","may_capture":\(true\|false,"
 grep -q '^{"type":"interface","name":"lo",.*"loopback":true,.*"link":1}$' list.ndjson
 code=0; "$RECORDER" --list >/dev/full 2>err.txt || code=$?
 [[ $code == 5 ]]
-grep -q 'cannot be written' err.txt
+grep -q 'cannot write' err.txt
