@@ -154,7 +154,7 @@ bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
         if (timeline.find(uid) != nullptr) return;
         known = false;
         if (!options.quiet)
-            fmt::print(stderr, "qpscope: there is no connection {}; this capture has {}\n", std::to_underlying(uid),
+            fmt::print(stderr, "qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
                        grouped(timeline.connections.size()));
     };
     std::ranges::for_each(options.connections, look_up);

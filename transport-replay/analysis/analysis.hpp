@@ -2,11 +2,14 @@
 // finishes a copy while the original goes on, which is how a live view shows what is known.
 #pragma once
 
+#include <transport-replay/cm/cm_ladder.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/model/packet_story.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/tracking/quality.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
