@@ -1,9 +1,11 @@
 // The ways to write values.
 //
 // The text is a user's; sizes are bounded by the filter's length, and numbers that overflow are errors, not wraps.
+#include <dissect/bytes.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/lexer.hpp>
 #include <dissect/filter/literal.hpp>
+#include <dissect/parse_value.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +13,6 @@
 #include <limits>
 #include <optional>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 namespace qps::dissect::filter_language {
@@ -43,35 +44,6 @@ std::expected<std::uint64_t, NumberError> parse_number(std::string_view text) {
     return number;
 }
 
-std::optional<std::uint8_t> hex_digit(char c) {
-    if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-    if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
-    return std::nullopt;
-}
-
-bool is_separator(char c) { return c == ':' || c == '-' || c == '.'; }
-
-// Hexadecimal digits in groups of bytes, one kind of separator between the groups. A lone digit is a byte.
-std::optional<std::string> parse_hex_bytes(std::string_view text) {
-    std::string bytes;
-    char separator = 0;
-    while (!text.empty()) {
-        std::size_t digits = 0;
-        while (digits < text.size() && hex_digit(text[digits])) ++digits;
-        if (digits == 0 || (digits > 1 && digits % 2 != 0)) return std::nullopt;
-        if (digits == 1) bytes += static_cast<char>(*hex_digit(text[0]));
-        for (std::size_t i = 0; i + 1 < digits; i += 2) bytes += static_cast<char>(*hex_digit(text[i]) << 4 | *hex_digit(text[i + 1]));
-        text.remove_prefix(digits);
-        if (text.empty()) break;
-        if (!is_separator(text[0]) || (separator != 0 && text[0] != separator)) return std::nullopt;
-        separator = text[0];
-        text.remove_prefix(1);
-        if (text.empty()) return std::nullopt;
-    }
-    return bytes;
-}
-
 std::uint64_t big_endian(std::string_view bytes) {
     std::uint64_t number = 0;
     for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
@@ -94,24 +66,12 @@ std::optional<Prefixed> split_prefix(std::string_view text, unsigned all) {
     return Prefixed{text.substr(0, stroke), bits};
 }
 
-// The bytes of an address in text form; inet_pton() wants a terminated one.
-template <std::size_t Size>
-std::optional<std::array<std::uint8_t, Size>> parse_address(std::string_view text, int family) {
-    std::array<char, INET6_ADDRSTRLEN> terminated{};
-    if (text.size() >= terminated.size() || text.contains('\0')) return std::nullopt;
-    std::ranges::copy(text, terminated.begin());
-    std::array<std::uint8_t, Size> address{};
-    if (inet_pton(family, terminated.data(), address.data()) != 1) return std::nullopt;
-    return address;
-}
-
 std::optional<NumberRange> parse_ipv4(std::string_view text) {
     const auto parts = split_prefix(text, 32);
     if (!parts) return std::nullopt;
-    const auto address = parse_address<4>(parts->address, AF_INET);
-    if (!address) return std::nullopt;
-    std::uint64_t number = 0;
-    for (const std::uint8_t byte : *address) number = number << 8 | byte;
+    const auto address = parse_ip(parts->address);
+    if (!address || !address->ipv4) return std::nullopt;
+    const std::uint64_t number = read_be<std::uint32_t>(address->bytes, 0);
     const std::uint64_t host = (std::uint64_t{1} << (32 - parts->bits)) - 1;
     return NumberRange{number & ~host, number | host};
 }
@@ -119,15 +79,15 @@ std::optional<NumberRange> parse_ipv4(std::string_view text) {
 std::optional<ByteRange> parse_ipv6(std::string_view text) {
     const auto parts = split_prefix(text, 128);
     if (!parts) return std::nullopt;
-    const auto address = parse_address<16>(parts->address, AF_INET6);
-    if (!address) return std::nullopt;
+    const auto address = parse_ip(parts->address);
+    if (!address || address->ipv4) return std::nullopt;
     std::string low;
     std::string high;
     for (unsigned i = 0; i < 16; ++i) {
         const unsigned covered = std::clamp(parts->bits, i * 8, i * 8 + 8) - i * 8;
         const unsigned host = 0xffU >> covered;
-        low += static_cast<char>((*address)[i] & ~host);
-        high += static_cast<char>((*address)[i] | host);
+        low += static_cast<char>(std::to_integer<unsigned>(address->bytes[i]) & ~host);
+        high += static_cast<char>(std::to_integer<unsigned>(address->bytes[i]) | host);
     }
     return ByteRange{std::move(low), std::move(high)};
 }

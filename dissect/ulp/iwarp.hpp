@@ -12,25 +12,24 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind mpa_request{first_kind::iwarp + 0};
-inline constexpr LayerKind mpa_reply{first_kind::iwarp + 1};
-inline constexpr LayerKind mpa_enhanced{first_kind::iwarp + 2};
-inline constexpr LayerKind mpa_fpdu{first_kind::iwarp + 3};
-inline constexpr LayerKind mpa_marker{first_kind::iwarp + 4};
-inline constexpr LayerKind mpa_pad{first_kind::iwarp + 5};
-inline constexpr LayerKind mpa_crc{first_kind::iwarp + 6};
-inline constexpr LayerKind mpa_crc_unused{first_kind::iwarp + 7};
-inline constexpr LayerKind ddp_tagged{first_kind::iwarp + 8};
-inline constexpr LayerKind ddp_untagged{first_kind::iwarp + 9};
-inline constexpr LayerKind rdmap{first_kind::iwarp + 10};
-inline constexpr LayerKind rdmap_invalidate{first_kind::iwarp + 11};
-inline constexpr LayerKind rdmap_read_request{first_kind::iwarp + 12};
-inline constexpr LayerKind rdmap_terminate{first_kind::iwarp + 13};
-inline constexpr LayerKind rdmap_atomic_request{first_kind::iwarp + 14};
-inline constexpr LayerKind rdmap_atomic_response{first_kind::iwarp + 15};
-inline constexpr LayerKind rdmap_immediate{first_kind::iwarp + 16};
+inline constexpr LayerKind mpa_request = kind_in(LayerFamily::iwarp, 0);
+inline constexpr LayerKind mpa_reply = kind_in(LayerFamily::iwarp, 1);
+inline constexpr LayerKind mpa_enhanced = kind_in(LayerFamily::iwarp, 2);
+inline constexpr LayerKind mpa_fpdu = kind_in(LayerFamily::iwarp, 3);
+inline constexpr LayerKind mpa_marker = kind_in(LayerFamily::iwarp, 4);
+inline constexpr LayerKind mpa_pad = kind_in(LayerFamily::iwarp, 5);
+inline constexpr LayerKind mpa_crc = kind_in(LayerFamily::iwarp, 6);
+inline constexpr LayerKind mpa_crc_unused = kind_in(LayerFamily::iwarp, 7);
+inline constexpr LayerKind ddp_tagged = kind_in(LayerFamily::iwarp, 8);
+inline constexpr LayerKind ddp_untagged = kind_in(LayerFamily::iwarp, 9);
+inline constexpr LayerKind rdmap = kind_in(LayerFamily::iwarp, 10);
+inline constexpr LayerKind rdmap_invalidate = kind_in(LayerFamily::iwarp, 11);
+inline constexpr LayerKind rdmap_read_request = kind_in(LayerFamily::iwarp, 12);
+inline constexpr LayerKind rdmap_terminate = kind_in(LayerFamily::iwarp, 13);
+inline constexpr LayerKind rdmap_atomic_request = kind_in(LayerFamily::iwarp, 14);
+inline constexpr LayerKind rdmap_atomic_response = kind_in(LayerFamily::iwarp, 15);
+inline constexpr LayerKind rdmap_immediate = kind_in(LayerFamily::iwarp, 16);
 }  // namespace kind
-static_assert(std::to_underlying(kind::rdmap_immediate) < first_kind::management);
 
 // RDMAP opcodes (RFC 5040 figure 4, RFC 7306 figure 2).
 enum class RdmapOpcode : std::uint8_t {

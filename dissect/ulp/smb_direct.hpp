@@ -8,16 +8,15 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind smb_direct_request{first_kind::smb_direct + 0};
-inline constexpr LayerKind smb_direct_response{first_kind::smb_direct + 1};
-inline constexpr LayerKind smb_direct_data{first_kind::smb_direct + 2};
-inline constexpr LayerKind smb2{first_kind::smb_direct + 3};
-inline constexpr LayerKind smb2_read{first_kind::smb_direct + 4};
-inline constexpr LayerKind smb2_write{first_kind::smb_direct + 5};
-inline constexpr LayerKind smb2_body{first_kind::smb_direct + 6};
-inline constexpr LayerKind smb2_descriptor{first_kind::smb_direct + 7};
+inline constexpr LayerKind smb_direct_request = kind_in(LayerFamily::smb_direct, 0);
+inline constexpr LayerKind smb_direct_response = kind_in(LayerFamily::smb_direct, 1);
+inline constexpr LayerKind smb_direct_data = kind_in(LayerFamily::smb_direct, 2);
+inline constexpr LayerKind smb2 = kind_in(LayerFamily::smb_direct, 3);
+inline constexpr LayerKind smb2_read = kind_in(LayerFamily::smb_direct, 4);
+inline constexpr LayerKind smb2_write = kind_in(LayerFamily::smb_direct, 5);
+inline constexpr LayerKind smb2_body = kind_in(LayerFamily::smb_direct, 6);
+inline constexpr LayerKind smb2_descriptor = kind_in(LayerFamily::smb_direct, 7);
 }  // namespace kind
-static_assert(static_cast<std::uint8_t>(kind::smb2_descriptor) < first_kind::rds);
 
 namespace smb {
 std::optional<Value> dialect(const Packet& packet, const Layer& layer);

@@ -9,19 +9,18 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind srp_login_request{first_kind::srp + 3};
-inline constexpr LayerKind srp_login_request_rdma{first_kind::srp + 4};
-inline constexpr LayerKind srp_login_response{first_kind::srp + 5};
-inline constexpr LayerKind srp_login_reject{first_kind::srp + 6};
-inline constexpr LayerKind srp_command{first_kind::srp + 7};
-inline constexpr LayerKind srp_response{first_kind::srp + 8};
-inline constexpr LayerKind srp_task_management{first_kind::srp + 9};
-inline constexpr LayerKind srp_short{first_kind::srp + 10};
-inline constexpr LayerKind srp_event{first_kind::srp + 11};
-inline constexpr LayerKind srp_descriptor{first_kind::srp + 12};
-inline constexpr LayerKind srp_indirect{first_kind::srp + 13};
-inline constexpr LayerKind srp_immediate{first_kind::iser + 21};
-static_assert(first_kind::srp + 13 < first_kind::rpc_rdma && first_kind::iser + 21 < first_kind::srp);
+inline constexpr LayerKind srp_login_request = kind_in(LayerFamily::srp, 0);
+inline constexpr LayerKind srp_login_request_rdma = kind_in(LayerFamily::srp, 1);
+inline constexpr LayerKind srp_login_response = kind_in(LayerFamily::srp, 2);
+inline constexpr LayerKind srp_login_reject = kind_in(LayerFamily::srp, 3);
+inline constexpr LayerKind srp_command = kind_in(LayerFamily::srp, 4);
+inline constexpr LayerKind srp_response = kind_in(LayerFamily::srp, 5);
+inline constexpr LayerKind srp_task_management = kind_in(LayerFamily::srp, 6);
+inline constexpr LayerKind srp_short = kind_in(LayerFamily::srp, 7);
+inline constexpr LayerKind srp_event = kind_in(LayerFamily::srp, 8);
+inline constexpr LayerKind srp_descriptor = kind_in(LayerFamily::srp, 9);
+inline constexpr LayerKind srp_indirect = kind_in(LayerFamily::srp, 10);
+inline constexpr LayerKind srp_immediate = kind_in(LayerFamily::srp, 11);
 }  // namespace kind
 
 namespace srp {

@@ -24,11 +24,6 @@ const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"}, 
 const std::vector<std::string> kSamples{"rping_v4", "loss_write", "loss_read",    "err_rnr",
                                         "ucmatose", "nvme_rdma",  "corrupt_send", "fabric_sweep"};
 
-Words operator+(Words words, const Words& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
-
 std::uint32_t little_endian(const std::vector<std::byte>& bytes, std::size_t at) {
     std::uint32_t number = 0;
     for (std::size_t i = 4; i-- > 0;) number = number << 8 | std::to_integer<std::uint32_t>(bytes[at + i]);

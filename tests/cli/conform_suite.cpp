@@ -20,8 +20,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// Addresses and a port of the loopback that other tests, and other runs of this one, do not use.
-std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 128 + getpid() / 256 % 64, getpid() % 256, last); }
+// A port that other runs of this test do not use.
 std::string port() { return std::to_string(20'000 + getpid() % 10'000); }
 
 // It serves until so many testers have come and gone, or the time is over.

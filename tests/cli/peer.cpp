@@ -20,9 +20,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// Addresses of the loopback that other tests, and other runs of this one, do not use.
-std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 128 + getpid() / 256 % 64, getpid() % 256, last); }
-
 // Programs that tell of queue pairs over TCP find the other there or fail, as the originals do: the server has to be first.
 void wait_for_tcp(const std::string& address, unsigned port) {
     in_addr bits{};

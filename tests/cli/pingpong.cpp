@@ -15,9 +15,6 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-// Addresses of the loopback that other tests, and other runs of this one, do not use.
-std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 64, getpid() % 256, last); }
-
 struct Measured {
     Ending client;
     Ending server;

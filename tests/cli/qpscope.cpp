@@ -5,7 +5,9 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace qps::test {
 
@@ -24,6 +26,13 @@ Ending qpscope(std::vector<std::string> words, const Surroundings& surroundings)
     words.insert(words.begin(), QPSCOPE_PROGRAM);
     return run(words, surroundings);
 }
+
+std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 128, getpid() % 256, last); }
 
 std::string sample(std::string_view name) {
     for (const auto& row : catalogue())

@@ -25,6 +25,7 @@
 
 using namespace qps;
 using namespace qps::gui;
+using namespace qps::gui::tests;
 using dissect::FrameIndex;
 
 namespace {
@@ -46,7 +47,7 @@ struct Desk {
     test::TemporaryFolder folder;
     QString path(const char* name) const { return QString::fromStdString(folder.file(name)); }
     struct Ready {
-        Ready() { tests::needApplication(); }
+        Ready() { needApplication(); }
     } ready;
     Session session{2};
     Selection selection{session};
@@ -71,9 +72,9 @@ QByteArray content(const QString& path) {
 }
 
 // A program of that name that writes down its arguments, first in PATH while this lives.
-class Pretender {
+class ArgumentRecorder {
 public:
-    Pretender(const QString& folder, const QString& name) : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
+    ArgumentRecorder(const QString& folder, const QString& name) : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
         QFile file(folder + QLatin1Char('/') + name);
         REQUIRE(file.open(QIODevice::WriteOnly));
         file.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + m_log.toUtf8() + ".new'\nmv '" + m_log.toUtf8() + ".new' '" + m_log.toUtf8() +
@@ -82,9 +83,9 @@ public:
         file.close();
         qputenv("PATH", folder.toUtf8() + ":" + m_before);
     }
-    ~Pretender() { qputenv("PATH", m_before); }
-    Pretender(const Pretender&) = delete;
-    Pretender& operator=(const Pretender&) = delete;
+    ~ArgumentRecorder() { qputenv("PATH", m_before); }
+    ArgumentRecorder(const ArgumentRecorder&) = delete;
+    ArgumentRecorder& operator=(const ArgumentRecorder&) = delete;
     QStringList arguments() const {
         REQUIRE(QTest::qWaitFor([this] { return QFile::exists(m_log); }, 30'000));
         return QString::fromUtf8(content(m_log)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
@@ -163,7 +164,7 @@ TEST_CASE("one export at a time") {
 }
 
 TEST_CASE("a task tells how far it is, and ends when it is asked to") {
-    tests::needApplication();
+    needApplication();
     Task task;
     QSignalSpy progressed(&task, &Task::progressed);
     QString said;
@@ -247,7 +248,7 @@ TEST_CASE("the analysis is JSON, a finding is Markdown") {
 
 TEST_CASE("Wireshark gets the packets, and the filter where it knows that") {
     Desk desk;
-    const Pretender wireshark(QString::fromStdString(desk.folder.path()), QStringLiteral("wireshark"));
+    const ArgumentRecorder wireshark(QString::fromStdString(desk.folder.path()), QStringLiteral("wireshark"));
     const QString filter = GENERATE(QStringLiteral("infiniband.bth"), QStringLiteral("rdma.connection == 1"));
     REQUIRE(desk.selection.applyFilter(filter));
     REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));

@@ -28,8 +28,6 @@ namespace series = qps::transport::series;
 
 namespace {
 
-constexpr int kPatience = 20'000;  // ms
-
 QString sample(const char* name) { return QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/") + QLatin1String(name); }
 
 // A capture that is open, and a picture of it that was computed.

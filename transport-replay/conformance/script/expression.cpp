@@ -1,12 +1,11 @@
 #include <dissect/headers/derived.hpp>
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 #include <transport-replay/conformance/script/script_error.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -54,12 +53,6 @@ constexpr std::array kFunctions{
     FunctionRow{"min", 2, [](const Arguments& of) { return std::min(of[0], of[1]); }},
     FunctionRow{"max", 2, [](const Arguments& of) { return std::max(of[0], of[1]); }},
 };
-
-struct UnitRow {
-    std::string_view name;
-    double nanoseconds;
-};
-constexpr std::array kUnits{UnitRow{"ns", 1}, UnitRow{"us", 1e3}, UnitRow{"ms", 1e6}, UnitRow{"s", 1e9}};
 
 class ExpressionParser {
 public:
@@ -164,11 +157,7 @@ private:
         const std::size_t first = at_;
         take_name();
         const std::string_view word = text_.substr(first, at_ - first);
-        const bool hex = word.starts_with("0x");
-        std::uint64_t value = 0;
-        const char* begin = word.data() + (hex ? 2 : 0);
-        const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value, hex ? 16 : 10);
-        if (error == std::errc{} && end == word.data() + word.size()) return add({Operation::number, value});
+        if (const auto value = dissect::parse_number(word)) return add({Operation::number, *value});
         if (const auto time = read_time(word)) return add({Operation::number, *time});
         return fail(first, word.size(), fmt::format("invalid number '{}': expected up to 64 bits (17, 0x11) or a time (10ms, 1.5s)", word));
     }
@@ -232,16 +221,8 @@ bool is_name(std::string_view text) {
 }
 
 std::optional<std::uint64_t> read_time(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-    if (error != std::errc{} || !std::isfinite(value) || value < 0) return std::nullopt;
-    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-    if (unit.empty() && value == 0) return 0;
-    constexpr double kLongest = 1e18;  // nanoseconds: thirty years
-    for (const UnitRow& row : kUnits)
-        if (row.name == unit && value * row.nanoseconds <= kLongest)
-            return static_cast<std::uint64_t>(std::llround(value * row.nanoseconds));
-    return std::nullopt;
+    const auto time = dissect::parse_duration(text);
+    return time ? std::optional(static_cast<std::uint64_t>(*time)) : std::nullopt;
 }
 
 std::expected<Expression, ExpressionError> parse_expression(std::string_view text) { return ExpressionParser(text).run(); }

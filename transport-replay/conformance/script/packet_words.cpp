@@ -13,6 +13,13 @@ using namespace dissect;
 
 namespace {
 
+// What a script calls a field besides what dissect/notation does.
+struct ScriptKey {
+    dissect::LayerKind kind;
+    std::string_view field;
+    std::string_view key;
+};
+
 constexpr std::array kKeys{
     ScriptKey{LayerKind::bth, "infiniband.bth.opcode", "opcode"},
     ScriptKey{LayerKind::bth, "infiniband.bth.m", "mig"},
@@ -244,8 +251,6 @@ std::expected<Binding, WordError> parse_binding(const Token& token, std::size_t 
 }
 
 }  // namespace
-
-std::span<const ScriptKey> script_keys() { return kKeys; }
 
 std::string_view name_of(Special special) {
     const auto row = std::ranges::find(kSpecials, special, &SpecialRow::special);

@@ -35,8 +35,6 @@ std::string_view with_end(std::string_view text, std::size_t from) { return text
 }  // namespace
 
 std::span<const GivenName> given_names() { return kGiven; }
-std::span<const GivenName> names_of_half() { return kOfHalf; }
-std::span<const GivenName> names_of_region() { return kOfRegion; }
 
 std::vector<Keyword> keywords() {
     std::vector<Keyword> all;

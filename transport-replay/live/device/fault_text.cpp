@@ -1,8 +1,7 @@
+#include <dissect/parse_value.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -30,12 +29,6 @@ constexpr std::array kFaultNames{
 constexpr std::string_view kDelay = "delay";  // by name a time for every frame; to order a reordering that says by how much
 constexpr std::string_view kKnown = "drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, reorder-by, seed";
 
-struct Unit {
-    std::string_view name;
-    double nanoseconds;
-};
-constexpr std::array kUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6}, Unit{"s", 1e9}};
-
 const FaultName* fault_named(std::string_view name) {
     for (const FaultName& row : kFaultNames)
         if (row.name == name) return &row;
@@ -56,44 +49,16 @@ std::string_view take_until(std::string_view& text, std::string_view separators)
     return part;
 }
 
-// A number and what stands behind it.
-std::optional<std::pair<double, std::string_view>> decimal(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-    if (error != std::errc{} || !std::isfinite(value) || value < 0) return std::nullopt;
-    return std::pair(value, text.substr(static_cast<std::size_t>(end - text.data())));
-}
-
 std::optional<double> chance_in(std::string_view text) {
-    const auto number = decimal(text);
+    const auto number = parse_real(text);
     if (!number || (!number->second.empty() && number->second != "%")) return std::nullopt;
     const double chance = number->second.empty() ? number->first : number->first / 100;
     return chance <= 1 ? std::optional(chance) : std::nullopt;
 }
 
 std::optional<Duration> time_in(std::string_view text) {
-    const auto number = decimal(text);
-    if (!number) return std::nullopt;
-    if (number->first == 0 && number->second.empty()) return Duration{};
-    for (const Unit& unit : kUnits) {
-        if (unit.name != number->second) continue;
-        const double nanoseconds = number->first * unit.nanoseconds;
-        if (nanoseconds <= static_cast<double>(kLongestDelay)) return Duration{static_cast<std::int64_t>(nanoseconds)};
-    }
-    return std::nullopt;
-}
-
-// Decimal or 0x..., up to and with `limit`.
-std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t limit) {
-    int base = 10;
-    if (text.starts_with("0x") || text.starts_with("0X")) {
-        text.remove_prefix(2);
-        base = 16;
-    }
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc{} || end != text.data() + text.size() || value > limit) return std::nullopt;
-    return value;
+    const auto time = parse_duration(text);
+    return time && *time <= kLongestDelay ? time : std::nullopt;
 }
 
 // One clause, with what it is for and where it goes.
@@ -128,7 +93,7 @@ Parsed parse_always(const Clause& clause, FaultSettings& settings) {
         return {};
     }
     if (name == "seed") {
-        const auto seed = number_in(value, ~std::uint64_t{0});
+        const auto seed = parse_number(value, ~std::uint64_t{0});
         if (!seed) return clause.wrong(fmt::format("invalid seed '{}': expected a number", value));
         settings.seed = *seed;
         return {};
@@ -160,7 +125,7 @@ Parsed parse_word(const Clause& clause, std::string_view word, ExactFault& exact
     }
     if (key != "psn" && key != "qp" && key != "round")
         return clause.wrong(fmt::format("unknown word '{}': expected psn=, qp=, round=, by=, requests or responses", word));
-    const auto number = number_in(value, key == "round" ? kMostRounds : k24Bits);
+    const auto number = parse_number(value, key == "round" ? kMostRounds : k24Bits);
     if (!number || (key == "round" && *number == 0))
         return clause.wrong(fmt::format("invalid {} '{}': expected {}", key, value, key == "round" ? "a number from 1" : "a number of 24 bits"));
     if (key == "psn") {
