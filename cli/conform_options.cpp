@@ -1,9 +1,8 @@
 #include "conform_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
-
-#include <charconv>
 
 #include "conversation_options.hpp"
 #include "live_options.hpp"
@@ -17,10 +16,9 @@ namespace {
 [[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
 
 std::uint16_t read_port(const std::string& text) {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (error != std::errc{} || end != text.data() + text.size() || port == 0) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
-    return port;
+    const auto port = dissect::parse_decimal(text, 65535);
+    if (!port || *port == 0) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
+    return static_cast<std::uint16_t>(*port);
 }
 
 // HOST, HOST:PORT, [ADDRESS]:PORT, or an address of IPv6.

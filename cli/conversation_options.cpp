@@ -1,8 +1,9 @@
 #include "conversation_options.hpp"
 
+#include <dissect/parse_value.hpp>
+
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <utility>
 
 #include "live_options.hpp"
@@ -18,17 +19,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
 
-std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t most) {
-    std::uint64_t number = 0;
-    const bool hex = text.starts_with("0x");
-    if (hex) text.remove_prefix(2);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, hex ? 16 : 10);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number > most) return std::nullopt;
-    return number;
-}
-
 std::optional<IpPort> read_port(std::string_view text) {
-    const auto number = read_number(text, 65535);
+    const auto number = dissect::parse_number(text, 65535);
     if (!number || *number == 0) return std::nullopt;
     return IpPort{static_cast<std::uint16_t>(*number)};
 }
@@ -36,8 +28,8 @@ std::optional<IpPort> read_port(std::string_view text) {
 // "0x1234=0x5678"
 std::pair<std::uint64_t, std::uint64_t> read_mapping(const std::string& text, std::uint64_t most, std::string_view what) {
     const std::size_t equals = text.find('=');
-    const auto recorded = read_number(std::string_view(text).substr(0, equals), most);
-    const auto live = equals == std::string::npos ? std::nullopt : read_number(std::string_view(text).substr(equals + 1), most);
+    const auto recorded = dissect::parse_number(std::string_view(text).substr(0, equals), most);
+    const auto live = equals == std::string::npos ? std::nullopt : dissect::parse_number(std::string_view(text).substr(equals + 1), most);
     if (!recorded || !live) refuse(fmt::format("invalid {} mapping '{}': expected RECORDED=LIVE, such as 0x1234=0x5678", what, text));
     return {*recorded, *live};
 }

@@ -1,13 +1,13 @@
 #include "decoding_as.hpp"
 
 #include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "decoding.hpp"
@@ -37,14 +37,12 @@ namespace {
 // "3=nvme"
 void take_hint(UlpHints& hints, const std::string& text) {
     const std::size_t equals = text.find('=');
-    std::uint32_t uid = 0;
-    const char* end = text.data() + std::min(equals, text.size());
-    const auto [stop, error] = std::from_chars(text.data(), end, uid);
-    if (equals == std::string::npos || error != std::errc{} || stop != end)
+    const auto uid = dissect::parse_decimal(std::string_view(text).substr(0, equals), std::numeric_limits<std::uint32_t>::max());
+    if (equals == std::string::npos || !uid)
         throw CLI::ValidationError(fmt::format("invalid --decode-as '{}': expected CONNECTION=PROTOCOL, such as 3=nvme", text));
     const auto protocol = read_protocol(std::string_view(text).substr(equals + 1));
     if (!protocol) throw CLI::ValidationError(protocol.error());
-    if (!hints.emplace(uid, *protocol).second) throw CLI::ValidationError(fmt::format("conflicting --decode-as for connection {}: give one protocol", uid));
+    if (!hints.emplace(static_cast<std::uint32_t>(*uid), *protocol).second) throw CLI::ValidationError(fmt::format("conflicting --decode-as for connection {}: give one protocol", *uid));
 }
 
 // Files that are there the second time too.

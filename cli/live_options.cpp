@@ -1,17 +1,16 @@
 #include "live_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "quantity.hpp"
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -26,13 +25,10 @@ namespace {
 
 template <class T>
 T read_number(const std::string& text, T least, T most, std::string_view what) {
-    std::uint64_t number = 0;
-    const bool hex = text.starts_with("0x");
-    const char* begin = text.data() + (hex ? 2 : 0);
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number, hex ? 16 : 10);
-    if (error != std::errc{} || end != text.data() + text.size() || number < least || number > most)
+    const auto number = dissect::parse_number(text, most);
+    if (!number || *number < least)
         refuse(fmt::format("invalid {} '{}': expected {} to {}", what, text, least, most));
-    return static_cast<T>(number);
+    return static_cast<T>(*number);
 }
 
 TypedAddress read_own_address(const std::string& text) {
@@ -52,19 +48,10 @@ Address read_peer_address(const std::string& text) {
 }
 
 Mac read_mac(const std::string& text) {
-    std::uint64_t bits = 0;
-    std::size_t digits = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char each = text[i];
-        if (i % 3 == 2 && (each == ':' || each == '-')) continue;
-        std::uint8_t digit = 0;
-        if (std::from_chars(&each, &each + 1, digit, 16).ec != std::errc{}) break;
-        bits = bits << 4 | digit;
-        ++digits;
-    }
-    if (digits != 12 || text.size() != 17 || !live::is_individual(Mac{bits}))
+    const auto bits = dissect::parse_mac(text);
+    if (!bits || !live::is_individual(Mac{*bits}))
         refuse(fmt::format("invalid MAC address '{}': expected a unicast address such as 02:00:00:00:00:09", text));
-    return Mac{bits};
+    return Mac{*bits};
 }
 
 PathMtu read_mtu(const std::string& text) {
@@ -115,17 +102,10 @@ void add_list(CLI::App& app, const std::string& names, const std::string& type, 
 }  // namespace
 
 std::optional<Address> read_address(const std::string& text) {
-    std::array<std::uint8_t, 16> bytes{};
-    if (inet_pton(AF_INET, text.c_str(), bytes.data()) == 1)
-        return live::ipv4_address(static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
-                                  static_cast<std::uint32_t>(bytes[2]) << 8 | bytes[3]);
-    if (inet_pton(AF_INET6, text.c_str(), bytes.data()) != 1) return std::nullopt;
-    const auto half = [&](std::size_t from) {
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < 8; ++i) bits = bits << 8 | bytes[from + i];
-        return bits;
-    };
-    return live::ipv6_address(half(0), half(8));
+    const auto ip = dissect::parse_ip(text);
+    if (!ip) return std::nullopt;
+    if (ip->ipv4) return live::ipv4_address(dissect::read_be<std::uint32_t>(ip->bytes, 0));
+    return live::ipv6_address(dissect::read_be<std::uint64_t>(ip->bytes, 0), dissect::read_be<std::uint64_t>(ip->bytes, 8));
 }
 
 void add_live_settings(CLI::App& app, LiveOptions& options) {

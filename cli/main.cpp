@@ -1,11 +1,11 @@
 // qpscope: the table of sub-commands and the command line of each.
 #include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -252,17 +252,13 @@ void add_choice(CLI::App& app, const std::string& names, T& target, const std::a
 
 // Digits only, as far as 64 bits go.
 std::string check_count(const std::string& text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size()) return {};
+    if (qps::dissect::parse_decimal(text)) return {};
     return fmt::format("invalid count '{}': expected a number", text);
 }
 
 // The number of a connection. A capture file in its place is what one types first.
 std::string check_connection(const std::string& text) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size()) return {};
+    if (qps::dissect::parse_decimal(text, std::numeric_limits<std::uint32_t>::max())) return {};
     return fmt::format("invalid connection '{}': expected a number (see qpscope connections)", text);
 }
 
@@ -344,10 +340,8 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
 
 // "0.5", "10": a factor of time.
 std::string check_speed(const std::string& text) {
-    double factor = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
-    if (error == std::errc{} && end == text.data() + text.size() && factor >= qps::transport::live::kSlowest &&
-        factor <= qps::transport::live::kFastest)
+    const auto factor = qps::dissect::parse_real(text);
+    if (factor && factor->second.empty() && factor->first >= qps::transport::live::kSlowest && factor->first <= qps::transport::live::kFastest)
         return {};
     return fmt::format("invalid speed '{}': expected a number such as 2.5, or use --fast", text);
 }

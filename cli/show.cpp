@@ -1,9 +1,9 @@
 // `show`: chosen packets in full, as a field tree with their bytes, or as JSON.
+#include <dissect/parse_value.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <optional>
@@ -26,10 +26,8 @@ struct FrameRange {
 };
 
 std::optional<std::uint64_t> frame_number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-    return value;
+    const auto number = dissect::parse_decimal(text);
+    return number == 0 ? std::nullopt : number;
 }
 
 // "7", "3-9", "3-": a frame number or a range of them.

@@ -2,6 +2,7 @@
 // both say at the end; damage to order; captures of both ends; and words that are wrong.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/golden.hpp>
 #include <tests/support/temporary_file.hpp>
 
 #include <algorithm>
@@ -93,6 +94,21 @@ TEST_CASE("peer over UDP: every program and its counterpart") {
         }
         CHECK(nlohmann::json::parse(met.client.out)["messages"] > 0);
     }
+}
+
+TEST_CASE("peer over UDP: what people read of both sides") {
+    Met met;
+    std::thread server([&] {
+        met.server = qpscope({"peer", "--via", "udp", "-a", loopback(1), "--for", "50s", "echo", "--clients", "1"});
+    });
+    met.client = qpscope({"peer", "--via", "udp", "-a", loopback(2), "--for", "50s", "echo", loopback(1), "-n", "20", "-s", "5001"});
+    server.join();
+    std::string text;
+    for (const Ending* ending : {&met.client, &met.server})
+        for (const std::string& line : lines_of(without_numbers(ending->out)))
+            if (!line.starts_with(" refused") && !line.starts_with(" lost here"))
+                text += line + '
+';  // those of a busy machine qps::tests::check_golden("cli/golden/peer_echo.txt", text);
 }
 
 TEST_CASE("peer over UDP: what is lost is sent again, and both captures tell it") {

@@ -1,6 +1,7 @@
 // `replay -w`: what would go onto a wire, as a capture; and words that are wrong.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/golden.hpp>
 #include <tests/support/temporary_file.hpp>
 
 #include <filesystem>
@@ -36,6 +37,14 @@ TEST_CASE("a replay without a wire keeps frames and times") {
     const std::vector<std::string> fields{"frame.time_epoch", "frame.len", "eth.src", "line", "rdma.icrc.status"};
     CHECK(column(fields, out) == column(fields, sample(name)));
     CHECK(ending.out == fmt::format("{} frames written to {}\n", lines_of(column({"frame.len"}, out)).size() - 1, out));
+}
+
+TEST_CASE("a replay without a wire says what it wrote") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("out.pcap");
+    std::string text = qpscope({"replay", "-w", out, sample("rping_v4")}).out;
+    if (const std::size_t at = text.find(out); at != std::string::npos) text.replace(at, out.size(), "FILE");
+    qps::tests::check_golden("cli/golden/replay_written.txt", text);
 }
 
 TEST_CASE("a replay at twice the speed, in loops, of chosen packets, up to a number") {

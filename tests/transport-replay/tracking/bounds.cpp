@@ -27,7 +27,6 @@ std::size_t most_open_while_late(std::uint32_t count) {
 
 }  // namespace
 
-// May fail until late requests count for the bound as others do.
 TEST_CASE("late requests open no more messages than others") {
     CHECK(most_open_while_late(RequestStream::kMaxOpen + 100) <= RequestStream::kMaxOpen);
 }
