@@ -16,7 +16,7 @@ if [[ ! $packets =~ ^[1-9][0-9]*$ ]]; then
     sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
-need_packages build bench
+need_packages build window bench
 build_preset bench 6
 
 data=${TMPDIR:-/tmp}/qpscope-bench

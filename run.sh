@@ -8,13 +8,15 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/packages.sh"
 . "$here/packaging/build.sh"
 
-need_packages build </dev/null || exit 125
-build_preset release 7 || exit 125
-
+# Built is what is about to run, and nothing else.
 if [[ ${1:-} == --gui ]]; then
     shift
+    need_packages build window </dev/null || exit 125
+    build_preset release 5 qpscope-gui qpscope-capture || exit 125
     exec "$here/build/release/bin/qpscope-gui" "$@"
 fi
+need_packages build </dev/null || exit 125
+build_preset release 4 qpscope || exit 125
 if [[ $# -eq 0 ]]; then
     cd "$here"
     mapfile -d '' captures < <(find captures -type f -regextype posix-extended -regex '.*\.pcap(ng)?(\.gz|\.zst)?' -print0 | sort -z)

@@ -25,9 +25,9 @@ run_ctest() {  # PRESET
     ctest --preset "$1" </dev/null
 }
 
-part_dev() { need_packages build test && build_preset dev 9 && run_ctest dev; }
-part_asan() { need_packages build test asan && build_preset asan 20 && run_ctest asan; }
-part_clang() { need_packages build test clang && build_preset clang 15 && run_ctest clang; }
+part_dev() { need_packages build window test && build_preset dev 9 && run_ctest dev; }
+part_asan() { need_packages build window test asan && build_preset asan 20 && run_ctest asan; }
+part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang; }
 
 # Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository. Of a
 # header that changed: those that include it themselves.
@@ -48,7 +48,7 @@ tidy_files() {
 }
 
 part_tidy() {
-    need_packages build test clang lint || return 1
+    need_packages build window test clang lint || return 1
     mkdir -p build/clang
     configure_preset clang || return 1
     local files
@@ -65,7 +65,7 @@ part_tidy() {
 }
 
 part_fuzz() {
-    need_packages build test fuzz || return 1
+    need_packages build window test fuzz || return 1
     build_preset fuzz 10 fuzzers || return 1
     local program name seconds=${FUZZ_SECONDS:-60} failed=0 seeds log
     for program in build/fuzz/bin/fuzz_*; do
@@ -96,7 +96,7 @@ part_interop() {
     [[ $interop == all ]] || options=(--quick)
     tests/lab/interop --can || { code=$?; [[ $code == 77 ]]; return; }
     need_packages interop || { echo "SKIPPED: interoperability: its packages cannot be had"; return 0; }
-    if [[ -z ${QPSCOPE:-} ]]; then need_packages build && build_preset dev 9 qpscope || return 1; fi
+    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window && build_preset dev 9 qpscope || return 1; fi
     echo "== interoperability, $interop cases" >&2
     tests/lab/interop "${options[@]}" || { code=$?; [[ $code == 77 ]] || return 1; }
     [[ -z ${QPSCOPE:-} ]] || return 0

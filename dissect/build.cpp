@@ -105,9 +105,7 @@ std::vector<HeaderSpec> network_headers(Network network) {
 }
 
 bool is_mad(LayerKind kind) {
-    const auto number = std::to_underlying(kind);
-    return (kind > LayerKind::mad && kind <= LayerKind::cm_ip_private) ||
-           (number >= first_kind::management && number < first_kind::omni_path);
+    return (kind > LayerKind::mad && kind <= LayerKind::cm_ip_private) || is_of(kind, LayerFamily::management);
 }
 
 // Where a part of a MAD begins, from the MAD's start; nothing where it follows what was placed before.

@@ -1,17 +1,18 @@
 // Layer: one header (or payload, or trailer) of a packet: what it is and where in the frame it lies.
 //
-// Kinds below kFirstUlpKind are a closed list. Families with many headers of their own number theirs beside their tables, in
-// the ranges below: what is added there recompiles nothing else. The registry has a row for each kind and refuses two for one.
+// Kinds below count_ are a closed list. Families with many headers of their own number theirs beside their tables, behind it.
+// The registry has a row for each kind and refuses two for one.
 #pragma once
 
 #include <dissect/fault.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace qps::dissect {
 
-enum class LayerKind : std::uint8_t {
+enum class LayerKind : std::uint16_t {
     // what the capture itself says of the frame; no bytes of its own
     frame,
     // link
@@ -110,30 +111,69 @@ enum class LayerKind : std::uint8_t {
     count_,
 };
 
-inline constexpr std::size_t kLayerKinds = 256;  // room: not every number has a kind
+// The families that number their kinds beside their tables, and how many each has. Where a family begins follows from those
+// before it: a new one is a row here.
+enum class LayerFamily : std::uint8_t {
+    // Upper-layer protocols: layers that only who follows connections can find, see dissect/ulp/ulp.hpp.
+    nvme,
+    iser,
+    iscsi,
+    scsi,
+    srp,
+    rpc_rdma,
+    smb_direct,
+    rds,
+    ipoib,
+    rsockets,
+    lnet,
+    iwarp,
+    // Told by the packet alone.
+    management,  // more attributes of management datagrams
+    omni_path,
+    count_,
+};
+inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily::count_)> kFamilyKinds{
+    28,  // nvme
+    3,   // iser
+    18,  // iscsi
+    3,   // scsi
+    12,  // srp
+    18,  // rpc_rdma
+    8,   // smb_direct
+    4,   // rds
+    3,   // ipoib
+    2,   // rsockets
+    8,   // lnet
+    17,  // iwarp
+    18,  // management
+    18,  // omni_path
+};
 
-// The first kind of each family that numbers its own; the next family's ends it.
-namespace first_kind {
-// Ulp protocols: layers that only who follows connections can find, see dissect/ulp/ulp.hpp.
-inline constexpr std::uint8_t nvme = 96;
-inline constexpr std::uint8_t iser = 124;
-inline constexpr std::uint8_t srp = 146;
-inline constexpr std::uint8_t rpc_rdma = 160;
-inline constexpr std::uint8_t smb_direct = 178;
-inline constexpr std::uint8_t rds = 186;
-inline constexpr std::uint8_t ipoib = 190;
-inline constexpr std::uint8_t rsockets = 193;
-inline constexpr std::uint8_t lnet = 195;
-inline constexpr std::uint8_t iwarp = 203;
-// Told by the packet alone.
-inline constexpr std::uint8_t management = 220;  // more attributes of management datagrams
-inline constexpr std::uint8_t omni_path = 238;
-}  // namespace first_kind
-static_assert(static_cast<std::size_t>(LayerKind::count_) <= first_kind::nvme);
+// The number of a family's first kind; that of the kind behind its last.
+[[nodiscard]] constexpr std::uint16_t first_of(LayerFamily family) {
+    auto number = static_cast<std::uint16_t>(LayerKind::count_);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(family); ++i) number = static_cast<std::uint16_t>(number + kFamilyKinds[i]);
+    return number;
+}
+[[nodiscard]] constexpr std::uint16_t end_of(LayerFamily family) {
+    return static_cast<std::uint16_t>(first_of(family) + kFamilyKinds[static_cast<std::size_t>(family)]);
+}
+[[nodiscard]] constexpr bool is_of(LayerKind kind, LayerFamily family) {
+    const auto number = static_cast<std::uint16_t>(kind);
+    return number >= first_of(family) && number < end_of(family);
+}
+// The kind with that place in its family; one that the family has no room for does not compile.
+[[nodiscard]] consteval LayerKind kind_in(LayerFamily family, std::uint16_t place) {
+    if (place >= kFamilyKinds[static_cast<std::size_t>(family)]) throw "a family of layers has fewer kinds";
+    return static_cast<LayerKind>(first_of(family) + place);
+}
+
+inline constexpr std::size_t kLayerKinds = first_of(LayerFamily::count_);
 
 // A layer that is there only where the packet's annotation says what its payload is.
 [[nodiscard]] constexpr bool is_ulp(LayerKind kind) {
-    return static_cast<std::uint8_t>(kind) >= first_kind::nvme && static_cast<std::uint8_t>(kind) < first_kind::management;
+    const auto number = static_cast<std::uint16_t>(kind);
+    return number >= first_of(LayerFamily::nvme) && number < first_of(LayerFamily::management);
 }
 
 // An ERSPAN in a GENEVE in a QinQ with a multi-record MAD needs about twenty; more is an attack or nonsense.

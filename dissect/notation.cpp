@@ -244,10 +244,7 @@ void append_transport(std::string& out, const Packet& packet) {
         fmt::format_to(std::back_inserter(out), " vcrc=BAD(found=0x{:04x},expected=0x{:04x})", packet.vcrc.found, packet.vcrc.expected);
 }
 
-bool is_iwarp(LayerKind kind) {
-    const auto number = std::to_underlying(kind);
-    return number >= first_kind::iwarp && number < first_kind::management;
-}
+bool is_iwarp(LayerKind kind) { return is_of(kind, LayerFamily::iwarp); }
 
 // A CE mark is what a switch has to say about congestion: worth a word on any IP packet.
 void append_congestion(std::string& out, const Packet& packet) {

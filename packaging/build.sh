@@ -17,7 +17,7 @@ build_preset() {
         if [[ ! -e $dir/build.ninja ]]; then
             echo "qpscope: building $preset (the first time takes about $minutes minutes on two cores)" >&2
         fi
-        configure_preset "$preset" || exit 1
+        configure_preset "$preset" "$@" || exit 1
         if ! cmake --build --preset "$preset" ${1:+--target "$@"} </dev/null 2>&1 | tee "$dir/build.log" | show_progress; then
             grep -vE '^\[[0-9]+/[0-9]+\] ' "$dir/build.log" | head -n 80 >&2
             echo "qpscope: the build of preset $preset failed; all of it is in build/$preset/build.log" >&2
@@ -26,14 +26,22 @@ build_preset() {
     ) 9>"$dir/lock"
 }
 
-# Only where it must: Ninja calls CMake by itself when a CMakeLists.txt changes, but does not know the presets. A checkout that
+# Whether a build folder knows these targets: the window is left out where Qt was missing when it was configured.
+has_targets() {
+    local dir=$1 target
+    shift
+    for target in "$@"; do grep -qE "^build (bin/|[^ ]*/)?$target:" "$dir/build.ninja" || return 1; done
+}
+
+# configure_preset PRESET [TARGET...]. Only where it must: Ninja calls CMake by itself when a CMakeLists.txt changes, but does not know the presets. A checkout that
 # was moved or copied is configured afresh, for CMake would refuse it.
 configure_preset() {
     local preset=$1 fresh=()
+    shift
     local dir="$here/build/$preset"
     if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$here" "$dir/CMakeCache.txt"; then
         fresh=(--fresh)
-    elif [[ $dir/build.ninja -nt CMakePresets.json ]]; then
+    elif [[ $dir/build.ninja -nt CMakePresets.json ]] && has_targets "$dir" "$@"; then
         return 0
     fi
     if ! cmake --preset "$preset" "${fresh[@]}" </dev/null >"$dir/configure.log" 2>&1; then
@@ -44,13 +52,18 @@ configure_preset() {
     touch "$dir/build.ninja"
 }
 
-# On a terminal, one line that counts the steps of Ninja.
+# On a terminal, one line that counts the steps of Ninja; elsewhere a line for each quarter of them.
 show_progress() {
-    local line shown=''
+    local line shown='' quarter=0 done_steps steps
     while IFS= read -r line; do
-        if [[ -t 2 && $line =~ ^\[([0-9]+/[0-9]+)\] ]]; then
-            printf '\r  step %s ' "${BASH_REMATCH[1]}" >&2
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        done_steps=${BASH_REMATCH[1]} steps=${BASH_REMATCH[2]}
+        if [[ -t 2 ]]; then
+            printf '\r  step %s of %s ' "$done_steps" "$steps" >&2
             shown=yes
+        elif ((steps > 20 && 4 * done_steps / steps > quarter)); then
+            quarter=$((4 * done_steps / steps))
+            echo "qpscope: built $((25 * quarter)) %" >&2
         fi
     done
     if [[ -n $shown ]]; then printf '\r%30s\r' '' >&2; fi

@@ -16,8 +16,8 @@ build  libpcap-dev         live capture and BPF filters
 build  libre2-dev          regular expressions in filters
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
-build  qt6-base-dev        the window
-build  qt6-svg-dev         pictures saved as SVG
+window  qt6-base-dev       the window
+window  qt6-svg-dev        pictures saved as SVG
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
 test   xvfb                a screen for the tests of the window that need one

@@ -125,29 +125,28 @@ void add_aliases(Collector& names) {
 }
 
 // Words for all headers of a protocol, whatever these are called: "iscsi", "srp", "iwarp".
-struct Family {
+struct FamilyWord {
     std::string_view word;
-    std::uint8_t first = 0;
-    std::uint8_t end = 0;
+    LayerFamily family{};
 };
-constexpr std::array kFamilies{
-    Family{"nvme", first_kind::nvme, first_kind::iser},
-    Family{"iscsi", static_cast<std::uint8_t>(kind::iscsi_nop), static_cast<std::uint8_t>(kind::iscsi_sense_length)},
-    Family{"srp", static_cast<std::uint8_t>(kind::srp_login_request), first_kind::rpc_rdma},
-    Family{"smb", first_kind::smb_direct, first_kind::rds},
-    Family{"rds", first_kind::rds, first_kind::ipoib},
-    Family{"rsockets", first_kind::rsockets, first_kind::lnet},
-    Family{"iwarp", first_kind::iwarp, first_kind::management},
+constexpr std::array kFamilyWords{
+    FamilyWord{"nvme", LayerFamily::nvme},
+    FamilyWord{"iscsi", LayerFamily::iscsi},
+    FamilyWord{"srp", LayerFamily::srp},
+    FamilyWord{"smb", LayerFamily::smb_direct},
+    FamilyWord{"rds", LayerFamily::rds},
+    FamilyWord{"rsockets", LayerFamily::rsockets},
+    FamilyWord{"iwarp", LayerFamily::iwarp},
 };
 
 void add_families(Collector& names) {
-    for (const Family& family : kFamilies) {
-        if (names.knows(family.word)) continue;
+    for (const FamilyWord& row : kFamilyWords) {
+        if (names.knows(row.word)) continue;
         std::vector<LayerKind> kinds;
-        for (std::size_t i = family.first; i < family.end; ++i)
+        for (std::size_t i = first_of(row.family); i < end_of(row.family); ++i)
             if (const auto kind = static_cast<LayerKind>(i); !header(kind).title.empty()) kinds.push_back(kind);
-        names[family.word].layers = std::move(kinds);
-        names[family.word].group = true;
+        names[row.word].layers = std::move(kinds);
+        names[row.word].group = true;
     }
 }
 

@@ -10,10 +10,10 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind linear_forwarding_table{first_kind::management + 12};
-inline constexpr LayerKind multicast_forwarding_table{first_kind::management + 13};
-inline constexpr LayerKind sl_to_vl_table{first_kind::management + 14};
-inline constexpr LayerKind vl_arbitration_table{first_kind::management + 15};
+inline constexpr LayerKind linear_forwarding_table = kind_in(LayerFamily::management, 12);
+inline constexpr LayerKind multicast_forwarding_table = kind_in(LayerFamily::management, 13);
+inline constexpr LayerKind sl_to_vl_table = kind_in(LayerFamily::management, 14);
+inline constexpr LayerKind vl_arbitration_table = kind_in(LayerFamily::management, 15);
 }  // namespace kind
 
 inline constexpr std::size_t kPortsOfBlock = 64;      // LIDs of a block of the linear table, each with its port

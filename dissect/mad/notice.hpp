@@ -11,11 +11,11 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind notice{first_kind::management + 0};
-inline constexpr LayerKind vendor_notice{first_kind::management + 1};
-inline constexpr LayerKind notice_issuer{first_kind::management + 2};
-inline constexpr LayerKind inform_info{first_kind::management + 3};
-inline constexpr LayerKind inform_info_record{first_kind::management + 4};
+inline constexpr LayerKind notice = kind_in(LayerFamily::management, 0);
+inline constexpr LayerKind vendor_notice = kind_in(LayerFamily::management, 1);
+inline constexpr LayerKind notice_issuer = kind_in(LayerFamily::management, 2);
+inline constexpr LayerKind inform_info = kind_in(LayerFamily::management, 3);
+inline constexpr LayerKind inform_info_record = kind_in(LayerFamily::management, 4);
 }  // namespace kind
 
 inline constexpr std::size_t kNoticeLength = 64;  // what an SMP has room for; others have the GID of the issuer behind it

@@ -9,16 +9,15 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind lid_record{first_kind::management + 5};
-inline constexpr LayerKind port_info_record{first_kind::management + 6};
-inline constexpr LayerKind link_record{first_kind::management + 7};
-inline constexpr LayerKind linear_forwarding_record{first_kind::management + 8};
-inline constexpr LayerKind multicast_forwarding_record{first_kind::management + 9};
-inline constexpr LayerKind guid_info_record{first_kind::management + 10};
-inline constexpr LayerKind p_key_table_record{first_kind::management + 11};
-inline constexpr LayerKind multi_path_record{first_kind::management + 16};
-inline constexpr LayerKind trace_record{first_kind::management + 17};
-static_assert(first_kind::management + 17 < first_kind::omni_path);
+inline constexpr LayerKind lid_record = kind_in(LayerFamily::management, 5);
+inline constexpr LayerKind port_info_record = kind_in(LayerFamily::management, 6);
+inline constexpr LayerKind link_record = kind_in(LayerFamily::management, 7);
+inline constexpr LayerKind linear_forwarding_record = kind_in(LayerFamily::management, 8);
+inline constexpr LayerKind multicast_forwarding_record = kind_in(LayerFamily::management, 9);
+inline constexpr LayerKind guid_info_record = kind_in(LayerFamily::management, 10);
+inline constexpr LayerKind p_key_table_record = kind_in(LayerFamily::management, 11);
+inline constexpr LayerKind multi_path_record = kind_in(LayerFamily::management, 16);
+inline constexpr LayerKind trace_record = kind_in(LayerFamily::management, 17);
 }  // namespace kind
 
 // 15.2.5.2 (NodeRecord), 15.2.5.4 (SwitchInfoRecord), 15.2.5.10 (SMInfoRecord): what they are, the layers behind tell.

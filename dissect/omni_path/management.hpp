@@ -11,18 +11,17 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind opa_mad{first_kind::omni_path + 7};
-inline constexpr LayerKind opa_mad_directed{first_kind::omni_path + 8};
-inline constexpr LayerKind opa_smp_lid_routed{first_kind::omni_path + 9};
-inline constexpr LayerKind opa_smp_directed{first_kind::omni_path + 10};
-inline constexpr LayerKind opa_rmpp{first_kind::omni_path + 11};
-inline constexpr LayerKind opa_sa{first_kind::omni_path + 12};
-inline constexpr LayerKind opa_lid_record{first_kind::omni_path + 13};
-inline constexpr LayerKind opa_node_description{first_kind::omni_path + 14};
-inline constexpr LayerKind opa_node_info{first_kind::omni_path + 15};
-inline constexpr LayerKind opa_port_info{first_kind::omni_path + 16};
-inline constexpr LayerKind opa_port_status{first_kind::omni_path + 17};
-static_assert(first_kind::omni_path + 17 == 255);
+inline constexpr LayerKind opa_mad = kind_in(LayerFamily::omni_path, 7);
+inline constexpr LayerKind opa_mad_directed = kind_in(LayerFamily::omni_path, 8);
+inline constexpr LayerKind opa_smp_lid_routed = kind_in(LayerFamily::omni_path, 9);
+inline constexpr LayerKind opa_smp_directed = kind_in(LayerFamily::omni_path, 10);
+inline constexpr LayerKind opa_rmpp = kind_in(LayerFamily::omni_path, 11);
+inline constexpr LayerKind opa_sa = kind_in(LayerFamily::omni_path, 12);
+inline constexpr LayerKind opa_lid_record = kind_in(LayerFamily::omni_path, 13);
+inline constexpr LayerKind opa_node_description = kind_in(LayerFamily::omni_path, 14);
+inline constexpr LayerKind opa_node_info = kind_in(LayerFamily::omni_path, 15);
+inline constexpr LayerKind opa_port_info = kind_in(LayerFamily::omni_path, 16);
+inline constexpr LayerKind opa_port_status = kind_in(LayerFamily::omni_path, 17);
 }  // namespace kind
 
 inline constexpr std::uint8_t kOpaBaseVersion = 0x80;

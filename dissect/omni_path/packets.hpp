@@ -9,13 +9,13 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind opa_snc{first_kind::omni_path + 0};
-inline constexpr LayerKind opa_9b{first_kind::omni_path + 1};
-inline constexpr LayerKind opa_grh{first_kind::omni_path + 2};
-inline constexpr LayerKind opa_bth{first_kind::omni_path + 3};
-inline constexpr LayerKind opa_deth{first_kind::omni_path + 4};
-inline constexpr LayerKind opa_icrc{first_kind::omni_path + 5};
-inline constexpr LayerKind opa_undecoded{first_kind::omni_path + 6};
+inline constexpr LayerKind opa_snc = kind_in(LayerFamily::omni_path, 0);
+inline constexpr LayerKind opa_9b = kind_in(LayerFamily::omni_path, 1);
+inline constexpr LayerKind opa_grh = kind_in(LayerFamily::omni_path, 2);
+inline constexpr LayerKind opa_bth = kind_in(LayerFamily::omni_path, 3);
+inline constexpr LayerKind opa_deth = kind_in(LayerFamily::omni_path, 4);
+inline constexpr LayerKind opa_icrc = kind_in(LayerFamily::omni_path, 5);
+inline constexpr LayerKind opa_undecoded = kind_in(LayerFamily::omni_path, 6);
 }  // namespace kind
 
 inline constexpr std::array kSncDirections{

@@ -7,9 +7,9 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind ipoib_header{first_kind::ipoib + 0};
-inline constexpr LayerKind ipoib_arp{first_kind::ipoib + 1};
-inline constexpr LayerKind ipoib_connect{first_kind::ipoib + 2};
+inline constexpr LayerKind ipoib_header = kind_in(LayerFamily::ipoib, 0);
+inline constexpr LayerKind ipoib_arp = kind_in(LayerFamily::ipoib, 1);
+inline constexpr LayerKind ipoib_connect = kind_in(LayerFamily::ipoib, 2);
 }  // namespace kind
 
 inline constexpr std::array kIpoibFields{

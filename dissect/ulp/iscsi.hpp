@@ -11,24 +11,24 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind iscsi_nop{first_kind::iser + 3};
-inline constexpr LayerKind iscsi_command{first_kind::iser + 4};
-inline constexpr LayerKind iscsi_response{first_kind::iser + 5};
-inline constexpr LayerKind iscsi_task_management{first_kind::iser + 6};
-inline constexpr LayerKind iscsi_login_request{first_kind::iser + 7};
-inline constexpr LayerKind iscsi_login_response{first_kind::iser + 8};
-inline constexpr LayerKind iscsi_text{first_kind::iser + 9};
-inline constexpr LayerKind iscsi_data_out{first_kind::iser + 10};
-inline constexpr LayerKind iscsi_data_in{first_kind::iser + 11};
-inline constexpr LayerKind iscsi_logout{first_kind::iser + 12};
-inline constexpr LayerKind iscsi_snack{first_kind::iser + 13};
-inline constexpr LayerKind iscsi_ready_to_transfer{first_kind::iser + 14};
-inline constexpr LayerKind iscsi_asynchronous{first_kind::iser + 15};
-inline constexpr LayerKind iscsi_reject{first_kind::iser + 16};
-inline constexpr LayerKind iscsi_key{first_kind::iser + 17};
-inline constexpr LayerKind iscsi_additional_header{first_kind::iser + 18};
-inline constexpr LayerKind iscsi_data_segment{first_kind::iser + 19};
-inline constexpr LayerKind iscsi_sense_length{first_kind::iser + 20};
+inline constexpr LayerKind iscsi_nop = kind_in(LayerFamily::iscsi, 0);
+inline constexpr LayerKind iscsi_command = kind_in(LayerFamily::iscsi, 1);
+inline constexpr LayerKind iscsi_response = kind_in(LayerFamily::iscsi, 2);
+inline constexpr LayerKind iscsi_task_management = kind_in(LayerFamily::iscsi, 3);
+inline constexpr LayerKind iscsi_login_request = kind_in(LayerFamily::iscsi, 4);
+inline constexpr LayerKind iscsi_login_response = kind_in(LayerFamily::iscsi, 5);
+inline constexpr LayerKind iscsi_text = kind_in(LayerFamily::iscsi, 6);
+inline constexpr LayerKind iscsi_data_out = kind_in(LayerFamily::iscsi, 7);
+inline constexpr LayerKind iscsi_data_in = kind_in(LayerFamily::iscsi, 8);
+inline constexpr LayerKind iscsi_logout = kind_in(LayerFamily::iscsi, 9);
+inline constexpr LayerKind iscsi_snack = kind_in(LayerFamily::iscsi, 10);
+inline constexpr LayerKind iscsi_ready_to_transfer = kind_in(LayerFamily::iscsi, 11);
+inline constexpr LayerKind iscsi_asynchronous = kind_in(LayerFamily::iscsi, 12);
+inline constexpr LayerKind iscsi_reject = kind_in(LayerFamily::iscsi, 13);
+inline constexpr LayerKind iscsi_key = kind_in(LayerFamily::iscsi, 14);
+inline constexpr LayerKind iscsi_additional_header = kind_in(LayerFamily::iscsi, 15);
+inline constexpr LayerKind iscsi_data_segment = kind_in(LayerFamily::iscsi, 16);
+inline constexpr LayerKind iscsi_sense_length = kind_in(LayerFamily::iscsi, 17);
 }  // namespace kind
 
 namespace iscsi {
@@ -339,7 +339,7 @@ inline constexpr std::array kSnackFields{
     row::reserved(at(24), 32),
     kExpStatSn,
     row::reserved(at(32), 64),
-    row::hex("iscsi.snack.begrun", "First number that is asked for", at(40), 32),
+    row::hex("iscsi.snack.begrun", "First number requested", at(40), 32),
     row::decimal("iscsi.snack.runlength", "How many", at(44), 32),
 };
 static_assert(tiles(kSnackFields, kBhs));

@@ -7,9 +7,9 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind iser_control{first_kind::iser + 0};
-inline constexpr LayerKind iser_hello{first_kind::iser + 1};
-inline constexpr LayerKind iser_private{first_kind::iser + 2};
+inline constexpr LayerKind iser_control = kind_in(LayerFamily::iser, 0);
+inline constexpr LayerKind iser_hello = kind_in(LayerFamily::iser, 1);
+inline constexpr LayerKind iser_private = kind_in(LayerFamily::iser, 2);
 }  // namespace kind
 
 namespace iser {

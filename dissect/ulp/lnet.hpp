@@ -9,14 +9,14 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind lnet_ib{first_kind::lnet + 0};
-inline constexpr LayerKind lnet_ib_big{first_kind::lnet + 1};
-inline constexpr LayerKind lnet_connect{first_kind::lnet + 2};
-inline constexpr LayerKind lnet_header{first_kind::lnet + 3};
-inline constexpr LayerKind lnet_cookie{first_kind::lnet + 4};
-inline constexpr LayerKind lnet_put_ack{first_kind::lnet + 5};
-inline constexpr LayerKind lnet_completion{first_kind::lnet + 6};
-inline constexpr LayerKind lnet_memory{first_kind::lnet + 7};
+inline constexpr LayerKind lnet_ib = kind_in(LayerFamily::lnet, 0);
+inline constexpr LayerKind lnet_ib_big = kind_in(LayerFamily::lnet, 1);
+inline constexpr LayerKind lnet_connect = kind_in(LayerFamily::lnet, 2);
+inline constexpr LayerKind lnet_header = kind_in(LayerFamily::lnet, 3);
+inline constexpr LayerKind lnet_cookie = kind_in(LayerFamily::lnet, 4);
+inline constexpr LayerKind lnet_put_ack = kind_in(LayerFamily::lnet, 5);
+inline constexpr LayerKind lnet_completion = kind_in(LayerFamily::lnet, 6);
+inline constexpr LayerKind lnet_memory = kind_in(LayerFamily::lnet, 7);
 }  // namespace kind
 
 inline constexpr std::uint32_t kLnetMagic = 0x0be91b91;

@@ -6,36 +6,35 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind nvme_request{first_kind::nvme + 0};  // private data of a REQ, REP, REJ
-inline constexpr LayerKind nvme_reply{first_kind::nvme + 1};
-inline constexpr LayerKind nvme_rejection{first_kind::nvme + 2};
-inline constexpr LayerKind nvme_command{first_kind::nvme + 3};  // of a queue that is not known; of the admin queue; of others
-inline constexpr LayerKind nvme_admin_command{first_kind::nvme + 4};
-inline constexpr LayerKind nvme_io_command{first_kind::nvme + 5};
-inline constexpr LayerKind nvme_sgl{first_kind::nvme + 6};
-inline constexpr LayerKind nvme_blocks{first_kind::nvme + 7};  // read, write and their like
-inline constexpr LayerKind nvme_dataset{first_kind::nvme + 8};
-inline constexpr LayerKind nvme_identify{first_kind::nvme + 9};
-inline constexpr LayerKind nvme_get_log{first_kind::nvme + 10};
-inline constexpr LayerKind nvme_set_features{first_kind::nvme + 11};
-inline constexpr LayerKind nvme_get_features{first_kind::nvme + 12};
-inline constexpr LayerKind nvme_arguments{first_kind::nvme + 13};  // of any other command
-inline constexpr LayerKind nvme_fabrics{first_kind::nvme + 14};
-inline constexpr LayerKind nvme_connect{first_kind::nvme + 15};
-inline constexpr LayerKind nvme_property{first_kind::nvme + 16};
-inline constexpr LayerKind nvme_smart{first_kind::nvme + 17};
-inline constexpr LayerKind nvme_connect_data{first_kind::nvme + 18};
-inline constexpr LayerKind nvme_dataset_range{first_kind::nvme + 19};
-inline constexpr LayerKind nvme_result{first_kind::nvme + 20};
-inline constexpr LayerKind nvme_connect_result{first_kind::nvme + 21};
-inline constexpr LayerKind nvme_property_result{first_kind::nvme + 22};
-inline constexpr LayerKind nvme_completion{first_kind::nvme + 23};
-inline constexpr LayerKind nvme_controller{first_kind::nvme + 24};
-inline constexpr LayerKind nvme_namespace{first_kind::nvme + 25};
-inline constexpr LayerKind nvme_discovery{first_kind::nvme + 26};
-inline constexpr LayerKind nvme_discovery_entry{first_kind::nvme + 27};
+inline constexpr LayerKind nvme_request = kind_in(LayerFamily::nvme, 0);  // private data of a REQ, REP, REJ
+inline constexpr LayerKind nvme_reply = kind_in(LayerFamily::nvme, 1);
+inline constexpr LayerKind nvme_rejection = kind_in(LayerFamily::nvme, 2);
+inline constexpr LayerKind nvme_command = kind_in(LayerFamily::nvme, 3);  // of a queue that is not known; of the admin queue; of others
+inline constexpr LayerKind nvme_admin_command = kind_in(LayerFamily::nvme, 4);
+inline constexpr LayerKind nvme_io_command = kind_in(LayerFamily::nvme, 5);
+inline constexpr LayerKind nvme_sgl = kind_in(LayerFamily::nvme, 6);
+inline constexpr LayerKind nvme_blocks = kind_in(LayerFamily::nvme, 7);  // read, write and their like
+inline constexpr LayerKind nvme_dataset = kind_in(LayerFamily::nvme, 8);
+inline constexpr LayerKind nvme_identify = kind_in(LayerFamily::nvme, 9);
+inline constexpr LayerKind nvme_get_log = kind_in(LayerFamily::nvme, 10);
+inline constexpr LayerKind nvme_set_features = kind_in(LayerFamily::nvme, 11);
+inline constexpr LayerKind nvme_get_features = kind_in(LayerFamily::nvme, 12);
+inline constexpr LayerKind nvme_arguments = kind_in(LayerFamily::nvme, 13);  // of any other command
+inline constexpr LayerKind nvme_fabrics = kind_in(LayerFamily::nvme, 14);
+inline constexpr LayerKind nvme_connect = kind_in(LayerFamily::nvme, 15);
+inline constexpr LayerKind nvme_property = kind_in(LayerFamily::nvme, 16);
+inline constexpr LayerKind nvme_smart = kind_in(LayerFamily::nvme, 17);
+inline constexpr LayerKind nvme_connect_data = kind_in(LayerFamily::nvme, 18);
+inline constexpr LayerKind nvme_dataset_range = kind_in(LayerFamily::nvme, 19);
+inline constexpr LayerKind nvme_result = kind_in(LayerFamily::nvme, 20);
+inline constexpr LayerKind nvme_connect_result = kind_in(LayerFamily::nvme, 21);
+inline constexpr LayerKind nvme_property_result = kind_in(LayerFamily::nvme, 22);
+inline constexpr LayerKind nvme_completion = kind_in(LayerFamily::nvme, 23);
+inline constexpr LayerKind nvme_controller = kind_in(LayerFamily::nvme, 24);
+inline constexpr LayerKind nvme_namespace = kind_in(LayerFamily::nvme, 25);
+inline constexpr LayerKind nvme_discovery = kind_in(LayerFamily::nvme, 26);
+inline constexpr LayerKind nvme_discovery_entry = kind_in(LayerFamily::nvme, 27);
 }  // namespace kind
-static_assert(first_kind::nvme + 27 < first_kind::iser);
 
 enum class NvmeQueue : std::uint8_t { unknown, admin, io };
 

@@ -7,10 +7,10 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind rds_header{first_kind::rds + 0};
-inline constexpr LayerKind rds_extension{first_kind::rds + 1};
-inline constexpr LayerKind rds_connect{first_kind::rds + 2};
-inline constexpr LayerKind rds_connect_ipv6{first_kind::rds + 3};
+inline constexpr LayerKind rds_header = kind_in(LayerFamily::rds, 0);
+inline constexpr LayerKind rds_extension = kind_in(LayerFamily::rds, 1);
+inline constexpr LayerKind rds_connect = kind_in(LayerFamily::rds, 2);
+inline constexpr LayerKind rds_connect_ipv6 = kind_in(LayerFamily::rds, 3);
 }  // namespace kind
 
 // Port 1 is where RDS itself asks what the other side can do.

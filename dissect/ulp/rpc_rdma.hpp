@@ -9,26 +9,25 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind rpc_rdma{first_kind::rpc_rdma + 0};
-inline constexpr LayerKind rpc_rdma_error{first_kind::rpc_rdma + 1};
-inline constexpr LayerKind rpc_rdma_read_segment{first_kind::rpc_rdma + 2};
-inline constexpr LayerKind rpc_rdma_write_chunk{first_kind::rpc_rdma + 3};
-inline constexpr LayerKind rpc_rdma_reply_chunk{first_kind::rpc_rdma + 4};
-inline constexpr LayerKind rpc_rdma_segment{first_kind::rpc_rdma + 5};
-inline constexpr LayerKind rpc_rdma_list_end{first_kind::rpc_rdma + 6};
-inline constexpr LayerKind rpc_rdma_private{first_kind::rpc_rdma + 7};
-inline constexpr LayerKind rpc_call{first_kind::rpc_rdma + 8};
-inline constexpr LayerKind rpc_reply{first_kind::rpc_rdma + 9};
-inline constexpr LayerKind rpc_auth{first_kind::rpc_rdma + 10};
-inline constexpr LayerKind rpc_accepted{first_kind::rpc_rdma + 11};
-inline constexpr LayerKind rpc_denied{first_kind::rpc_rdma + 12};
-inline constexpr LayerKind nfs_compound{first_kind::rpc_rdma + 13};
-inline constexpr LayerKind nfs_compound_results{first_kind::rpc_rdma + 14};
-inline constexpr LayerKind nfs_operation{first_kind::rpc_rdma + 15};
-inline constexpr LayerKind nfs_result{first_kind::rpc_rdma + 16};
-inline constexpr LayerKind nfs_procedure{first_kind::rpc_rdma + 17};
+inline constexpr LayerKind rpc_rdma = kind_in(LayerFamily::rpc_rdma, 0);
+inline constexpr LayerKind rpc_rdma_error = kind_in(LayerFamily::rpc_rdma, 1);
+inline constexpr LayerKind rpc_rdma_read_segment = kind_in(LayerFamily::rpc_rdma, 2);
+inline constexpr LayerKind rpc_rdma_write_chunk = kind_in(LayerFamily::rpc_rdma, 3);
+inline constexpr LayerKind rpc_rdma_reply_chunk = kind_in(LayerFamily::rpc_rdma, 4);
+inline constexpr LayerKind rpc_rdma_segment = kind_in(LayerFamily::rpc_rdma, 5);
+inline constexpr LayerKind rpc_rdma_list_end = kind_in(LayerFamily::rpc_rdma, 6);
+inline constexpr LayerKind rpc_rdma_private = kind_in(LayerFamily::rpc_rdma, 7);
+inline constexpr LayerKind rpc_call = kind_in(LayerFamily::rpc_rdma, 8);
+inline constexpr LayerKind rpc_reply = kind_in(LayerFamily::rpc_rdma, 9);
+inline constexpr LayerKind rpc_auth = kind_in(LayerFamily::rpc_rdma, 10);
+inline constexpr LayerKind rpc_accepted = kind_in(LayerFamily::rpc_rdma, 11);
+inline constexpr LayerKind rpc_denied = kind_in(LayerFamily::rpc_rdma, 12);
+inline constexpr LayerKind nfs_compound = kind_in(LayerFamily::rpc_rdma, 13);
+inline constexpr LayerKind nfs_compound_results = kind_in(LayerFamily::rpc_rdma, 14);
+inline constexpr LayerKind nfs_operation = kind_in(LayerFamily::rpc_rdma, 15);
+inline constexpr LayerKind nfs_result = kind_in(LayerFamily::rpc_rdma, 16);
+inline constexpr LayerKind nfs_procedure = kind_in(LayerFamily::rpc_rdma, 17);
 }  // namespace kind
-static_assert(static_cast<std::uint8_t>(kind::nfs_procedure) < first_kind::smb_direct);
 
 inline constexpr std::array kRpcRdmaTypes{
     ValueName{0, "RDMA_MSG"}, ValueName{1, "RDMA_NOMSG"}, ValueName{2, "RDMA_MSGP"}, ValueName{3, "RDMA_DONE"}, ValueName{4, "RDMA_ERROR"},
@@ -102,7 +101,7 @@ std::optional<Value> mount_path(const Packet& packet, const Layer& layer);
 inline constexpr std::array kRpcRdmaFields{
     row::hex("rpcordma.xid", "Transaction identifier", at(0), 32),
     row::decimal("rpcordma.version", "Version", at(4), 32),
-    row::decimal("rpcordma.flow_control", "Credits, asked for by a call and granted by a reply", at(8), 32),
+    row::decimal("rpcordma.flow_control", "Credits, requested by a call and granted by a reply", at(8), 32),
     row::decimal("rpcordma.msg_type", "Message type", at(12), 32).named(kRpcRdmaTypes),
     row::decimal("rpcordma.rdma_align", "Alignment of the padded part", at(16), 32).only_if(at(12), 32, 2).in("bytes"),
     row::decimal("rpcordma.rdma_thresh", "Threshold from which it is padded", at(20), 32).only_if(at(12), 32, 2).in("bytes"),

@@ -7,8 +7,8 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind rsockets_connect{first_kind::rsockets + 0};
-inline constexpr LayerKind rsockets_offer{first_kind::rsockets + 1};
+inline constexpr LayerKind rsockets_connect = kind_in(LayerFamily::rsockets, 0);
+inline constexpr LayerKind rsockets_offer = kind_in(LayerFamily::rsockets, 1);
 }  // namespace kind
 
 inline constexpr std::array kRsocketsConnectFields{

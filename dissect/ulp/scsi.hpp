@@ -13,9 +13,9 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind scsi_cdb{first_kind::srp + 0};
-inline constexpr LayerKind scsi_sense{first_kind::srp + 1};
-inline constexpr LayerKind scsi_sense_descriptors{first_kind::srp + 2};
+inline constexpr LayerKind scsi_cdb = kind_in(LayerFamily::scsi, 0);
+inline constexpr LayerKind scsi_sense = kind_in(LayerFamily::scsi, 1);
+inline constexpr LayerKind scsi_sense_descriptors = kind_in(LayerFamily::scsi, 2);
 }  // namespace kind
 
 namespace scsi {

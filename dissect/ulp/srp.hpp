@@ -9,19 +9,18 @@
 namespace qps::dissect {
 
 namespace kind {
-inline constexpr LayerKind srp_login_request{first_kind::srp + 3};
-inline constexpr LayerKind srp_login_request_rdma{first_kind::srp + 4};
-inline constexpr LayerKind srp_login_response{first_kind::srp + 5};
-inline constexpr LayerKind srp_login_reject{first_kind::srp + 6};
-inline constexpr LayerKind srp_command{first_kind::srp + 7};
-inline constexpr LayerKind srp_response{first_kind::srp + 8};
-inline constexpr LayerKind srp_task_management{first_kind::srp + 9};
-inline constexpr LayerKind srp_short{first_kind::srp + 10};
-inline constexpr LayerKind srp_event{first_kind::srp + 11};
-inline constexpr LayerKind srp_descriptor{first_kind::srp + 12};
-inline constexpr LayerKind srp_indirect{first_kind::srp + 13};
-inline constexpr LayerKind srp_immediate{first_kind::iser + 21};
-static_assert(first_kind::srp + 13 < first_kind::rpc_rdma && first_kind::iser + 21 < first_kind::srp);
+inline constexpr LayerKind srp_login_request = kind_in(LayerFamily::srp, 0);
+inline constexpr LayerKind srp_login_request_rdma = kind_in(LayerFamily::srp, 1);
+inline constexpr LayerKind srp_login_response = kind_in(LayerFamily::srp, 2);
+inline constexpr LayerKind srp_login_reject = kind_in(LayerFamily::srp, 3);
+inline constexpr LayerKind srp_command = kind_in(LayerFamily::srp, 4);
+inline constexpr LayerKind srp_response = kind_in(LayerFamily::srp, 5);
+inline constexpr LayerKind srp_task_management = kind_in(LayerFamily::srp, 6);
+inline constexpr LayerKind srp_short = kind_in(LayerFamily::srp, 7);
+inline constexpr LayerKind srp_event = kind_in(LayerFamily::srp, 8);
+inline constexpr LayerKind srp_descriptor = kind_in(LayerFamily::srp, 9);
+inline constexpr LayerKind srp_indirect = kind_in(LayerFamily::srp, 10);
+inline constexpr LayerKind srp_immediate = kind_in(LayerFamily::srp, 11);
 }  // namespace kind
 
 namespace srp {
@@ -119,13 +118,13 @@ inline constexpr std::array kLoginRequestFields{
     kOpcode,
     row::reserved(at(1), 56),
     kTag,
-    row::decimal("rdma.srp.req_it_iu_len", "Longest information unit that is asked for: to the target", at(16), 32).in("bytes"),
+    row::decimal("rdma.srp.req_it_iu_len", "Longest information unit requested, to the target", at(16), 32).in("bytes"),
     row::reserved(at(20), 32),
     buffer_formats(24),
     supports_indirect(25),
     supports_direct(25),
     row::hex("rdma.srp.req_flags", "Flags", at(26), 8),
-    row::flag("rdma.srp.req_flags.immediate", "Immediate data is asked for", at(26)).part(),
+    row::flag("rdma.srp.req_flags.immediate", "Immediate data is requested", at(26)).part(),
     row::decimal("rdma.srp.req_flags.channels", "Multi-channel action", at(26, 6), 2).named(kLoginChannels).part(),
     row::reserved(at(27), 8),
     row::decimal("rdma.srp.imm_data_offset", "Offset of immediate data", at(28), 16).in("bytes"),
@@ -143,10 +142,10 @@ inline constexpr std::array kLoginRequestRdmaFields{
     supports_indirect(9),
     supports_direct(9),
     row::hex("rdma.srp.req_flags", "Flags", at(10), 8),
-    row::flag("rdma.srp.req_flags.immediate", "Immediate data is asked for", at(10)).part(),
+    row::flag("rdma.srp.req_flags.immediate", "Immediate data is requested", at(10)).part(),
     row::decimal("rdma.srp.req_flags.channels", "Multi-channel action", at(10, 6), 2).named(kLoginChannels).part(),
     row::hex("rdma.srp.opcode", "Type", at(11), 8).named(kOpcodes),
-    row::decimal("rdma.srp.req_it_iu_len", "Longest information unit that is asked for: to the target", at(12), 32).in("bytes"),
+    row::decimal("rdma.srp.req_it_iu_len", "Longest information unit requested, to the target", at(12), 32).in("bytes"),
     row::bytes("rdma.srp.initiator_port_id", "Initiator port", at(16), 128),
     row::bytes("rdma.srp.target_port_id", "Target port", at(32), 128),
     row::decimal("rdma.srp.imm_data_offset", "Offset of immediate data", at(48), 16).in("bytes"),

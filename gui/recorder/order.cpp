@@ -1,9 +1,9 @@
+#include <dissect/parse_value.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <gui/recorder/order.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <getopt.h>
@@ -15,11 +15,10 @@ namespace {
 constexpr int kListOption = 256;  // of long options without a letter
 
 std::expected<std::uint64_t, std::string> number(char option, std::string_view text, std::uint64_t most) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most)
+    const auto value = dissect::parse_decimal(text, most);
+    if (!value || *value < 1)
         return std::unexpected(fmt::format("invalid value of -{}: expected 1 to {}", option, most));
-    return value;
+    return *value;
 }
 
 bool is_interface(std::string_view name) {

@@ -146,10 +146,10 @@ TEST_CASE("the open capture is not written over, by packets or by the analysis, 
     CHECK(content(kRnr) == before);
     desk.failed.clear();
     desk.exporting.writePackets(QStringLiteral("/dev/full"), Packets::All);
-    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot be written")));
+    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot write")));
     desk.failed.clear();
     desk.exporting.writeAnalysis(desk.path("none/out.json"));
-    CHECK(desk.end().contains(QStringLiteral("cannot be written")));
+    CHECK(desk.end().contains(QStringLiteral("cannot write")));
     CHECK(desk.told.isEmpty());
 }
 

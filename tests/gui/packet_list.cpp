@@ -37,6 +37,9 @@ struct ShownList {
         list.resize(1200, 20 * list.rowHeight() + list.header()->sizeHint().height() + 2 * list.frameWidth());
         list.show();
         static_cast<void>(QTest::qWaitForWindowExposed(&list));
+        // With a wide font a scroll bar takes its place too.
+        list.resize(list.width(), list.height() + 20 * list.rowHeight() - list.viewport()->height());
+        QApplication::processEvents();
     }
     // Shows every so many-th packet.
     void filter(std::uint64_t each) {

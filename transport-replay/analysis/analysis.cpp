@@ -112,6 +112,13 @@ void Analysis::drain() {
     tracker_.ended().clear();
 }
 
+Timeline Analysis::so_far(const dissect::Drops& drops) const {
+    Analysis copy = *this;
+    copy.settings_.message = {};
+    copy.settings_.operation = {};
+    return copy.finish(drops);
+}
+
 Timeline Analysis::finish(const Drops& drops) {
     Timeline timeline;
     timeline.packets = packets_;

@@ -1,12 +1,15 @@
-// Analysis: observations in the order of the capture go in, one Timeline comes out. It is a value: a copy of it can be
-// finished while the original goes on, which is how a live view shows what is known so far.
+// Analysis: observations in the order of the capture go in, one Timeline comes out. It is a value: so_far()
+// finishes a copy while the original goes on, which is how a live view shows what is known.
 #pragma once
 
+#include <transport-replay/cm/cm_ladder.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/model/packet_story.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/tracking/quality.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
@@ -46,6 +49,8 @@ public:
         tracker_.prefetch(far, nearer, near);
     }
 
+    // What is known so far, as if the capture ended here; the analysis goes on, and nobody hears of messages or operations by it.
+    [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
     // The end of the capture: everything that is open is decided or called open. Call it once.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
 
