@@ -30,7 +30,7 @@ std::string protocol_words(bool with_none) {
 
 std::expected<UlpProtocol, std::string> read_protocol(std::string_view word) {
     if (const auto protocol = ulp_protocol(word)) return *protocol;
-    return std::unexpected(fmt::format("\"{}\" is no protocol that is known; there are {}", word, protocol_words(true)));
+    return std::unexpected(fmt::format("invalid protocol '{}': expected one of {}", word, protocol_words(true)));
 }
 
 namespace {
@@ -42,10 +42,10 @@ void take_hint(UlpHints& hints, const std::string& text) {
     const char* end = text.data() + std::min(equals, text.size());
     const auto [stop, error] = std::from_chars(text.data(), end, uid);
     if (equals == std::string::npos || error != std::errc{} || stop != end)
-        throw CLI::ValidationError(fmt::format("\"{}\" is no CONNECTION=PROTOCOL, such as 3=nvme", text));
+        throw CLI::ValidationError(fmt::format("invalid --decode-as '{}': expected CONNECTION=PROTOCOL, such as 3=nvme", text));
     const auto protocol = read_protocol(std::string_view(text).substr(equals + 1));
     if (!protocol) throw CLI::ValidationError(protocol.error());
-    if (!hints.emplace(uid, *protocol).second) throw CLI::ValidationError(fmt::format("connection {} speaks one protocol, not two", uid));
+    if (!hints.emplace(uid, *protocol).second) throw CLI::ValidationError(fmt::format("conflicting --decode-as for connection {}: give one protocol", uid));
 }
 
 // Files that are there the second time too.
@@ -64,9 +64,9 @@ void add_decode_as(CLI::App& app, Options& options) {
            [&options](const std::vector<std::string>& texts) {
                for (const std::string& text : texts) take_hint(options.hints, text);
            },
-           "What a connection speaks, whatever it looks like: 3=nvme; " + protocol_words(true))
+           "Decode a connection as this protocol: 3=nvme; " + protocol_words(true))
         ->delimiter(',')
-        ->type_name("UID=WORD")
+        ->type_name("N=NAME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }

@@ -83,7 +83,7 @@ private:
         std::ranges::stable_sort(slowest, std::greater{}, [](const UlpOperation& one) { return elapsed(one.asked, one.answered); });
         if (slowest.size() > kSlowestShown) slowest.resize(kSlowestShown);
         if (slowest.empty()) return;
-        output_.write("\nthe slowest:\n");
+        output_.write("\nslowest operations:\n");
         for (const UlpOperation& one : slowest) show(one);
         sheet().end();
     }

@@ -11,7 +11,7 @@
 namespace qps::cli {
 
 std::expected<dissect::BitsPerSecond, std::string> read_speed(const std::string& text) {
-    const auto wrong = std::unexpected(std::string("a link speed is a number with G or M, such as 100G"));
+    const auto wrong = std::unexpected(fmt::format("invalid link speed '{}': expected a number with G or M, such as 100G", text));
     std::size_t end = 0;
     double number = 0;
     try {
@@ -41,7 +41,7 @@ std::expected<dissect::Duration, std::string> read_time(const std::string& text,
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     const auto unit = std::ranges::find(kUnits, std::string_view(end, text.data() + text.size()), &Unit::name);
     if (error != std::errc{} || count < 1 || count > kMost || unit == kUnits.end())
-        return std::unexpected(fmt::format("\"{}\" is no {}: a number up to {} with ns, us, ms or s, such as 10ms", text, what, kMost));
+        return std::unexpected(fmt::format("invalid {} '{}': expected a number up to {} with ns, us, ms or s, such as 10ms", what, text, kMost));
     return dissect::Duration{count * unit->nanoseconds};
 }
 

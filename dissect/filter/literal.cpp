@@ -1,9 +1,11 @@
 // The ways to write values.
 //
 // The text is a user's; sizes are bounded by the filter's length, and numbers that overflow are errors, not wraps.
+#include <dissect/bytes.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/lexer.hpp>
 #include <dissect/filter/literal.hpp>
+#include <dissect/parse_value.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +13,6 @@
 #include <limits>
 #include <optional>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 namespace qps::dissect::filter_language {
@@ -43,35 +44,6 @@ std::expected<std::uint64_t, NumberError> parse_number(std::string_view text) {
     return number;
 }
 
-std::optional<std::uint8_t> hex_digit(char c) {
-    if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-    if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
-    return std::nullopt;
-}
-
-bool is_separator(char c) { return c == ':' || c == '-' || c == '.'; }
-
-// Hexadecimal digits in groups of bytes, one kind of separator between the groups. A lone digit is a byte.
-std::optional<std::string> parse_hex_bytes(std::string_view text) {
-    std::string bytes;
-    char separator = 0;
-    while (!text.empty()) {
-        std::size_t digits = 0;
-        while (digits < text.size() && hex_digit(text[digits])) ++digits;
-        if (digits == 0 || (digits > 1 && digits % 2 != 0)) return std::nullopt;
-        if (digits == 1) bytes += static_cast<char>(*hex_digit(text[0]));
-        for (std::size_t i = 0; i + 1 < digits; i += 2) bytes += static_cast<char>(*hex_digit(text[i]) << 4 | *hex_digit(text[i + 1]));
-        text.remove_prefix(digits);
-        if (text.empty()) break;
-        if (!is_separator(text[0]) || (separator != 0 && text[0] != separator)) return std::nullopt;
-        separator = text[0];
-        text.remove_prefix(1);
-        if (text.empty()) return std::nullopt;
-    }
-    return bytes;
-}
-
 std::uint64_t big_endian(std::string_view bytes) {
     std::uint64_t number = 0;
     for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
@@ -94,24 +66,12 @@ std::optional<Prefixed> split_prefix(std::string_view text, unsigned all) {
     return Prefixed{text.substr(0, stroke), bits};
 }
 
-// The bytes of an address in text form; inet_pton() wants a terminated one.
-template <std::size_t Size>
-std::optional<std::array<std::uint8_t, Size>> parse_address(std::string_view text, int family) {
-    std::array<char, INET6_ADDRSTRLEN> terminated{};
-    if (text.size() >= terminated.size() || text.contains('\0')) return std::nullopt;
-    std::ranges::copy(text, terminated.begin());
-    std::array<std::uint8_t, Size> address{};
-    if (inet_pton(family, terminated.data(), address.data()) != 1) return std::nullopt;
-    return address;
-}
-
 std::optional<NumberRange> parse_ipv4(std::string_view text) {
     const auto parts = split_prefix(text, 32);
     if (!parts) return std::nullopt;
-    const auto address = parse_address<4>(parts->address, AF_INET);
-    if (!address) return std::nullopt;
-    std::uint64_t number = 0;
-    for (const std::uint8_t byte : *address) number = number << 8 | byte;
+    const auto address = parse_ip(parts->address);
+    if (!address || !address->ipv4) return std::nullopt;
+    const std::uint64_t number = read_be<std::uint32_t>(address->bytes, 0);
     const std::uint64_t host = (std::uint64_t{1} << (32 - parts->bits)) - 1;
     return NumberRange{number & ~host, number | host};
 }
@@ -119,15 +79,15 @@ std::optional<NumberRange> parse_ipv4(std::string_view text) {
 std::optional<ByteRange> parse_ipv6(std::string_view text) {
     const auto parts = split_prefix(text, 128);
     if (!parts) return std::nullopt;
-    const auto address = parse_address<16>(parts->address, AF_INET6);
-    if (!address) return std::nullopt;
+    const auto address = parse_ip(parts->address);
+    if (!address || address->ipv4) return std::nullopt;
     std::string low;
     std::string high;
     for (unsigned i = 0; i < 16; ++i) {
         const unsigned covered = std::clamp(parts->bits, i * 8, i * 8 + 8) - i * 8;
         const unsigned host = 0xffU >> covered;
-        low += static_cast<char>((*address)[i] & ~host);
-        high += static_cast<char>((*address)[i] | host);
+        low += static_cast<char>(std::to_integer<unsigned>(address->bytes[i]) & ~host);
+        high += static_cast<char>(std::to_integer<unsigned>(address->bytes[i]) | host);
     }
     return ByteRange{std::move(low), std::move(high)};
 }
@@ -157,12 +117,12 @@ std::uint64_t largest(const Field& field) {
 
 Misfit wrong_kind(const Field* field, bool sliced, const Literal& literal) {
     if (field == nullptr || sliced)
-        return {fmt::format("{} is no byte string; one is written 0a:0b:0c or \"text\"", in_quotes(literal.text))};
-    return {fmt::format("{} is {}; {} is not", field->name, noun(field, sliced), in_quotes(literal.text))};
+        return {fmt::format("invalid byte string {}: expected 0a:0b:0c or \"text\"", in_quotes(literal.text))};
+    return {fmt::format("invalid value {}: {} is {}", in_quotes(literal.text), field->name, noun(field, sliced))};
 }
 
 Misfit unknown_name(const Field& field, const Literal& literal) {
-    std::string message = fmt::format("{} is no value of {}", in_quotes(literal.text), field.name);
+    std::string message = fmt::format("{} is not a value of {}", in_quotes(literal.text), field.name);
     if (field.names.size() <= kNamesListed) {
         message += " (";
         for (const ValueName& row : field.names) message += fmt::format("{}{}", &row == field.names.data() ? "" : ", ", row.name);
@@ -193,15 +153,15 @@ Meant<std::vector<NumberRange>> named_or(const Field& field, const Literal& lite
 }
 
 Misfit too_large(const Field& field, const Literal& literal) {
-    Misfit misfit{fmt::format("{} is at most {}; {} is larger", field.name, largest(field), literal.text.substr(0, kLongestShown))};
-    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end()) misfit.suggestion = in_quotes(literal.text);
+    Misfit misfit{fmt::format("value {} out of range: {} is at most {}", literal.text.substr(0, kLongestShown), field.name, largest(field))};
+    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end()) misfit.suggestion = fmt::format("\"{}\"", literal.text);
     return misfit;
 }
 
 Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal& literal) {
     if (literal.quoted) {
         Misfit misfit = wrong_kind(&field, false, literal);
-        if (field.names.empty() && parse_number(literal.text)) misfit = {"a number is written without quotes", std::string(literal.text)};
+        if (field.names.empty() && parse_number(literal.text)) misfit = {"numbers are written without quotes", std::string(literal.text)};
         return named_or(field, literal, std::move(misfit));
     }
     const std::string_view digits = literal.text.starts_with('-') ? literal.text.substr(1) : literal.text;
@@ -210,11 +170,11 @@ Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal&
         Misfit misfit = wrong_kind(&field, false, literal);
         const std::size_t zeros = digits.find_first_not_of('0');
         if (digits.starts_with('0') && digits.find_first_not_of("0123456789") == std::string_view::npos)
-            misfit = {"a number that begins with 0 is octal", std::string(digits.substr(zeros))};
+            misfit = {"a number with a leading 0 is octal", std::string(digits.substr(zeros))};
         return named_or(field, literal, std::move(misfit));
     }
     if (digits.size() != literal.text.size() && number != 0U)
-        return std::unexpected(Misfit{fmt::format("{} is never negative", field.name)});
+        return std::unexpected(Misfit{fmt::format("{} cannot be negative", field.name)});
     if (!number || *number > largest(field)) return std::unexpected(too_large(field, literal));
     return std::vector{NumberRange{*number, *number}};
 }
@@ -247,7 +207,7 @@ Meant<std::vector<NumberRange>> fraction_meant(const Field& field, const Literal
     if (!number)
         return named_or(
             field, literal,
-            {fmt::format("{} is a number with at most {} decimals; {} is not", field.name, field.digits, in_quotes(literal.text))});
+            {fmt::format("invalid value {}: {} is a number with at most {} decimals", in_quotes(literal.text), field.name, field.digits)});
     const std::uint64_t turned = static_cast<std::uint64_t>(*number) ^ sign_flip(field);
     return std::vector{NumberRange{turned, turned}};
 }
@@ -283,7 +243,7 @@ Meant<std::uint64_t> mask_meant(const Field& field, const Literal& literal) {
     if (const auto number = parse_number(literal.text); number && !literal.quoted) return *number;
     const auto meant = address_bytes(field) != 0 ? address_meant(field, literal) : std::unexpected(Misfit{});
     if (meant && meant->size() == 1 && meant->front().low == meant->front().high) return meant->front().low;
-    return std::unexpected(Misfit{fmt::format("{} is no mask for {}", in_quotes(literal.text), field.name)});
+    return std::unexpected(Misfit{fmt::format("{} is not a mask for {}", in_quotes(literal.text), field.name)});
 }
 
 Meant<std::string> byte_string(const Literal& literal) {
@@ -294,7 +254,7 @@ Meant<std::string> byte_string(const Literal& literal) {
         std::string suggestion;
         for (const char byte : bytes.value_or("").substr(0, kNamesListed))
             suggestion += fmt::format("{}{:02x}", suggestion.empty() ? "" : ":", static_cast<unsigned char>(byte));
-        return std::unexpected(Misfit{"several bytes are written in the order of the wire", std::move(suggestion)});
+        return std::unexpected(Misfit{"write several bytes in wire order", std::move(suggestion)});
     }
     if (auto bytes = parse_hex_bytes(literal.text); bytes && !bytes->empty()) return *bytes;
     return std::unexpected(wrong_kind(nullptr, false, literal));
@@ -328,9 +288,9 @@ std::string typed_name(std::string_view name) {
 }
 
 std::string in_quotes(std::string_view text) {
-    std::string quoted = "\"";
+    std::string quoted = "'";
     for (const char c : text.substr(0, kLongestShown)) quoted += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-    quoted += text.size() > kLongestShown ? "...\"" : "\"";
+    quoted += text.size() > kLongestShown ? "...'" : "'";
     return quoted;
 }
 

@@ -4,6 +4,7 @@
 #include <dissect/headers/derived.hpp>
 #include <dissect/pipeline.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sample_captures.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,11 +15,10 @@
 #include <nlohmann/json.hpp>
 
 using namespace qps::dissect;
+using qps::tests::kSampleFolder;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-const std::filesystem::path kFolder = std::filesystem::path(QPSCOPE_SOURCE_DIR) / "captures";
 
 Json read_json(const std::filesystem::path& path) {
     std::ifstream file(path);
@@ -26,7 +26,7 @@ Json read_json(const std::filesystem::path& path) {
 }
 
 const Json& catalogue() {
-    static const Json json = read_json(kFolder / "catalogue.json");
+    static const Json json = read_json(kSampleFolder / "catalogue.json");
     return json;
 }
 
@@ -120,22 +120,22 @@ TEST_CASE("every folder of captures is in the catalogue, once, with its file and
         const auto name = row["case"].get<std::string>();
         INFO(name);
         CHECK(listed.insert(name).second);
-        CHECK(std::filesystem::is_regular_file(kFolder / name / row["file"].get<std::string>()));
+        CHECK(std::filesystem::is_regular_file(kSampleFolder / name / row["file"].get<std::string>()));
         CHECK(!row["what"].get<std::string>().empty());
         CHECK(!row["made"].get<std::string>().empty());
         if (!row.contains("counts")) continue;
-        const Json counts = read_json(kFolder / name / row["counts"].get<std::string>());
+        const Json counts = read_json(kSampleFolder / name / row["counts"].get<std::string>());
         CHECK(!counts["counts"].empty());
         for (const auto& [kind, numbers] : counts["counts"].items())
             for (const auto& [what, number] : numbers.items()) CHECK(number.is_number_unsigned());
     }
-    for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    for (const auto& entry : std::filesystem::directory_iterator(kSampleFolder))
         if (entry.is_directory()) CHECK(listed.contains(entry.path().filename().string()));
 }
 
 TEST_CASE("every sample capture is read to its end, and has in it what is expected") {
     for (const Json& row : catalogue()["captures"]) {
-        const auto folder = kFolder / row["case"].get<std::string>();
+        const auto folder = kSampleFolder / row["case"].get<std::string>();
         const auto path = folder / row["file"].get<std::string>();
         INFO(path);
         const Reading reading = read(path, {1});

@@ -2,6 +2,7 @@
 // QPSCOPE_SHOW_FINDINGS=1 prints them all, which is how the catalogue is reviewed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
 
@@ -16,10 +17,9 @@
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using qps::tests::kSampleFolder;
 
 namespace {
-
-const std::filesystem::path kFolder = std::filesystem::path(QPSCOPE_SOURCE_DIR) / "captures";
 
 Timeline analyze(const std::filesystem::path& path) {
     auto file = CaptureFile::open(path.string());
@@ -52,13 +52,13 @@ std::string text(const Finding& finding) {
 
 TEST_CASE("every sample capture has the findings that the catalogue names, and no others") {
     const char* show = std::getenv("QPSCOPE_SHOW_FINDINGS");
-    std::ifstream catalogue(kFolder / "catalogue.json");
+    std::ifstream catalogue(kSampleFolder / "catalogue.json");
     const nlohmann::json document = nlohmann::json::parse(catalogue);  // outlives the loop over a part of it
     std::size_t captures = 0;
     for (const auto& row : document["captures"]) {
         ++captures;
         const auto name = row["case"].get<std::string>();
-        const Timeline timeline = analyze(kFolder / name / row["file"].get<std::string>());
+        const Timeline timeline = analyze(kSampleFolder / name / row["file"].get<std::string>());
         std::map<std::string, std::size_t> found, expected;
         std::string texts;
         for (const Finding& finding : timeline.findings) {

@@ -16,21 +16,18 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// Addresses of the loopback that other tests, and other runs of this one, do not use.
-std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 64, getpid() % 256, last); }
-
 std::string script(const std::string& name) {
     return std::string(QPSCOPE_SOURCE_DIR) + "/transport-replay/conformance/scripts/" + name + ".script";
 }
 
-struct Met {
+struct Tested {
     Ending tester;
     Ending device;
 };
 
 // The device is a peer of ours that runs `program` as long as the tester needs it.
-Met meet(std::vector<std::string> program, std::vector<std::string> words) {
-    Met met;
+Tested test_peer(std::vector<std::string> program, std::vector<std::string> words) {
+    Tested met;
     program.insert(program.begin(), {"peer", "--via", "udp", "-a", loopback(1), "--for", "8s"});
     std::thread device([&] { met.device = qpscope(program); });
     usleep(500'000);  // it has to listen
@@ -45,7 +42,7 @@ Met meet(std::vector<std::string> program, std::vector<std::string> words) {
 TEST_CASE("conform over UDP: the manager of connections alone answers, and what takes an agent is not applicable") {
     const TemporaryFolder folder;
     const std::string capture = folder.file("conform.pcapng");
-    const Met met = meet({"sink"}, {"-f", "json", "--script", script("cm-05"), "--script", script("rsp-05"), "-w", capture});
+    const Tested met = test_peer({"sink"}, {"-f", "json", "--script", script("cm-05"), "--script", script("rsp-05"), "-w", capture});
     INFO(met.tester.err << met.tester.out);
     REQUIRE(met.tester.code == kDone);
     const auto json = nlohmann::json::parse(met.tester.out);
@@ -73,7 +70,7 @@ TEST_CASE("conform over UDP: our half is connected with a server, and its respon
                            "< a RC_ACKNOWLEDGE psn=+1 nak=PSN_SEQUENCE_ERROR\n"
                            "alive a\n"
                            "alive\n";
-    const Met met = meet({"sink"}, {"--script", file, "--port", "7472"});
+    const Tested met = test_peer({"sink"}, {"--script", file, "--port", "7472"});
     INFO(met.tester.err << met.tester.out << met.device.err << met.device.out);
     CHECK(met.tester.code == kDone);
     CHECK_THAT(met.tester.out, Contains("pass"));
@@ -81,9 +78,9 @@ TEST_CASE("conform over UDP: our half is connected with a server, and its respon
 
 TEST_CASE("conform over UDP: every script that our agent serves passes") {
     const std::string port = std::to_string(20'000 + getpid() % 20'000);  // another agent may be on this machine
-    const Met met = meet({"agent", "--tcp", loopback(1), "--port", port},
-                         {"-f", "json", "--agent", loopback(1) + ":" + port, "--script", script("rsp-01"), "--script", script("rsp-05"),
-                          "--script", script("rsp-09"), "--script", script("req-18")});
+    const Tested met = test_peer({"agent", "--tcp", loopback(1), "--port", port},
+                                 {"-f", "json", "--agent", loopback(1) + ":" + port, "--script", script("rsp-01"), "--script",
+                                  script("rsp-05"), "--script", script("rsp-09"), "--script", script("req-18")});
     INFO(met.tester.err << met.tester.out << met.device.err << met.device.out);
     REQUIRE(met.tester.code == kDone);
     for (const auto& each : nlohmann::json::parse(met.tester.out)["scripts"]) CHECK(each["verdict"] == "pass");

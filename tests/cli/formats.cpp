@@ -23,11 +23,6 @@ std::vector<std::string> all_columns() {
     return words;
 }
 
-std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
-
 // Cells of a CSV document (RFC 4180).
 std::vector<std::vector<std::string>> read_csv(const std::string& text) {
     std::vector<std::vector<std::string>> rows;

@@ -3,7 +3,9 @@
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -46,6 +48,7 @@ const std::vector<Golden> kGolden{
     {"messages_cm", {"messages", "rping_v4/capture.pcap"}},
     {"messages_failed", {"messages", "err_bad_rkey/capture.pcap"}},
     {"findings_rnr", {"findings", "err_rnr/capture.pcap"}},
+    {"findings_list", {"findings", "--list"}},
     {"findings_markdown", {"findings", "--markdown", "err_rnr/capture.pcap"}},
     {"findings_markdown_many", {"findings", "--markdown", "corrupt_send/capture.pcap"}},
     {"analyze_nvme", {"analyze", "nvme_rdma/capture.pcap"}},
@@ -84,5 +87,15 @@ TEST_CASE("text for people is what it was") {
         const std::string expected{std::istreambuf_iterator<char>(file), {}};
         INFO("expected in " << path);
         CHECK(ending.out == expected);
+    }
+}
+
+TEST_CASE("every sub-command has a golden") {
+    std::vector<std::string> files;  // NAME.txt or NAME_WHAT.txt
+    for (const auto& entry : std::filesystem::directory_iterator(QPSCOPE_SOURCE_DIR "/tests/cli/golden"))
+        files.push_back(entry.path().stem().string());
+    for (const std::string& command : all_commands()) {
+        INFO(command);
+        CHECK(std::ranges::any_of(files, [&](const std::string& file) { return file == command || file.starts_with(command + "_"); }));
     }
 }

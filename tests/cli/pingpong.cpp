@@ -1,6 +1,7 @@
 // `pingpong` between two processes over UDP on the loopback, without any right; and words that are wrong.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/golden.hpp>
 
 #include <algorithm>
 #include <thread>
@@ -15,8 +16,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-// Addresses of the loopback that other tests, and other runs of this one, do not use.
-std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 64, getpid() % 256, last); }
+constexpr std::int64_t kStep = 10'000'000;  // ns that a step of the endpoint computes at most
 
 struct Measured {
     Ending client;
@@ -62,12 +62,13 @@ TEST_CASE("pingpong over UDP: four rows, the best first") {
         before = row["p50_ns"];
         for (const char* side : {"here", "there"}) {
             CHECK(row[side]["processor_ns"] > 0);
-            CHECK(row[side]["lasted_ns"] >= row[side]["processor_ns"]);  // one thread
+            // One thread; but the two clocks are read at different places of a step, and a row is as short as a few of them.
+            CHECK(row[side]["processor_ns"] <= row[side]["lasted_ns"].get<std::int64_t>() + kStep);
         }
     }
     std::ranges::sort(names);
     CHECK(names == std::vector<std::string>{"send-notify", "send-poll", "write-notify", "write-poll"});
-    CHECK_THAT(measured.server.out, Contains("4 rows of pingpong, 112 messages sent back"));
+    CHECK_THAT(measured.server.out, Contains("4 rows of pingpong, 112 messages returned"));
 }
 
 TEST_CASE("pingpong over UDP: one row for people") {
@@ -77,9 +78,10 @@ TEST_CASE("pingpong over UDP: one row for people") {
     CHECK(measured.server.code == kDone);
     const auto lines = lines_of(measured.client.out);
     REQUIRE(lines.size() == 3);
-    CHECK(lines[0] == "64 bytes, 1 under way, not every SEND signaled");
+    CHECK(lines[0] == "64 bytes, 1 under way, some SENDs signaled");
     CHECK_THAT(lines[1], Contains("p50") && Contains("CPU"));
     CHECK_THAT(lines[2], StartsWith("    1  send-notify") && Contains(" 20 "));
+    qps::tests::check_golden("cli/golden/pingpong_row.txt", without_numbers(measured.client.out));
 }
 
 TEST_CASE("pingpong with nobody there, and wrong words") {
@@ -92,9 +94,9 @@ TEST_CASE("pingpong with nobody there, and wrong words") {
         CHECK(ending.out.empty());
         return ending.err;
     };
-    CHECK_THAT(wrong({"-a", loopback(3), "--only", "send-quickly", loopback(4)}), Contains("there is no row \"send-quickly\""));
-    CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}), Contains("99999999 round trips are not between 1 and"));
-    CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}), Contains("a depth of 4096 is more than 1024"));
-    CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}), Contains("\"many\" is no number of seconds"));
-    CHECK_THAT(wrong({loopback(4)}), Contains("needs one --address"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--only", "send-quickly", loopback(4)}), Contains("no such mode 'send-quickly'"));
+    CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}), Contains("invalid count 99999999: expected 1 to"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}), Contains("invalid depth 4096: expected at most 1024"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}), Contains("invalid number of seconds 'many'"));
+    CHECK_THAT(wrong({loopback(4)}), Contains("needs exactly one --address"));
 }

@@ -2,10 +2,13 @@
 #include <tests/cli/qpscope.hpp>
 
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace qps::test {
 
@@ -24,6 +27,29 @@ Ending qpscope(std::vector<std::string> words, const Surroundings& surroundings)
     words.insert(words.begin(), QPSCOPE_PROGRAM);
     return run(words, surroundings);
 }
+
+std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+std::vector<std::string> all_commands() {
+    static const std::regex kLine("  ([a-z][a-z-]*) +[^ ].*");
+    std::vector<std::string> names;
+    std::smatch found;
+    for (const std::string& line : lines_of(qpscope({"--help"}).out))
+        if (std::regex_match(line, found, kLine) && found[1] != "qpscope") names.push_back(found[1]);
+    if (names.size() < 18) throw std::runtime_error("the help lists " + std::to_string(names.size()) + " commands only");
+    return names;
+}
+
+std::string without_numbers(const std::string& text) {
+    std::string same = std::regex_replace(text, std::regex("[0-9]+([.,][0-9]+)*"), "#");
+    same = std::regex_replace(same, std::regex("# (ns|us|ms|s)\b"), "TIME");
+    return std::regex_replace(same, std::regex(" +"), " ");
+}
+
+std::string loopback(unsigned last) { return fmt::format("127.{}.{}.{}", 64 + getpid() / 256 % 128, getpid() % 256, last); }
 
 std::string sample(std::string_view name) {
     for (const auto& row : catalogue())

@@ -20,12 +20,23 @@ inline constexpr int kOutputFailed = 5;
 
 [[nodiscard]] Ending qpscope(std::vector<std::string> words, const Surroundings& surroundings = {});
 
+// An address of the loopback that other tests, and other runs of this one, do not use.
+[[nodiscard]] std::string loopback(unsigned last);
+
 // Path of the capture of a case in captures/catalogue.json.
 [[nodiscard]] std::string sample(std::string_view name);
 // Names of all cases there.
 [[nodiscard]] std::vector<std::string> all_samples();
 
+// Words of a command line and more of them.
+[[nodiscard]] std::vector<std::string> operator+(std::vector<std::string> words, const std::vector<std::string>& more);
+
+// Every sub-command, as the help lists them.
+[[nodiscard]] std::vector<std::string> all_commands();
+
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
+// What stays the same from run to run: numbers become #, times TIME, and columns stand a space apart.
+[[nodiscard]] std::string without_numbers(const std::string& text);
 
 // A pcap of Ethernet frames in little-endian byte order.
 class Pcap {

@@ -1,6 +1,7 @@
 // `replay -w`: what would go onto a wire, as a capture; and words that are wrong.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/golden.hpp>
 #include <tests/support/temporary_file.hpp>
 
 #include <filesystem>
@@ -36,6 +37,14 @@ TEST_CASE("a replay without a wire keeps frames and times") {
     const std::vector<std::string> fields{"frame.time_epoch", "frame.len", "eth.src", "line", "rdma.icrc.status"};
     CHECK(column(fields, out) == column(fields, sample(name)));
     CHECK(ending.out == fmt::format("{} frames written to {}\n", lines_of(column({"frame.len"}, out)).size() - 1, out));
+}
+
+TEST_CASE("a replay without a wire says what it wrote") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("out.pcap");
+    std::string text = qpscope({"replay", "-w", out, sample("rping_v4")}).out;
+    if (const std::size_t at = text.find(out); at != std::string::npos) text.replace(at, out.size(), "FILE");
+    qps::tests::check_golden("cli/golden/replay_written.txt", text);
 }
 
 TEST_CASE("a replay at twice the speed, in loops, of chosen packets, up to a number") {
@@ -97,14 +106,14 @@ TEST_CASE("wrong words of a replay") {
         return ending.err;
     };
     CHECK_THAT(wrong({"-w", out}), Contains("name a capture file"));
-    CHECK_THAT(wrong({sample("rds")}), Contains("-i INTERFACE, or -w FILE"));
+    CHECK_THAT(wrong({sample("rds")}), Contains("-i INTERFACE, or write with -w FILE"));
     CHECK_THAT(wrong({"--loop", "0", "-w", out, sample("rds")}), Contains("without end"));
-    CHECK_THAT(wrong({"--loop", "2", "-w", out, "-"}), Contains("no --loop"));
+    CHECK_THAT(wrong({"--loop", "2", "-w", out, "-"}), Contains("--loop needs files"));
     CHECK_THAT(wrong({"--speed", "0", "-w", out, sample("rds")}), Contains("\"0\" is no speed"));
     CHECK_THAT(wrong({"--speed", "2", "--fast", "-w", out, sample("rds")}), Contains("--fast"));
     CHECK_THAT(wrong({"-f", "csv", "-w", out, sample("rds")}), Contains("table or json"));
     CHECK_THAT(wrong({"--rewrite", "ip 10.0.0.1", "-w", out, sample("rds")}),
-               Contains("rewriting \"ip 10.0.0.1\": \"10.0.0.1\" is not OLD=NEW"));
+               Contains("invalid rewrite rule 'ip 10.0.0.1': invalid mapping '10.0.0.1': expected OLD=NEW"));
     CHECK_THAT(wrong({"-Y", "bogus == 1", "-w", out, sample("rds")}), Contains("bogus"));
     CHECK_THAT(wrong({"-w", sample("rds"), sample("rds")}), Contains(sample("rds")));
     CHECK_THAT(qpscope({"replay", "-i", "no-such-interface", sample("rds")}).err, Contains("no-such-interface"));

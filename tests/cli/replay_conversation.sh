@@ -15,7 +15,7 @@ rping=$SOURCE/captures/rping_v4/capture.pcap
 refused 'say which connection' --as requester "$rping"
 refused 'the requester connects' --as requester -C 1 "$rping"
 refused 'leave out --connect' --as responder -C 1 --connect 127.0.0.2 "$rping"
-refused 'there is no connection 7' --as responder -C 7 "$rping"
+refused 'no such connection 7' --as responder -C 7 "$rping"
 refused 'only RC and UC' --as responder -C 1 "$SOURCE/captures/ud_pingpong/capture.pcap"
 refused 'does not tell the port' --as responder -C 1 "$SOURCE/captures/write_8k/capture.pcap"
 refused -- '--as requester or --as responder' -C 1 -i lo "$rping"
@@ -56,8 +56,8 @@ play() {
 }
 play "$1" ''
 [[ $code == 1 ]]
-grep -q 'outcome: completed was recorded, remote access error is the answer' requester.txt
-grep -q 'was asked for as recorded' requester.txt
+grep -q 'outcome: recorded completed, live remote access error' requester.txt
+grep -q 'was used as recorded' requester.txt
 key=$(sed -n 's/.*--map-key \(0x[0-9a-f]*\)=LIVE.*/\1/p' requester.txt)
 play "$1" "$key"
 [[ $code == 0 && $other == 0 ]]

@@ -4,8 +4,11 @@
 #include <tests/support/breaking.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace qps::tests {
+
+inline constexpr std::string_view kPsn = "infiniband.bth.psn", kOpcode = "infiniband.bth.opcode";
 
 struct ActiveMutant {
     std::string script;

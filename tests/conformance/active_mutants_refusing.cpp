@@ -7,7 +7,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::string_view kOpcode = "infiniband.bth.opcode";
 constexpr std::string_view kLength = "infiniband.reth.dmalen", kNakCode = "infiniband.aeth.syndrome.error_code";
 constexpr std::uint64_t kOperationalError = 3;
 

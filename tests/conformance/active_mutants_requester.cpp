@@ -7,7 +7,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::string_view kPsn = "infiniband.bth.psn";
 constexpr std::string_view kSyndrome = "infiniband.aeth.syndrome", kRnrTimer = "infiniband.aeth.syndrome.timer";
 constexpr std::uint64_t kUnlimited = 0x1f, kShortRnr = 0x21, kSequenceNak = 0x60;
 

@@ -7,7 +7,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::string_view kPsn = "infiniband.bth.psn", kOpcode = "infiniband.bth.opcode";
 constexpr std::string_view kMsn = "infiniband.aeth.msn", kResponse = "RC_RDMA_READ_RESPONSE";
 constexpr std::string_view kOriginal = "infiniband.atomicacketh.origremdt";
 

@@ -7,12 +7,11 @@
 using namespace qps::dissect;
 using qps::tests::Decoded;
 using qps::tests::hex;
+using qps::tests::is_bytes;
 
 namespace {
 
-bool is_bytes(const Field& field) { return field.format == Format::bytes || field.format == Format::text || field.format == Format::ipv6; }
-
-std::vector<ManagementClass> classes_of(MadGroup group) {
+std::vector<ManagementClass> written_classes_of(MadGroup group) {
     switch (group) {
         case MadGroup::subnet: return {ManagementClass::subnet_lid_routed, ManagementClass::subnet_directed};
         case MadGroup::administration: return {ManagementClass::subnet_administration};
@@ -53,7 +52,7 @@ std::vector<Wanted> fill(HeaderSpec& attribute) {
 
 TEST_CASE("every management attribute that is built decodes to the same fields") {
     for (const MadAttribute& row : kMadAttributes) {
-        for (const ManagementClass management_class : classes_of(row.group)) {
+        for (const ManagementClass management_class : written_classes_of(row.group)) {
             INFO(row.name << " of class " << static_cast<int>(management_class));
             PacketSpec spec = mad_packet(management_class, row,
                                          group_of(management_class) == MadGroup::subnet ? Network::native_local : Network::roce_v2_ipv4);

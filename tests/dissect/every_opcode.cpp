@@ -11,10 +11,9 @@
 
 using namespace qps::dissect;
 using qps::tests::Decoded;
+using qps::tests::is_bytes;
 
 namespace {
-
-bool is_bytes(const Field& field) { return field.format == Format::bytes || field.format == Format::text || field.format == Format::ipv6; }
 
 // Settings that would take the packet apart: they decide what follows.
 bool structural(const Field& field) {

@@ -6,14 +6,14 @@ using namespace qps::test;
 
 namespace {
 
-struct Case {
+struct PassingPackets {
     std::string_view filter;
     std::string_view passes;
 };
 
 template <std::size_t N>
-void check(const Case (&cases)[N]) {
-    for (const Case& c : cases) {
+void check(const PassingPackets (&cases)[N]) {
+    for (const PassingPackets& c : cases) {
         INFO(c.filter);
         CHECK(passed(c.filter) == c.passes);
     }

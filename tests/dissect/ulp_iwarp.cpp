@@ -127,7 +127,7 @@ TEST_CASE("a Terminate says which layer found which error, about which segment")
     CHECK_FALSE(tagged.decoded.number("iwarp_rdma.term_errcode_rdma"));
     const Shown low(one(ulpdu::terminate(2, 0, 2)), kFpdus);
     CHECK(low.number("iwarp_rdma.term_errcode_llp") == 2);
-    const Block about = joined(hex("0040"), ulpdu::write(0x77, 0x88, true, {}));
+    const Block about = qps::tests::joined(hex("0040"), ulpdu::write(0x77, 0x88, true, {}));
     const Shown whole(one(ulpdu::terminate(0, 1, 2, 6, about)), kFpdus);
     CHECK(whole.number("iwarp_rdma.term_errcode_rdma") == 2);
     CHECK(whole.decoded.plain("iwarp_rdma.term_ddp_seg_len") == "0040");
@@ -154,7 +154,7 @@ TEST_CASE("several FPDUs in a segment are several of each layer, and what was be
     const Block first = talk.fpdu(End::a, ulpdu::send({.msn = 1}, pattern(20)));
     const Block second = talk.fpdu(End::a, ulpdu::send({.msn = 2}, pattern(24)));
     const Block third = talk.fpdu(End::a, ulpdu::send({.msn = 3}, pattern(200)));
-    Block all = joined(joined(first, second), third);
+    Block all = qps::tests::joined(qps::tests::joined(first, second), third);
     constexpr std::size_t kBegun = 12;
     all.erase(all.begin(), all.begin() + kBegun);
     all.resize(all.size() - 100);
@@ -184,7 +184,7 @@ TEST_CASE("markers are layers between others, wherever they fall") {
     for (std::size_t length = 0; length < 520; length += 4) {
         IwarpTalk talk({.markers = true});
         const Block before = talk.fpdu(End::a, ulpdu::send({}, pattern(length)));
-        talk.segment(End::a, joined(before, talk.fpdu(End::a, ulpdu::read_request(1, {.length = 8}))));
+        talk.segment(End::a, qps::tests::joined(before, talk.fpdu(End::a, ulpdu::read_request(1, {.length = 8}))));
         IwarpPlace place = kMarked;
         const Shown both(talk.frames.back(), place);
         std::size_t good = 0, markers = 0;
@@ -228,10 +228,10 @@ TEST_CASE("iWARP cut anywhere, on the wire or by the capture, is decoded as far 
     std::vector<std::pair<Block, IwarpPlace>> whole;
     talk.segment(End::a, talk.set_up(false, pattern(40)));
     whole.emplace_back(talk.frames.back(), IwarpPlace{.what = IwarpPlace::What::set_up});
-    talk.segment(
-        End::a,
-        joined(joined(talk.fpdu(End::a, ulpdu::terminate(0, 1, 2, 7, pattern(48))), talk.fpdu(End::a, ulpdu::atomic_request(1, {}))),
-               joined(talk.fpdu(End::a, ulpdu::send({}, pattern(700), 5)), talk.fpdu(End::a, ulpdu::read_request(2, {})))));
+    talk.segment(End::a, qps::tests::joined(qps::tests::joined(talk.fpdu(End::a, ulpdu::terminate(0, 1, 2, 7, pattern(48))),
+                                                               talk.fpdu(End::a, ulpdu::atomic_request(1, {}))),
+                                            qps::tests::joined(talk.fpdu(End::a, ulpdu::send({}, pattern(700), 5)),
+                                                               talk.fpdu(End::a, ulpdu::read_request(2, {})))));
     whole.emplace_back(talk.frames.back(), kMarked);
     for (const auto& [frame, place] : whole)
         for (std::size_t length = kHeaders; length <= frame.size(); ++length) {

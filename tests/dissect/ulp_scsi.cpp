@@ -56,7 +56,7 @@ Message as_iser(const Octets& bytes) { return {bytes, UlpProtocol::iser}; }
 Message as_srp(const Octets& bytes) { return {bytes, UlpProtocol::srp}; }
 
 // Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
-void cut_everywhere(const Octets& message, UlpProtocol protocol) {
+void cut_scsi_everywhere(const Octets& message, UlpProtocol protocol) {
     for (std::size_t length = 0; length < message.size(); ++length) {
         const Message told({message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length)}, protocol);
         for (const Layer& layer : told.packet.layers()) {
@@ -252,15 +252,15 @@ TEST_CASE("what is neither stays data") {
 }
 
 TEST_CASE("storage messages may end anywhere") {
-    cut_everywhere(iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, characters("0123456789")),
-                   UlpProtocol::iser);
-    cut_everywhere(iscsi_response(7, 2, sense_fixed()), UlpProtocol::iser);
-    cut_everywhere(iscsi_login_request(std::string_view("InitiatorName=iqn.a\0TargetName=iqn.b\0", 37)), UlpProtocol::iser);
+    cut_scsi_everywhere(iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, characters("0123456789")),
+                        UlpProtocol::iser);
+    cut_scsi_everywhere(iscsi_response(7, 2, sense_fixed()), UlpProtocol::iser);
+    cut_scsi_everywhere(iscsi_login_request(std::string_view("InitiatorName=iqn.a\0TargetName=iqn.b\0", 37)), UlpProtocol::iser);
     const SrpMemory memory{1, 2, 3};
-    cut_everywhere(srp_command(1, write_10(8, 16), {memory, memory}, {memory}), UlpProtocol::srp);
-    cut_everywhere(srp_response(3, 2, sense_fixed(), 1, Octets(4)), UlpProtocol::srp);
+    cut_scsi_everywhere(srp_command(1, write_10(8, 16), {memory, memory}, {memory}), UlpProtocol::srp);
+    cut_scsi_everywhere(srp_response(3, 2, sense_fixed(), 1, Octets(4)), UlpProtocol::srp);
     for (const int opcode : {0x00, 0x01, 0x03, 0x41, 0x42, 0x80, 0x81, 0x82, 0xc0, 0xc2})
-        cut_everywhere(WireBytes{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UlpProtocol::srp);
+        cut_scsi_everywhere(WireBytes{}.put(static_cast<std::uint8_t>(opcode)).zeros(80).bytes, UlpProtocol::srp);
     for (unsigned opcode = 0; opcode < 64; ++opcode)
-        cut_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}), UlpProtocol::iser);
+        cut_scsi_everywhere(iser_message({.opcode = static_cast<std::uint8_t>(opcode), .data = characters("a=b")}), UlpProtocol::iser);
 }

@@ -46,7 +46,7 @@ private:
 Octets cut(const Octets& bytes, std::size_t length) { return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}; }
 
 // Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
-void cut_everywhere(const Octets& message, UlpProtocol protocol) {
+void cut_small_everywhere(const Octets& message, UlpProtocol protocol) {
     for (std::size_t length = 0; length < message.size(); ++length) {
         const Told told(cut(message, length), protocol);
         for (const Layer& layer : told.packet.layers()) {
@@ -79,7 +79,7 @@ TEST_CASE("RDS: header, extensions, data") {
     CHECK(told.number("rdma.rds.extension.r_key") == 0xcafe);
     CHECK(told.number("rdma.rds.extension.offset") == 64);
     CHECK_FALSE(told.number("rdma.rds.extension.version"));
-    cut_everywhere(cut(message, 64), UlpProtocol::rds);
+    cut_small_everywhere(cut(message, 64), UlpProtocol::rds);
     Octets wrong = message;
     wrong[16] ^= std::byte{1};  // the checksum is of all of it
     CHECK(Told(wrong, UlpProtocol::rds).layers() == "data");
@@ -88,10 +88,10 @@ TEST_CASE("RDS: header, extensions, data") {
 TEST_CASE("RDS: private data in both forms") {
     WireBytes rest;
     rest.put(std::uint8_t{3}).put(std::uint8_t{1}).put(std::uint16_t{3}).zeros(4).put(std::uint64_t{12}).put(std::uint32_t{0});
-    const Octets four = joined({number(std::uint32_t{0x0a000001}, false), number(std::uint32_t{0x0a000002}, false), rest.bytes});
+    const Octets four = joined({octets_of(std::uint32_t{0x0a000001}, false), octets_of(std::uint32_t{0x0a000002}, false), rest.bytes});
     CHECK(rds_connect_kind(four) == kind::rds_connect);
-    const Octets six = joined({number(std::uint64_t{0xfd00} << 48, false), number(std::uint64_t{1}, false),
-                               number(std::uint64_t{0xfd00} << 48, false), number(std::uint64_t{2}, false), rest.bytes});
+    const Octets six = joined({octets_of(std::uint64_t{0xfd00} << 48, false), octets_of(std::uint64_t{1}, false),
+                               octets_of(std::uint64_t{0xfd00} << 48, false), octets_of(std::uint64_t{2}, false), rest.bytes});
     CHECK(rds_connect_kind(six) == kind::rds_connect_ipv6);
     for (const Octets& plain : plain_messages()) CHECK(rds_connect_kind(plain) == kind::rds_header);
     CHECK(rds_connect_kind(cut(four, 27)) == kind::rds_header);
@@ -103,7 +103,7 @@ TEST_CASE("IPoIB: its header, then IP as anywhere else; the transport of the pac
     CHECK(told.number("ipoib.type") == 0x0800);
     CHECK(told.number("ip.src") == 0x0a000001);
     CHECK(told.number("udp.dstport") == 5353);
-    cut_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
+    cut_small_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
     const Told roce(ipoib_ipv4(17, udp_datagram(49152, 4791, 40)), UlpProtocol::ipoib);
     CHECK_FALSE(roce.packet.has_transport());
     CHECK(roce.packet.payload.length == 4 + 20 + 8 + 40);
@@ -119,7 +119,7 @@ TEST_CASE("IPoIB: ARP with addresses of 20 bytes") {
     CHECK(told.number("rdma.ipoib.arp.src.qpn") == 0x123);
     CHECK(told.number("arp.src.proto_ipv4") == 0x0a000001);
     CHECK(told.number("arp.dst.proto_ipv4") == 0x0a000002);
-    cut_everywhere(ipoib_arp(true), UlpProtocol::ipoib);
+    cut_small_everywhere(ipoib_arp(true), UlpProtocol::ipoib);
 }
 
 TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs stay behind them") {
@@ -144,7 +144,7 @@ TEST_CASE("rsockets: private data; everything else is data") {
 }
 
 TEST_CASE("LNet: every type of message") {
-    const Octets put = joined({lnet_header(1, 4096, 3, lnet_put_rest()), number(std::uint64_t{0xc001})});
+    const Octets put = joined({lnet_header(1, 4096, 3, lnet_put_rest()), octets_of(std::uint64_t{0xc001})});
     const Told told(lnet_message(0xd2, put, true, 4), UlpProtocol::lnet);
     CHECK(told.layers() == "lnet.ib lnet rdma.lnet.request");
     CHECK(told.number("lnet.ib.magic") == 0x0be91b91);
@@ -163,7 +163,8 @@ TEST_CASE("LNet: every type of message") {
     CHECK_FALSE(told.number("lnet.sink_length"));
     CHECK(told.number("lnet.o2ib.cookie") == 0xc001);
 
-    const Octets get = joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), number(std::uint64_t{0xc002}), lnet_memory(0x77, 8192, 0x1000)});
+    const Octets get =
+        joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc002}), lnet_memory(0x77, 8192, 0x1000)});
     const Told asked(lnet_message(0xd6, get), UlpProtocol::lnet);
     CHECK(asked.layers() == "lnet.ib lnet rdma.lnet.request lnet.rdma");
     CHECK(asked.number("lnet.sink_length") == 8192);
@@ -173,22 +174,22 @@ TEST_CASE("LNet: every type of message") {
     CHECK(asked.number("lnet.rdma_frag.size") == 8192);
     CHECK(asked.number("lnet.rdma_frag.addr") == 0x1000);
 
-    const Octets accepted = joined({number(std::uint64_t{1}), number(std::uint64_t{2}), lnet_memory(0x78, 4096, 0x2000)});
+    const Octets accepted = joined({octets_of(std::uint64_t{1}), octets_of(std::uint64_t{2}), lnet_memory(0x78, 4096, 0x2000)});
     CHECK(Told(lnet_message(0xd4, accepted), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.put_ack lnet.rdma");
-    const Octets done = joined({number(std::uint64_t{1}), number(std::uint32_t{0})});
+    const Octets done = joined({octets_of(std::uint64_t{1}), octets_of(std::uint32_t{0})});
     for (const std::uint8_t type : std::array<std::uint8_t, 3>{0xd3, 0xd5, 0xd7})
         CHECK(Told(lnet_message(type, done), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.completion");
     CHECK(Told(lnet_message(0xd0, {}), UlpProtocol::lnet).layers() == "lnet.ib");
     CHECK(Told(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UlpProtocol::lnet).layers() == "lnet.ib lnet data");
-    const Octets connect = joined({number(std::uint16_t{8}), number(std::uint16_t{256}), number(std::uint32_t{4096})});
+    const Octets connect = joined({octets_of(std::uint16_t{8}), octets_of(std::uint16_t{256}), octets_of(std::uint32_t{4096})});
     const Told asks(lnet_message(0xc0, connect), UlpProtocol::lnet);
     CHECK(asks.number("lnet.connparam.qdepth") == 8);
     CHECK(asks.number("lnet.connparam.max_frags") == 256);
     CHECK(asks.number("lnet.connparam.max_size") == 4096);
     for (const Octets& body : {put, get, accepted, done, connect}) {
-        cut_everywhere(lnet_message(0xd2, body), UlpProtocol::lnet);
-        cut_everywhere(lnet_message(0xd4, body), UlpProtocol::lnet);
-        cut_everywhere(lnet_message(0xd6, body), UlpProtocol::lnet);
+        cut_small_everywhere(lnet_message(0xd2, body), UlpProtocol::lnet);
+        cut_small_everywhere(lnet_message(0xd4, body), UlpProtocol::lnet);
+        cut_small_everywhere(lnet_message(0xd6, body), UlpProtocol::lnet);
     }
 }
 

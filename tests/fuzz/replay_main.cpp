@@ -1,9 +1,11 @@
-// A plain main for a fuzzer: replays the files, and the files below the folders, that it is given.
+// fuzz_replay NAME FILE|FOLDER...: a plain main for the fuzzers. Gives the one of that name the files, and the files below the
+// folders; without libFuzzer, and in one program, because each would be linked with all that we have.
 //
 // Each input is copied into a heap block of exactly its size, so that AddressSanitizer sees a read one byte too far.
 // A folder that does not exist holds no inputs; a file that cannot be read is an error.
-#include <cstddef>
-#include <cstdint>
+#include <tests/fuzz/fuzzers.hpp>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <ios>
@@ -12,11 +14,9 @@
 
 #include <fmt/format.h>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
 namespace {
 
-[[nodiscard]] bool replay(const std::filesystem::path& path) {
+[[nodiscard]] bool replay(const qps::fuzz::Fuzzer& fuzzer, const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return false;
     const std::streamoff size = file.tellg();
@@ -27,25 +27,34 @@ namespace {
     file.read(block.get(), size);
     if (file.gcount() != size) return false;
     // bytes are characters here and integers there; the standard lets either alias the other
-    static_cast<void>(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(block.get()), count));
+    static_cast<void>(fuzzer.run(reinterpret_cast<const std::uint8_t*>(block.get()), count));
     return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    const std::span arguments(argv, static_cast<std::size_t>(argc));
+    const auto all = qps::fuzz::fuzzers();
+    const auto fuzzer = argc < 2 ? all.end() : std::ranges::find(all, std::string_view(arguments[1]), &qps::fuzz::Fuzzer::name);
+    if (fuzzer == all.end()) {
+        fmt::print(stderr, "usage: fuzz_replay NAME [FILE|FOLDER]...; NAME is one of");
+        for (const qps::fuzz::Fuzzer& each : all) fmt::print(stderr, " {}", each.name);
+        fmt::print(stderr, "\n");
+        return 2;
+    }
     std::size_t replayed = 0;
     std::size_t unreadable = 0;
     const auto one = [&](const std::filesystem::path& path) {
-        if (replay(path)) {
+        if (replay(*fuzzer, path)) {
             ++replayed;
         } else {
             fmt::print(stderr, "cannot read {}\n", path.string());
             ++unreadable;
         }
     };
-    static_cast<void>(LLVMFuzzerTestOneInput(nullptr, 0));  // the empty input comes with every corpus
-    for (const char* argument : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
+    static_cast<void>(fuzzer->run(nullptr, 0));  // the empty input comes with every corpus
+    for (const char* argument : arguments.subspan(2)) {
         const std::filesystem::path path(argument);
         if (std::filesystem::is_directory(path)) {
             for (const auto& entry : std::filesystem::recursive_directory_iterator(path))

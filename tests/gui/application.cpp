@@ -1,6 +1,7 @@
 #include "application.hpp"
 
 #include <QApplication>
+#include <QLocale>
 #include <QStandardPaths>
 #include <csignal>
 
@@ -8,7 +9,11 @@ namespace qps::gui::tests {
 
 void needApplication() {
     if (QCoreApplication::instance() != nullptr) return;
-    if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+    // Whatever the desktop of whoever runs the tests is set to.
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    for (const char* name : {"QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_QPA_PLATFORMTHEME", "QT_STYLE_OVERRIDE",
+                             "QT_ENABLE_HIGHDPI_SCALING", "LANGUAGE"})
+        qunsetenv(name);
     std::signal(SIGPIPE, SIG_IGN);  // as the program does: a reader that goes away is no reason to end
     QStandardPaths::setTestModeEnabled(true);
     static int count = 1;
@@ -18,6 +23,7 @@ void needApplication() {
     auto* application = new QApplication(count, arguments);
     application->setOrganizationName(QStringLiteral("qpscope-test"));
     application->setApplicationName(QStringLiteral("qpscope-test"));
+    QLocale::setDefault(QLocale::c());
     QApplication::setStyle(QStringLiteral("Fusion"));
 }
 

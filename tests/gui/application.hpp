@@ -3,6 +3,8 @@
 
 namespace qps::gui::tests {
 
+inline constexpr int kPatience = 30'000;  // ms, on a busy machine
+
 // Makes it on the first call. Every test that makes a widget calls it first.
 void needApplication();
 

@@ -25,6 +25,7 @@
 
 using namespace qps;
 using namespace qps::gui;
+using namespace qps::gui::tests;
 using dissect::FrameIndex;
 
 namespace {
@@ -46,7 +47,7 @@ struct Desk {
     test::TemporaryFolder folder;
     QString path(const char* name) const { return QString::fromStdString(folder.file(name)); }
     struct Ready {
-        Ready() { tests::needApplication(); }
+        Ready() { needApplication(); }
     } ready;
     Session session{2};
     Selection selection{session};
@@ -71,9 +72,9 @@ QByteArray content(const QString& path) {
 }
 
 // A program of that name that writes down its arguments, first in PATH while this lives.
-class Pretender {
+class ArgumentRecorder {
 public:
-    Pretender(const QString& folder, const QString& name) : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
+    ArgumentRecorder(const QString& folder, const QString& name) : m_before(qgetenv("PATH")), m_log(folder + QStringLiteral("/log")) {
         QFile file(folder + QLatin1Char('/') + name);
         REQUIRE(file.open(QIODevice::WriteOnly));
         file.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + m_log.toUtf8() + ".new'\nmv '" + m_log.toUtf8() + ".new' '" + m_log.toUtf8() +
@@ -82,9 +83,9 @@ public:
         file.close();
         qputenv("PATH", folder.toUtf8() + ":" + m_before);
     }
-    ~Pretender() { qputenv("PATH", m_before); }
-    Pretender(const Pretender&) = delete;
-    Pretender& operator=(const Pretender&) = delete;
+    ~ArgumentRecorder() { qputenv("PATH", m_before); }
+    ArgumentRecorder(const ArgumentRecorder&) = delete;
+    ArgumentRecorder& operator=(const ArgumentRecorder&) = delete;
     QStringList arguments() const {
         REQUIRE(QTest::qWaitFor([this] { return QFile::exists(m_log); }, 30'000));
         return QString::fromUtf8(content(m_log)).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
@@ -145,10 +146,10 @@ TEST_CASE("the open capture is not written over, by packets or by the analysis, 
     CHECK(content(kRnr) == before);
     desk.failed.clear();
     desk.exporting.writePackets(QStringLiteral("/dev/full"), Packets::All);
-    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot be written")));
+    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot write")));
     desk.failed.clear();
     desk.exporting.writeAnalysis(desk.path("none/out.json"));
-    CHECK(desk.end().contains(QStringLiteral("cannot be written")));
+    CHECK(desk.end().contains(QStringLiteral("cannot write")));
     CHECK(desk.told.isEmpty());
 }
 
@@ -163,7 +164,7 @@ TEST_CASE("one export at a time") {
 }
 
 TEST_CASE("a task tells how far it is, and ends when it is asked to") {
-    tests::needApplication();
+    needApplication();
     Task task;
     QSignalSpy progressed(&task, &Task::progressed);
     QString said;
@@ -219,7 +220,7 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     exporter.openInWireshark();
     qputenv("PATH", before);
     REQUIRE(seen.size() == 1);
-    CHECK(seen[0].startsWith(QStringLiteral("Wireshark is not installed")));
+    CHECK(seen[0].startsWith(QStringLiteral("Wireshark not found")));
 }
 
 TEST_CASE("the analysis is JSON, a finding is Markdown") {
@@ -247,12 +248,12 @@ TEST_CASE("the analysis is JSON, a finding is Markdown") {
 
 TEST_CASE("Wireshark gets the packets, and the filter where it knows that") {
     Desk desk;
-    const Pretender wireshark(QString::fromStdString(desk.folder.path()), QStringLiteral("wireshark"));
+    const ArgumentRecorder wireshark(QString::fromStdString(desk.folder.path()), QStringLiteral("wireshark"));
     const QString filter = GENERATE(QStringLiteral("infiniband.bth"), QStringLiteral("rdma.connection == 1"));
     REQUIRE(desk.selection.applyFilter(filter));
     REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));
     desk.exporting.openInWireshark(Packets::Displayed);
-    CHECK(desk.end() == QStringLiteral("Handed to Wireshark."));
+    CHECK(desk.end() == QStringLiteral("Opened in Wireshark."));
     const QStringList words = wireshark.arguments();
     REQUIRE(words.size() == (filter.startsWith(QStringLiteral("infiniband")) ? 4 : 2));
     CHECK(words[0] == QStringLiteral("-r"));
@@ -268,7 +269,7 @@ TEST_CASE("where there is no Wireshark a sentence says so") {
     desk.exporting.openInWireshark(Packets::All);
     qputenv("PATH", before);
     CHECK(desk.failed.size() == 1);
-    CHECK(desk.end().startsWith(QStringLiteral("Wireshark is not installed")));
+    CHECK(desk.end().startsWith(QStringLiteral("Wireshark not found")));
     CHECK_FALSE(desk.exporting.running());
 }
 

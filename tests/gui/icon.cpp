@@ -7,9 +7,10 @@
 #include <QSet>
 
 using namespace qps::gui;
+using namespace qps::gui::tests;
 
 TEST_CASE("The icon is drawn in every size that desktops ask for") {
-    tests::needApplication();
+    needApplication();
     const QIcon icon = programIcon();
     for (const int size : {16, 32, 48, 256}) {
         const QImage image = icon.pixmap(size).toImage();

@@ -16,6 +16,7 @@
 #include <set>
 
 using namespace qps::gui;
+using namespace qps::gui::tests;
 using qps::dissect::FrameIndex;
 using qps::transport::ConnectionId;
 
@@ -23,11 +24,11 @@ namespace {
 
 const QString kLossWrite = QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap");
 
-struct Shown {
+struct ShownLadder {
     Session session{1};
     Selection selection{session};
     LadderView view{session, selection};
-    explicit Shown(const QString& capture) {
+    explicit ShownLadder(const QString& capture) {
         view.resize(800, 500);
         view.show();
         if (capture.isEmpty()) return;
@@ -85,11 +86,11 @@ void write_sends(const std::string& path, std::uint32_t messages) {
 }  // namespace
 
 TEST_CASE("A ladder of nothing says what to do", "[gui][ladder]") {
-    tests::needApplication();
-    const Shown nothing({});
-    CHECK(nothing.view.emptyReason() == QStringLiteral("No capture is open."));
-    Shown open(kLossWrite);
-    if (!open.selection.connection()) CHECK(open.view.emptyReason().startsWith(QStringLiteral("Choose a connection")));
+    needApplication();
+    const ShownLadder nothing({});
+    CHECK(nothing.view.emptyReason() == QStringLiteral("No capture open."));
+    ShownLadder open(kLossWrite);
+    if (!open.selection.connection()) CHECK(open.view.emptyReason().startsWith(QStringLiteral("Select a connection")));
     open.choose(1);
     CHECK(open.view.emptyReason().isEmpty());
     open.session.close();
@@ -98,8 +99,8 @@ TEST_CASE("A ladder of nothing says what to do", "[gui][ladder]") {
 }
 
 TEST_CASE("Keys walk the lines, and the packet that is selected goes with them", "[gui][ladder]") {
-    tests::needApplication();
-    Shown shown(kLossWrite);
+    needApplication();
+    ShownLadder shown(kLossWrite);
     shown.choose(1);
     shown.press(Qt::Key_Down);
     CHECK(shown.current() == shown.view.ladder().lines.front().frame);
@@ -118,8 +119,8 @@ TEST_CASE("Keys walk the lines, and the packet that is selected goes with them",
 }
 
 TEST_CASE("A message opens to its packets and closes again", "[gui][ladder]") {
-    tests::needApplication();
-    Shown shown(kLossWrite);
+    needApplication();
+    ShownLadder shown(kLossWrite);
     shown.choose(1);
     const std::size_t before = shown.view.ladder().lines.size();
     shown.press(Qt::Key_Down);
@@ -138,8 +139,8 @@ TEST_CASE("A message opens to its packets and closes again", "[gui][ladder]") {
 }
 
 TEST_CASE("A click selects the packet, a packet selected elsewhere is shown", "[gui][ladder]") {
-    tests::needApplication();
-    Shown shown(kLossWrite);
+    needApplication();
+    ShownLadder shown(kLossWrite);
     shown.choose(1);
     shown.click(shown.view.arrowOf(0).center());
     CHECK(shown.selection.packet() == shown.view.ladder().lines[0].frame);
@@ -150,8 +151,8 @@ TEST_CASE("A click selects the packet, a packet selected elsewhere is shown", "[
 }
 
 TEST_CASE("Zoom stretches time and keeps what is under the pointer", "[gui][ladder]") {
-    tests::needApplication();
-    Shown shown(kLossWrite);
+    needApplication();
+    ShownLadder shown(kLossWrite);
     shown.choose(1);
     const auto length = [&] { return shown.view.arrowOf(0).dy(); };
     const double before = length();
@@ -165,8 +166,8 @@ TEST_CASE("Zoom stretches time and keeps what is under the pointer", "[gui][ladd
 }
 
 TEST_CASE("The picture of a ladder has its colours, its table all of its lines", "[gui][ladder]") {
-    tests::needApplication();
-    Shown shown(kLossWrite);
+    needApplication();
+    ShownLadder shown(kLossWrite);
     shown.choose(1);
     QImage image(800, 500, QImage::Format_RGB32);
     QPainter painter(&image);
@@ -182,7 +183,7 @@ TEST_CASE("The picture of a ladder has its colours, its table all of its lines",
 }
 
 TEST_CASE("A ladder is saved as a picture and as a table, in light and dark", "[gui][ladder]") {
-    tests::needApplication();
+    needApplication();
     Session session(1);
     Selection selection(session);
     LadderPicture picture(session, selection);
@@ -197,10 +198,10 @@ TEST_CASE("A ladder is saved as a picture and as a table, in light and dark", "[
     const std::size_t before = picture.view().ladder().lines.size();
     picture.view().openAll();
     CHECK(picture.view().ladder().lines.size() > before);
-    tests::inBothLooks(picture, "ladder_open", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
+    inBothLooks(picture, "ladder_open", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
     picture.view().closeAll();
     CHECK(picture.view().ladder().lines.size() == before);
-    tests::inBothLooks(picture, "ladder", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
+    inBothLooks(picture, "ladder", [](const QImage& image) { CHECK_FALSE(image.isNull()); });
 
     const qps::test::TemporaryFolder folder;
     const auto path = [&](const char* name) { return QString::fromStdString(folder.file(name)); };
@@ -217,12 +218,12 @@ TEST_CASE("A ladder is saved as a picture and as a table, in light and dark", "[
 }
 
 TEST_CASE("Of many messages those in sight and some around them are drawn up", "[gui][ladder]") {
-    tests::needApplication();
+    needApplication();
     constexpr std::uint32_t kMessages = 3000;
     const qps::test::TemporaryFolder folder;
     const std::string path = folder.file("sends.pcap");
     write_sends(path, kMessages);
-    Shown shown(QString::fromStdString(path));
+    ShownLadder shown(QString::fromStdString(path));
     shown.choose(1);
     const auto& lines = shown.view.ladder().lines;
     const auto whole = [&] {  // every message with its answer, in order, a line of text apart

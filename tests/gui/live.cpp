@@ -25,12 +25,10 @@ using namespace qps::gui::tests;
 
 namespace {
 
-constexpr int kPatience = 5000;  // ms
-
 // A program made of shell that stands in for qpscope-capture.
-class Pretender {
+class FakeRecorder {
 public:
-    explicit Pretender(const QByteArray& script) {
+    explicit FakeRecorder(const QByteArray& script) {
         QFile file(program());
         REQUIRE(file.open(QIODevice::WriteOnly));
         file.write("#!/bin/sh\n" + script);
@@ -109,10 +107,10 @@ TEST_CASE("A listing that fails, or is none, is a sentence") {
         {"echo 'qpscope-capture: no list today' >&2; exit 3\n", QStringLiteral("no list today")},
         {"exit 3\n", QStringLiteral("without a list")},
         {"kill -9 $$\n", QStringLiteral("without a list")},
-        {"exec cat /dev/zero\n", QStringLiteral("too much")},
+        {"exec cat /dev/zero\n", QStringLiteral("too long")},
     }));
     CAPTURE(script.toStdString());
-    const Pretender pretender(script);
+    const FakeRecorder pretender(script);
     InterfaceFinder finder(pretender.program());
     const QSignalSpy found(&finder, &InterfaceFinder::found);
     QSignalSpy failed(&finder, &InterfaceFinder::failed);
@@ -165,7 +163,7 @@ TEST_CASE("Only the newest question about a filter is answered") {
 TEST_CASE("The dialog chooses what is up, and starts only what can be started") {
     needApplication();
     forgetSettings();
-    const Pretender pretender(listing(kRights + kInterfaces));
+    const FakeRecorder pretender(listing(kRights + kInterfaces));
     CaptureDialog dialog(pretender.program());
     CHECK_FALSE(dialog.ready());
     waitForList(dialog);
@@ -203,7 +201,7 @@ TEST_CASE("The dialog chooses what is up, and starts only what can be started") 
     waitForList(again);
     CHECK(again.choice() == expected);
     CHECK(part<QComboBox>(again, "filter")->itemText(0) == QStringLiteral("udp port 4791"));
-    const Pretender without(listing(kRights + kInterfaces.left(kInterfaces.indexOf('\n') + 1)));
+    const FakeRecorder without(listing(kRights + kInterfaces.left(kInterfaces.indexOf('\n') + 1)));
     CaptureDialog other(without.program());
     waitForList(other);
     CHECK(currentInterface(other) == QStringLiteral("lo"));
@@ -213,7 +211,7 @@ TEST_CASE("The dialog chooses what is up, and starts only what can be started") 
 TEST_CASE("The keyboard is enough for the dialog") {
     needApplication();
     forgetSettings();
-    const Pretender pretender(listing(kRights + kInterfaces));
+    const FakeRecorder pretender(listing(kRights + kInterfaces));
     CaptureDialog dialog(pretender.program());
     waitForList(dialog);
     dialog.show();
@@ -239,8 +237,8 @@ TEST_CASE("The keyboard is enough for the dialog") {
 TEST_CASE("The dialog says what gives the right to capture, and notices when it is given") {
     needApplication();
     forgetSettings();
-    const Pretender pretender("if [ -e \"$0.allowed\" ]; then\n" + listing(kRights) + "else\n" + listing(kNoRights) + "fi\n" +
-                              listing(kInterfaces));
+    const FakeRecorder pretender("if [ -e \"$0.allowed\" ]; then\n" + listing(kRights) + "else\n" + listing(kNoRights) + "fi\n" +
+                                 listing(kInterfaces));
     CaptureDialog dialog(pretender.program());
     waitForList(dialog);
     CHECK_FALSE(dialog.ready());
@@ -258,14 +256,14 @@ TEST_CASE("The dialog says what gives the right to capture, and notices when it 
     CHECK_FALSE(part<QLabel>(dialog, "message")->isVisibleTo(&dialog));
 
     CaptureDialog missing(QString{});
-    CHECK(part<QLabel>(missing, "message")->text().contains(QStringLiteral("not installed")));
+    CHECK(part<QLabel>(missing, "message")->text().contains(QStringLiteral("not found")));
     CHECK_FALSE(part<QLineEdit>(missing, "remedy")->isVisibleTo(&missing));
     CHECK_FALSE(missing.ready());
 }
 
 TEST_CASE("A recorder hands its capture on as something that can be opened, as long as it takes") {
     needApplication();
-    const Pretender pretender("echo \"$*\" >\"$0.arguments\"\nprintf 'the capture'\nexit 0\n");
+    const FakeRecorder pretender("echo \"$*\" >\"$0.arguments\"\nprintf 'the capture'\nexit 0\n");
     Recorder recorder(pretender.program());
     QSignalSpy recording(&recorder, &Recorder::recording);
     QSignalSpy finished(&recorder, &Recorder::finished);
@@ -289,11 +287,11 @@ TEST_CASE("What a recorder cannot do is said once, and nothing is handed on") {
     needApplication();
     const auto [script, expected] = GENERATE(table<QByteArray, QString>({
         {"echo 'qpscope-capture: eth7: do this' >&2; exit 3\n", QStringLiteral("eth7: do this")},
-        {"exit 3\n", QStringLiteral("ended with code 3")},
-        {"kill -9 $$\n", QStringLiteral("ended before its time")},
+        {"exit 3\n", QStringLiteral("exited with code 3")},
+        {"kill -9 $$\n", QStringLiteral("terminated unexpectedly")},
     }));
     CAPTURE(script.toStdString());
-    const Pretender pretender(script);
+    const FakeRecorder pretender(script);
     Recorder recorder(pretender.program());
     const QSignalSpy recording(&recorder, &Recorder::recording);
     const QSignalSpy failed(&recorder, &Recorder::failed);
@@ -311,7 +309,7 @@ TEST_CASE("A recorder that is stopped ends, whether the program listens or not")
         GENERATE(QByteArray("printf 'x'\ntrap 'printf y; exit 130' TERM\nwhile :; do sleep 0.05; done\n"),
                  QByteArray("printf 'x'\nexec cat >/dev/null\n"), QByteArray("printf 'x'\ntrap '' TERM\nwhile :; do sleep 0.05; done\n"));
     CAPTURE(script.toStdString());
-    const Pretender pretender(script);
+    const FakeRecorder pretender(script);
     Recorder recorder(pretender.program());
     QSignalSpy recording(&recorder, &Recorder::recording);
     const QSignalSpy failed(&recorder, &Recorder::failed);
@@ -326,7 +324,7 @@ TEST_CASE("A recorder that is stopped ends, whether the program listens or not")
 
 TEST_CASE("A recorder that goes takes its program along, also when that waits for a reader") {
     needApplication();
-    const Pretender pretender("echo $$ >\"$0.pid\"\nexec cat /dev/zero\n");
+    const FakeRecorder pretender("echo $$ >\"$0.pid\"\nexec cat /dev/zero\n");
     {
         Recorder recorder(pretender.program());
         QSignalSpy recording(&recorder, &Recorder::recording);

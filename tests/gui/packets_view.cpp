@@ -19,13 +19,9 @@ using qps::dissect::FrameIndex;
 
 namespace {
 
-constexpr int kPatience = 20'000;  // ms, on a busy machine
-
-std::uint64_t number(std::optional<FrameIndex> frame) { return frame ? std::to_underlying(*frame) : 0; }
-
 // A view of a sample capture that was read to its end.
-struct Opened {
-    explicit Opened(const char* sample) {
+struct OpenedPackets {
+    explicit OpenedPackets(const char* sample) {
         view.resize(1200, 800);
         view.show();
         session.open({QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/%1/capture.pcap").arg(QLatin1String(sample))});
@@ -57,7 +53,7 @@ struct Opened {
 }  // namespace
 
 TEST_CASE("a capture is shown with its first packet, its fields and its bytes") {
-    Opened opened("loss_write");
+    OpenedPackets opened("loss_write");
     CHECK(opened.view.list().geometryOfRows().rows == opened.session.packets());
     CHECK(number(opened.view.list().current()) == 1);
     CHECK(number(opened.selection.packet()) == 1);
@@ -75,7 +71,7 @@ TEST_CASE("a capture is shown with its first packet, its fields and its bytes") 
 }
 
 TEST_CASE("the view follows the selection and tells it") {
-    Opened opened("multi_qp");
+    OpenedPackets opened("multi_qp");
     opened.selection.selectPacket(FrameIndex{30});
     CHECK(number(opened.view.list().current()) == 30);
     CHECK(opened.view.panes().tree().packet()->packet().frame.index == FrameIndex{30});
@@ -108,7 +104,7 @@ TEST_CASE("the view follows the selection and tells it") {
 }
 
 TEST_CASE("a field becomes a column, and the view comes back as it was left") {
-    Opened opened("write_8k");
+    OpenedPackets opened("write_8k");
     opened.view.list().goTo(FrameIndex{22});
     FieldTree& tree = opened.view.panes().tree();
     const auto& lines = tree.packet()->lines();
@@ -131,7 +127,7 @@ TEST_CASE("a field becomes a column, and the view comes back as it was left") {
 }
 
 TEST_CASE("larger text of the application is larger in every pane, and stays in columns") {
-    Opened opened("write_8k");
+    OpenedPackets opened("write_8k");
     const QFont before = QApplication::font();
     const int row = opened.view.list().rowHeight();
     const int bytes = opened.view.panes().bytes().hexRect(0).height();
@@ -150,7 +146,7 @@ TEST_CASE("larger text of the application is larger in every pane, and stays in 
 }
 
 TEST_CASE("the find bar finds by filter, text, bytes and PSN, forwards, backwards and around") {
-    Opened opened("err_rnr");
+    OpenedPackets opened("err_rnr");
     const auto psn = QByteArray("512");
     opened.find(SearchKind::Filter, "infiniband.aeth.syndrome.opcode == RNR_NAK");
     CHECK(opened.next() == 11);
@@ -159,9 +155,9 @@ TEST_CASE("the find bar finds by filter, text, bytes and PSN, forwards, backward
     const std::uint64_t last = opened.next(false);
     CHECK(last > 13);
     CHECK(opened.view.findBar().result().wrapped);
-    CHECK(opened.view.findBar().message() == QStringLiteral("From the end again"));
+    CHECK(opened.view.findBar().message() == QStringLiteral("Wrapped to the end"));
     CHECK(opened.next() == 11);
-    CHECK(opened.view.findBar().message() == QStringLiteral("From the beginning again"));
+    CHECK(opened.view.findBar().message() == QStringLiteral("Wrapped to the start"));
     opened.find(SearchKind::Text, "RNR_MS=");
     CHECK(opened.next() == 13);
     opened.find(SearchKind::Psn, psn.constData());
@@ -242,7 +238,7 @@ TEST_CASE("searches go each way around what is shown") {
 }
 
 TEST_CASE("a packet has a window of its own, which outlives the capture") {
-    Opened opened("write_8k");
+    OpenedPackets opened("write_8k");
     opened.view.list().goTo(FrameIndex{22});
     opened.view.openPacket();
     auto* window = opened.view.findChild<PacketWindow*>();
@@ -256,7 +252,7 @@ TEST_CASE("a packet has a window of its own, which outlives the capture") {
 }
 
 TEST_CASE("pictures of the view") {
-    Opened opened("err_rnr");
+    OpenedPackets opened("err_rnr");
     opened.view.list().goTo(FrameIndex{13});
     opened.view.findBar().open();
     opened.find(SearchKind::Filter, "infiniband.aeth.syndrome.opcode == RNR_NAK");

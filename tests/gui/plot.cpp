@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 
-struct Shown : WithApplication {
-    Shown() {
+struct ShownPlot : WithApplication {
+    ShownPlot() {
         plot.resize(900, 600);
         plot.setData(samplePlot(kOrigin), true);
     }
@@ -69,7 +69,7 @@ TEST_CASE("panels, axes and legend of a plot lie apart, inside the widget") {
 }
 
 TEST_CASE("what lies under the pointer has its packet") {
-    const Shown shown;
+    const ShownPlot shown;
     const auto hit = hitAt(shown.plot.data(), shown.plot.layoutNow(), {}, shown.placeOf(0, 500'000'000, 1400) + QPointF(2, 2), 10);
     REQUIRE(hit);
     CHECK(hit->frame == FrameIndex{77});
@@ -82,7 +82,7 @@ TEST_CASE("what lies under the pointer has its packet") {
 }
 
 TEST_CASE("the next point and the one before are found from where the crosshair stands") {
-    const Shown shown;
+    const ShownPlot shown;
     const QPointF at = shown.placeOf(0, 500'200'000, 1500);
     const auto& layout = shown.plot.layoutNow();
     const auto after = neighbour(shown.plot.data(), layout, {{0, 0}, {0, 1}}, shown.placeOf(0, 100'000'000, 1500), true);
@@ -122,7 +122,7 @@ TEST_CASE("PSNs that were counted on are told as the packet has them") {
 }
 
 TEST_CASE("a click selects the packet under it") {
-    Shown shown;
+    ShownPlot shown;
     QSignalSpy chosen(&shown.plot, &Plot::packetChosen);
     QTest::mouseClick(&shown.plot, Qt::LeftButton, {}, shown.placeOf(0, 500'000'000, 1400).toPoint());
     REQUIRE(chosen.size() == 1);
@@ -132,7 +132,7 @@ TEST_CASE("a click selects the packet under it") {
 }
 
 TEST_CASE("dragging pans, zooms or draws a range") {
-    Shown shown;
+    ShownPlot shown;
     Plot& plot = shown.plot;
     QSignalSpy ranges(&plot, &Plot::rangeChosen);
     const QPointF from = shown.placeOf(0, 200'000'000, 1800);
@@ -168,7 +168,7 @@ TEST_CASE("dragging pans, zooms or draws a range") {
 }
 
 TEST_CASE("the wheel zooms around the pointer") {
-    Shown shown;
+    ShownPlot shown;
     const QPointF at = shown.placeOf(0, 300'000'000, 1500);
     QWheelEvent event(at, at, {}, QPoint(0, 120), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
     QApplication::sendEvent(&shown.plot, &event);
@@ -177,7 +177,7 @@ TEST_CASE("the wheel zooms around the pointer") {
 }
 
 TEST_CASE("keys alone do all of it") {
-    Shown shown;
+    ShownPlot shown;
     Plot& plot = shown.plot;
     QSignalSpy wanted(&plot, &Plot::packetWanted);
     QSignalSpy ranges(&plot, &Plot::rangeChosen);
@@ -218,7 +218,7 @@ TEST_CASE("keys alone do all of it") {
 }
 
 TEST_CASE("more data keeps the part that one looks at, and all where all was seen") {
-    Shown shown;
+    ShownPlot shown;
     PlotData longer = samplePlot(kOrigin);
     longer.whole.to = 2'000'000'000;
     longer.home = longer.whole;
@@ -242,7 +242,7 @@ TEST_CASE("ten million points are painted within a frame of the screen") {
     data.whole = {0, static_cast<std::int64_t>(kMany) * 100};
     const Shape shape = GENERATE(Shape::Marks, Shape::Line, Shape::Steps, Shape::Area);
     Panel panel{.title = QStringLiteral("values")};
-    panel.layers.push_back({QStringLiteral("noise"), Ink::Request, shape, MarkShape::Dot, series(kOrigin, kMany, 100, noise)});
+    panel.layers.push_back({QStringLiteral("noise"), Ink::Request, shape, MarkShape::Dot, pointSeries(kOrigin, kMany, 100, noise)});
     data.panels = {panel};
 
     const QRectF bounds(0, 0, 1600, 900);

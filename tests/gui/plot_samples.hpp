@@ -17,7 +17,7 @@ inline std::shared_ptr<const Points> shared(std::vector<Point> points) { return 
 
 // `count` points, `step` nanoseconds apart from `origin` on.
 template <class Value>
-std::shared_ptr<const Points> series(std::int64_t origin, std::size_t count, std::int64_t step, Value value) {
+std::shared_ptr<const Points> pointSeries(std::int64_t origin, std::size_t count, std::int64_t step, Value value) {
     std::vector<Point> points;
     points.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
@@ -34,9 +34,9 @@ inline PlotData samplePlot(std::int64_t origin = 1'700'000'000'000'000'000, std:
     data.home = data.whole;
     Panel values{.title = QStringLiteral("PSN"), .quantity = Quantity::Psn, .weight = 3};
     values.layers.push_back({QStringLiteral("request"), Ink::Request, Shape::Marks, MarkShape::Stroke,
-                             series(origin, count, step, [](std::size_t i) { return 1000 + i; })});
+                             pointSeries(origin, count, step, [](std::size_t i) { return 1000 + i; })});
     values.layers.push_back({QStringLiteral("acknowledged"), Ink::Acknowledgment, Shape::Steps, MarkShape::Dot,
-                             series(origin + 40'000'000, count / 10, 10 * step, [](std::size_t i) { return 990 + 10 * i; })});
+                             pointSeries(origin + 40'000'000, count / 10, 10 * step, [](std::size_t i) { return 990 + 10 * i; })});
     values.layers.push_back({QStringLiteral("NAK"), Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Cross,
                              shared({pointAt(origin + 500'000'000, 1400, 77)})});
     Panel rows{.title = QStringLiteral("Pauses"), .lanes = true};

@@ -6,9 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace qps::gui::tests {
+
+// 0 where there is no frame.
+[[nodiscard]] inline std::uint64_t number(std::optional<dissect::FrameIndex> frame) { return frame ? std::to_underlying(*frame) : 0; }
 
 // A capture in memory.
 struct LoadedCapture {

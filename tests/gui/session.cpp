@@ -15,12 +15,11 @@
 #include <unistd.h>
 
 using namespace qps::gui;
+using namespace qps::gui::tests;
 using qps::dissect::FrameIndex;
 using qps::transport::ConnectionId;
 
 namespace {
-
-constexpr int kPatience = 30'000;  // ms; a machine may be busy
 
 const QString kLossy = QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap");
 
@@ -40,7 +39,7 @@ std::uint64_t counted(const Session& session, qps::transport::Mark mark) {
 }  // namespace
 
 TEST_CASE("a session brings rows and a timeline, and says when") {
-    tests::needApplication();
+    needApplication();
     Session session(2);
     QSignalSpy opened(&session, &Session::opened);
     QSignalSpy rows(&session, &Session::rowsAdded);
@@ -61,7 +60,7 @@ TEST_CASE("a session brings rows and a timeline, and says when") {
 }
 
 TEST_CASE("a damaged file is shown up to the damage, and a missing one is told") {
-    tests::needApplication();
+    needApplication();
     const qps::test::TemporaryFolder folder;
     auto bytes = qps::test::read_file(kLossy.toStdString());
     bytes.resize(bytes.size() / 2);
@@ -70,12 +69,12 @@ TEST_CASE("a damaged file is shown up to the damage, and a missing one is told")
     REQUIRE(wait(session));
     CHECK(session.packets() > 500);
     REQUIRE(session.problems().size() == 2);
-    CHECK(session.problems()[0].contains(QStringLiteral("at byte")));
+    CHECK(session.problems()[0].contains(QStringLiteral("at offset")));
     CHECK(session.problems()[1].contains(QStringLiteral("missing.pcap")));
 }
 
 TEST_CASE("reading ends when it is told, also where it waits for a pipe") {
-    tests::needApplication();
+    needApplication();
     const qps::test::TemporaryFolder folder;
     const std::string pipe = folder.fifo("pipe");
     const auto bytes = qps::test::read_file(kLossy.toStdString());
@@ -106,7 +105,7 @@ TEST_CASE("reading ends when it is told, also where it waits for a pipe") {
 }
 
 TEST_CASE("a filter's hits are those of the rows, undone and redone") {
-    tests::needApplication();
+    needApplication();
     Session session(2);
     Selection selection(session);
     session.open({kLossy});
@@ -143,7 +142,7 @@ TEST_CASE("a filter's hits are those of the rows, undone and redone") {
 }
 
 TEST_CASE("a filter that stands while a capture is read has all its hits in the end") {
-    tests::needApplication();
+    needApplication();
     Session session(2);
     Selection selection(session);
     REQUIRE(selection.applyFilter(QStringLiteral("rdma.retransmission")));
@@ -154,7 +153,7 @@ TEST_CASE("a filter that stands while a capture is read has all its hits in the 
 }
 
 TEST_CASE("a time range narrows what is shown, with and without a filter") {
-    tests::needApplication();
+    needApplication();
     Session session(2);
     Selection selection(session);
     session.open({kLossy});
@@ -173,7 +172,7 @@ TEST_CASE("a time range narrows what is shown, with and without a filter") {
 }
 
 TEST_CASE("packets selected before are gone back to, and a packet selects its connection") {
-    tests::needApplication();
+    needApplication();
     Session session(2);
     Selection selection(session);
     session.open({kLossy});

@@ -44,7 +44,7 @@ void activate(const QWidget& page, const QString& link) {
     FAIL("no link " << link.toStdString());
 }
 
-Verdict verdictOf(const Timeline& timeline) { return worst(judgements(timeline)); }
+qps::gui::Verdict verdictOf(const Timeline& timeline) { return worst(judgements(timeline)); }
 
 }  // namespace
 
@@ -63,16 +63,16 @@ TEST_CASE("the words of the start page") {
 TEST_CASE("a recording is judged by the worst that is known of it") {
     Timeline timeline = qps::tests::healthy();
     timeline.quality.icrc_good = 400;
-    CHECK(verdictOf(timeline) == Verdict::Good);  // although nobody says whether packets were dropped
+    CHECK(verdictOf(timeline) == qps::gui::Verdict::Good);  // although nobody says whether packets were dropped
     timeline.quality.cut = 3;
-    CHECK(verdictOf(timeline) == Verdict::Doubtful);
+    CHECK(verdictOf(timeline) == qps::gui::Verdict::Doubtful);
     timeline.quality.drops = {.known = true, .received = 500, .dropped = 100, .dropped_by_system = 0};
-    CHECK(verdictOf(timeline) == Verdict::Bad);
+    CHECK(verdictOf(timeline) == qps::gui::Verdict::Bad);
     timeline.quality.drops.dropped = 0;
     timeline.quality.cut = 0;
-    CHECK(verdictOf(timeline) == Verdict::Good);
+    CHECK(verdictOf(timeline) == qps::gui::Verdict::Good);
     timeline.quality.rdma_packets = 0;
-    CHECK(verdictOf(timeline) == Verdict::Bad);
+    CHECK(verdictOf(timeline) == qps::gui::Verdict::Bad);
     CHECK(judgements(Timeline{}).empty());
 }
 
@@ -225,7 +225,8 @@ TEST_CASE("figures of a part say so") {
         });
     };
     CHECK(says("42 %"));
+    CHECK(says("Figures cover"));
     input.reading = false;
     page.show(input);
-    CHECK_FALSE(says("figures are of"));
+    CHECK_FALSE(says("Figures cover"));
 }

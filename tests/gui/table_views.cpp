@@ -32,8 +32,8 @@ namespace {
 
 // A view of a capture, as the window has it.
 template <class View>
-struct Opened {
-    explicit Opened(const std::string& capture) : selection(session), view(session, selection) {
+struct OpenedTable {
+    explicit OpenedTable(const std::string& capture) : selection(session), view(session, selection) {
         openSample(session, capture);
         view.resize(1100, 560);
         view.show();
@@ -62,42 +62,42 @@ TEST_CASE("a table looks the same way in light and dark") {
     useDarkPalette(dark);
     const QString suffix = dark ? QStringLiteral("_dark") : QStringLiteral("_light");
     {
-        Opened<ConnectionsView> opened("multi_qp");
+        OpenedTable<ConnectionsView> opened("multi_qp");
         opened.table->select(0);
         CHECK(opened.table->model().rowCount() > 1);
         grab(opened.view, QStringLiteral("connections") + suffix);
     }
     {
-        Opened<MessagesView> opened("loss_write");
+        OpenedTable<MessagesView> opened("loss_write");
         opened.table->select(3);
         CHECK(opened.table->model().rowCount() == 40);
         grab(opened.view, QStringLiteral("messages") + suffix);
     }
     {
-        Opened<OperationsView> opened("nvme_rdma");
+        OpenedTable<OperationsView> opened("nvme_rdma");
         opened.table->select(3);
         CHECK(opened.table->model().rowCount() > 50);
         grab(opened.view, QStringLiteral("operations") + suffix);
     }
     {
-        Opened<FindingsView> opened("err_mixed");
+        OpenedTable<FindingsView> opened("err_mixed");
         opened.table->select(0);
         CHECK(opened.table->model().rowCount() > 0);
         grab(opened.view, QStringLiteral("findings") + suffix);
     }
     {
-        Opened<CmView> opened("cm_timeout_noanswer");
+        OpenedTable<CmView> opened("cm_timeout_noanswer");
         opened.table->select(0);
         CHECK(opened.table->model().rowCount() > 0);
         grab(opened.view, QStringLiteral("cm_timeout") + suffix);
     }
     {
-        Opened<CmView> opened("nvme_rdma");
+        OpenedTable<CmView> opened("nvme_rdma");
         opened.table->select(0);
         grab(opened.view, QStringLiteral("cm") + suffix);
     }
     {
-        Opened<CmView> opened("loss_write");
+        OpenedTable<CmView> opened("loss_write");
         CHECK(opened.table->model().rowCount() == 0);
         grab(opened.view, QStringLiteral("cm_none") + suffix);
     }
@@ -106,7 +106,7 @@ TEST_CASE("a table looks the same way in light and dark") {
 
 TEST_CASE("the menu of a connection says what it speaks, and lets the user say otherwise") {
     needApplication();
-    Opened<ConnectionsView> opened("nvme_rdma");
+    OpenedTable<ConnectionsView> opened("nvme_rdma");
     const auto& conversations = opened.session.timeline()->ulp.conversations;
     REQUIRE(!conversations.empty());
     const auto connection = conversations.front().connection;
@@ -115,12 +115,12 @@ TEST_CASE("the menu of a connection says what it speaks, and lets the user say o
     const std::unique_ptr<QMenu> menu(opened.table->makeMenu());
     QMenu* choices = nullptr;
     for (QAction* action : menu->actions())
-        if (action->text() == QStringLiteral("&Decode As")) choices = action->menu();
+        if (action->text() == QStringLiteral("&Decode as")) choices = action->menu();
     REQUIRE(choices != nullptr);
     QAction* nothing = nullptr;
     for (QAction* action : choices->actions()) {
         CHECK(action->isChecked() == (action->text() == QStringLiteral("NVMe over RDMA")));
-        if (action->text() == QStringLiteral("Nothing")) nothing = action;
+        if (action->text() == QStringLiteral("None")) nothing = action;
     }
     REQUIRE(nothing != nullptr);
     QSignalSpy state(&opened.session, &Session::stateChanged);
@@ -135,7 +135,7 @@ TEST_CASE("the menu of a connection says what it speaks, and lets the user say o
 
 TEST_CASE("a packet that is chosen elsewhere moves the cursor of the tables and leaves the focus where it is") {
     needApplication();
-    Opened<MessagesView> opened("loss_write");
+    OpenedTable<MessagesView> opened("loss_write");
     opened.table->searchLine().setFocus();
     QSignalSpy chosen(opened.table, &TableView::rowChosen);
     const FrameIndex frame = opened.table->model().place(7).first;
@@ -148,7 +148,7 @@ TEST_CASE("a packet that is chosen elsewhere moves the cursor of the tables and 
 
 TEST_CASE("a table that is hidden follows when it is shown") {
     needApplication();
-    Opened<MessagesView> opened("loss_write");
+    OpenedTable<MessagesView> opened("loss_write");
     opened.view.hide();
     opened.selection.selectPacket(opened.table->model().place(9).first);
     CHECK_FALSE(opened.table->current() == 9U);
@@ -158,7 +158,7 @@ TEST_CASE("a table that is hidden follows when it is shown") {
 
 TEST_CASE("Enter on a row leads to its packet in the list, the cursor to its connection") {
     needApplication();
-    Opened<MessagesView> opened("multi_qp");
+    OpenedTable<MessagesView> opened("multi_qp");
     QSignalSpy wanted(&opened.view, &MessagesView::viewRequested);
     opened.table->select(5);
     CHECK(opened.selection.connection() == opened.table->model().place(5).connection);
@@ -170,7 +170,7 @@ TEST_CASE("Enter on a row leads to its packet in the list, the cursor to its con
 
 TEST_CASE("typing in a table searches it, Esc ends the search") {
     needApplication();
-    Opened<MessagesView> opened("loss_write");
+    OpenedTable<MessagesView> opened("loss_write");
     QTest::keyClicks(&opened.table->table(), QStringLiteral("1"));
     CHECK(opened.table->searchLine().text() == QStringLiteral("1"));
     opened.table->searchLine().setText(QStringLiteral("12164686"));
@@ -183,7 +183,7 @@ TEST_CASE("typing in a table searches it, Esc ends the search") {
 
 TEST_CASE("the menu of a row applies and prepares filters and asks for pictures") {
     needApplication();
-    Opened<ConnectionsView> opened("multi_qp");
+    OpenedTable<ConnectionsView> opened("multi_qp");
     opened.table->select(1);
     QMenu* menu = opened.table->makeMenu();
     REQUIRE(menu != nullptr);
@@ -192,15 +192,15 @@ TEST_CASE("the menu of a row applies and prepares filters and asks for pictures"
             if (action->text().remove(QLatin1Char('&')).startsWith(QLatin1String(text))) return action;
         return nullptr;
     };
-    REQUIRE(find(menu, "Apply as Filter") != nullptr);
-    find(find(menu, "Apply as Filter")->menu(), "Selected")->trigger();
+    REQUIRE(find(menu, "Apply as filter") != nullptr);
+    find(find(menu, "Apply as filter")->menu(), "Selected")->trigger();
     CHECK(opened.selection.filter() == QStringLiteral("rdma.connection == 2"));
     QSignalSpy prepared(&opened.selection, &Selection::filterPrepared);
-    find(find(menu, "Prepare as Filter")->menu(), "Not Selected")->trigger();
+    find(find(menu, "Prepare as filter")->menu(), "Not selected")->trigger();
     REQUIRE(prepared.size() == 1);
     CHECK(prepared[0][0].toString() == QStringLiteral("not (rdma.connection == 2)"));
     QSignalSpy wanted(&opened.view, &ConnectionsView::viewRequested);
-    find(menu, "Show PSN Picture")->trigger();
+    find(menu, "Show PSN graph")->trigger();
     REQUIRE(wanted.size() == 1);
     CHECK(wanted[0][0].toString() == QStringLiteral("psn"));
     CHECK(opened.selection.connection() == qps::transport::ConnectionId{2});
@@ -215,15 +215,15 @@ TEST_CASE("every filter of every row is one") {
             CHECK_FALSE(Selection::mistake(model.filter(row)).has_value());
         }
     };
-    check(Opened<ConnectionsView>("err_mixed").table->model());
-    check(Opened<MessagesView>("err_mixed").table->model());
-    check(Opened<FindingsView>("err_mixed").table->model());
-    check(Opened<CmView>("nvme_rdma").table->model());
+    check(OpenedTable<ConnectionsView>("err_mixed").table->model());
+    check(OpenedTable<MessagesView>("err_mixed").table->model());
+    check(OpenedTable<FindingsView>("err_mixed").table->model());
+    check(OpenedTable<CmView>("nvme_rdma").table->model());
 }
 
 TEST_CASE("a table narrowed to the filter has the rows whose packets are shown") {
     needApplication();
-    Opened<MessagesView> opened("multi_qp");
+    OpenedTable<MessagesView> opened("multi_qp");
     const int all = opened.table->model().rowCount();
     opened.table->findChild<QCheckBox*>()->setChecked(true);
     CHECK(opened.table->model().rowCount() == all);
@@ -241,7 +241,7 @@ TEST_CASE("a table narrowed to the filter has the rows whose packets are shown")
 
 TEST_CASE("selected rows are copied as they are shown") {
     needApplication();
-    Opened<ConnectionsView> opened("loss_write");
+    OpenedTable<ConnectionsView> opened("loss_write");
     opened.table->select(0);
     const QString markdown = opened.table->selectedText(TextFormat::Markdown);
     CHECK(markdown.startsWith(QStringLiteral("| # | Svc | Ends |")));
@@ -253,7 +253,7 @@ TEST_CASE("selected rows are copied as they are shown") {
 
 TEST_CASE("the pane of a finding has its words, and its links lead to packets") {
     needApplication();
-    Opened<FindingsView> opened("loss_write");
+    OpenedTable<FindingsView> opened("loss_write");
     opened.table->select(0);
     auto* pane = opened.view.findChild<FindingPane*>();
     QString words;
@@ -275,7 +275,7 @@ TEST_CASE("the pane of a finding has its words, and its links lead to packets") 
 
 TEST_CASE("the ladder of an attempt is walked by keys and leads to packets") {
     needApplication();
-    Opened<CmView> opened("cm_reject_noport");
+    OpenedTable<CmView> opened("cm_reject_noport");
     opened.table->select(0);
     CmLadder& ladder = opened.view.findChild<CmPane*>()->ladder();
     QTest::keyClick(&ladder, Qt::Key_End);
@@ -289,7 +289,7 @@ TEST_CASE("the ladder of an attempt is walked by keys and leads to packets") {
 
 TEST_CASE("another capture replaces the rows, and closing leaves none") {
     needApplication();
-    Opened<MessagesView> opened("loss_write");
+    OpenedTable<MessagesView> opened("loss_write");
     opened.table->select(30);
     openSample(opened.session, "err_bad_rkey");
     CHECK(opened.table->model().rowCount() == 1);
@@ -300,7 +300,7 @@ TEST_CASE("another capture replaces the rows, and closing leaves none") {
 
 TEST_CASE("a table with a pane has its first row chosen when it is shown, and again after another capture") {
     needApplication();
-    Opened<FindingsView> opened("loss_write");
+    OpenedTable<FindingsView> opened("loss_write");
     const auto selected = [&] { return opened.table->table().selectionModel()->selectedRows().size(); };
     REQUIRE(QTest::qWaitFor([&] { return selected() == 1; }));
     CHECK(opened.table->current() == TableModel::Row{0});
@@ -312,7 +312,7 @@ TEST_CASE("a table with a pane has its first row chosen when it is shown, and ag
 
 TEST_CASE("texts of a table have the room that is there, until the user says how wide they are") {
     needApplication();
-    Opened<FindingsView> opened("loss_write");
+    OpenedTable<FindingsView> opened("loss_write");
     const QTableView& table = opened.table->table();
     const QHeaderView& header = *table.horizontalHeader();
     CHECK(QTest::qWaitFor([&] { return header.length() == table.viewport()->width(); }));  // once it is laid out

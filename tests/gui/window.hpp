@@ -20,8 +20,6 @@
 
 namespace qps::gui::tests {
 
-inline constexpr int kPatience = 20'000;  // ms, on a busy machine
-
 // What every dialog said that came up meanwhile. `answer` may fill it in; who answers nothing rejects it.
 class Answering {
 public:
@@ -70,14 +68,14 @@ struct NoSettings {
 };
 
 // An empty window, in front.
-struct Window {
-    Window() {
+struct OpenWindow {
+    OpenWindow() {
         window.resize(1200, 800);
         window.show();
         window.activateWindow();
         REQUIRE(QTest::qWaitForWindowActive(&window));
     }
-    explicit Window(const std::string& sample) : Window() { open({QString::fromStdString(sampleFile(sample))}); }
+    explicit OpenWindow(const std::string& sample) : OpenWindow() { open({QString::fromStdString(sampleFile(sample))}); }
 
     void open(const QStringList& files) {
         window.open(files);

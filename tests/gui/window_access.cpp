@@ -38,7 +38,7 @@ bool isHarmless(ActionId id) { return id != ActionId::OpenInWireshark && id != A
 }  // namespace
 
 TEST_CASE("window: no two actions have the same key") {
-    Window opened;
+    OpenWindow opened;
     QMap<QString, QStringList> keys;
     for (const QAction* action : opened.window.findChildren<QAction*>()) {
         if (action->shortcutContext() != Qt::WindowShortcut && action->shortcutContext() != Qt::ApplicationShortcut) continue;
@@ -61,7 +61,7 @@ TEST_CASE("window: no two actions have the same key") {
 }
 
 TEST_CASE("window: within a menu no two entries have the same letter") {
-    Window opened;
+    OpenWindow opened;
     for (const QMenu* menu : opened.window.findChildren<QMenu*>()) {
         std::set<QChar> letters;
         for (const QAction* action : menu->actions()) {
@@ -77,7 +77,7 @@ TEST_CASE("window: every action can be asked for, with and without a capture, in
     const bool withCapture = GENERATE(true, false);
     const QFont font = QApplication::font();
     for (const ViewRow& view : viewRows()) {
-        Window opened;
+        OpenWindow opened;
         if (withCapture) opened.open({QString::fromStdString(sampleFile("err_mixed"))});
         for (const ActionRow& row : actionRows()) {
             if (!isHarmless(row.id)) continue;
@@ -97,7 +97,7 @@ TEST_CASE("window: every action can be asked for, with and without a capture, in
 }
 
 TEST_CASE("window: whatever can have the keyboard has a name, in every view") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     for (const ViewRow& row : viewRows()) {
         opened.window.showView(QString::fromUtf8(row.id));
         QApplication::processEvents();
@@ -114,7 +114,7 @@ TEST_CASE("window: whatever can have the keyboard has a name, in every view") {
 }
 
 TEST_CASE("window: Tab reaches filter, sidebar, list, fields and bytes, and comes round") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     opened.window.showView(QStringLiteral("packets"));
     auto& packets = opened.view<PacketsView>();
     const std::array<QWidget*, 5> wanted{opened.window.findChild<FilterLine*>(), &opened.named<QListWidget>("Views"), &packets.list(),
@@ -140,7 +140,7 @@ TEST_CASE("window: Tab reaches filter, sidebar, list, fields and bytes, and come
 }
 
 TEST_CASE("window: the list of keys names every key of the table") {
-    Window opened;
+    OpenWindow opened;
     QString shown;
     const Answering answering([&](QWidget& dialog) {
         if (auto* page = dialog.findChild<QWidget*>()) shown += page->property("plainText").toString();

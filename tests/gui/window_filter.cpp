@@ -17,7 +17,7 @@ using namespace qps::gui::tests;
 
 namespace {
 
-FilterLine& lineOf(Window& opened) { return *opened.window.filterBar().findChild<FilterLine*>(); }
+FilterLine& lineOf(OpenWindow& opened) { return *opened.window.filterBar().findChild<FilterLine*>(); }
 
 void wheel(Plot& plot, int notches) {
     const QPointF at = plot.layoutNow().panels.front().area.center();
@@ -40,7 +40,7 @@ void drag(Plot& plot, Qt::KeyboardModifiers modifiers, double from, double to) {
 }
 
 template <class Picture>
-Plot& shownPlot(Window& opened, const char* id) {
+Plot& shownPlot(OpenWindow& opened, const char* id) {
     REQUIRE(opened.window.showView(QLatin1String(id)));
     auto& picture = opened.view<Picture>();
     REQUIRE(QTest::qWaitFor([&] { return picture.settled() && !picture.plot().data().empty(); }, kPatience));
@@ -52,7 +52,7 @@ Plot& shownPlot(Window& opened, const char* id) {
 TEST_CASE("window: typing anywhere begins a filter, Enter applies it, and its hits are counted") {
     const char* view = GENERATE("summary", "packets", "psn", "ladder");
     CAPTURE(view);
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     REQUIRE(opened.window.showView(QLatin1String(view)));
     opened.type("ip.src == ");
     REQUIRE(opened.window.focusWidget() == &lineOf(opened));
@@ -77,7 +77,7 @@ TEST_CASE("window: typing anywhere begins a filter, Enter applies it, and its hi
 }
 
 TEST_CASE("window: a wrong filter tells the place, and is not applied") {
-    Window opened("write_8k");
+    OpenWindow opened("write_8k");
     opened.window.showView(QStringLiteral("packets"));
     opened.key(Qt::Key_Slash, Qt::ControlModifier);
     REQUIRE(opened.window.focusWidget() == &lineOf(opened));
@@ -85,7 +85,7 @@ TEST_CASE("window: a wrong filter tells the place, and is not applied") {
     opened.key(Qt::Key_Return);
     auto& mistake = *opened.window.filterBar().findChild<QLabel*>();
     CHECK(mistake.isVisible());
-    CHECK(mistake.text().startsWith(QStringLiteral("At character 1:")));
+    CHECK(mistake.text().startsWith(QStringLiteral("Column 1:")));
     CHECK(heardName(mistake) == mistake.text());
     CHECK(mistake.text().contains(QStringLiteral("infiniband.bth.psn")));  // what was meant
     CHECK(opened.selection().filter().isEmpty());
@@ -98,7 +98,7 @@ TEST_CASE("window: a wrong filter tells the place, and is not applied") {
 }
 
 TEST_CASE("window: filters are undone and done again, by keys and buttons") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     opened.window.showView(QStringLiteral("packets"));
     const QStringList filters{QStringLiteral("infiniband"), QStringLiteral("rdma.retransmission"), QStringLiteral("infiniband.aeth")};
     for (const QString& filter : filters) REQUIRE(opened.selection().applyFilter(filter));
@@ -113,17 +113,17 @@ TEST_CASE("window: filters are undone and done again, by keys and buttons") {
     CHECK_FALSE(opened.window.action(ActionId::UndoFilter)->isEnabled());
     opened.key(Qt::Key_Down, Qt::AltModifier);
     CHECK(opened.selection().filter() == filters[0]);
-    QTest::mouseClick(&opened.named<QToolButton>("The filter that was applied after (Alt+Down)"), Qt::LeftButton);
+    QTest::mouseClick(&opened.named<QToolButton>("Next display filter (Alt+Down)"), Qt::LeftButton);
     CHECK(opened.selection().filter() == filters[1]);
-    QTest::mouseClick(&opened.named<QToolButton>("The filter that was applied before (Alt+Up)"), Qt::LeftButton);
+    QTest::mouseClick(&opened.named<QToolButton>("Previous display filter (Alt+Up)"), Qt::LeftButton);
     CHECK(opened.selection().filter() == filters[0]);
-    QTest::mouseClick(&opened.named<QToolButton>("Display all packets (Ctrl+Shift+/)"), Qt::LeftButton);
+    QTest::mouseClick(&opened.named<QToolButton>("Clear the display filter (Ctrl+Shift+/)"), Qt::LeftButton);
     CHECK(opened.selection().filter().isEmpty());
 }
 
 TEST_CASE("window: names are offered while a filter is typed, and taken by Tab or Enter") {
     const Qt::Key taking = GENERATE(Qt::Key_Tab, Qt::Key_Return);
-    Window opened("write_8k");
+    OpenWindow opened("write_8k");
     opened.key(Qt::Key_Slash, Qt::ControlModifier);
     opened.type("infiniband.bth.ps");
     REQUIRE(lineOf(opened).offering());
@@ -139,7 +139,7 @@ TEST_CASE("window: names are offered while a filter is typed, and taken by Tab o
 }
 
 TEST_CASE("window: the wheel zooms a picture, 0 shows all of it again") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     opened.selection().selectConnection(opened.session().timeline()->connections.front().uid);
     Plot& plot = shownPlot<PsnPicture>(opened, "psn");
     const Viewport all = plot.view();
@@ -158,7 +158,7 @@ TEST_CASE("window: the wheel zooms a picture, 0 shows all of it again") {
 }
 
 TEST_CASE("window: a range brushed in a picture narrows packets and tables, and goes again") {
-    Window opened("multi_qp");
+    OpenWindow opened("multi_qp");
     REQUIRE(opened.window.showView(QStringLiteral("connections")));
     TableView& table = *opened.view<ConnectionsView>().findChild<TableView*>();
     table.findChild<QCheckBox*>()->setChecked(true);

@@ -23,7 +23,7 @@ using qps::dissect::FrameIndex;
 namespace {
 
 // The card of the start page.
-QLabel& findingsOf(Window& opened) {
+QLabel& findingsOf(OpenWindow& opened) {
     for (QLabel* label : opened.window.findChildren<QLabel*>())
         if (label->accessibleName() == QStringLiteral("Findings")) return *label;
     FAIL("no findings");
@@ -48,24 +48,24 @@ QString clickLink(QLabel& label, const QString& beginning) {
     return {};
 }
 
-PacketList& listOf(Window& opened) { return opened.view<PacketsView>().list(); }
+PacketList& listOf(OpenWindow& opened) { return opened.view<PacketsView>().list(); }
 
 // The packet has the cursor of the list, and can be seen.
-bool landed(Window& opened, FrameIndex frame) {
+bool landed(OpenWindow& opened, FrameIndex frame) {
     const PacketList& list = listOf(opened);
     const QRect row = list.rowRect(opened.selection().positionOf(frame));
     return opened.window.shownView() == QStringLiteral("packets") && list.current() == frame && !row.isEmpty() &&
            list.viewport()->rect().contains(row.center()) && list.isVisible();
 }
 
-auto connectionOf(Window& opened) { return opened.session().index()->row(*opened.selection().packet()).connection(); }
+auto connectionOf(OpenWindow& opened) { return opened.session().index()->row(*opened.selection().packet()).connection(); }
 
 constexpr Qt::KeyboardModifiers kCtrlShift = Qt::ControlModifier | Qt::ShiftModifier;
 
 }  // namespace
 
 TEST_CASE("window: a finding's link on the start page lands on its packet, with its fields and bytes") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     opened.window.showView(QStringLiteral("packets"));
     opened.window.showView(QStringLiteral("summary"));
     QApplication::processEvents();
@@ -83,7 +83,7 @@ TEST_CASE("window: a finding's link on the start page lands on its packet, with 
 }
 
 TEST_CASE("window: next and previous finding, round and round") {
-    Window opened("loss_read");
+    OpenWindow opened("loss_read");
     const auto& findings = opened.session().timeline()->findings;
     REQUIRE(findings.size() > 1);
     for (std::size_t i = 0; i <= findings.size(); ++i) {
@@ -98,7 +98,7 @@ TEST_CASE("window: next and previous finding, round and round") {
 }
 
 TEST_CASE("window: next and previous packet of the same two queue pairs") {
-    Window opened("multi_qp");
+    OpenWindow opened("multi_qp");
     opened.window.showView(QStringLiteral("packets"));
     opened.selection().selectPacket(FrameIndex{60});
     const auto connection = connectionOf(opened);
@@ -119,7 +119,7 @@ TEST_CASE("window: next and previous packet of the same two queue pairs") {
 }
 
 TEST_CASE("window: from a request to its answer and back, and only the packets of a message") {
-    Window opened("read_8k");
+    OpenWindow opened("read_8k");
     opened.window.showView(QStringLiteral("packets"));
     const auto& messages = opened.session().index()->messages;
     REQUIRE(messages.size() > 3);
@@ -144,7 +144,7 @@ TEST_CASE("window: from a request to its answer and back, and only the packets o
 }
 
 TEST_CASE("window: marks are set, counted and gone to") {
-    Window opened("write_8k");
+    OpenWindow opened("write_8k");
     opened.window.showView(QStringLiteral("packets"));
     for (const std::uint64_t frame : {5U, 50U, 90U}) {
         opened.selection().selectPacket(FrameIndex{frame});
@@ -167,7 +167,7 @@ TEST_CASE("window: marks are set, counted and gone to") {
 }
 
 TEST_CASE("window: a packet is gone to by its number, from any view") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     {
         const Answering answering([](QWidget& dialog) {
             auto* box = dialog.findChild<QDoubleSpinBox*>();
@@ -197,7 +197,7 @@ TEST_CASE("window: a packet is gone to by its number, from any view") {
 }
 
 TEST_CASE("window: Alt and a digit go to the views, which take the keyboard") {
-    Window opened("rping_v4");
+    OpenWindow opened("rping_v4");
     for (std::size_t i = 0; i < std::min<std::size_t>(viewRows().size(), 10); ++i) {
         const QString id = QString::fromUtf8(viewRows()[i].id);
         CAPTURE(id.toStdString());
@@ -214,7 +214,7 @@ TEST_CASE("window: Alt and a digit go to the views, which take the keyboard") {
 }
 
 TEST_CASE("window: the connection chosen in the table is that of the pictures") {
-    Window opened("multi_qp");
+    OpenWindow opened("multi_qp");
     opened.window.showView(QStringLiteral("connections"));
     TableView& table = *opened.view<ConnectionsView>().findChild<TableView*>();
     REQUIRE(table.model().rowCount() > 2);
@@ -240,7 +240,7 @@ TEST_CASE("window: the connection chosen in the table is that of the pictures") 
 }
 
 TEST_CASE("window: Enter on a finding goes to its evidence, on a message to its packet") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     for (const char* id : {"findings", "messages"}) {
         CAPTURE(id);
         opened.window.showView(QLatin1String(id));
@@ -253,7 +253,7 @@ TEST_CASE("window: Enter on a finding goes to its evidence, on a message to its 
 }
 
 TEST_CASE("window: Ctrl+C copies what the view with the keyboard has") {
-    Window opened("loss_write");
+    OpenWindow opened("loss_write");
     QClipboard& clipboard = *QGuiApplication::clipboard();
     opened.window.showView(QStringLiteral("packets"));
     opened.selection().selectPacket(FrameIndex{30});
@@ -281,7 +281,7 @@ TEST_CASE("window: Ctrl+C copies what the view with the keyboard has") {
 }
 
 TEST_CASE("window: typing in a table searches there, whatever letter it begins with") {
-    Window opened("multi_qp");
+    OpenWindow opened("multi_qp");
     opened.window.showView(QStringLiteral("messages"));
     auto& table = *opened.window.findChild<QWidget*>(QStringLiteral("messages"))->findChild<TableView*>();
     table.select(0);

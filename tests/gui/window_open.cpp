@@ -51,7 +51,7 @@ bool showsSomething(QWidget& view) {
     return false;
 }
 
-QByteArray contents(const std::string& sample) {
+QByteArray contentsOfSample(const std::string& sample) {
     QFile file(QString::fromStdString(sampleFile(sample)));
     REQUIRE(file.open(QIODevice::ReadOnly));
     return file.readAll();
@@ -91,7 +91,7 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
         {"congestion", {QStringLiteral("cm"), QStringLiteral("latency"), QStringLiteral("operations")}},
         {"nvme_rdma", {QStringLiteral("congestion")}},
     }));
-    Window opened(name);
+    OpenWindow opened(name);
     CHECK(opened.window.windowTitle() == QStringLiteral("capture.pcap - qpscope"));
     CHECK(opened.window.shownView() == QStringLiteral("summary"));
     CHECK(opened.counts() == QStringLiteral("%L1 packets").arg(opened.session().packets()));
@@ -113,7 +113,7 @@ TEST_CASE("window: a sample is opened, and every view of it shows something") {
 }
 
 TEST_CASE("window: without a capture every view says what to do") {
-    Window empty;
+    OpenWindow empty;
     for (const ViewRow& row : viewRows()) {
         CAPTURE(row.id);
         REQUIRE(empty.window.showView(QString::fromUtf8(row.id)));
@@ -125,15 +125,15 @@ TEST_CASE("window: without a capture every view says what to do") {
 
 TEST_CASE("window: a damaged file shows what comes before the damage, and a button that tells") {
     const QTemporaryDir folder;
-    QByteArray bytes = contents("loss_write");
+    QByteArray bytes = contentsOfSample("loss_write");
     bytes.truncate(bytes.size() / 2);
-    Window opened;
+    OpenWindow opened;
     const Answering answering;
     opened.open({written(folder, "cut short.pcap", bytes)});
     CHECK(opened.session().packets() > 100);
     REQUIRE(opened.session().problems().size() == 1);
     CHECK(answering.dialogs() == 0);
-    auto& button = opened.named<QToolButton>("Not all could be read");
+    auto& button = opened.named<QToolButton>("Read error");
     REQUIRE(button.isVisible());
     QTest::mouseClick(&button, Qt::LeftButton);
     REQUIRE(answering.dialogs() == 1);
@@ -148,7 +148,7 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
                            written(folder, "empty.pcap", {})};
     const QString path = paths[GENERATE(0U, 1U, 2U, 3U)];
     CAPTURE(path.toStdString());
-    Window opened;
+    OpenWindow opened;
     const Answering answering;
     opened.open({path});
     REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
@@ -163,7 +163,7 @@ TEST_CASE("window: reading is cancelled, and what was read stays") {
     const bool byKey = GENERATE(false, true);
     const QTemporaryDir folder;
     // The same packets over and over: some hundred megabytes.
-    const QByteArray bytes = contents("loss_read");
+    const QByteArray bytes = contentsOfSample("loss_read");
     constexpr int kHeader = 24;  // of a pcap file
     QFile file(folder.filePath(QStringLiteral("large.pcap")));
     REQUIRE(file.open(QIODevice::WriteOnly));
@@ -171,7 +171,7 @@ TEST_CASE("window: reading is cancelled, and what was read stays") {
     for (int i = 0; i < 120; ++i) file.write(bytes.mid(kHeader));
     file.close();
 
-    Window opened;
+    OpenWindow opened;
     opened.window.showView(QStringLiteral("packets"));
     opened.window.open({file.fileName()});
     REQUIRE(QTest::qWaitFor([&] { return opened.session().packets() != 0; }, kPatience));
@@ -195,7 +195,7 @@ TEST_CASE("window: reading is cancelled, and what was read stays") {
 }
 
 TEST_CASE("window: files are dropped on it, several are one capture") {
-    Window opened;
+    OpenWindow opened;
     const QUrl first = QUrl::fromLocalFile(QString::fromStdString(sampleFile("rping_v6")));
     const QUrl second = QUrl::fromLocalFile(QString::fromStdString(sampleFile("write_8k")));
     drop(opened.window, {first});
@@ -213,9 +213,9 @@ TEST_CASE("window: files are dropped on it, several are one capture") {
 
 TEST_CASE("window: a file is chosen in a dialog, reloaded when it has grown, and closed") {
     const QTemporaryDir folder;
-    const QByteArray bytes = contents("write_8k");
+    const QByteArray bytes = contentsOfSample("write_8k");
     const QString path = written(folder, "growing.pcap", bytes.left(24));
-    Window opened;
+    OpenWindow opened;
     {
         const Answering answering([&](QWidget& dialog) {
             dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))->setText(path);
@@ -241,7 +241,7 @@ TEST_CASE("window: a file is chosen in a dialog, reloaded when it has grown, and
 }
 
 TEST_CASE("window: recent files are in the menu and on the start page, the last one first") {
-    Window opened("rping_v6");
+    OpenWindow opened("rping_v6");
     const QString first = opened.session().files().front();
     opened.open({QString::fromStdString(sampleFile("write_8k"))});
     QMenu* menu = recentMenu(opened.window);
@@ -260,7 +260,7 @@ TEST_CASE("window: recent files are in the menu and on the start page, the last 
 TEST_CASE("window: what the user arranged is there again in the next window") {
     QSize size;
     std::size_t columns = 0;
-    const Window first("write_8k");
+    const OpenWindow first("write_8k");
     {
         auto& window = const_cast<MainWindow&>(first.window);
         window.resize(900, 640);
@@ -286,7 +286,7 @@ TEST_CASE("window: what the user arranged is there again in the next window") {
 }
 
 TEST_CASE("window: what was captured is not lost unasked") {
-    Window opened;
+    OpenWindow opened;
     const QTemporaryDir folder;
     const QString pipe = QString::fromStdString(sampleFile("write_8k"));  // as good as what a recorder writes
     opened.session().capture(pipe, QStringLiteral("wire0"));

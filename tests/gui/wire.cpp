@@ -10,10 +10,10 @@
 #include <QUdpSocket>
 
 using namespace qps::gui;
+using namespace qps::gui::tests;
 
 TEST_CASE("Packets from an interface arrive while it captures, and the capture is whole when it is stopped", "[.wire]") {
-    tests::needApplication();
-    constexpr int kPatience = 10'000;  // ms
+    needApplication();
     constexpr quint16 kPort = 4791;
     Session session;
     Recorder recorder(qEnvironmentVariable("RECORDER"));
@@ -38,7 +38,7 @@ TEST_CASE("Packets from an interface arrive while it captures, and the capture i
 }
 
 TEST_CASE("An interface that is not there leaves the open capture alone", "[.wire]") {
-    tests::needApplication();
+    needApplication();
     Session session;
     Recorder recorder(qEnvironmentVariable("RECORDER"));
     QObject::connect(&recorder, &Recorder::recording, &session, &Session::capture);

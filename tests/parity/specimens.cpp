@@ -293,16 +293,16 @@ Specs sends(Opcode opcode, Network network, const std::vector<std::vector<std::b
 // Every message of o2iblnd.
 Specs lnet() {
     using namespace qps::tests;
-    const auto cookie = number(std::uint64_t{0xc1c2c3c4c5c6c7c8});
+    const auto cookie = octets_of(std::uint64_t{0xc1c2c3c4c5c6c7c8});
     const auto put = lnet_header(1, 4096, 3, lnet_put_rest());
     const auto get = lnet_header(2, 0, 3, lnet_get_rest(8192));
-    const auto done = joined({cookie, number(std::uint32_t{7})});
+    const auto done = joined({cookie, octets_of(std::uint32_t{7})});
     const auto memory = lnet_memory(0x77, 8192, 0x7f00'1234'5000);
     return sends(Opcode{0x04}, Network::roce_v2_ipv4,
                  {lnet_message(0xd0, {}, true, 9), lnet_message(0xd2, joined({put, cookie})), lnet_message(0xd3, done),
-                  lnet_message(0xd4, joined({cookie, number(std::uint64_t{0xd1}), memory})), lnet_message(0xd5, done),
+                  lnet_message(0xd4, joined({cookie, octets_of(std::uint64_t{0xd1}), memory})), lnet_message(0xd5, done),
                   lnet_message(0xd6, joined({get, cookie, memory})), lnet_message(0xd7, done),
-                  lnet_message(0xd1, lnet_header(0, 0, 3, joined({number(std::uint64_t{0xabc}), number(std::uint32_t{77})}))),
+                  lnet_message(0xd1, lnet_header(0, 0, 3, joined({octets_of(std::uint64_t{0xabc}), octets_of(std::uint32_t{77})}))),
                   lnet_message(0xd1, get)});
 }
 

@@ -8,28 +8,28 @@
 
 namespace qps::tests {
 
-using namespace transport::conformance::agent;
+namespace agent = transport::conformance::agent;
 
 namespace {
 
 // As it stands in a line.
-std::string value_of(const Field& field) {
+std::string value_of(const agent::Field& field) {
     std::string text;
-    text_of::append_field(text, field);
+    agent::text_of::append_field(text, field);
     return text.substr(text.find('=') + 1);
 }
 
-std::vector<std::string> values_of(const ParsedAnswer& answer, Verb verb, std::string_view name) {
+std::vector<std::string> values_of(const agent::ParsedAnswer& answer, agent::Verb verb, std::string_view name) {
     std::vector<std::string> all;
-    const Use* use = find_use(row_of(verb).answers, name);
-    for (const Field& field : answer.fields.all())
+    const agent::Use* use = agent::find_use(agent::row_of(verb).answers, name);
+    for (const agent::Field& field : answer.fields.all())
         if (use != nullptr && field.key == use->key) all.push_back(value_of(field));
     return all;
 }
 
-std::string said(const ParsedAnswer& answer) {
+std::string said(const agent::ParsedAnswer& answer) {
     if (!answer.ok) return fmt::format("refused: {} {}", answer.error, answer.text);
-    std::string line = write_answer(answer.sequence, answer.fields);
+    std::string line = agent::write_answer(answer.sequence, answer.fields);
     line.pop_back();
     return line;
 }
@@ -52,7 +52,7 @@ std::string AgentWalk::with_values(std::string_view text) const {
     return out;
 }
 
-std::string AgentWalk::judge(std::string_view expectation, const ParsedAnswer& answer, Verb verb) {
+std::string AgentWalk::judge(std::string_view expectation, const agent::ParsedAnswer& answer, agent::Verb verb) {
     if (expectation == "any") return {};
     if (expectation.starts_with("error==")) {
         if (!answer.ok && answer.error == expectation.substr(7)) return {};
@@ -90,10 +90,10 @@ std::vector<std::string> AgentWalk::go(std::string_view text, const Ask& ask) {
         if (line.find_first_not_of(' ') == std::string::npos) continue;
         const std::size_t arrow = line.find(" -> ");
         const std::string request = "1 " + with_values(std::string_view(line).substr(0, arrow).substr(2));
-        const ParsedRequest parsed = parse_request(request);
+        const agent::ParsedRequest parsed = agent::parse_request(request);
         const auto fail = [&](const std::string& why) { wrong.push_back(fmt::format("{}: {}: {}", number, request, why)); };
         if (!parsed.request) {
-            fail(write_refusal(parsed));
+            fail(agent::write_refusal(parsed));
             continue;
         }
         ++asked;
@@ -114,17 +114,18 @@ std::vector<std::string> AgentWalk::go(std::string_view text, const Ask& ask) {
     return wrong;
 }
 
-Request drawn_request(std::mt19937& draw, std::string_view address) {
-    Request request{.verb = static_cast<Verb>(draw() % kVerbCount)};
-    while (request.verb == Verb::quit) request.verb = static_cast<Verb>(draw() % kVerbCount);
-    for (const Use& use : row_of(request.verb).asks) {
-        if (use.key == Key::wait || (use.need == Need::optional && draw() % 3 != 0)) continue;
-        const KeyRow& key = row_of(use.key);
+agent::Request drawn_request(std::mt19937& draw, std::string_view address) {
+    agent::Request request{.verb = static_cast<agent::Verb>(draw() % agent::kVerbCount)};
+    while (request.verb == agent::Verb::quit) request.verb = static_cast<agent::Verb>(draw() % agent::kVerbCount);
+    for (const agent::Use& use : agent::row_of(request.verb).asks) {
+        if (use.key == agent::Key::wait || (use.need == agent::Need::optional && draw() % 3 != 0)) continue;
+        const agent::KeyRow& key = agent::row_of(use.key);
         const std::uint64_t most = std::min<std::uint64_t>(use.most, 1U << 20);
-        if (key.type == KeyType::text) request.fields.add(use.key, draw() % 4 == 0 ? "x" : address);
-        else if (key.type == KeyType::hex) request.fields.add(use.key, std::string_view("abcd"));
-        else if (key.type == KeyType::word) request.fields.add(use.key, std::uint64_t{draw() % key.words.size()});
-        else if (key.type == KeyType::words) request.fields.add(use.key, std::uint64_t{draw() % (std::size_t{1} << key.words.size())});
+        if (key.type == agent::KeyType::text) request.fields.add(use.key, draw() % 4 == 0 ? "x" : address);
+        else if (key.type == agent::KeyType::hex) request.fields.add(use.key, std::string_view("abcd"));
+        else if (key.type == agent::KeyType::word) request.fields.add(use.key, std::uint64_t{draw() % key.words.size()});
+        else if (key.type == agent::KeyType::words)
+            request.fields.add(use.key, std::uint64_t{draw() % (std::size_t{1} << key.words.size())});
         else if (draw() % 5 == 0) request.fields.add(use.key, std::max(use.least, most - draw() % 3));
         else request.fields.add(use.key, std::clamp<std::uint64_t>(draw() % 4, use.least, most));
     }

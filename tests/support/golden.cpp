@@ -9,7 +9,7 @@ namespace qps::tests {
 
 namespace {
 
-std::string read_file(const std::string& path) {
+std::string text_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
@@ -40,7 +40,7 @@ void check_golden(const std::string& name, const std::string& text) {
         std::ofstream(path, std::ios::binary) << text;
         return;
     }
-    const std::string wanted = read_file(path);
+    const std::string wanted = text_of(path);
     INFO(path << ": " << first_difference(wanted, text));
     CHECK(wanted == text);
 }

@@ -1,14 +1,13 @@
 // One queue of NVMe over RDMA whose messages and transfers are delivered by hand to the tracker of upper protocols.
 #pragma once
 
+#include <tests/support/durations.hpp>
 #include <tests/support/nvme_capsules.hpp>
 #include <transport-replay/ulp/nvme_machine.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 namespace qps::tests {
 
-inline constexpr std::int64_t kMicrosecond = 1'000;
-inline constexpr std::int64_t kMillisecond = 1'000'000;
 inline constexpr transport::ConnectionId kQueue{1};
 inline constexpr transport::End kHost = transport::End::b;  // the tracker supposes a
 

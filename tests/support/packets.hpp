@@ -12,6 +12,12 @@
 
 namespace qps::tests {
 
+// Whether its value is bytes rather than a number.
+[[nodiscard]] inline bool is_bytes(const dissect::Field& field) {
+    using dissect::Format;
+    return field.format == Format::bytes || field.format == Format::text || field.format == Format::ipv6;
+}
+
 class Decoded {
 public:
     // The whole packet, or only its first `captured` bytes.

@@ -13,7 +13,7 @@ namespace qps::tests {
 
 inline constexpr dissect::Psn kFirstPsn{100};
 inline constexpr dissect::Qpn kRequesterQp{0x11}, kResponderQp{0x22};
-inline constexpr dissect::Rkey kKey{0x1234};
+inline constexpr dissect::Rkey kKey{0x1234}, kWindow{0x99};
 inline constexpr std::uint64_t kMemoryBase = 0x10000;
 inline constexpr std::size_t kMemoryBytes = 0x10000;
 inline constexpr std::size_t kReceiveBytes = 0x2000;  // of every posted receive
@@ -168,6 +168,14 @@ inline Peers connected_pair(transport::RequesterSettings asks, transport::Respon
     peers.post_receives(receives);
     return peers;
 }
+
+// What completed since one asked last.
+inline std::vector<transport::CompletionStatus> statuses(transport::Requester& requester) {
+    std::vector<transport::CompletionStatus> all;
+    while (const auto completion = requester.take_completion()) all.push_back(completion->status);
+    return all;
+}
+inline constexpr auto kSuccess = transport::CompletionStatus::success;
 
 // Three one-packet SENDs were sent, the first was lost: the responder has sent its sequence NAK, the requester has it not yet.
 struct AfterNak {

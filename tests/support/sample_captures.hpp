@@ -12,10 +12,12 @@
 
 namespace qps::tests {
 
+inline const std::filesystem::path kSampleFolder = std::filesystem::path(QPSCOPE_SOURCE_DIR) / "captures";
+
 // The path of every sample capture, sorted.
 [[nodiscard]] inline std::vector<std::string> sample_captures() {
     std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(QPSCOPE_SOURCE_DIR "/captures"))
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kSampleFolder))
         if (entry.path().filename().string().starts_with("capture.")) paths.push_back(entry.path().string());
     std::ranges::sort(paths);
     REQUIRE(paths.size() > 30);

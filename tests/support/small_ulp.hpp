@@ -104,7 +104,7 @@ struct RdsSpec {
     return wire.bytes;
 }
 template <class T>
-[[nodiscard]] Octets number(T value, bool little = true) {
+[[nodiscard]] Octets octets_of(T value, bool little = true) {
     WireBytes wire{.bytes = {}, .little = little};
     return wire.put(value).bytes;
 }

@@ -99,8 +99,9 @@ void Talk::open_side(std::size_t side) {
     mine.pattern = verbs.reg_mr(host.pd, part(plan.pattern), {.remote_read = true}).value_or(Mr{});
     mine.open = verbs.reg_mr(host.pd, part(plan.open), kEveryAccess).value_or(Mr{});
     mine.own = verbs.reg_mr(host.pd, part(plan.own), kLocalWrite).value_or(Mr{});
-    for (const WindowPlan& window : plan.windows) mine.windows.push_back({verbs.alloc_mw(host.pd, window.type).value_or(Window{}), {}});
-    mine.spare.made = verbs.alloc_mw(host.pd, MwType::type_2).value_or(Window{});
+    for (const WindowPlan& window : plan.windows)
+        mine.windows.push_back({verbs.alloc_mw(host.pd, window.type).value_or(verbs::Window{}), {}});
+    mine.spare.made = verbs.alloc_mw(host.pd, MwType::type_2).value_or(verbs::Window{});
     mine.spare.key = mine.spare.made.rkey;
     mine.send_cq = verbs.create_cq(256).value_or(Cq{});
     mine.recv_cq = verbs.create_cq(1024).value_or(Cq{});

@@ -1,13 +1,12 @@
 // Timelines made by hand: a healthy connection between two hosts, to which tests do harm.
 #pragma once
 
+#include <tests/support/durations.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <cstdint>
 
 namespace qps::tests {
-
-inline constexpr std::int64_t kMicrosecond = 1000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 
 // 10.0.0.<last>
 [[nodiscard]] inline transport::Address host(unsigned last, transport::AddressSpace space = transport::AddressSpace::roce_v2) {

@@ -91,6 +91,11 @@ struct VerbsEnd {
     [[nodiscard]] std::uint64_t refused(transport::verbs::Refusal why) const { return adapter.counts().of(why); }
 };
 
+// What the other end names when it means this place of the region.
+[[nodiscard]] inline transport::verbs::Remote at(const VerbsEnd& end, std::uint64_t offset) {
+    return {.address = end.mr.address + offset, .rkey = end.mr.rkey};
+}
+
 struct VerbsPair {
     explicit VerbsPair(transport::verbs::AdapterSettings settings = {}) : VerbsPair(settings, settings) {}
     VerbsPair(transport::verbs::AdapterSettings of_a, transport::verbs::AdapterSettings of_b)

@@ -68,7 +68,8 @@ struct Analysis::State {
         : settings(std::move(given)), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {}
 
     PacketStory observe(const Observation& observation);
-    [[nodiscard]] Timeline finish(const dissect::Drops& drops);
+    [[nodiscard]] Timeline so_far(const Drops& drops) const;
+    [[nodiscard]] Timeline finish(const Drops& drops);
     void take_cm(const CmNews& news, PacketStory& story);
     void drain();
 
@@ -100,6 +101,7 @@ Analysis& Analysis::operator=(Analysis&&) noexcept = default;
 Analysis::~Analysis() = default;
 
 PacketStory Analysis::observe(const Observation& observation) { return state_->observe(observation); }
+Timeline Analysis::so_far(const Drops& drops) const { return state_->so_far(drops); }
 Timeline Analysis::finish(const Drops& drops) { return state_->finish(drops); }
 void Analysis::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
     state_->quality.prefetch(near);
@@ -167,6 +169,13 @@ void Analysis::State::drain() {
         if (settings.message) settings.message(ended.connection, ended.requester, ended.message);
     }
     tracker.ended().clear();
+}
+
+Timeline Analysis::State::so_far(const Drops& drops) const {
+    State copy = *this;
+    copy.settings.message = {};
+    copy.settings.operation = {};
+    return copy.finish(drops);
 }
 
 Timeline Analysis::State::finish(const Drops& drops) {

@@ -1,5 +1,5 @@
-// Analysis: observations in the order of the capture go in, one Timeline comes out. It is a value: a copy of it can be
-// finished while the original goes on, which is how a live view shows what is known so far.
+// Analysis: observations in the order of the capture go in, one Timeline comes out. It is a value: so_far()
+// finishes a copy while the original goes on, which is how a live view shows what is known.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -38,6 +38,8 @@ public:
     static constexpr std::size_t kAhead = 8;  // packets from one to the next
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
 
+    // What is known so far, as if the capture ended here; the analysis goes on, and nobody hears of messages or operations by it.
+    [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
     // The end of the capture: everything that is open is decided or called open. Call it once.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
 

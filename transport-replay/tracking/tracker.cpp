@@ -359,11 +359,6 @@ void Tracker::watch(ConnectionId connection) {
     if (at < entries_.size()) entries_[at].watched = true;
 }
 
-std::optional<std::uint32_t> Tracker::cm_attempt_of(ConnectionId connection) const {
-    const Entry* entry = entry_of(connection);
-    return entry != nullptr ? entry->told.cm_attempt : std::nullopt;
-}
-
 std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
     if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
     const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});

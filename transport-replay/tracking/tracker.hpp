@@ -57,8 +57,6 @@ public:
     // Messages that ended since forget_ended(), in that order.
     [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
     void watch(ConnectionId connection);
-    // The attempt that CM told of it with; nothing where CM did not, or where there is no such connection.
-    [[nodiscard]] std::optional<std::uint32_t> cm_attempt_of(ConnectionId connection) const;
     // The connection that CM told of, where it has a place.
     [[nodiscard]] std::optional<ConnectionId> connection_of(const CmAttempt& attempt) const;
 
@@ -83,7 +81,6 @@ public:
     void end_stream_message(ConnectionId connection, End requester, const Message& message);
     // A packet of a connection that begin_stream() had no room for; messages that were given up.
     void leave_out_packet() { ++tracked_.packets_left_out; }
-    void leave_out_messages(std::uint64_t count) { tracked_.messages_left_out += count; }
 
     // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to take ended().
     [[nodiscard]] Tracked finish(const std::function<void()>& drain);

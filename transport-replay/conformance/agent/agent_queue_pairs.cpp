@@ -1,10 +1,11 @@
 // Queue pairs, and what they complete and receive from, of AgentOverVerbs.
+#include <dissect/bytes.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/conformance/agent/agent_state.hpp>
 #include <transport-replay/live/host/addresses.hpp>
 
 #include <algorithm>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 namespace qps::transport::conformance::agent {
@@ -116,16 +117,10 @@ std::string modify_to(QpState state) { return fmt::format("modify_qp to {}", kQp
 }  // namespace
 
 std::optional<Address> address_of(std::string_view text) {
-    std::array<std::uint8_t, 16> bytes{};
-    const std::string word(text);
-    const auto number = [&](std::size_t from, std::size_t count) {
-        std::uint64_t bits = 0;
-        for (std::size_t i = 0; i < count; ++i) bits = bits << 8 | bytes[from + i];
-        return bits;
-    };
-    if (inet_pton(AF_INET, word.c_str(), bytes.data()) == 1) return live::ipv4_address(static_cast<std::uint32_t>(number(0, 4)));
-    if (inet_pton(AF_INET6, word.c_str(), bytes.data()) == 1) return live::ipv6_address(number(0, 8), number(8, 8));
-    return std::nullopt;
+    const auto ip = dissect::parse_ip(text);
+    if (!ip) return std::nullopt;
+    if (ip->ipv4) return live::ipv4_address(dissect::read_be<std::uint32_t>(ip->bytes, 0));
+    return live::ipv6_address(dissect::read_be<std::uint64_t>(ip->bytes, 0), dissect::read_be<std::uint64_t>(ip->bytes, 8));
 }
 
 State::Later State::cq(const Fields& ask, const Turn& turn) {

@@ -40,12 +40,4 @@ struct WordError {
 // Headers that a script's packet has from the BTH on.
 [[nodiscard]] std::vector<dissect::LayerKind> headers_of(const PacketLine& packet);
 
-// What a script calls a field besides what dissect/notation does.
-struct ScriptKey {
-    dissect::LayerKind kind;
-    std::string_view field;
-    std::string_view key;
-};
-[[nodiscard]] std::span<const ScriptKey> script_keys();
-
 }  // namespace qps::transport::conformance::script

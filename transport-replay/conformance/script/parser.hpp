@@ -33,10 +33,6 @@ struct GivenName {
 };
 [[nodiscard]] std::span<const GivenName> given_names();
 
-// What follows from `qp a`, `mr m`: $a.qpn, $m.va.
-[[nodiscard]] std::span<const GivenName> names_of_half();
-[[nodiscard]] std::span<const GivenName> names_of_region();
-
 // The words a line may begin with, with what they are for: the documentation's table.
 struct Keyword {
     std::string_view word;

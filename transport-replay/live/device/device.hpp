@@ -5,7 +5,7 @@
 // what was committed goes out with flush() at the latest. Nothing waits: who has nothing to do sleeps on descriptor() until
 // poll_at(). Time is an argument and of the caller's clock; a frame that was received has the time of the receive() that gave it.
 //
-// A value that holds any type with these members (type erased by one table of functions a type). What an attacker could feed:
+// A value that holds any type with these members. What an attacker could feed:
 // every frame received is bytes of a stranger, at least 14 and at most limits().frame_bytes of them; longer ones are dropped.
 #pragma once
 
@@ -86,57 +86,59 @@ class Device {
 public:
     template <class T>
         requires(!std::same_as<T, Device>) && DeviceLike<T>  // in this order: moving a Device must not ask whether it is like one
-    Device(T device) : held_(new T(std::move(device)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
+    Device(T device) : held_(std::make_unique<Holding<T>>(std::move(device))) {}  // NOLINT(google-explicit-constructor)
 
     // What is there, at most kDeviceBatch frames, in the order of arrival; borrowed until the next receive(). Does not wait.
-    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) { return table_->receive(held_.get(), now); }
+    [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now) { return held_->receive(now); }
     // Room for one frame of up to limits().frame_bytes; empty where nothing more fits, so that it is to be sent later. The bytes
     // are what they happen to be. A second call without commit() between lends the same room again.
-    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return table_->reserve(held_.get(), now); }
+    [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return held_->reserve(now); }
     // The first `bytes` of the room are a frame to send. Without a reserve(), or beyond the room: nothing is sent, and counted.
-    void commit(std::size_t bytes, dissect::Instant now) { table_->commit(held_.get(), bytes, now); }
+    void commit(std::size_t bytes, dissect::Instant now) { held_->commit(bytes, now); }
     // What was committed goes out now. Where the system has no room for it, it is kept for the next flush().
-    void flush(dissect::Instant now) { table_->flush(held_.get(), now); }
+    void flush(dissect::Instant now) { held_->flush(now); }
     // When something happens of the device's own accord: a delayed frame, an arrival by a simulated link.
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return table_->poll_at(held_.get()); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return held_->poll_at(); }
     // For poll(2): readable when there may be frames. -1 where there is none.
-    [[nodiscard]] int descriptor() const { return table_->descriptor(held_.get()); }
-    [[nodiscard]] DeviceLimits limits() const { return table_->limits(held_.get()); }
-    [[nodiscard]] DeviceCounts counts() const { return table_->counts(held_.get()); }
+    [[nodiscard]] int descriptor() const { return held_->descriptor(); }
+    [[nodiscard]] DeviceLimits limits() const { return held_->limits(); }
+    [[nodiscard]] DeviceCounts counts() const { return held_->counts(); }
     // Set once the device is of no use any more: its interface is gone, say.
-    [[nodiscard]] std::optional<Problem> problem() const { return table_->problem(held_.get()); }
+    [[nodiscard]] std::optional<Problem> problem() const { return held_->problem(); }
 
 private:
-    struct Table {
-        std::span<const ReceivedFrame> (*receive)(void*, dissect::Instant);
-        dissect::MutableBytes (*reserve)(void*, dissect::Instant);
-        void (*commit)(void*, std::size_t, dissect::Instant);
-        void (*flush)(void*, dissect::Instant);
-        std::optional<dissect::Instant> (*poll_at)(const void*);
-        int (*descriptor)(const void*);
-        DeviceLimits (*limits)(const void*);
-        DeviceCounts (*counts)(const void*);
-        std::optional<Problem> (*problem)(const void*);
+    class Held {
+    public:
+        virtual ~Held() = default;
+        virtual std::span<const ReceivedFrame> receive(dissect::Instant now) = 0;
+        virtual dissect::MutableBytes reserve(dissect::Instant now) = 0;
+        virtual void commit(std::size_t bytes, dissect::Instant now) = 0;
+        virtual void flush(dissect::Instant now) = 0;
+        [[nodiscard]] virtual std::optional<dissect::Instant> poll_at() const = 0;
+        [[nodiscard]] virtual int descriptor() const = 0;
+        [[nodiscard]] virtual DeviceLimits limits() const = 0;
+        [[nodiscard]] virtual DeviceCounts counts() const = 0;
+        [[nodiscard]] virtual std::optional<Problem> problem() const = 0;
     };
     template <class T>
-    static void destroy(void* held) {
-        delete static_cast<T*>(held);
-    }
-    template <class T>
-    static constexpr Table kTable{
-        [](void* held, dissect::Instant now) { return static_cast<T*>(held)->receive(now); },
-        [](void* held, dissect::Instant now) { return static_cast<T*>(held)->reserve(now); },
-        [](void* held, std::size_t bytes, dissect::Instant now) { static_cast<T*>(held)->commit(bytes, now); },
-        [](void* held, dissect::Instant now) { static_cast<T*>(held)->flush(now); },
-        [](const void* held) { return static_cast<const T*>(held)->poll_at(); },
-        [](const void* held) { return static_cast<const T*>(held)->descriptor(); },
-        [](const void* held) { return static_cast<const T*>(held)->limits(); },
-        [](const void* held) { return static_cast<const T*>(held)->counts(); },
-        [](const void* held) { return static_cast<const T*>(held)->problem(); },
+    class Holding final : public Held {
+    public:
+        explicit Holding(T device) : device_(std::move(device)) {}
+        std::span<const ReceivedFrame> receive(dissect::Instant now) override { return device_.receive(now); }
+        dissect::MutableBytes reserve(dissect::Instant now) override { return device_.reserve(now); }
+        void commit(std::size_t bytes, dissect::Instant now) override { device_.commit(bytes, now); }
+        void flush(dissect::Instant now) override { device_.flush(now); }
+        [[nodiscard]] std::optional<dissect::Instant> poll_at() const override { return device_.poll_at(); }
+        [[nodiscard]] int descriptor() const override { return device_.descriptor(); }
+        [[nodiscard]] DeviceLimits limits() const override { return device_.limits(); }
+        [[nodiscard]] DeviceCounts counts() const override { return device_.counts(); }
+        [[nodiscard]] std::optional<Problem> problem() const override { return device_.problem(); }
+
+    private:
+        T device_;
     };
 
-    std::unique_ptr<void, void (*)(void*)> held_;
-    const Table* table_;
+    std::unique_ptr<Held> held_;
 };
 
 }  // namespace qps::transport::live

@@ -90,51 +90,51 @@ public:
     // In this order: the question whether a Program is like a program would be about itself.
     template <class T>
         requires(!std::same_as<T, Program>) && ProgramLike<T>
-    Program(T program) : held_(new T(std::move(program)), &destroy<T>), table_(&kTable<T>) {}  // NOLINT(google-explicit-constructor)
+    Program(T program) : held_(std::make_unique<Holding<T>>(std::move(program))) {}  // NOLINT(google-explicit-constructor)
 
-    [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
-        return table_->begin(held_.get(), endpoint, now);
-    }
-    void poll(Endpoint& endpoint, dissect::Instant now) { table_->poll(held_.get(), endpoint, now); }
-    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return table_->poll_at(held_.get()); }
-    void stop(Endpoint& endpoint, dissect::Instant now) { table_->stop(held_.get(), endpoint, now); }
-    [[nodiscard]] bool done() const { return table_->done(held_.get()); }
-    [[nodiscard]] std::vector<std::string> take_lines() { return table_->take_lines(held_.get()); }
-    [[nodiscard]] ProgramCounts counts() const { return table_->counts(held_.get()); }
-    [[nodiscard]] std::vector<Watched> watched() const { return table_->watched(held_.get()); }
+    [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) { return held_->begin(endpoint, now); }
+    void poll(Endpoint& endpoint, dissect::Instant now) { held_->poll(endpoint, now); }
+    [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return held_->poll_at(); }
+    void stop(Endpoint& endpoint, dissect::Instant now) { held_->stop(endpoint, now); }
+    [[nodiscard]] bool done() const { return held_->done(); }
+    [[nodiscard]] std::vector<std::string> take_lines() { return held_->take_lines(); }
+    [[nodiscard]] ProgramCounts counts() const { return held_->counts(); }
+    [[nodiscard]] std::vector<Watched> watched() const { return held_->watched(); }
 
 private:
-    struct Table {
-        std::expected<void, std::string> (*begin)(void*, Endpoint&, dissect::Instant);
-        void (*poll)(void*, Endpoint&, dissect::Instant);
-        std::optional<dissect::Instant> (*poll_at)(const void*);
-        void (*stop)(void*, Endpoint&, dissect::Instant);
-        bool (*done)(const void*);
-        std::vector<std::string> (*take_lines)(void*);
-        ProgramCounts (*counts)(const void*);
-        std::vector<Watched> (*watched)(const void*);
+    class Held {
+    public:
+        virtual ~Held() = default;
+        virtual std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) = 0;
+        virtual void poll(Endpoint& endpoint, dissect::Instant now) = 0;
+        [[nodiscard]] virtual std::optional<dissect::Instant> poll_at() const = 0;
+        virtual void stop(Endpoint& endpoint, dissect::Instant now) = 0;
+        [[nodiscard]] virtual bool done() const = 0;
+        virtual std::vector<std::string> take_lines() = 0;
+        [[nodiscard]] virtual ProgramCounts counts() const = 0;
+        [[nodiscard]] virtual std::vector<Watched> watched() const = 0;
     };
     template <class T>
-    static void destroy(void* held) {
-        delete static_cast<T*>(held);
-    }
-    template <class T>
-    static constexpr Table kTable{
-        [](void* held, Endpoint& endpoint, dissect::Instant now) { return static_cast<T*>(held)->begin(endpoint, now); },
-        [](void* held, Endpoint& endpoint, dissect::Instant now) { static_cast<T*>(held)->poll(endpoint, now); },
-        [](const void* held) { return static_cast<const T*>(held)->poll_at(); },
-        [](void* held, Endpoint& endpoint, dissect::Instant now) { static_cast<T*>(held)->stop(endpoint, now); },
-        [](const void* held) { return static_cast<const T*>(held)->done(); },
-        [](void* held) { return static_cast<T*>(held)->take_lines(); },
-        [](const void* held) { return static_cast<const T*>(held)->counts(); },
-        [](const void* held) -> std::vector<Watched> {
-            if constexpr (requires(const T& program) { program.watched(); }) return static_cast<const T*>(held)->watched();
+    class Holding final : public Held {
+    public:
+        explicit Holding(T program) : program_(std::move(program)) {}
+        std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) override { return program_.begin(endpoint, now); }
+        void poll(Endpoint& endpoint, dissect::Instant now) override { program_.poll(endpoint, now); }
+        [[nodiscard]] std::optional<dissect::Instant> poll_at() const override { return program_.poll_at(); }
+        void stop(Endpoint& endpoint, dissect::Instant now) override { program_.stop(endpoint, now); }
+        [[nodiscard]] bool done() const override { return program_.done(); }
+        std::vector<std::string> take_lines() override { return program_.take_lines(); }
+        [[nodiscard]] ProgramCounts counts() const override { return program_.counts(); }
+        [[nodiscard]] std::vector<Watched> watched() const override {
+            if constexpr (requires(const T& program) { program.watched(); }) return program_.watched();
             return {};
-        },
+        }
+
+    private:
+        T program_;
     };
 
-    std::unique_ptr<void, void (*)(void*)> held_;
-    const Table* table_;
+    std::unique_ptr<Held> held_;
 };
 
 // A row of the table of programs.

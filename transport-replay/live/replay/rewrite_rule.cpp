@@ -1,10 +1,9 @@
 #include <dissect/bytes.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/live/replay/rewrite_rule.hpp>
 
 #include <array>
-#include <charconv>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 namespace qps::transport::live {
@@ -45,31 +44,6 @@ std::string_view next_word(std::string_view& text) {
     return word;
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text, std::uint64_t most) {
-    int base = 10;
-    if (text.starts_with("0x") || text.starts_with("0X")) {
-        text.remove_prefix(2);
-        base = 16;
-    }
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    if (error != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
-    return value;
-}
-
-std::optional<std::uint64_t> mac_in(std::string_view text) {
-    constexpr std::size_t kLength = 17;  // of six pairs of digits and the colons between
-    if (text.size() != kLength) return std::nullopt;
-    std::uint64_t mac = 0;
-    for (std::size_t i = 0; i < kLength; i += 3) {
-        unsigned byte = 0;
-        const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
-        if (error != std::errc{} || end != text.data() + i + 2 || (i + 2 < kLength && text[i + 2] != ':')) return std::nullopt;
-        mac = mac << 8 | byte;
-    }
-    return mac;
-}
-
 // A value with the bits of it that count.
 struct Masked {
     Wide value;
@@ -86,19 +60,13 @@ constexpr Wide prefix_mask(unsigned length) {
 
 std::optional<Masked> address_in(std::string_view text) {
     const std::size_t slash = text.find('/');
-    const std::string address(text.substr(0, slash));
-    Masked found;
-    std::array<std::byte, 16> bytes{};
-    if (inet_pton(AF_INET, address.c_str(), bytes.data()) == 1) {
-        found = {.value = {0, kMappedPrefix | read_be<std::uint32_t>(bytes, 0)}, .mask = kAllBits, .ipv4 = true};
-    } else if (inet_pton(AF_INET6, address.c_str(), bytes.data()) == 1) {
-        found = {.value = {read_be<std::uint64_t>(bytes, 0), read_be<std::uint64_t>(bytes, 8)}, .mask = kAllBits};
-    } else {
-        return std::nullopt;
-    }
+    const auto ip = parse_ip(text.substr(0, slash));
+    if (!ip) return std::nullopt;
+    Masked found{.value = {read_be<std::uint64_t>(ip->bytes, 0), read_be<std::uint64_t>(ip->bytes, 8)}, .mask = kAllBits};
+    if (ip->ipv4) found = {.value = {0, kMappedPrefix | read_be<std::uint32_t>(ip->bytes, 0)}, .mask = kAllBits, .ipv4 = true};
     if (slash == std::string_view::npos) return found;
     constexpr unsigned kMappedBits = 96;
-    const auto length = number_in(text.substr(slash + 1), found.ipv4 ? 32 : 128);
+    const auto length = parse_number(text.substr(slash + 1), found.ipv4 ? 32 : 128);
     if (!length) return std::nullopt;
     found.mask = prefix_mask(static_cast<unsigned>(*length) + (found.ipv4 ? kMappedBits : 0));
     return found;
@@ -110,9 +78,9 @@ std::optional<Masked> value_in(const SubjectWord& subject, std::string_view text
     std::optional<std::uint64_t> number;
     switch (subject.subject) {
         case Subject::ip: return address_in(text);
-        case Subject::mac: number = mac_in(text); break;
-        case Subject::vlan: number = text == "none" ? std::optional(kNoTag) : number_in(text, subject.most); break;
-        default: number = number_in(text, subject.most);
+        case Subject::mac: number = parse_mac(text); break;
+        case Subject::vlan: number = text == "none" ? std::optional(kNoTag) : parse_number(text, subject.most); break;
+        default: number = parse_number(text, subject.most);
     }
     if (!number) return std::nullopt;
     return Masked{.value = {0, *number}, .mask = kAllBits};
@@ -121,19 +89,19 @@ std::optional<Masked> value_in(const SubjectWord& subject, std::string_view text
 // OLD=NEW.
 std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::string_view mapping, RewriteRule& rule) {
     const std::size_t sign = mapping.find('=');
-    if (sign == std::string_view::npos) return std::unexpected(fmt::format("\"{}\" is not OLD=NEW", mapping));
+    if (sign == std::string_view::npos) return std::unexpected(fmt::format("invalid mapping '{}': expected OLD=NEW", mapping));
     const auto side = [&](std::string_view text) -> std::expected<Masked, std::string> {
         if (auto value = value_in(subject, text)) return *value;
-        return std::unexpected(fmt::format("\"{}\" is not {}", text, subject.value));
+        return std::unexpected(fmt::format("invalid value '{}': expected {}", text, subject.value));
     };
     const auto from = side(mapping.substr(0, sign)), to = side(mapping.substr(sign + 1));
     if (!from) return std::unexpected(from.error());
     if (!to) return std::unexpected(to.error());
-    if (to->mask == Wide{}) return std::unexpected("what is written cannot be *");
+    if (to->mask == Wide{}) return std::unexpected("the new value cannot be *");
     const bool any = mapping.substr(0, sign) == "*";
     if (!any && subject.subject == Subject::ip) {
-        if (from->ipv4 != to->ipv4) return std::unexpected("one address is IPv4, the other IPv6");
-        if (from->mask != to->mask) return std::unexpected("the networks differ in their length");
+        if (from->ipv4 != to->ipv4) return std::unexpected("address families differ: IPv4 and IPv6");
+        if (from->mask != to->mask) return std::unexpected("prefix lengths differ");
     }
     rule.from = from->value;
     rule.compared = from->mask;
@@ -146,11 +114,11 @@ std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::
 // QP+N or QP-N.
 std::expected<void, std::string> parse_offset(const SubjectWord& subject, std::string_view text, RewriteRule& rule) {
     const std::size_t sign = text.find_first_of("+-");
-    if (sign == std::string_view::npos) return std::unexpected(fmt::format("\"{}\" is not QP+NUMBER or QP-NUMBER", text));
+    if (sign == std::string_view::npos) return std::unexpected(fmt::format("invalid rule '{}': expected QP+NUMBER or QP-NUMBER", text));
     const auto qp = value_in(subject, text.substr(0, sign));
-    const auto by = number_in(text.substr(sign + 1), subject.most);
-    if (!qp) return std::unexpected(fmt::format("\"{}\" is not {}", text.substr(0, sign), subject.value));
-    if (!by) return std::unexpected(fmt::format("\"{}\" is not a number of 24 bits", text.substr(sign + 1)));
+    const auto by = parse_number(text.substr(sign + 1), subject.most);
+    if (!qp) return std::unexpected(fmt::format("invalid value '{}': expected {}", text.substr(0, sign), subject.value));
+    if (!by) return std::unexpected(fmt::format("invalid value '{}': expected a number of 24 bits", text.substr(sign + 1)));
     rule.from = qp->value;
     rule.compared = qp->mask;
     rule.psn_offset = static_cast<std::uint32_t>(text[sign] == '+' ? *by : 0x100'0000 - *by) & 0xff'ffff;
@@ -161,7 +129,7 @@ std::expected<void, std::string> parse_offset(const SubjectWord& subject, std::s
 
 std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
     std::string_view rest = text;
-    const auto wrong = [&](const std::string& why) { return std::unexpected(fmt::format("rewriting \"{}\": {}", text, why)); };
+    const auto wrong = [&](const std::string& why) { return std::unexpected(fmt::format("invalid rewrite rule '{}': {}", text, why)); };
     const std::string_view word = next_word(rest), mapping = next_word(rest);
     const SubjectWord* subject = nullptr;
     std::string known;
@@ -169,7 +137,7 @@ std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
         if (row.word == word) subject = &row;
         known += fmt::format("{}{}", known.empty() ? "" : ", ", row.word);
     }
-    if (subject == nullptr) return wrong(fmt::format("\"{}\" is not one of {}", word, known));
+    if (subject == nullptr) return wrong(fmt::format("unknown field '{}': expected one of {}", word, known));
     RewriteRule rule;
     rule.subject = subject->subject;
     rule.only = subject->only;
@@ -177,13 +145,13 @@ std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
     if (!parsed) return wrong(parsed.error());
     if (const std::string_view at = next_word(rest); !at.empty()) {
         const bool numbers = rule.subject == Subject::qpn || rule.subject == Subject::psn || rule.subject == Subject::rkey;
-        if (at != "at" || !numbers) return wrong(fmt::format("\"{}\" is too much", at));
+        if (at != "at" || !numbers) return wrong(fmt::format("unexpected '{}'", at));
         const std::string_view host = next_word(rest);
         const auto address = address_in(host);
-        if (!address || address->mask != kAllBits) return wrong(fmt::format("\"{}\" is no address of a host", host));
+        if (!address || address->mask != kAllBits) return wrong(fmt::format("invalid host address '{}'", host));
         rule.at = address->value;
     }
-    if (const std::string_view more = next_word(rest); !more.empty()) return wrong(fmt::format("\"{}\" is too much", more));
+    if (const std::string_view more = next_word(rest); !more.empty()) return wrong(fmt::format("unexpected '{}'", more));
     return rule;
 }
 

@@ -1,0 +1,358 @@
+// The laws of drawing findings: order, bounds, grouping, and what some of them say.
+#include <tests/support/catch.hpp>
+#include <tests/support/timelines.hpp>
+#include <transport-replay/findings/findings.hpp>
+
+#include <algorithm>
+#include <string>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::tests;
+
+namespace {
+
+const Finding& one(Timeline& timeline, std::string_view id) {
+    draw_findings(timeline);
+    REQUIRE(std::ranges::count(timeline.findings, id, &Finding::id) == 1);
+    return *std::ranges::find(timeline.findings, id, &Finding::id);
+}
+
+bool says(const std::string& text, std::string_view words) {
+    INFO(text);
+    CHECK(text.find(words) != std::string::npos);
+    return text.find(words) != std::string::npos;
+}
+
+// As a chain of text, to compare all of them.
+std::string all(const Timeline& timeline) {
+    std::string out;
+    for (const Finding& finding : timeline.findings) {
+        out += std::string(finding.id) + '/' + std::to_string(finding.count) + '/' + finding.summary + '/' + finding.advice;
+        for (const FrameIndex frame : finding.packets) out += ' ' + std::to_string(std::to_underlying(frame));
+        out += '\n';
+    }
+    return out;
+}
+
+// Many connections, each with one duplicate more than the one before.
+Timeline many(std::uint32_t connections) {
+    Timeline timeline = healthy();
+    for (std::uint32_t i = 1; i <= connections; ++i) add_connection(timeline, 1, i + 1).ways[0].duplicated = i;
+    return timeline;
+}
+
+}  // namespace
+
+TEST_CASE("findings come worst first: severity, then count, then the first packet") {
+    Timeline timeline = healthy();
+    add_recovery(timeline, RecoveryKind::sequence_nak);
+    add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
+    timeline.connections[0].ways[0].duplicated = 9;
+    timeline.connections[0].ways[1].duplicated = 9;
+    timeline.connections[0].ways[0].note(Oddity::duplicated, FrameIndex{10});
+    timeline.connections[0].ways[1].note(Oddity::duplicated, FrameIndex{500});
+    timeline.quality.cut = 1000;
+    draw_findings(timeline);
+    std::vector<std::string_view> ids;
+    for (const Finding& finding : timeline.findings) ids.push_back(finding.id);
+    CHECK(ids == std::vector<std::string_view>{"transport-retries-exceeded", "duplicated-by-network", "duplicated-by-network",
+                                               "go-back-n-loss", "capture-cut"});
+    CHECK(timeline.findings[1].packets < timeline.findings[2].packets);
+}
+
+TEST_CASE("findings past the bound are counted, and the worst stay") {
+    constexpr std::uint32_t kConnections = 3 * kMaxFindings;
+    Timeline timeline = many(kConnections);
+    draw_findings(timeline);
+    CHECK(timeline.findings.size() == kMaxFindings);
+    CHECK(timeline.left_out.findings == kConnections - kMaxFindings);  // all of the duplicates, less what stays
+    CHECK(timeline.findings.front().count == kConnections);
+    CHECK(timeline.findings.back().count == kConnections - kMaxFindings + 1);
+}
+
+TEST_CASE("drawing twice gives the same, whatever was there before") {
+    Timeline first = many(200);
+    Timeline second = first;
+    draw_findings(first);
+    second.findings.resize(7);
+    second.left_out.findings = 7;
+    draw_findings(second);
+    CHECK(all(first) == all(second));
+    draw_findings(second);
+    CHECK(all(first) == all(second));
+    CHECK(second.left_out.findings == 0);
+}
+
+TEST_CASE("the order of equal findings does not depend on the order of what they are drawn from") {
+    Timeline timeline = healthy();
+    for (unsigned i = 0; i < 20; ++i) {
+        CmAttempt attempt = timeline.cm.attempts[0];
+        attempt.uid = i + 1;
+        attempt.outcome = CmOutcome::no_answer;
+        attempt.passive.address = host(30 - i);
+        timeline.cm.attempts.push_back(attempt);
+    }
+    Timeline turned = timeline;
+    std::reverse(turned.cm.attempts.begin() + 1, turned.cm.attempts.end());
+    draw_findings(timeline);
+    draw_findings(turned);
+    CHECK(all(timeline) == all(turned));
+}
+
+TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answered") {
+    Timeline timeline = healthy();
+    Recovery& story = add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
+    story.interval = Duration{70 * kMillisecond};
+    SECTION("it had answered before") {
+        const Finding& finding = one(timeline, "transport-retries-exceeded");
+        CHECK(says(finding.summary, "10.0.0.1 sent PSN 1000 (SEND) 8 times to 10.0.0.2 QP 257"));
+        CHECK(says(finding.summary, "intervals of 70 ms"));
+        CHECK(says(finding.summary, "14 in CM, 67.11 ms"));
+        CHECK(says(finding.summary, "had answered on this connection before"));
+        CHECK(finding.packets == std::vector{FrameIndex{10}, FrameIndex{11}, FrameIndex{12}, FrameIndex{13}});
+        CHECK(finding.connection == ConnectionId{1});
+    }
+    SECTION("it answers on another connection") {
+        timeline.connections[0].ways[1] = {};
+        timeline.cm.attempts[0].ladder.clear();
+        add_connection(timeline);
+        const Finding& finding = one(timeline, "transport-retries-exceeded");
+        CHECK(finding.party == Party::responder);
+        CHECK(says(finding.summary, "never answered on this connection but sends other traffic to 10.0.0.1"));
+    }
+    SECTION("it answers over another encapsulation") {
+        timeline.connections[0].ways[1] = {};
+        timeline.cm.attempts[0].ladder.clear();
+        Connection& other = add_connection(timeline);
+        for (Endpoint& end : other.ends) end.address.space = AddressSpace::roce_v1;
+        CHECK(one(timeline, "transport-retries-exceeded").party == Party::responder);
+    }
+    SECTION("nothing of it was ever captured") {
+        timeline.connections[0].ways[1] = {};
+        timeline.cm.attempts[0].ladder.clear();
+        const Finding& finding = one(timeline, "transport-retries-exceeded");
+        CHECK(finding.party == Party::undecided);
+        CHECK(says(finding.summary, "no RDMA packet from 10.0.0.2 to 10.0.0.1 was captured"));
+    }
+    SECTION("everything was answered in the end") {
+        timeline.connections[0].ways[0].abandoned = 0;
+        draw_findings(timeline);
+        CHECK(std::ranges::count(timeline.findings, "transport-retries-exceeded", &Finding::id) == 0);
+    }
+    SECTION("an answer was on the wire") {
+        story.answered = true;
+        CHECK(one(timeline, "transport-retries-exceeded").party == Party::fabric);
+    }
+}
+
+TEST_CASE("RNR: timer 0 is the longest there is and named so, short waits are a note") {
+    Timeline timeline = healthy();
+    Recovery& story = add_recovery(timeline, RecoveryKind::rnr_nak);
+    SECTION("timer 0") {
+        story.rnr_timer = 0;
+        const Finding& finding = one(timeline, "rnr-stall");
+        CHECK(finding.severity == Severity::warning);
+        CHECK(says(finding.summary, "655.4 ms (code 0)"));
+        CHECK(says(finding.advice, "means 655.36 ms"));
+    }
+    SECTION("a wait that nobody feels") {
+        story.rnr_timer = 12;
+        CHECK(one(timeline, "rnr-stall").severity == Severity::note);
+    }
+    SECTION("more than a percent of the time") {
+        story.rnr_timer = 12;
+        timeline.connections[0].ways[0].recovery(RecoveryKind::rnr_nak).lost = Duration{11 * kMillisecond};
+        CHECK(one(timeline, "rnr-stall").severity == Severity::warning);
+    }
+}
+
+TEST_CASE("losses: what the tap missed is never called lost by the network") {
+    Timeline timeline = healthy();
+    timeline.connections[0].ways[0].gaps = {.skipped = 9, .reordered = 0, .network = 0, .tap = 9, .undecided = 0};
+    timeline.quality.drops = {.known = true, .received = 400, .dropped = 5, .dropped_by_system = 7};
+    draw_findings(timeline);
+    REQUIRE(timeline.findings.size() == 1);
+    CHECK(timeline.findings[0].party == Party::capture);
+    CHECK(says(timeline.findings[0].summary, "lacks 9 packets of 1 connection"));
+    CHECK(says(timeline.findings[0].summary, "reports 12 drops"));
+}
+
+TEST_CASE("losses beside wrong ICRCs are put down to corruption") {
+    Timeline timeline = healthy();
+    add_recovery(timeline, RecoveryKind::sequence_nak).lost = 3;
+    timeline.connections[0].ways[0].corrupt = 2;
+    const Finding& finding = one(timeline, "go-back-n-loss");
+    CHECK(says(finding.summary, "lost 3 packets from 10.0.0.1 (1 event"));
+    CHECK(says(finding.summary, "2 packets with a wrong ICRC"));
+    CHECK(says(finding.advice, "corrupts packets between"));
+    CHECK(one(timeline, "icrc-wrong").connection == ConnectionId{1});
+}
+
+TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the capture's where they are answered") {
+    Timeline timeline = healthy();
+    Way& a = timeline.connections[0].ways[0];
+    a.corrupt = 200;
+    SECTION("answered") { CHECK(one(timeline, "icrc-wrong").party == Party::capture); }
+    SECTION("not answered") {
+        timeline.connections[0].ways[1] = {};
+        const Finding& finding = one(timeline, "icrc-wrong");
+        CHECK(finding.severity == Severity::error);
+        CHECK(finding.party == Party::requester);
+    }
+    SECTION("outside of connections") {
+        timeline.connections.clear();
+        timeline.quality.icrc_bad = 3;
+        CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
+    }
+}
+
+TEST_CASE("what a mirror doubles everywhere says nothing of the network") {
+    Timeline timeline = healthy();
+    timeline.connections[0].ways[0].duplicated = 5;
+    CHECK(one(timeline, "duplicated-by-network").count == 5);
+    timeline.quality.same_tap_systematic = true;
+    timeline.quality.copies_of_same_tap = 200;
+    CHECK(one(timeline, "capture-duplicates").count == 200);
+    CHECK(timeline.findings.size() == 1);
+}
+
+TEST_CASE("reordering is a fault where the receiver complains, else a note") {
+    Timeline timeline = healthy();
+    timeline.connections[0].ways[0].gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
+    CHECK(one(timeline, "out-of-order-delivery").severity == Severity::note);
+    timeline.connections[0].ways[1].sequence_naks = 1;
+    const Finding& finding = one(timeline, "out-of-order-delivery");
+    CHECK(finding.severity == Severity::warning);
+    CHECK(finding.party == Party::fabric);
+}
+
+TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
+    Timeline timeline = healthy();
+    const Instant ended = add_recovery(timeline, RecoveryKind::rnr_nak).ended;
+    add_recovery(timeline, RecoveryKind::sequence_nak).began = ended;
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "go-back-n-loss", &Finding::id) == 0);
+    timeline.recoveries[1].psn = Psn(1001);
+    CHECK(one(timeline, "go-back-n-loss").party == Party::fabric);
+    timeline.recoveries[1].inferred = true;
+    CHECK(one(timeline, "go-back-n-loss").severity == Severity::note);
+}
+
+TEST_CASE("a timeout for a PSN that the responder had asked for is not spurious") {
+    Timeline timeline = healthy();
+    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
+    story.spurious = story.proven = true;
+    CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
+    add_recovery(timeline, RecoveryKind::sequence_nak);
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "spurious-retransmission", &Finding::id) == 0);
+    CHECK(one(timeline, "ack-timeout").count == 1);
+}
+
+TEST_CASE("a second answer blames nobody, unless it was sent again before its time") {
+    Timeline timeline = healthy();
+    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
+    story.spurious = true;
+    CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
+    CHECK(says(one(timeline, "spurious-retransmission").summary, "more than one answer"));
+    timeline.cm.attempts[0].local_ack_timeout = 14;  // 67 ms
+    story.interval = Duration{40 * kMillisecond};
+    CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
+    story.interval = Duration{20 * kMillisecond};
+    CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
+    story.interval = Duration{kMillisecond};  // as after a NAK that was not captured
+    CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
+}
+
+TEST_CASE("marks without a CNP are the responder's where it never sent one") {
+    Timeline timeline = healthy();
+    PairCongestion& pair = timeline.congestion.pairs.emplace_back();
+    pair.source = host(1);
+    pair.destination = host(2);
+    pair.packets = pair.marked = pair.unanswered = pair.silences = 8;
+    pair.other_way_seen = true;
+    CHECK(one(timeline, "ecn-not-answered").party == Party::responder);
+    pair.notifications = 1;  // it notices marks
+    CHECK(one(timeline, "ecn-not-answered").party == Party::undecided);
+    CHECK(says(one(timeline, "ecn-not-answered").summary, "though it sent 1 CNP"));
+    pair.answered = 9;
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "ecn-not-answered", &Finding::id) == 0);
+}
+
+TEST_CASE("a refused CM message is its sender's where the capture has all others") {
+    Timeline timeline = healthy();
+    timeline.cm.refusals = {{0, CmState::timewait, CmEvent::rtu, true, FrameIndex{9}}};
+    CHECK(one(timeline, "cm-refused-message").party == Party::requester);
+    timeline.cm.attempts[0].incomplete = true;
+    CHECK(one(timeline, "cm-refused-message").party == Party::undecided);
+}
+
+TEST_CASE("a peer that never answered is looked for, not the drops on the way to it") {
+    Timeline timeline = healthy();
+    timeline.connections[0].ways[1] = {};
+    add_connection(timeline);
+    add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::open);
+    const Finding& finding = one(timeline, "ack-timeout");
+    CHECK(finding.party == Party::responder);
+    CHECK(says(finding.summary, "never answered on this connection but sends other traffic to 10.0.0.1"));
+}
+
+TEST_CASE("a refused access is shown beside the last good one") {
+    Timeline timeline = healthy();
+    Fatality& fatality = add_fatality(timeline, 2);
+    const Finding& same_key = one(timeline, "remote-access-error");
+    CHECK(says(same_key.summary, "refused an RDMA WRITE of 4096 bytes at 0x7f0000001000 with R_Key 0x00001234 of 10.0.0.1 at PSN 77"));
+    CHECK(says(same_key.summary, "last good access was 4096 bytes at 0x7f0000000000"));
+    CHECK(says(same_key.advice, "The R_Key worked before"));
+    CHECK(same_key.packets == std::vector{FrameIndex{40}, FrameIndex{49}, FrameIndex{50}});
+    fatality.last_good.reset();
+    CHECK(says(one(timeline, "remote-access-error").advice, "Check that R_Key 0x00001234"));
+    fatality.request.reset();
+    CHECK(says(one(timeline, "remote-access-error").summary, "a request that was not captured"));
+}
+
+TEST_CASE("READ depth: without CM the same NAK is an invalid request, and the advice names the depth") {
+    Timeline timeline = healthy();
+    timeline.connections[0].cm_attempt.reset();
+    add_fatality(timeline, 1, Verb::read_request).reads_outstanding = 9;
+    const Finding& finding = one(timeline, "remote-invalid-request");
+    CHECK(says(finding.advice, "max_dest_rd_atomic"));
+    CHECK(says(finding.advice, "9 were outstanding"));
+}
+
+TEST_CASE("a rejection of a consumer tells its private data, and NVMe's in words, attempts alike are one finding") {
+    Timeline timeline = healthy();
+    CmAttempt& attempt = timeline.cm.attempts[0];
+    attempt.outcome = CmOutcome::rejected;
+    CmRejection& rejection = attempt.rejection.emplace();
+    rejection.reason = 28;
+    rejection.private_data.used = 3;
+    rejection.private_data.first[2] = std::byte{6};
+    for (std::uint32_t i = 1; i < 5; ++i) {
+        timeline.cm.attempts.push_back(timeline.cm.attempts[0]);
+        timeline.cm.attempts.back().uid = i;
+    }
+    const Finding& finding = one(timeline, "cm-rejected");
+    CHECK(finding.count == 5);
+    CHECK(says(finding.summary, "10.0.0.2 rejected"));
+    CHECK(says(finding.summary, "port 4420 (and in 4 attempts more)"));
+    CHECK(says(finding.summary, "private data 000006 (NVMe: no resources)"));
+    CHECK(finding.packets == std::vector{FrameIndex{1}, FrameIndex{2}, FrameIndex{3}});
+}
+
+TEST_CASE("entropy: an elephant among mice is no fault of the ports") {
+    Timeline timeline = healthy();
+    for (int i = 0; i < 15; ++i) add_connection(timeline).ways[0].bytes = 100;
+    timeline.connections[0].ways[0].bytes = 1ULL << 40;
+    for (Connection& connection : timeline.connections) {
+        connection.ways[0].udp_ports = {};
+        connection.ways[0].udp_ports.add(49152);
+    }
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "udp-port-entropy", &Finding::id) == 0);
+    for (Connection& connection : timeline.connections) connection.ways[0].bytes = 1 << 20;
+    const Finding& finding = one(timeline, "udp-port-entropy");
+    CHECK(says(finding.summary, "16 connections with 1 UDP source port: 0.0 of 4.0 possible bits of entropy"));
+}
