@@ -12,6 +12,8 @@
 #include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
 
+#include <cmath>
+
 #include <QCheckBox>
 #include <QClipboard>
 #include <QHeaderView>
