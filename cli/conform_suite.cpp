@@ -92,11 +92,11 @@ void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
     for (const CoverageRow& row : rows) {
         std::string by = joined(row.scripts, ", ");
         if (row.passive) by += by.empty() ? "a capture" : ", a capture";
-        if (by.empty()) by = row.check->exempt.empty() ? "nothing" : fmt::format("nothing: {}", row.check->exempt);
+        if (by.empty()) by = row.check->exempt.empty() ? "not checked" : fmt::format("not checked: {}", row.check->exempt);
         ++counts[row.passive ? (row.scripts.empty() ? 1 : 2) : row.scripts.empty() ? 3 : 0];
         append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent, fmt::format("{}; {}", by, row.check->stimulus));
     }
-    out += fmt::format("{}: {} by scripts, {} by captures, {} by both, {} by nothing\n", transport::counted(rows.size(), "check"), counts[0],
+    out += fmt::format("{}: {} by scripts, {} by captures, {} by both, {} not checked\n", transport::counted(rows.size(), "check"), counts[0],
                        counts[1], counts[2], counts[3]);
 }
 

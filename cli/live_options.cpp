@@ -148,8 +148,8 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
 void add_live_options(CLI::App& app, LiveOptions& options) {
     app.add_option("-i,--interface", options.interface, "Use this interface (needs CAP_NET_RAW; not with --via udp)")
         ->type_name("NAME");
-    app.add_option("-w,--write", options.capture, "Write all frames sent and received to FILE")->type_name("FILE");
     add_live_settings(app, options);
+    app.add_option("-w,--write", options.capture, "Write all frames sent and received to FILE")->type_name("FILE");
 }
 
 namespace {

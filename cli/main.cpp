@@ -188,7 +188,7 @@ constexpr std::array kCommands{
             "  qpscope replay --rewrite 'qpn 0x11=0x42 at 10.0.0.2' --rewrite 'psn 0x11+1000' -w other.pcapng trace.pcap\n"
             "  qpscope replay --as requester -C 3 -i eth1 --address 10.77.0.9/24 --connect 10.77.0.12:4420 trace.pcap\n"
             "  qpscope replay --as responder -C 1 -i eth1 --address 10.77.0.9/24 --fast -f json trace.pcap\n\n"
-            "With --as, the messages of that end are sent again in their order, with keys and addresses of the live peer in place of\n"
+            "With --as, the messages of that end are replayed in their order, with keys and addresses of the live peer in place of\n"
             "the recorded ones. Its answers are compared; differences make the exit code 1.\n\n"
             "Rewrite rules are OLD=NEW, where OLD may be * for any:\n"
             "  mac, src-mac, dst-mac      02:00:00:00:00:01=02:00:00:00:00:0b\n"
@@ -343,7 +343,7 @@ std::string check_speed(const std::string& text) {
     const auto factor = qps::dissect::parse_real(text);
     if (factor && factor->second.empty() && factor->first >= qps::transport::live::kSlowest && factor->first <= qps::transport::live::kFastest)
         return {};
-    return fmt::format("\"{}\" is no speed: a number such as 2.5, or --fast", text);
+    return fmt::format("invalid speed '{}': expected a number such as 2.5, or use --fast", text);
 }
 
 void add_replay_options(CLI::App& app, Options& options) {

@@ -44,7 +44,7 @@ grep -q '^FMT-09  fail -> declared deviation' out.txt
 exits 1 "$QPSCOPE" check --fail-on low --compare old.json "$capture"
 grep -q 'no changes; 48 verdicts unchanged' out.txt
 exits 2 "$QPSCOPE" check --compare rxe.profile "$capture"
-grep -q 'no report' err.txt
+grep -q 'not a JSON report' err.txt
 
 # Formats: each is whole, and HTML takes nothing from elsewhere.
 exits 0 "$QPSCOPE" check -f junit -o junit.xml "$capture"

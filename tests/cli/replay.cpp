@@ -109,7 +109,7 @@ TEST_CASE("wrong words of a replay") {
     CHECK_THAT(wrong({sample("rds")}), Contains("-i INTERFACE, or write with -w FILE"));
     CHECK_THAT(wrong({"--loop", "0", "-w", out, sample("rds")}), Contains("without end"));
     CHECK_THAT(wrong({"--loop", "2", "-w", out, "-"}), Contains("--loop needs files"));
-    CHECK_THAT(wrong({"--speed", "0", "-w", out, sample("rds")}), Contains("\"0\" is no speed"));
+    CHECK_THAT(wrong({"--speed", "0", "-w", out, sample("rds")}), Contains("invalid speed '0'"));
     CHECK_THAT(wrong({"--speed", "2", "--fast", "-w", out, sample("rds")}), Contains("--fast"));
     CHECK_THAT(wrong({"-f", "csv", "-w", out, sample("rds")}), Contains("table or json"));
     CHECK_THAT(wrong({"--rewrite", "ip 10.0.0.1", "-w", out, sample("rds")}),

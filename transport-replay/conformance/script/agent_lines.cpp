@@ -92,7 +92,7 @@ Parsed take_memory(Parsing& at, AgentLine line) {
         line.content = Content::unchanged;
         return next + 2 == at.tokens().size() ? at.add(std::move(line)) : at.fail(at.tokens()[next + 2], "nothing may stand here");
     }
-    const auto value = token_at(at, next + 2, "a seed, or bytes");
+    const auto value = token_at(at, next + 2, "seed or bytes");
     if (!value) return std::unexpected(value.error());
     if (content->text == "data") {
         line.content = Content::bytes;

@@ -284,7 +284,7 @@ std::optional<Run::Part> Run::part_of(const AgentLine& line, const Region& regio
 void Run::look_at_memory(const AgentLine& line) {
     const auto found = regions_.find(region_name(line.side, line.object));
     if (found == regions_.end()) {
-        cannot(fmt::format("there is no region {}", line.object));
+        cannot(fmt::format("no such region {}", line.object));
         return;
     }
     const Region region = found->second;
@@ -342,7 +342,7 @@ void Run::fill(const AgentLine& line) {
     const auto seed = line.number ? number(*line.number) : std::nullopt;
     const auto part = found == regions_.end() || !seed ? std::nullopt : part_of(line, found->second);
     if (!part) {
-        cannot(fmt::format("there is no region {}", line.object));
+        cannot(fmt::format("no such region {}", line.object));
         return;
     }
     Question question(agent::Verb::fill);
