@@ -22,7 +22,7 @@ TaskOutcome writeText(const QString& path, const std::vector<std::string>& input
     if (dissect::is_one_of(path.toStdString(), inputs))
         return {true, Exporting::tr("%1 is an open capture and would be overwritten: choose another name.").arg(path)};
     QSaveFile file(path);
-    const auto problem = [&] { return TaskOutcome{true, Exporting::tr("Cannot write %1: %2.").arg(path, file.errorString())}; };
+    const auto problem = [&] { return TaskOutcome{true, Exporting::tr("%1: cannot write: %2.").arg(path, file.errorString())}; };
     if (!file.open(QIODevice::WriteOnly)) return problem();
     bool going = true;
     write([&](std::string_view piece) {

@@ -176,7 +176,7 @@ TEST_CASE("keys go through the bytes, and the tree goes along") {
     REQUIRE(select(both.tree, "infiniband.bth.psn"));
     CHECK(both.bytes.currentByte() == bth->offset + 9U);
     CHECK(both.tree.placeText() ==
-          QStringLiteral("infiniband.bth.psn: bytes %1 to %2, 3 of them").arg(bth->offset + 9).arg(bth->offset + 11));
+          QStringLiteral("infiniband.bth.psn: bytes %1 to %2 (3 bytes)").arg(bth->offset + 9).arg(bth->offset + 11));
     QTest::keyClick(&both.bytes, Qt::Key_Right);
     CHECK(both.bytes.currentByte() == bth->offset + 10U);
     CHECK(both.tree.fieldName() == QStringLiteral("infiniband.bth.psn"));

@@ -347,8 +347,8 @@ TEST_CASE("the menu of a row offers filters of its cell, its conversation and it
     shown.list.fillRowMenu(menu, 2);
     const auto all = menu.findChildren<QAction*>();
     for (QAction* action : all) {
-        const bool selected = action->text().contains(QStringLiteral("Selected"));
-        if (!selected && !action->text().contains(QStringLiteral("Co&nversation")) && !action->text().contains(QStringLiteral("&Follow")))
+        const bool selected = action->text().contains(QStringLiteral("selected"), Qt::CaseInsensitive);
+        if (!selected && !action->text().contains(QStringLiteral("Co&nnection")) && !action->text().contains(QStringLiteral("&Follow")))
             continue;
         CAPTURE(action->text().toStdString());
         CHECK(action->isEnabled());

@@ -168,7 +168,7 @@ TEST_CASE("the find bar finds by filter, text, bytes and PSN, forwards, backward
     CHECK(opened.next() == first + 1);
     opened.find(SearchKind::Bytes, "de ad be ef de ad be ef 01 02 03 04");
     CHECK(opened.next() == first + 1);
-    CHECK(opened.view.findBar().message().startsWith(QStringLiteral("No packet")));
+    CHECK(opened.view.findBar().message().startsWith(QStringLiteral("No displayed packet")));
     opened.find(SearchKind::Filter, "infiniband.bth.psn ==");
     opened.view.findBar().findNext();
     CHECK_FALSE(opened.view.findBar().searching());

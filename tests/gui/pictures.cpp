@@ -201,7 +201,7 @@ TEST_CASE("the picture of PSNs shows losses and what followed, and turns around"
     CHECK(open.layer("request") != nullptr);
     CHECK(open.layer("retransmission") != nullptr);
     CHECK(open.layer("acknowledged") != nullptr);
-    CHECK(open.layer("wait: sequence NAK") != nullptr);
+    CHECK(open.layer("stall: sequence NAK") != nullptr);
     const auto& nak = open.layer("sequence NAK")->points->points().front();
     CHECK(open.session.index()->row(nak.frame).time() == nak.time);
 

@@ -154,7 +154,7 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
     REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
     CHECK(answering.dialogs() == 1);
     CHECK(answering.said()[0].contains(path));
-    CHECK(answering.said()[0].size() > path.size() + 15);
+    CHECK(answering.said()[0].size() > path.size() + 10);
     CHECK(opened.session().packets() == 0);
     CHECK(opened.counts() == QStringLiteral("0 packets"));
 }
