@@ -48,7 +48,7 @@ public:
         });
     }
 
-    // What a live view shows: a copy is brought to an end, the original goes on.
+    // What a live view shows.
     void pause() {
         const auto now = Clock::now();
         constexpr std::chrono::seconds kBetween{1};
@@ -56,10 +56,7 @@ public:
         shown_ = now;
         if (listening_.pause) listening_.pause();
         if (!listening_.meanwhile) return;
-        rehearsing_ = true;
-        Analysis copy = analysis_;
-        listening_.meanwhile(copy.finish(drops_));
-        rehearsing_ = false;
+        listening_.meanwhile(analysis_.so_far(drops_));
     }
 
     void add(const Drops& drops) { drops_ += drops; }
@@ -77,11 +74,11 @@ private:
         AnalysisSettings settings{.hints = options_.hints};
         if (listening_.message)
             settings.message = [this](ConnectionId connection, End requester, const Message& message) {
-                if (!rehearsing_) ended_.push_back({connection, requester, message});
+                ended_.push_back({connection, requester, message});
             };
         if (listening_.operation)
             settings.operation = [this](const UlpOperation& operation) {
-                if (!rehearsing_) operations_.push_back(operation);
+                operations_.push_back(operation);
             };
         return settings;
     }
@@ -98,7 +95,6 @@ private:
     std::vector<UlpOperation> operations_;
     Analysis analysis_;
     Drops drops_;
-    bool rehearsing_ = false;
     std::uint64_t packets_ = 0;
     Clock::time_point shown_ = Clock::now();
 };
@@ -158,7 +154,7 @@ bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
         if (timeline.find(uid) != nullptr) return;
         known = false;
         if (!options.quiet)
-            fmt::print(stderr, "qpscope: there is no connection {}; this capture has {}\n", std::to_underlying(uid),
+            fmt::print(stderr, "qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
                        grouped(timeline.connections.size()));
     };
     std::ranges::for_each(options.connections, look_up);

@@ -93,7 +93,7 @@ ExitCode run_check(const Options& options) {
     const auto measures = filter ? read_measures(options.check) : std::nullopt;
     if (!measures) return ExitCode::usage;
     if (!options.check.evidence.empty() && !can_read_again(options)) {
-        fmt::print(stderr, "qpscope: --evidence reads the capture once more: it needs files\n");
+        fmt::print(stderr, "qpscope: --evidence reads the capture a second time and needs files, not a stream\n");
         return ExitCode::usage;
     }
     Output output(options);

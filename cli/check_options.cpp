@@ -25,12 +25,12 @@ constexpr std::array kLevels{Word{"high", std::optional{CheckSeverity::high}}, W
 
 template <class T, std::size_t N>
 void add_word(CLI::App& app, const std::string& names, T& target, const std::array<Word<T>, N>& words, const std::string& description) {
-    const auto take = [&target, &words](const std::string& text) {
+    const auto take = [&target, &words, names](const std::string& text) {
         const auto word = std::ranges::find(words, text, &Word<T>::name);
         if (word == words.end()) {
             std::string all;
             for (const Word<T>& each : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
-            throw CLI::ValidationError(fmt::format("\"{}\" is none of {}", text, all));
+            throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", names.substr(names.rfind(',') + 1), text, all));
         }
         target = word->value;
     };
@@ -41,28 +41,28 @@ void add_word(CLI::App& app, const std::string& names, T& target, const std::arr
 std::string check_id(const std::string& text) {
     const auto is_family = [&](const FamilyRow& family) { return family.prefix == text; };
     if (find_check(text) != nullptr || std::ranges::any_of(kFamilies, is_family)) return {};
-    return fmt::format("\"{}\" is no check: FMT-01, say, or a family: TRC, FMT, RSP, REQ, CM, CNP, ERR", text);
+    return fmt::format("invalid check '{}': expected an id such as FMT-01, or a family: TRC, FMT, RSP, REQ, CM, CNP, ERR", text);
 }
 
 }  // namespace
 
 void add_check_options(CLI::App& app, CheckOptions& options) {
-    app.add_option("--profile", options.profile, "What the device declares of itself; failures that it explains are declared deviations")
+    app.add_option("--profile", options.profile, "Read the device's profile; failures that it explains are declared deviations")
         ->type_name("FILE");
-    app.add_option("--only", options.only, "Only these checks, or families: RSP-02,FMT")
+    app.add_option("--only", options.only, "Run only these checks or families: RSP-02,FMT")
         ->delimiter(',')
         ->check(CLI::Validator(check_id, ""))
         ->type_name("ID")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add_word(app, "--fail-on", options.fail_on, kLevels,
-             "Exit code 1 where a check of this severity or a higher one fails: high, medium (the default), low, never");
+             "Exit with 1 if a check of this severity or higher fails: high, medium, low, never (default: medium)");
     app.add_option("--evidence", options.evidence,
-                   "Write packets to ID.pcapng in this folder: those that prove a failure, of a device under test all of each check")
+                   "Write the packets of each failure (with a device: of each check) to FOLDER/ID.pcapng")
         ->type_name("FOLDER");
-    app.add_option("--compare", options.compare, "What changed since this report, which -f json wrote")->type_name("FILE");
-    app.add_flag("--all", options.all, "List checks that passed or do not apply too");
-    add_word(app, "-f,--format", options.format, kFormats, "table, json, junit or html");
+    app.add_option("--compare", options.compare, "Print what changed since this report (written by -f json)")->type_name("FILE");
+    app.add_flag("--all", options.all, "List also checks that passed or do not apply");
+    add_word(app, "-f,--format", options.format, kFormats, "Print as table, json, junit or html (default: table)");
 }
 
 }  // namespace qps::cli

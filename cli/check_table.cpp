@@ -51,7 +51,7 @@ std::string evidence(const CheckResult& result) {
 // What passed or does not apply: a line each.
 void append_short(std::string& out, const CheckResult& result) {
     const CheckRow& check = *result.check;
-    const std::string why = result.verdict == Verdict::pass ? fmt::format("{} ({} looked at)", check.stimulus, grouped(result.examined))
+    const std::string why = result.verdict == Verdict::pass ? fmt::format("{} ({} examined)", check.stimulus, grouped(result.examined))
                                                             : fmt::format("{}: {}", check.stimulus, result.reason);
     append_wrapped(out, fmt::format("{:<{}}", check.id, kCheckIndent), kCheckIndent, why);
 }
@@ -108,7 +108,7 @@ void append_comparison(std::string& out, const Comparison& comparison, bool colo
             fmt::format("{} -> {}{}{}", word(change.before), word(change.after), change.reason.empty() ? "" : ": ", change.reason));
         out += rest.substr(kCheckIndent);
     }
-    out += fmt::format("{}{} the same\n", comparison.changes.empty() ? "nothing changed; " : "", counted(comparison.same, "verdict"));
+    out += fmt::format("{}{} unchanged\n", comparison.changes.empty() ? "no changes; " : "", counted(comparison.same, "verdict"));
 }
 
 }  // namespace qps::cli

@@ -1,7 +1,7 @@
 // Connection attempts on a terminal: a heading, what was agreed, and the ladder of messages.
 #pragma once
 
-#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
 
 #include <string>
 

@@ -24,7 +24,7 @@ std::expected<std::string, std::string> text_of_file(const std::filesystem::path
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
-    if (!file) return std::unexpected(fmt::format("{} cannot be read", path.string()));
+    if (!file) return std::unexpected(fmt::format("cannot read {}", path.string()));
     return text.str();
 }
 
@@ -152,15 +152,15 @@ ExitCode run_conform(const Options& options) {
     if (conform.scripts.empty()) return conform.list ? list_suite(options) : run_suite(options);
     const CheckOptions& check = options.check;
     if (check.format != CheckFormat::table && check.format != CheckFormat::json)
-        return fail({ExitCode::usage, "what came of scripts is a table, or json"});
+        return fail({ExitCode::usage, "results of scripts are a table or json: use -f table or -f json"});
     if (!check.only.empty() || !check.profile.empty() || !check.compare.empty())
-        return fail({ExitCode::usage, "--only, --profile and --compare are of the suite: leave --script out"});
+        return fail({ExitCode::usage, "--only, --profile and --compare apply to the suite: omit --script"});
     const auto scripts = read_scripts(conform);
     if (!scripts) return fail(scripts.error());
     Output output(options);
     if (!output.ok()) return finish(output);
     if (conform.list) return list(*scripts, output);
-    if (!conform.device) return fail({ExitCode::usage, "name the device under test with --dut"});
+    if (!conform.device) return fail({ExitCode::usage, "missing --dut: name the device under test"});
     return run_scripts(options, *scripts, output);
 }
 

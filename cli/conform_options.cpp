@@ -1,9 +1,8 @@
 #include "conform_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
-
-#include <charconv>
 
 #include "conversation_options.hpp"
 #include "live_options.hpp"
@@ -17,10 +16,9 @@ namespace {
 [[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
 
 std::uint16_t read_port(const std::string& text) {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (error != std::errc{} || end != text.data() + text.size() || port == 0) refuse(fmt::format("\"{}\" is no port", text));
-    return port;
+    const auto port = dissect::parse_decimal(text, 65535);
+    if (!port || *port == 0) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
+    return static_cast<std::uint16_t>(*port);
 }
 
 // HOST, HOST:PORT, [ADDRESS]:PORT, or an address of IPv6.
@@ -33,7 +31,7 @@ void read_agent(const std::string& text, ConformOptions& options) {
     const std::size_t colon = text.rfind(':');
     options.agent_host = text.substr(0, colon);
     if (colon != std::string::npos) options.agent_port = read_port(text.substr(colon + 1));
-    if (options.agent_host.empty()) refuse(fmt::format("\"{}\" is no HOST or HOST:PORT", text));
+    if (options.agent_host.empty()) refuse(fmt::format("invalid agent '{}': expected HOST or HOST:PORT", text));
 }
 
 ConformVariable read_variable(const std::string& text) {
@@ -41,7 +39,7 @@ ConformVariable read_variable(const std::string& text) {
     const std::size_t equals = text.find('=');
     const auto expression = parse_expression(equals == std::string::npos ? std::string_view{} : std::string_view(text).substr(equals + 1));
     const auto value = expression ? evaluate(*expression, [](std::string_view) { return std::nullopt; }) : std::unexpected(std::string{});
-    if (!value || !is_name(std::string_view(text).substr(0, equals))) refuse(fmt::format("\"{}\" is no NAME=NUMBER", text));
+    if (!value || !is_name(std::string_view(text).substr(0, equals))) refuse(fmt::format("invalid variable '{}': expected NAME=NUMBER", text));
     return {text.substr(0, equals), *value};
 }
 
@@ -55,16 +53,16 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     };
     app.add_option("--script", options.scripts,
-                   "A script to play, as docs/scripts.md has them, or the name of a built-in one; several: one after another")
+                   "Play this script (see docs/scripts.md), a file or a built-in one; repeatable")
         ->type_name("FILE")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add("--dut", "ADDRESS", "The device under test", [&options](const std::string& text) {
+    add("--dut", "ADDRESS", "Address of the device under test", [&options](const std::string& text) {
         options.device = read_address(text);
-        if (!options.device) refuse(fmt::format("\"{}\" is no IP address", text));
+        if (!options.device) refuse(fmt::format("invalid IP address '{}'", text));
     });
-    add("--agent", "HOST[:PORT]", "The agent beside the device: qpscope-agent, or `qpscope peer agent`",
+    add("--agent", "HOST[:PORT]", "Agent on the device's host: qpscope-agent, or qpscope peer agent",
         [&options](const std::string& text) { read_agent(text, options); });
-    add("--port", "NUMBER", "Where the device listens for connections of rdma_cm, for scripts that connect so",
+    add("--port", "NUMBER", "rdma_cm port of the device, for scripts that connect through it",
         [&options](const std::string& text) { options.port = read_port(text); });
     const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target, const std::string& meaning) {
         add(names, "TIME", meaning, [&target](const std::string& text) {
@@ -73,20 +71,20 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
             target = *time;
         });
     };
-    add_time("--patience", options.patience, "How long a line waits for its packet that says nothing else (default: 500ms)");
-    add_time("--comes-back", options.comes_back, "How long a device that died is waited for (default: 30s)");
+    add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms)");
+    add_time("--comes-back", options.comes_back, "Wait this long for a device that crashed (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",
            [&options](const std::vector<std::string>& all) {
                for (const std::string& each : all) options.defined.push_back(read_variable(each));
            },
-           "A variable of the scripts, before their first line")
+           "Set a script variable")
         ->type_name("NAME=NUMBER")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--script-of", options.script_of, "Write the script that plays this capture's conversation again")->type_name("FILE");
-    app.add_flag("--list", options.list, "Say of each script, built-in ones where none is named, what it shows and what it needs");
-    app.add_flag("--coverage", options.coverage, "Say of each check of the catalogue which script or whether a capture decides it");
+    app.add_option("--script-of", options.script_of, "Write a script that replays the dialogue of this capture")->type_name("FILE");
+    app.add_flag("--list", options.list, "List scripts (default: the built-in ones), what they check and what they need");
+    app.add_flag("--coverage", options.coverage, "List the checks of the catalogue and what decides each: scripts or a capture");
 }
 
 }  // namespace qps::cli

@@ -33,8 +33,8 @@ ExitCode write_script_of(const Options& given) {
         return ExitCode::done;
     });
     if (code == ExitCode::done && writer.packets() == 0) {
-        fmt::print(stderr, "qpscope: {} has no packets of RDMA{}\n", given.conform.script_of,
-                   options.filter.empty() ? "" : " that the filter lets through");
+        fmt::print(stderr, "qpscope: {} contains no RDMA packets{}\n", given.conform.script_of,
+                   options.filter.empty() ? "" : " that match the filter");
         return ExitCode::usage;
     }
     if (code == ExitCode::done || code == ExitCode::damaged) output.write(writer.finish(given.conform.script_of));

@@ -57,7 +57,7 @@ private:
                                joined(event.script->checks, " "), event.script->title, duration_text(event.outcome->took));
         if (event.script == nullptr) return fmt::format("         {}", event.sentence);
         return fmt::format("         {}: {}{}", joined(event.script->checks, " "), event.sentence,
-                           event.kind == SuiteEventKind::died ? "; it is waited for" : "");
+                           event.kind == SuiteEventKind::died ? "; waiting for it" : "");
     }
     // A second script of the same check has its own name.
     void keep(const std::string& id, const SuiteEvent& event) {
@@ -92,11 +92,11 @@ void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
     for (const CoverageRow& row : rows) {
         std::string by = joined(row.scripts, ", ");
         if (row.passive) by += by.empty() ? "a capture" : ", a capture";
-        if (by.empty()) by = row.check->exempt.empty() ? "nobody" : fmt::format("nobody: {}", row.check->exempt);
+        if (by.empty()) by = row.check->exempt.empty() ? "not checked" : fmt::format("not checked: {}", row.check->exempt);
         ++counts[row.passive ? (row.scripts.empty() ? 1 : 2) : row.scripts.empty() ? 3 : 0];
         append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent, fmt::format("{}; {}", by, row.check->stimulus));
     }
-    out += fmt::format("{}: {} by scripts, {} by captures, {} by both, {} by nobody\n", transport::counted(rows.size(), "check"), counts[0],
+    out += fmt::format("{}: {} by scripts, {} by captures, {} by both, {} not checked\n", transport::counted(rows.size(), "check"), counts[0],
                        counts[1], counts[2], counts[3]);
 }
 
@@ -123,7 +123,7 @@ void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows
 
 ExitCode run_suite(const Options& options) {
     if (!options.conform.device)
-        return fail({ExitCode::usage, "name the device under test with --dut; or see --script, --list, --coverage"});
+        return fail({ExitCode::usage, "missing --dut: name the device under test (or use --list, --coverage, --script-of)"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
     const auto scripts = builtin(options);
@@ -160,7 +160,7 @@ ExitCode list_suite(const Options& options) {
 
 ExitCode show_coverage(const Options& options) {
     const CheckFormat format = options.check.format;
-    if (format != CheckFormat::table && format != CheckFormat::json) return fail({ExitCode::usage, "--coverage is a table, or json"});
+    if (format != CheckFormat::table && format != CheckFormat::json) return fail({ExitCode::usage, "--coverage is a table or json: use -f table or -f json"});
     const auto scripts = builtin(options);
     if (!scripts) return fail(scripts.error());
     auto rows = coverage(*scripts);

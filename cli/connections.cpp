@@ -29,8 +29,8 @@ void show_candidates(const Options& options, const transport::Timeline& timeline
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
     if (sheet.rows() == 0 && !options.quiet)
-        fmt::print(stderr, "qpscope: no connection of the capture fits that line{}\n",
-                   line.empty() ? ": it names no address, queue pair or error that is known" : "");
+        fmt::print(stderr, "qpscope: no connection matches that line{}\n",
+                   line.empty() ? ": no address, queue pair or error found in it" : "");
 }
 
 void show_all(const Options& options, const transport::Timeline& timeline, Sheet& sheet) {

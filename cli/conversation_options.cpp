@@ -1,8 +1,9 @@
 #include "conversation_options.hpp"
 
+#include <dissect/parse_value.hpp>
+
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <utility>
 
 #include "live_options.hpp"
@@ -18,17 +19,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
 
-std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t most) {
-    std::uint64_t number = 0;
-    const bool hex = text.starts_with("0x");
-    if (hex) text.remove_prefix(2);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, hex ? 16 : 10);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number > most) return std::nullopt;
-    return number;
-}
-
 std::optional<IpPort> read_port(std::string_view text) {
-    const auto number = read_number(text, 65535);
+    const auto number = dissect::parse_number(text, 65535);
     if (!number || *number == 0) return std::nullopt;
     return IpPort{static_cast<std::uint16_t>(*number)};
 }
@@ -36,9 +28,9 @@ std::optional<IpPort> read_port(std::string_view text) {
 // "0x1234=0x5678"
 std::pair<std::uint64_t, std::uint64_t> read_mapping(const std::string& text, std::uint64_t most, std::string_view what) {
     const std::size_t equals = text.find('=');
-    const auto recorded = read_number(std::string_view(text).substr(0, equals), most);
-    const auto live = equals == std::string::npos ? std::nullopt : read_number(std::string_view(text).substr(equals + 1), most);
-    if (!recorded || !live) refuse(fmt::format("\"{}\" maps no {}: RECORDED=LIVE, such as 0x1234=0x5678", text, what));
+    const auto recorded = dissect::parse_number(std::string_view(text).substr(0, equals), most);
+    const auto live = equals == std::string::npos ? std::nullopt : dissect::parse_number(std::string_view(text).substr(equals + 1), most);
+    if (!recorded || !live) refuse(fmt::format("invalid {} mapping '{}': expected RECORDED=LIVE, such as 0x1234=0x5678", what, text));
     return {*recorded, *live};
 }
 
@@ -74,40 +66,40 @@ void add_conversation_options(CLI::App& app, ConversationOptions& options) {
     app.add_option_function<std::string>(
            "--as",
            [&options](const std::string& text) {
-               if (text != "requester" && text != "responder") refuse(fmt::format("\"{}\" is neither requester nor responder", text));
+               if (text != "requester" && text != "responder") refuse(fmt::format("invalid --as '{}': expected requester or responder", text));
                options.part = text == "requester" ? Part::requester : Part::responder;
            },
-           "Take the part of this end of a recorded connection, against a live peer: requester (it connected, or asked first) or responder")
+           "Play this end of a recorded connection against a live peer: requester (connected, or sent first) or responder")
         ->type_name("PART");
     app.add_option_function<std::uint32_t>(
            "-C,--connection", [&options](std::uint32_t uid) { options.connection = ConnectionId{uid}; },
-           "The recorded connection, by number (`qpscope connections`)")
+           "Play this recorded connection (see qpscope connections)")
         ->type_name("NUMBER");
     app.add_option_function<std::string>(
            "--connect",
            [&options](const std::string& text) {
                const auto peer = read_peer_name(text);
-               if (!peer) refuse(fmt::format("\"{}\" is no peer: an address, or ADDRESS:PORT, [IPV6]:PORT", text));
+               if (!peer) refuse(fmt::format("invalid peer '{}': expected ADDRESS, ADDRESS:PORT or [IPV6]:PORT", text));
                options.peer = peer->address;
                if (peer->port) options.port = peer->port;
            },
-           "The live peer to connect to (default of the port: the recorded one); without it a peer is waited for")
+           "Connect to this live peer (default port: the recorded one); without it, wait for a peer")
         ->type_name("ADDRESS[:PORT]");
     app.add_option_function<std::string>(
            "-p,--port",
            [&options](const std::string& text) {
                options.port = read_port(text);
-               if (!options.port) refuse(fmt::format("\"{}\" is no port", text));
+               if (!options.port) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
            },
-           "Port to listen on, or to connect to (default: the recorded one)")
+           "Listen on, or connect to, this port (default: the recorded one)")
         ->type_name("NUMBER");
     add_mappings(
-        app, "--map-key", "An R_Key of the recorded peer that no message tells of, and what it is now",
+        app, "--map-key", "Map an R_Key of the recorded peer that no message carries",
         [&options](const std::string& text) {
             const auto [recorded, live] = read_mapping(text, 0xffff'ffff, "R_Key");
             options.keys.push_back({dissect::Rkey{static_cast<std::uint32_t>(recorded)}, dissect::Rkey{static_cast<std::uint32_t>(live)}});
         });
-    add_mappings(app, "--map-address", "An address of the recorded peer, and where that memory and what is behind it is now",
+    add_mappings(app, "--map-address", "Map an address of the recorded peer, and the memory that follows it",
                  [&options](const std::string& text) {
                      const auto [recorded, live] = read_mapping(text, ~std::uint64_t{0}, "address");
                      options.addresses.push_back({recorded, live});
@@ -119,7 +111,7 @@ void add_conversation_options(CLI::App& app, ConversationOptions& options) {
                if (!time) refuse(time.error());
                options.patience = *time;
            },
-           "How long a peer that does nothing is waited for (default: 10s)")
+           "Wait this long for a silent peer (default: 10s)")
         ->type_name("TIME");
 }
 

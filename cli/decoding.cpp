@@ -20,7 +20,7 @@ Jobs jobs_for(const Options& options, const Input& input) {
 std::optional<Filter> compile_filter(const Options& options) {
     auto filter = Filter::compile(options.filter);
     if (filter) return std::move(*filter);
-    fmt::print(stderr, "qpscope: the display filter is wrong:\n{}\n", explain(options.filter, filter.error()));
+    fmt::print(stderr, "qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
     return std::nullopt;
 }
 

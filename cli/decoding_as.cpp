@@ -1,13 +1,14 @@
 #include "decoding_as.hpp"
 
 #include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "decoding.hpp"
@@ -29,7 +30,7 @@ std::string protocol_words(bool with_none) {
 
 std::expected<UlpProtocol, std::string> read_protocol(std::string_view word) {
     if (const auto protocol = ulp_protocol(word)) return *protocol;
-    return std::unexpected(fmt::format("\"{}\" is no protocol that is known; there are {}", word, protocol_words(true)));
+    return std::unexpected(fmt::format("invalid protocol '{}': expected one of {}", word, protocol_words(true)));
 }
 
 namespace {
@@ -37,14 +38,12 @@ namespace {
 // "3=nvme"
 void take_hint(UlpHints& hints, const std::string& text) {
     const std::size_t equals = text.find('=');
-    std::uint32_t uid = 0;
-    const char* end = text.data() + std::min(equals, text.size());
-    const auto [stop, error] = std::from_chars(text.data(), end, uid);
-    if (equals == std::string::npos || error != std::errc{} || stop != end)
-        throw CLI::ValidationError(fmt::format("\"{}\" is no CONNECTION=PROTOCOL, such as 3=nvme", text));
+    const auto uid = dissect::parse_decimal(std::string_view(text).substr(0, equals), std::numeric_limits<std::uint32_t>::max());
+    if (equals == std::string::npos || !uid)
+        throw CLI::ValidationError(fmt::format("invalid --decode-as '{}': expected CONNECTION=PROTOCOL, such as 3=nvme", text));
     const auto protocol = read_protocol(std::string_view(text).substr(equals + 1));
     if (!protocol) throw CLI::ValidationError(protocol.error());
-    if (!hints.emplace(uid, *protocol).second) throw CLI::ValidationError(fmt::format("connection {} speaks one protocol, not two", uid));
+    if (!hints.emplace(static_cast<std::uint32_t>(*uid), *protocol).second) throw CLI::ValidationError(fmt::format("conflicting --decode-as for connection {}: give one protocol", *uid));
 }
 
 // Files that are there the second time too.
@@ -63,9 +62,9 @@ void add_decode_as(CLI::App& app, Options& options) {
            [&options](const std::vector<std::string>& texts) {
                for (const std::string& text : texts) take_hint(options.hints, text);
            },
-           "What a connection speaks, whatever it looks like: 3=nvme; " + protocol_words(true))
+           "Decode a connection as this protocol: 3=nvme; " + protocol_words(true))
         ->delimiter(',')
-        ->type_name("UID=WORD")
+        ->type_name("N=NAME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }

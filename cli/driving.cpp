@@ -96,10 +96,10 @@ std::expected<Device, Failure> open_bare(const LiveOptions& options) {
     };
     if (options.via == Via::udp) {
         if (options.addresses.size() != 1)
-            return std::unexpected(Failure{ExitCode::usage, "--via udp needs one --address, of this machine: 127.0.0.1, say"});
+            return std::unexpected(Failure{ExitCode::usage, "--via udp needs exactly one --address of this machine, such as 127.0.0.1"});
         return hold(UdpDevice::open(text(options.addresses.front().address)));
     }
-    if (options.interface.empty()) return std::unexpected(Failure{ExitCode::usage, "name an interface with -i, or use --via udp"});
+    if (options.interface.empty()) return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
     if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, ""));
     return hold(PacketRing::open({.interface = options.interface, .filter = ""}));
 }
@@ -220,12 +220,12 @@ std::expected<HostSettings, Failure> identity(const LiveOptions& options, const 
         host.addresses = systems;
         host.owner = AddressOwner::system;
         if (systems.empty())
-            return std::unexpected(Failure{ExitCode::usage, fmt::format("{} has no address: give one with --address", options.interface)});
+            return std::unexpected(Failure{ExitCode::usage, fmt::format("{} has no address: set one with --address", options.interface)});
     } else if (shared == host.addresses.size()) {
         host.owner = AddressOwner::system;
     } else if (shared > 0) {
         return std::unexpected(
-            Failure{ExitCode::usage, "some of the addresses are the system's and some are not: name only such as are, or are not"});
+            Failure{ExitCode::usage, "conflicting addresses: either all of them belong to the system, or none"});
     } else {
         host.mac = options.mac.value_or(mac_for(host.addresses.front().address));
     }
@@ -269,7 +269,7 @@ std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock)
     }
     for (const OwnAddress& own : endpoint.host().addresses())
         if (own.state == AddressState::duplicate)
-            return std::unexpected(Failure{ExitCode::unreadable, fmt::format("{} is another's on this wire", text(own.address))});
+            return std::unexpected(Failure{ExitCode::unreadable, fmt::format("address {} is in use by another host", text(own.address))});
     return {};
 }
 

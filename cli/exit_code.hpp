@@ -22,13 +22,13 @@ struct ExitCodeRow {
 };
 
 inline constexpr std::array kExitCodes{
-    ExitCodeRow{ExitCode::done, "done"},
-    ExitCodeRow{ExitCode::findings, "findings or failed checks as severe as --fail-on says, or worse"},
-    ExitCodeRow{ExitCode::usage, "wrong use: unknown option, wrong filter, no such connection"},
-    ExitCodeRow{ExitCode::unreadable, "the input cannot be read, or is no capture"},
-    ExitCodeRow{ExitCode::damaged, "the input is damaged or cut; what was readable is reported"},
+    ExitCodeRow{ExitCode::done, "success"},
+    ExitCodeRow{ExitCode::findings, "findings or failed checks at or above the severity of --fail-on"},
+    ExitCodeRow{ExitCode::usage, "usage error: unknown option, invalid filter, no such connection"},
+    ExitCodeRow{ExitCode::unreadable, "the input cannot be read or is not a capture"},
+    ExitCodeRow{ExitCode::damaged, "the input is damaged or truncated; its readable part is reported"},
     ExitCodeRow{ExitCode::output_failed, "the output cannot be written"},
-    ExitCodeRow{ExitCode::interrupted, "interrupted; what was done until then is reported"},
+    ExitCodeRow{ExitCode::interrupted, "interrupted; the results so far are reported"},
 };
 
 // Of several inputs the worst counts: an unreadable one, then a damaged one.

@@ -53,7 +53,7 @@ std::string event_line(const ManagementEvent& event, dissect::Instant start) {
 void append_requests(std::string& out, const ManagementReport& report) {
     append_section(out, "requests", report.sums, [](const ExchangeSum& sum) { return sum_text(sum); });
     std::size_t troubles = 0;
-    append_section(out, "requests without a good answer", report.exchanges, [&](const Exchange& exchange) {
+    append_section(out, "failed and unanswered requests", report.exchanges, [&](const Exchange& exchange) {
         const bool well = exchange.outcome == ExchangeOutcome::answered || exchange.outcome == ExchangeOutcome::open;
         if (well || ++troubles > kMostTroubles) return std::string();
         return fmt::format("{:>8}  {}", std::to_underlying(exchange.request), exchange_text(exchange));
@@ -76,11 +76,11 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
     append_section(out, "subnet managers", map.managers, [](const SubnetManager& manager) { return manager_text(manager); });
     append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(map, partition); });
     append_section(out, "multicast groups", map.groups, [](const MulticastGroup& group) { return group_text(group); });
-    append_section(out, "counters that moved", report.counters, [&](const PortCounterStory& story) { return counters_text(map, story); });
+    append_section(out, "counters that increased", report.counters, [&](const PortCounterStory& story) { return counters_text(map, story); });
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
     append_section(out, "events", report.events, [&](const ManagementEvent& event) { return event_line(event, start); });
     append_requests(out, report);
-    if (map.left_out != 0) out += fmt::format("\n{} past the bounds of the map\n", counted(map.left_out, "fact"));
+    if (map.left_out != 0) out += fmt::format("\n{} left out: beyond the limits of the map\n", counted(map.left_out, "item"));
     output.write(map.nodes.empty() && out.starts_with('\n') ? std::string_view(out).substr(1) : std::string_view(out));
 }
 

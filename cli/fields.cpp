@@ -57,7 +57,7 @@ FieldRow row_of(const NameEntry& entry) {
     } else if (!field.unit.empty()) {
         meaning += fmt::format(", in {}", field.unit);
     }
-    if (field.annotated) meaning += "; told from the packets before it";
+    if (field.annotated) meaning += "; known from earlier packets";
     std::vector<std::string_view> layers;
     for (const FieldPlace& place : entry.fields)
         if (const auto name = header(place.kind).name; std::ranges::find(layers, name) == layers.end()) layers.push_back(name);
@@ -123,7 +123,7 @@ ExitCode run_fields(const Options& options) {
     output.write(out);
     if (rows.empty() && !options.quiet) {
         const std::string near = nearest_name(options.pattern);
-        fmt::print(stderr, "qpscope: no field is named or described like \"{}\"{}\n", options.pattern,
+        fmt::print(stderr, "qpscope: no field matches '{}'{}\n", options.pattern,
                    near.empty() ? "" : fmt::format("; did you mean {}?", near));
     }
     return finish(output);

@@ -1,10 +1,13 @@
-// `findings`: what went wrong, whose fault it is and what to do. Where packets arrive as they happen each finding is
-// printed once, within about a second.
+// `findings`: what went wrong, who can act on it and what to do. Where packets arrive as they happen each finding is
+// printed once, within about a second. With --list: the table of all findings that there are.
+#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ticket.hpp>
 
+#include <array>
 #include <set>
+#include <span>
 
 #include "analyzing.hpp"
 #include "command.hpp"
@@ -89,9 +92,28 @@ private:
     std::set<std::pair<std::string_view, std::optional<ConnectionId>>> printed_;
 };
 
+constexpr std::array kMeaningColumns{
+    TableColumn<FindingRow>{"id", "finding", Side::left, [](const FindingRow& row) { return text_cell(row.id); }},
+    TableColumn<FindingRow>{"severity", "severity", Side::left,
+                            [](const FindingRow& row) { return text_cell(kSeverityNames[static_cast<std::size_t>(row.severity)]); }},
+    TableColumn<FindingRow>{"meaning", "meaning", Side::left, [](const FindingRow& row) { return text_cell(row.meaning); }},
+    TableColumn<FindingRow>{"clause", "clause", Side::left, [](const FindingRow& row) { return text_cell(row.clause); }},
+};
+
+ExitCode list_findings(const Options& options) {
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    const std::span<const TableColumn<FindingRow>> columns = kMeaningColumns;
+    Sheet sheet(options, output, "findings", columns);
+    for (const FindingRow& row : finding_rows()) sheet.add(columns, row, tone_of(row.severity));
+    sheet.end();
+    return finish(output);
+}
+
 }  // namespace
 
 ExitCode run_findings(const Options& options) {
+    if (options.list_findings) return list_findings(options);
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
     Output output(options);

@@ -136,7 +136,7 @@ void append_times(std::string& out, const Census& census) {
     if (!census.time) return;
     const auto length = static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond;
     append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
-    if (census.backwards != 0) append_row(out, "", fmt::format("{} packets are older than the one before them", grouped(census.backwards)));
+    if (census.backwards != 0) append_row(out, "", fmt::format("{} older than the one before", transport::counted(census.backwards, "packet")));
 }
 
 void append_opcodes(std::string& out, const Census& census) {
@@ -162,11 +162,11 @@ void append_table(std::string& out, const Input& input, const Census& census) {
     append_row(out, "format", format);
     append_row(out, "packets",
                fmt::format("{}, {} bytes on the wire{}", grouped(census.packets), grouped(census.bytes),
-                           census.cut == 0 ? "" : fmt::format("; {} cut short by the capture", grouped(census.cut))));
+                           census.cut == 0 ? "" : fmt::format("; {} truncated by the capture", grouped(census.cut))));
     append_times(out, census);
-    if (census.without_time != 0) append_row(out, "", fmt::format("{} packets have no time", grouped(census.without_time)));
+    if (census.without_time != 0) append_row(out, "", fmt::format("{} without a timestamp", transport::counted(census.without_time, "packet")));
     if (json.contains("skipped_blocks"))
-        append_row(out, "skipped", fmt::format("{} blocks that hold no packets", grouped(json["skipped_blocks"].get<std::uint64_t>())));
+        append_row(out, "skipped", fmt::format("{} without packets", transport::counted(json["skipped_blocks"].get<std::uint64_t>(), "block")));
     if (json.contains("dropped") && (json["dropped"]["interface"] != 0 || json["dropped"]["system"] != 0))
         append_row(out, "dropped",
                    fmt::format("{} by the interface, {} by the system", grouped(json["dropped"]["interface"].get<std::uint64_t>()),
@@ -176,9 +176,9 @@ void append_table(std::string& out, const Input& input, const Census& census) {
         append_row(out, "ICRC", crc_text(json["icrc"], json["icrc_not_checkable"]));
         if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(json["vcrc"], Json::object()));
         if (census.congestion_experienced != 0)
-            append_row(out, "ECN", fmt::format("{} packets marked CE", grouped(census.congestion_experienced)));
+            append_row(out, "ECN", fmt::format("{}", transport::counted(census.congestion_experienced, "CE-marked packet")));
     } else if (census.packets != 0) {
-        append_row(out, "RDMA", "none: no packet is RoCE or InfiniBand");
+        append_row(out, "RDMA", "none: no RoCE or InfiniBand packet");
     }
     append_row(out, "other", list_of(json["other"]));
     append_row(out, "faults", list_of(json["faults"]));

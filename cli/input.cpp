@@ -38,7 +38,7 @@ ExitCode code_of(InputProblemKind kind) {
 
 void print(const InputProblem& problem) {
     std::string line = fmt::format("qpscope: {}: {}", problem.file, problem.sentence);
-    if (problem.kind == InputProblemKind::damaged) line += fmt::format(" (at byte {}); everything before it was read", problem.offset);
+    if (problem.kind == InputProblemKind::damaged) line += fmt::format(" (at offset {}); everything before it was read", problem.offset);
     fmt::print(stderr, "{}\n", line);
 }
 
@@ -49,7 +49,7 @@ Input::Input(std::variant<CaptureFile, Listener> source, const Options& options)
 
 std::expected<Input, OpenFailure> Input::open(const Options& options, const std::string& name) {
     const auto wrong_filter = [&](const std::string& input, const std::string& why) {
-        const std::string sentence = fmt::format("capture filter \"{}\": {}", options.capture_filter, why);
+        const std::string sentence = fmt::format("invalid capture filter '{}': {}", options.capture_filter, why);
         return std::unexpected(OpenFailure{{InputProblemKind::unreadable, input, 0, sentence}, ExitCode::usage});
     };
     if (name.empty()) {
@@ -85,7 +85,7 @@ void Input::select(Batch& batch) {
             const auto match = bpf_->matches(frame);
             if (!match && own_problem_.kind == InputProblemKind::none)
                 own_problem_ = {InputProblemKind::damaged, name(), frame.file_offset,
-                                fmt::format("capture filter \"{}\": {}", bpf_->expression(), match.error())};
+                                fmt::format("capture filter '{}': {}", bpf_->expression(), match.error())};
             return !match.value_or(false);
         });
     if (link_speed_ != dissect::BitsPerSecond{})
@@ -154,7 +154,7 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         code = worse(code, command(*input, progress));
         progress.clear();
         if (const std::uint64_t lost = input->lost(); lost != 0)
-            fmt::print(stderr, "qpscope: {}: {} frames were lost on the way to us, and are missing above\n", input->name(), lost);
+            fmt::print(stderr, "qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return worse(code, ExitCode::interrupted);
         if (input->problem().kind != InputProblemKind::none) {

@@ -1,6 +1,7 @@
 // Reads lines of logs: addresses, queue pair numbers, completion statuses.
 #include "log_line.hpp"
 
+#include <dissect/parse_value.hpp>
 #include <dissect/bytes.hpp>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <cctype>
 #include <charconv>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -98,20 +98,19 @@ std::optional<std::uint64_t> number_at(std::string_view text) {
     return value;
 }
 
-std::optional<Address> ipv4(const std::string& text) {
-    in_addr parsed{};
-    if (inet_pton(AF_INET, text.c_str(), &parsed) != 1) return std::nullopt;
-    constexpr std::uint64_t kMapped = 0xffff;
-    return Address{{0, kMapped << 32 | ntohl(parsed.s_addr)}, AddressSpace::none};
-}
-
 Address from_bytes(Bytes bytes) { return {{read_bits(bytes, 0, 64), read_bits(bytes, 64, 64)}, AddressSpace::none}; }
 
-std::optional<Address> ipv6(const std::string& text) {
-    if (text.find(':') == std::string::npos || text.find_first_of("0123456789") == std::string::npos) return std::nullopt;
-    in6_addr parsed{};
-    if (inet_pton(AF_INET6, text.c_str(), &parsed) != 1) return std::nullopt;
-    return from_bytes(std::as_bytes(std::span(parsed.s6_addr)));
+std::optional<Address> ipv4(std::string_view text) {
+    const auto ip = parse_ip(text);
+    if (!ip || !ip->ipv4) return std::nullopt;
+    constexpr std::uint64_t kMapped = 0xffff;
+    return Address{{0, kMapped << 32 | read_be<std::uint32_t>(ip->bytes, 0)}, AddressSpace::none};
+}
+
+std::optional<Address> ipv6(std::string_view text) {
+    if (text.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;  // "::" is no address of a log
+    const auto ip = parse_ip(text);
+    return ip && !ip->ipv4 ? std::optional(from_bytes(ip->bytes)) : std::nullopt;
 }
 
 // A GID as perftest prints it: sixteen decimal numbers.
@@ -119,10 +118,9 @@ std::optional<Address> decimal_gid(std::string_view text) {
     std::array<std::byte, 16> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const std::string_view number = text.substr(0, text.find(':'));
-        std::uint8_t value = 0;
-        const auto [end, error] = std::from_chars(number.begin(), number.end(), value);
-        if (error != std::errc{} || number.size() < 2 || end != number.end()) return std::nullopt;
-        bytes[i] = static_cast<std::byte>(value);
+        const auto value = parse_decimal(number, 255);
+        if (!value || number.size() < 2) return std::nullopt;
+        bytes[i] = static_cast<std::byte>(*value);
         text.remove_prefix(std::min(number.size() + 1, text.size()));
     }
     if (!text.empty()) return std::nullopt;

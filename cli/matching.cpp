@@ -96,7 +96,7 @@ Weighed weigh(const LogLine& line, const Connection& connection, const Fits& fit
         weighed.fits = fit->second;
         reasons.push_back(fit_text(*line.complaint, fit->second));
     } else if (*line.complaint != Complaint::local) {
-        reasons.emplace_back("but nothing of that error was captured");
+        reasons.emplace_back("but that error was not captured");
     }
     weighed.candidate.reasons = fmt::format("{}", fmt::join(reasons, "; "));
     return weighed;

@@ -35,7 +35,7 @@ bool OperationOptions::wants(const UlpOperation& operation) const {
 }
 
 void add_operation_options(CLI::App& app, OperationOptions& options) {
-    app.add_flag("-l,--list", options.list, "A row an operation, in the order in which they ended, instead of sums");
+    app.add_flag("-l,--list", options.list, "List single operations instead of sums, in the order in which they ended");
     const auto take_protocol = [&options](const std::vector<std::string>& words) {
         for (const std::string& word : words) {
             const auto protocol = read_protocol(word);
@@ -44,17 +44,17 @@ void add_operation_options(CLI::App& app, OperationOptions& options) {
         }
     };
     app.add_option_function<std::vector<std::string>>("--protocol", take_protocol,
-                                                      "Only operations of these protocols: " + protocol_words(false))
+                                                      "Keep only these protocols: " + protocol_words(false))
         ->delimiter(',')
-        ->type_name("WORDS")
+        ->type_name("NAME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--operation", options.names, "Only operations of these names: Read, Write, ...")
+    app.add_option("--operation", options.names, "Keep only these operations: Read, Write, ...")
         ->delimiter(',')
-        ->type_name("NAMES")
+        ->type_name("NAME")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_flag("--failed", options.only_bad, "Only operations that failed or had no answer");
+    app.add_flag("--failed", options.only_bad, "Keep only operations that failed or were not answered");
     app.add_option_function<std::string>(
            "--slower-than",
            [&options](const std::string& text) {
@@ -62,7 +62,7 @@ void add_operation_options(CLI::App& app, OperationOptions& options) {
                if (!time) throw CLI::ValidationError(time.error());
                options.slower_than = *time;
            },
-           "Only operations that took longer: 500us, 10ms, ...")
+           "Keep only operations that took longer: 500us, 10ms, ...")
         ->type_name("TIME");
 }
 

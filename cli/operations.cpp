@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "analyzing.hpp"
 #include "command.hpp"
@@ -82,7 +83,7 @@ private:
         std::ranges::stable_sort(slowest, std::greater{}, [](const UlpOperation& one) { return elapsed(one.asked, one.answered); });
         if (slowest.size() > kSlowestShown) slowest.resize(kSlowestShown);
         if (slowest.empty()) return;
-        output_.write("\nthe slowest:\n");
+        output_.write("\nslowest operations:\n");
         for (const UlpOperation& one : slowest) show(one);
         sheet().end();
     }

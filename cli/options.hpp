@@ -53,6 +53,7 @@ struct Options {
     std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
     bool raw = false;                                  // follow: bytes instead of text
     bool markdown = false;                             // findings: each as a ticket
+    bool list_findings = false;                        // findings: all there are, and what they mean
     bool decode = false;                               // follow: messages of a known protocol as field trees
     transport::UlpHints hints;                       // --decode-as
     OperationOptions operations;

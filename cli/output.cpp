@@ -68,7 +68,7 @@ void Output::write_out(std::string_view text) {
 bool Output::closed() const { return error_ == EPIPE; }
 
 std::string Output::problem() const {
-    if (refused_) return fmt::format("{} is one of the inputs, and would be overwritten; name another file with -o", path_);
+    if (refused_) return fmt::format("{} is also an input and would be overwritten: name another file with -o", path_);
     return fmt::format("cannot write {}: {}", path_.empty() ? "standard output" : path_, std::strerror(error_));
 }
 

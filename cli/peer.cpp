@@ -60,12 +60,12 @@ public:
         if (request.target) where = text(*request.target);
         else
             for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
-        tell(fmt::format("{} {} at {}{}", request.target ? "calls" : "serves", row_.name, where, port_text(request)), now);
+        tell(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port_text(request)), now);
     }
 
     // A client that met nobody: what its user would look for next.
     void tell_nobody(const ProgramRequest& request, Instant now) {
-        tell(fmt::format("nobody answered: is {} on this wire, and does {} serve there{}?", text(*request.target), row_.name,
+        tell(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target), row_.name,
                          port_text(request)),
              now);
     }
@@ -111,10 +111,10 @@ private:
             refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", each.name, each.count);
         if (!refused.empty()) text += fmt::format("    refused       {}\n", refused);
         if (counts.unroutable > 0)
-            text += fmt::format("    unroutable    {} packets: nobody answered for the address\n", counts.unroutable);
+            text += fmt::format("    unroutable    {} packets: address not resolved\n", counts.unroutable);
         const DeviceCounts device = endpoint.device().counts();
         if (device.dropped + device.refused > 0)
-            text += fmt::format("    lost here     {} frames received, {} to send\n", device.dropped, device.refused);
+            text += fmt::format("    dropped here  {} frames received, {} to send\n", device.dropped, device.refused);
         output_.write(text);
     }
 
@@ -151,8 +151,8 @@ private:
 
 // Which way a program can be used that the user wants another way.
 std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& request) {
-    if (request.target && !row.connects) return fmt::format("{} only serves: leave the address out", row.name);
-    if (!request.target && !row.serves) return fmt::format("{} connects: name the address of a peer", row.name);
+    if (request.target && !row.connects) return fmt::format("{} only serves: omit the address", row.name);
+    if (!request.target && !row.serves) return fmt::format("{} only connects: name the address of a peer", row.name);
     return std::nullopt;
 }
 
@@ -211,7 +211,7 @@ std::string program_list() {
 ExitCode run_peer(const Options& options) {
     const std::vector<ProgramRow> rows = all_programs();
     const auto row = std::ranges::find(rows, options.live.program, &ProgramRow::name);
-    if (row == rows.end()) return fail({ExitCode::usage, fmt::format("there is no program \"{}\"\n{}", options.live.program, program_list())});
+    if (row == rows.end()) return fail({ExitCode::usage, fmt::format("no such program '{}'\n{}", options.live.program, program_list())});
     const ProgramRequest request = request_of(options.live);
     if (const auto wrong = misuse(*row, request)) return fail({ExitCode::usage, *wrong});
     auto program = row->make(request);

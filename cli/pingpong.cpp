@@ -30,7 +30,7 @@ std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<
         if (only.empty() || std::ranges::find(only, kPingpongModes[mode].name) != only.end()) modes.push_back(mode);
     for (const std::string& each : only)
         if (std::ranges::find(kPingpongModes, each, &PingpongMode::name) == kPingpongModes.end())
-            return std::unexpected(fmt::format("there is no row \"{}\" (qpscope pingpong --help has their names)", each));
+            return std::unexpected(fmt::format("no such mode '{}' (see qpscope pingpong --help)", each));
     return modes;
 }
 
@@ -43,10 +43,10 @@ std::string names_of(std::span<const PingpongRow> rows, const std::vector<std::s
 }
 
 std::string for_people(const PingpongSettings& settings, std::span<const PingpongRow> rows) {
-    std::string text = fmt::format("{}, {} under way, {}\n", counted(settings.request.size.value_or(kPingpongBytes), "byte"),
-                                   settings.request.depth, settings.signaled ? "every SEND signaled" : "not every SEND signaled");
+    std::string text = fmt::format("{}, depth {}, {}\n", counted(settings.request.size.value_or(kPingpongBytes), "byte"),
+                                   settings.request.depth, settings.signaled ? "all SENDs signaled" : "some SENDs signaled");
     constexpr std::string_view kLine = "{:>5}  {:<13}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>8}  {}\n";
-    text += fmt::format(kLine, "place", "row", "round trips", "min", "p50", "p99", "max", "CPU", "peer's", "as good as");
+    text += fmt::format(kLine, "place", "mode", "rounds", "min", "p50", "p99", "max", "CPU", "peer CPU", "ties with");
     for (const PingpongPlace& place : ranked(rows)) {
         const PingpongRow& row = rows[place.row];
         text += fmt::format(kLine, place.place, name_of(row), grouped(row.round_trips), duration_text(row.least), duration_text(row.median),
@@ -154,7 +154,7 @@ ExitCode run_pingpong(const Options& options) {
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     if (serves && !options.quiet && !opened->addresses.empty())
-        fmt::print(stderr, "serves pingpong at {}\n", text(opened->addresses.front()));
+        fmt::print(stderr, "serving pingpong at {}\n", text(opened->addresses.front()));
     const Ending ending = drive(endpoint, *program, live, clock, [&](Instant) { tell(*program, output, serves, options.quiet); });
     const bool all_there = serves || rows.size() == settings.modes.size();
     if (!serves)

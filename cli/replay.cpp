@@ -55,7 +55,7 @@ std::optional<Rewriter> rewriter_of(const Options& options) {
     for (const std::string& text : options.rewrites) {
         auto rule = parse_rewrite(text);
         if (!rule || rules.size() == kMaxRewriteRules) {
-            fmt::print(stderr, "qpscope: {}\n", rule ? fmt::format("more than {} rules of rewriting", kMaxRewriteRules) : rule.error());
+            fmt::print(stderr, "qpscope: {}\n", rule ? fmt::format("more than {} rewrite rules", kMaxRewriteRules) : rule.error());
             return std::nullopt;
         }
         rules.push_back(*rule);
@@ -190,10 +190,10 @@ std::string summary(const Options& options, const Replay& replay) {
     const auto left_out = [&](std::uint64_t number, std::string_view why) {
         if (number > 0) text += fmt::format("left out: {} {}\n", counted(number, "frame"), why);
     };
-    left_out(counts.cut, "that the capture does not hold whole");
-    left_out(counts.foreign, "of another link type than Ethernet");
+    left_out(counts.cut, "truncated in the capture");
+    left_out(counts.foreign, "not Ethernet");
     left_out(counts.misfits, "too long for the interface, or too short for Ethernet");
-    left_out(device.refused, "that the interface refused");
+    left_out(device.refused, "refused by the interface");
     return text;
 }
 
@@ -219,14 +219,14 @@ ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitC
 
 // What is wrong with the options together; empty where nothing is.
 std::string_view replay_contradiction(const Options& options) {
-    if (options.conversation.any()) return "a recorded connection is played by one of its ends: --as requester or --as responder";
-    if (options.files.empty()) return "name a capture file, or - for standard input";
-    if (options.send_by.empty() && options.capture.empty()) return "say where the frames go: -i INTERFACE, or -w FILE";
+    if (options.conversation.any()) return "missing --as: choose the end to play, requester or responder";
+    if (options.files.empty()) return "missing input: name a capture file, or - for standard input";
+    if (options.send_by.empty() && options.capture.empty()) return "missing output: send with -i INTERFACE, or write with -w FILE";
     const bool stream = std::ranges::find(options.files, "-") != options.files.end();
-    if (options.loops != 1 && stream) return "standard input can be read only once: no --loop";
-    if (options.loops == 0 && options.send_by.empty()) return "--loop 0 would write without end";
-    if (options.format != OutputFormat::table && options.format != OutputFormat::json) return "the summary is a table or json";
-    if (options.capture == "-" && options.output.empty()) return "a capture on standard output leaves no place for the summary: -o FILE";
+    if (options.loops != 1 && stream) return "--loop needs files: standard input can be read only once";
+    if (options.loops == 0 && options.send_by.empty()) return "--loop 0 needs -i: a file would grow without end";
+    if (options.format != OutputFormat::table && options.format != OutputFormat::json) return "the summary is a table or json: use -f table or -f json";
+    if (options.capture == "-" && options.output.empty()) return "-w - takes standard output: write the summary to a file with -o FILE";
     return {};
 }
 
@@ -235,7 +235,7 @@ std::string_view replay_contradiction(const Options& options) {
 ExitCode run_replay(const Options& options) {
     if (options.conversation.part) return run_replay_conversation(options);
     if (const std::string_view wrong = replay_contradiction(options); !wrong.empty()) {
-        fmt::print(stderr, "qpscope: {}\nTry `qpscope replay --help`.\n", wrong);
+        fmt::print(stderr, "qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
         return ExitCode::usage;
     }
     auto filter = compile_filter(options);

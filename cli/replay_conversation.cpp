@@ -45,12 +45,12 @@ ExitCode fail_session(ExitCode code, std::string_view sentence) {
 // What is wrong with the options together; empty where nothing is.
 std::string_view session_contradiction(const Options& options) {
     const ConversationOptions& asked = options.conversation;
-    if (options.files.empty()) return "name a capture file";
-    if (std::ranges::find(options.files, "-") != options.files.end()) return "standard input can be read only once: name a file";
-    if (!asked.connection) return "say which connection: -C NUMBER (`qpscope connections` has them)";
-    if (*asked.part == Part::requester && !asked.peer) return "the requester connects: --connect ADDRESS[:PORT]";
-    if (*asked.part == Part::responder && asked.peer) return "the responder is connected to: leave out --connect";
-    if (options.loops != 1 || !options.rewrites.empty()) return "--loop and --rewrite are for frames, not for --as";
+    if (options.files.empty()) return "missing input: name a capture file";
+    if (std::ranges::find(options.files, "-") != options.files.end()) return "--as needs a file: standard input can be read only once";
+    if (!asked.connection) return "missing connection: choose one with -C N (see qpscope connections)";
+    if (*asked.part == Part::requester && !asked.peer) return "missing --connect ADDRESS[:PORT]: the requester connects";
+    if (*asked.part == Part::responder && asked.peer) return "--connect applies to --as requester only: the responder waits for a connection";
+    if (options.loops != 1 || !options.rewrites.empty()) return "--loop and --rewrite do not apply to --as";
     return {};
 }
 
@@ -112,7 +112,7 @@ void show_lines(const Options& options, live::Program& program) {
 ExitCode play(const Options& options, Output& output, const RecordedConversation& conversation) {
     const End ours = *options.conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
     const PlayerSettings settings = settings_of(options, conversation);
-    if (settings.port == IpPort{}) return fail_session(ExitCode::usage, "the recording does not tell the port: give one with --port");
+    if (settings.port == IpPort{}) return fail_session(ExitCode::usage, "port unknown from the capture: set it with --port");
     auto part = part_of(conversation, ours);
     if (!part) return fail_session(ExitCode::usage, part.error());
     ConversationPlayer player(conversation, std::move(*part), settings);
@@ -126,7 +126,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     if (auto settled = settle(opened->endpoint, clock); !settled) return fail_session(settled.error().code, settled.error().sentence);
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail_session(ExitCode::unreadable, begun.error());
     if (!settings.connect && !options.quiet)
-        fmt::print(stderr, "qpscope: waits for a peer at port {}\n", static_cast<unsigned>(settings.port));
+        fmt::print(stderr, "qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
     const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant) { show_lines(options, program); });
     report(options, output, conversation, player.comparison(), ours);
     if (const auto problem = opened->endpoint.device().problem())
@@ -144,7 +144,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
 
 ExitCode run_replay_conversation(const Options& options) {
     if (const std::string_view wrong = session_contradiction(options); !wrong.empty()) {
-        fmt::print(stderr, "qpscope: {}\nTry `qpscope replay --help`.\n", wrong);
+        fmt::print(stderr, "qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);

@@ -46,7 +46,7 @@ std::string connections_text(const std::vector<const UlpConversation*>& conversa
 std::string doubt(const std::vector<const UlpConversation*>& conversations) {
     const auto least = *std::ranges::min_element(conversations, {}, &UlpConversation::certainty);
     return least->certainty >= 100 ? std::string()
-                                   : fmt::format("; told {}", spoken_text(*least).substr(info(least->protocol).word.size() + 1));
+                                   : fmt::format("; identified {}", spoken_text(*least).substr(info(least->protocol).word.size() + 1));
 }
 
 void append_carried_line(std::string& out, std::string_view words) { append_wrapped(out, std::string(kHanging, ' '), kHanging + 2, words); }
@@ -61,17 +61,17 @@ void append_sums(std::string& out, const transport::Timeline& timeline, UlpProto
         std::string text = fmt::format("{} {}", grouped(sum.count), operation_name(protocol, sum.code));
         if (sum.bytes != 0) text += fmt::format(", {}", bytes_text(sum.bytes));
         if (sum.latency.count != 0)
-            text += fmt::format(", median {}, p99 {}, most {}", duration_text(percentile_of(sum, 50)),
+            text += fmt::format(", median {}, p99 {}, max {}", duration_text(percentile_of(sum, 50)),
                                 duration_text(percentile_of(sum, 99)), duration_text(sum.latency.most));
         if (sum.data.count != 0)
-            text += fmt::format(" (mean {} until data, {} data, {} to the answer)", duration_text(sum.until_data.mean()),
+            text += fmt::format(" (mean: wait {}, transfer {}, complete {})", duration_text(sum.until_data.mean()),
                                 duration_text(sum.data.mean()), duration_text(sum.to_answer.mean()));
         if (sum.failed != 0) text += fmt::format(", {} failed", grouped(sum.failed));
-        if (sum.unanswered != 0) text += fmt::format(", {} without an answer", grouped(sum.unanswered));
+        if (sum.unanswered != 0) text += fmt::format(", {} unanswered", grouped(sum.unanswered));
         append_carried_line(out, text);
     }
     if (sums.size() > kKindsShown)
-        append_carried_line(out, fmt::format("and {} more kinds: `qpscope operations`", grouped(sums.size() - kKindsShown)));
+        append_carried_line(out, fmt::format("and {} more: see qpscope operations", grouped(sums.size() - kKindsShown)));
 }
 
 bool says(const UlpConversation& conversation, const UlpFact& fact) { return conversation.fact(fact.name) == fact.value; }
@@ -121,13 +121,13 @@ void append_carried(std::string& out, const Options& options, const transport::T
         carried.bytes += conversation.bytes;
     }
     if (protocols.empty()) return;
-    out += "\nwhat it carried\n";
+    out += "\nupper-layer protocols\n";
     for (const auto& [protocol, carried] : protocols) {
         std::string text = fmt::format("{}, {}", info(protocol).name, connections_text(carried.conversations));
         if (carried.operations != 0) text += fmt::format("; {}", counted(carried.operations, "operation"));
         if (carried.bytes != 0) text += fmt::format(", {}", bytes_text(carried.bytes));
         if (carried.failed != 0) text += fmt::format(", {} failed", grouped(carried.failed));
-        if (carried.unanswered != 0) text += fmt::format(", {} without an answer", grouped(carried.unanswered));
+        if (carried.unanswered != 0) text += fmt::format(", {} unanswered", grouped(carried.unanswered));
         append_wrapped(out, std::string(kCarriedIndent - 4, ' '), kCarriedIndent, text + doubt(carried.conversations));
         append_facts(out, carried);
         append_sums(out, timeline, protocol);

@@ -65,22 +65,21 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
         out, "ICRC",
         Counts().add(quality.icrc_good, "good").add(quality.icrc_bad, "bad").add(quality.icrc_not_checkable, "not checkable").text());
     Counts counts;
-    counts.add(quality.cut, "packets cut short")
-        .add(quality.unreadable, "RDMA packets cut too short to read")
-        .add(quality.faulty, "malformed RDMA packets")
-        .add(quality.copies_of_other_taps, "copies of another tap")
+    counts.add_many(quality.cut, "truncated packet")
+        .add_many(quality.unreadable, "RDMA packet without a whole transport header")
+        .add_many(quality.faulty, "malformed RDMA packet")
+        .add(quality.copies_of_other_taps, "copied by another tap")
         .add(quality.copies_of_same_tap,
-             quality.same_tap_systematic ? "copies of the same tap (a mirror)" : "packets twice at the same tap")
-        .add(quality.ambiguous_repetitions, "repetitions that may be copies")
+             quality.same_tap_systematic ? "copied by the same tap (a mirror)" : "seen twice at the same tap")
+        .add_many(quality.ambiguous_repetitions, "possible copy")
         .add(quality.drops.dropped, "dropped by the interface")
         .add(quality.drops.dropped_by_system, "dropped by the system");
     if (quality.backwards != 0)
         counts.add(quality.backwards,
-                   fmt::format("timestamps older than the one before (by {} at most, frame {})", duration_text(quality.largest_step_back),
+                   fmt::format("timestamps going backwards (by up to {}, frame {})", duration_text(quality.largest_step_back),
                                std::to_underlying(quality.largest_step_frame)));
     const auto deaf = std::ranges::count_if(quality.one_way, &OneWay::reliable);
-    counts.add(static_cast<std::uint64_t>(deaf),
-               deaf == 1 ? "host pair of which only one way was captured" : "host pairs of which only one way was captured");
+    counts.add_many(static_cast<std::uint64_t>(deaf), "pair of hosts captured in one direction only");
     append_row(out, "quality", counts.text());
 }
 
@@ -95,7 +94,7 @@ std::string line_of(const Connection& connection) {
     const auto sum = [&](auto of) { return of(connection.ways[0]) + of(connection.ways[1]); };
     const std::string counts = Counts()
                                    .add_many(sum([](const Way& way) { return way.all_messages(); }), "message")
-                                   .add(sum([](const Way& way) { return way.retransmitted; }), "resent")
+                                   .add(sum([](const Way& way) { return way.retransmitted; }), "retransmitted")
                                    .add_many(sum([](const Way& way) { return way.sequence_naks; }), "sequence NAK")
                                    .add_many(sum([](const Way& way) { return way.rnr_naks; }), "RNR NAK")
                                    .add_many(sum([](const Way& way) { return way.fatal_naks; }), "fatal NAK")
@@ -136,13 +135,13 @@ void append_connections(std::string& out, const Options& options, const transpor
     Counts counts;
     for (const auto& [service, count] : services) counts.add(count, service);
     std::string text = counts.text().empty() ? "none" : counts.text();
-    if (one_way != 0) text += fmt::format("; {} seen one way only", grouped(one_way));
-    if (unknown != 0) text += unknown == all ? "; set-up not captured" : fmt::format("; set-up of {} not captured", grouped(unknown));
+    if (one_way != 0) text += fmt::format("; {} captured in one direction only", grouped(one_way));
+    if (unknown != 0) text += unknown == all ? "; CM handshake not captured" : fmt::format("; CM handshake of {} not captured", grouped(unknown));
     append_row(out, "connections", text);
     const auto shown = noteworthy(options, timeline);
     for (const Connection* connection : shown) append_row(out, "", line_of(*connection));
     if (options.connections.empty() && shown.size() < timeline.connections.size())
-        append_row(out, "", fmt::format("and {} more: `qpscope connections`", grouped(timeline.connections.size() - shown.size())));
+        append_row(out, "", fmt::format("and {} more: see qpscope connections", grouped(timeline.connections.size() - shown.size())));
 }
 
 void append_setups(std::string& out, const CmReport& cm, std::uint64_t management) {
@@ -152,7 +151,7 @@ void append_setups(std::string& out, const CmReport& cm, std::uint64_t managemen
     for (const auto& [outcome, count] : outcomes) counts.add(count, outcome);
     append_row(out, "CM", cm.attempts.empty() ? "" : fmt::format("{}: {}", counted(cm.attempts.size(), "attempt"), counts.text()));
     if (management > cm.messages || cm.attempts.empty())
-        append_row(out, "management", Counts().add_many(management, "datagram").add(cm.messages, "of them of CM").text());
+        append_row(out, "management", Counts().add_many(management, "datagram").add(cm.messages, "of them CM").text());
 }
 
 void append_totals(std::string& out, const Totals& totals) {
@@ -164,14 +163,14 @@ void append_totals(std::string& out, const Totals& totals) {
     if (!messages.text().empty()) append_row(out, "messages", messages.text() + payload);
     append_row(out, "recovery",
                Counts()
-                   .add(totals.retransmitted_packets, "packets sent again")
-                   .add(totals.duplicated_packets, "of them doubled by the network")
+                   .add_many(totals.retransmitted_packets, "retransmitted packet")
+                   .add(totals.duplicated_packets, "duplicated by the network")
                    .add_many(totals.sequence_naks, "sequence NAK")
                    .add_many(totals.rnr_naks, "RNR NAK")
                    .add_many(totals.fatal_naks, "fatal NAK")
-                   .add_many(totals.timeouts, "timeout")
+                   .add_many(totals.timeouts, "ACK timeout")
                    .text());
-    append_row(out, "congestion", Counts().add(totals.ce_marked, "packets marked CE").add_many(totals.cnps, "CNP").text());
+    append_row(out, "congestion", Counts().add_many(totals.ce_marked, "CE-marked packet").add_many(totals.cnps, "CNP").text());
 }
 
 void append_pauses(std::string& out, const CongestionReport& congestion) {
@@ -181,27 +180,27 @@ void append_pauses(std::string& out, const CongestionReport& congestion) {
         stops += pause.stops;
         paused = transport::sum(paused, pause.paused);
     }
-    if (stops != 0) append_row(out, "pauses", fmt::format("{}, {} in all", counted(stops, "PAUSE or PFC frame"), duration_text(paused)));
-    if (!congestion.incasts.empty()) append_row(out, "incast", counted(congestion.incasts.size(), "burst of many senders to one receiver"));
+    if (stops != 0) append_row(out, "pauses", fmt::format("{}, {} in total", counted(stops, "PAUSE or PFC frame"), duration_text(paused)));
+    if (!congestion.incasts.empty()) append_row(out, "incast", counted(congestion.incasts.size(), "incast burst"));
 }
 
-// "NCCL ring of 8 ranks, 95 % sure: 20 steps of 10 ms ...".
+// "NCCL ring of 8 ranks over 16 connections (confidence 95 %); 20 steps of 1 MiB ...".
 std::string line_of(const Collective& collective) {
     const std::string library =
         collective.made_by == CollectiveLibrary::unknown ? "" : fmt::format("{} ", transport::name(collective.made_by));
     std::string line =
-        fmt::format("{}{} of {} over {}, {} % sure", library, transport::name(collective.pattern), counted(collective.ranks.size(), "rank"),
+        fmt::format("{}{} of {} over {} (confidence {} %)", library, transport::name(collective.pattern), counted(collective.ranks.size(), "rank"),
                     counted(collective.connections, "connection"), collective.certainty);
     if (collective.steps.empty()) return line + fmt::format("; {}", bytes_text(collective.bytes));
-    line += fmt::format("; {} of {}, {} and {} apart each; bus bandwidth {}", counted(collective.steps.size(), "step"),
+    line += fmt::format("; {} of {}, taking {}, {} apart; bus bandwidth {}", counted(collective.steps.size(), "step"),
                         bytes_text(collective.step_bytes), duration_text(collective.step_length.mean()),
                         duration_text(collective.between.mean()), rate_text(collective.bus_rate));
     if (collective.algorithm_rate > 0) line += fmt::format(", algorithm {}", rate_text(collective.algorithm_rate));
     if (!collective.straggler) return line;
     const CollectiveStraggler& late = *collective.straggler;
     const std::string rank = text(collective.ranks[late.rank].address);
-    if (late.delay == CollectiveDelay::sends) return line + fmt::format("; straggler {}, whose packets take longer than the others'", rank);
-    return line + fmt::format("; straggler {}, last to {} in {} of {}", rank, late.delay == CollectiveDelay::starts ? "begin" : "finish",
+    if (late.delay == CollectiveDelay::sends) return line + fmt::format("; straggler {}, the slowest sender", rank);
+    return line + fmt::format("; straggler {}, last to {} in {} of {}", rank, late.delay == CollectiveDelay::starts ? "start" : "finish",
                               grouped(late.steps), counted(late.of, "step"));
 }
 
@@ -217,9 +216,9 @@ void append_left_out(std::string& out, const transport::Timeline& timeline) {
     const LeftOut& left_out = timeline.left_out;
     append_row(out, "left out",
                Counts()
-                   .add(left_out.packets_of_connections, "packets of connections past our bound")
-                   .add(left_out.messages, "messages given up")
-                   .add(left_out.recoveries, "recoveries")
+                   .add_many(left_out.packets_of_connections, "packet of connections beyond the limit")
+                   .add_many(left_out.messages, "message")
+                   .add_many(left_out.recoveries, "recovery episode")
                    .add_many(left_out.fatalities, "fatal NAK")
                    .add_many(left_out.findings, "finding")
                    .text());
@@ -247,7 +246,7 @@ std::vector<std::string> input_names(const Options& options) {
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
     append_capture(out, options, timeline);
-    if (timeline.quality.rdma_packets == 0 && timeline.packets != 0) append_row(out, "RDMA", "none: no packet is RoCE or InfiniBand");
+    if (timeline.quality.rdma_packets == 0 && timeline.packets != 0) append_row(out, "RDMA", "none: no RoCE or InfiniBand packet");
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);
     append_setups(out, timeline.cm, timeline.totals.management);

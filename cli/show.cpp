@@ -1,9 +1,9 @@
 // `show`: chosen packets in full, as a field tree with their bytes, or as JSON.
+#include <dissect/parse_value.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <optional>
@@ -26,10 +26,8 @@ struct FrameRange {
 };
 
 std::optional<std::uint64_t> frame_number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-    return value;
+    const auto number = dissect::parse_decimal(text);
+    return number == 0 ? std::nullopt : number;
 }
 
 // "7", "3-9", "3-": a frame number or a range of them.
@@ -49,7 +47,7 @@ std::optional<std::vector<FrameRange>> frame_ranges(const Options& options) {
     for (const std::string& text : options.frames) {
         const auto range = frame_range(text);
         if (!range) {
-            fmt::print(stderr, "qpscope: \"{}\" is no frame number: use 7, 3-9 or 3- (frames count from 1)\n", text);
+            fmt::print(stderr, "qpscope: invalid frame number '{}': expected 7, 3-9 or 3- (frames count from 1)\n", text);
             return std::nullopt;
         }
         ranges.push_back(*range);
@@ -84,7 +82,7 @@ void append_packet(std::string& out, const Options& options, const Packet& packe
 
 ExitCode run_show(const Options& options) {
     if (has_rows(options.format)) {
-        fmt::print(stderr, "qpscope: show has no rows; use -f table, json or ndjson, or `qpscope packets -e FIELD`\n");
+        fmt::print(stderr, "qpscope: show prints no rows: use -f table, json or ndjson, or qpscope packets -e FIELD\n");
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);
@@ -131,7 +129,7 @@ ExitCode run_show(const Options& options) {
     });
     if (json) output.write("\n]}\n");
     if (shown == 0 && code == ExitCode::done && !options.quiet)
-        fmt::print(stderr, "qpscope: no packet matches; {} frames were looked at\n", frames);
+        fmt::print(stderr, "qpscope: no packet of {} matches\n", frames);
     return worse(output.closed() ? ExitCode::done : code, finish(output));
 }
 

@@ -75,7 +75,7 @@ constexpr std::array kRowColumns{
                return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
            }},
     Column{"completed_messages", "", Side::right, count_of<&Interval::messages>},
-    Column{"retransmitted_packets", "resent", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
+    Column{"retransmitted_packets", "retrans", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
     Column{"sequence_naks", "seq NAK", Side::right, count_of<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
     Column{"rnr_naks", "RNR", Side::right, count_of<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
     Column{"fatal_naks", "fatal", Side::right, count_of<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},

@@ -13,15 +13,22 @@ using Taken = std::expected<void, QString>;
 
 QString text(std::string_view latin) { return QString::fromLatin1(latin.data(), static_cast<qsizetype>(latin.size())); }
 
+QString invalid(const char* what, const QString& value, const QString& expected) {
+    return QStringLiteral("invalid %1 '%2': expected %3").arg(QLatin1String(what), value, expected);
+}
+QString invalid(const char* what, const QString& value, const char* expected) {
+    return invalid(what, value, QString::fromLatin1(expected));
+}
+
 Taken takePacket(Options& options, const QString& value) {
     bool isNumber = false;
     options.packet = value.toULongLong(&isNumber);
-    if (!isNumber || options.packet == 0) return std::unexpected(QStringLiteral("--go-to takes the number of a packet, from 1"));
+    if (!isNumber || options.packet == 0) return std::unexpected(invalid("packet number", value, "1 or more"));
     return {};
 }
 
 Taken takeTheme(Options& options, const QString& value) {
-    if (!themeOf(value)) return std::unexpected(QStringLiteral("--theme takes desktop, light or dark"));
+    if (!themeOf(value)) return std::unexpected(invalid("theme", value, "desktop, light or dark"));
     options.theme = value;
     return {};
 }
@@ -30,7 +37,7 @@ Taken takeJobs(Options& options, const QString& value) {
     bool isNumber = false;
     const auto jobs = value.toULongLong(&isNumber);
     if (!isNumber || jobs < 1 || jobs > kMostJobs)
-        return std::unexpected(QStringLiteral("--jobs takes a number from 1 to %1").arg(kMostJobs));
+        return std::unexpected(invalid("number of threads", value, QStringLiteral("1 to %1").arg(kMostJobs)));
     options.jobs = jobs;
     return {};
 }
@@ -47,7 +54,7 @@ Taken note(Options& options, const QString&) {
 }
 
 Taken takeInterface(Options& options, const QString& value) {
-    if (value.isEmpty()) return std::unexpected(QStringLiteral("--interface takes the name of an interface"));
+    if (value.isEmpty()) return std::unexpected(invalid("interface", value, "a name"));
     options.capture.interface = value;
     return {};
 }
@@ -67,15 +74,15 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"-i", "--interface", "IF", "capture from this interface at once", takeInterface},
-    Row{"-f", "--capture-filter", "BPF", "capture only what this filter of libpcap asks for", takeCaptureFilter},
-    Row{"-Y", "--filter", "TEXT", "show only packets that this display filter asks for", keep<&Options::filter>},
-    Row{"", "--view", "ID", "begin with this view", keep<&Options::view>},
-    Row{"-g", "--go-to", "N", "select this packet, and with it its connection", takePacket},
-    Row{"", "--theme", "NAME", "colours: desktop, light or dark; unless said, as the last time", takeTheme},
-    Row{"-j", "--jobs", "N", "threads that decode; as many as there are processors unless said", takeJobs},
-    Row{"-h", "--help", "", "this text", note<&Options::help>},
-    Row{"-V", "--version", "", "", note<&Options::version>},
+    Row{"-i", "--interface", "IF", "Capture from interface IF", takeInterface},
+    Row{"-f", "--capture-filter", "BPF", "Capture only packets that match this libpcap (BPF) filter", takeCaptureFilter},
+    Row{"-Y", "--filter", "TEXT", "Show only packets that match this display filter", keep<&Options::filter>},
+    Row{"", "--view", "ID", "Start with this view", keep<&Options::view>},
+    Row{"-g", "--go-to", "N", "Select packet N and its connection", takePacket},
+    Row{"", "--theme", "NAME", "Use colours: desktop, light or dark (default: as last time)", takeTheme},
+    Row{"-j", "--jobs", "N", "Use N threads (default: one per processor, at most 8)", takeJobs},
+    Row{"-h", "--help", "", "Show this help", note<&Options::help>},
+    Row{"-V", "--version", "", "Show the version", note<&Options::version>},
 };
 
 // A word of the command line that is an option: --name, --name=value, -n, -nvalue.
@@ -97,11 +104,11 @@ Spelling spelled(const QString& word) {
 
 Taken conclude(const Options& options, const QStringList& views) {
     if (!options.view.isEmpty() && !views.contains(options.view))
-        return std::unexpected(QStringLiteral("there is no view \"%1\"; there are %2").arg(options.view, views.join(QStringLiteral(", "))));
+        return std::unexpected(invalid("view", options.view, QStringLiteral("one of ") + views.join(QStringLiteral(", "))));
     const bool captures = !options.capture.interface.isEmpty();
-    if (captures && !options.files.isEmpty()) return std::unexpected(QStringLiteral("either capture files or an interface, not both"));
+    if (captures && !options.files.isEmpty()) return std::unexpected(QStringLiteral("capture files and --interface exclude each other"));
     if (!captures && !options.capture.filter.isEmpty())
-        return std::unexpected(QStringLiteral("--capture-filter needs an interface to capture from: -i IF; what is shown decides -Y"));
+        return std::unexpected(QStringLiteral("--capture-filter needs --interface; -Y filters what is shown"));
     return {};
 }
 
@@ -121,11 +128,12 @@ std::expected<Options, QString> parseOptions(const QStringList& words, const QSt
             continue;
         }
         Spelling option = spelled(word);
-        if (option.row == nullptr) return std::unexpected(QStringLiteral("there is no option %1").arg(word));
+        if (option.row == nullptr) return std::unexpected(QStringLiteral("unknown option '%1' (see --help)").arg(word));
         const bool takes = !option.row->value.empty();
-        if (!takes && option.hasValue) return std::unexpected(QStringLiteral("%1 takes no value").arg(text(option.row->name)));
+        if (!takes && option.hasValue) return std::unexpected(QStringLiteral("option '%1' takes no value").arg(text(option.row->name)));
         if (takes && !option.hasValue) {
-            if (++i == words.size()) return std::unexpected(QStringLiteral("%1 needs a value: %2").arg(word, text(option.row->value)));
+            if (++i == words.size())
+                return std::unexpected(QStringLiteral("option '%1' requires a value: %2").arg(word, text(option.row->value)));
             option.value = words[i];
         }
         if (auto taken = option.row->take(options, option.value); !taken) return std::unexpected(std::move(taken.error()));
@@ -137,15 +145,15 @@ std::expected<Options, QString> parseOptions(const QStringList& words, const QSt
 
 QString helpText(const QStringList& views) {
     QString help = QStringLiteral(
-        "qpscope-gui: what an RDMA wire carries, and what happened on it, in a window\n\n"
-        "    qpscope-gui [OPTIONS] [FILE...]\n\n"
-        "Files are pcap or pcapng, plain, .gz or .zst; - is standard input. Several are one capture, in this order.\n\n");
+        "qpscope-gui: RDMA packet analyser\n\n"
+        "Usage: qpscope-gui [OPTIONS] [FILE...]\n\n"
+        "Files are pcap or pcapng, plain, .gz or .zst; - is standard input. Several files are read as one capture, in this order.\n\n");
     constexpr int kWidth = 28;
     for (const Row& row : kRows) {
         QString names = row.brief.empty() ? text(row.name) : text(row.brief) + QStringLiteral(", ") + text(row.name);
         if (!row.value.empty()) names += QLatin1Char(' ') + text(row.value);
         const QString line = QStringLiteral("  ") + names.leftJustified(kWidth) + QStringLiteral("  ") + text(row.meaning);
-        help += (row.meaning.empty() ? QStringLiteral("  ") + names : line) + QLatin1Char('\n');
+        help += line + QLatin1Char('\n');
     }
     help += QStringLiteral(
                 "\nViews: %1\n\n"
@@ -154,7 +162,7 @@ QString helpText(const QStringList& views) {
                 "    qpscope-gui -Y 'infiniband.aeth.syndrome.opcode == NAK' --view ladder trace.pcap\n"
                 "    qpscope-gui -i eth0 -f 'udp port 4791'\n"
                 "    ssh host tcpdump -i eth0 -w - udp port 4791 | qpscope-gui -\n\n"
-                "The window needs no rights, and should have none. Capturing is done by qpscope-capture, which gets its right once:\n"
+                "qpscope-gui needs no privileges. qpscope-capture captures for it and needs CAP_NET_RAW, granted once:\n"
                 "    sudo setcap cap_net_raw+ep PATH/qpscope-capture\n")
                 .arg(views.join(QStringLiteral(", ")));
     return help;

@@ -51,7 +51,7 @@ Program::Program(LinkType link, const std::string& expression) : link_(link) {
     if (pcap_compile(handle.get(), &code_, expression.c_str(), kOptimise, PCAP_NETMASK_UNKNOWN) != 0) {
         code_ = {};
         error_ = pcap_geterr(handle.get());
-        if (error_.empty()) error_ = "the filter expression cannot be compiled";
+        if (error_.empty()) error_ = "cannot compile the expression";
     }
 }
 
@@ -77,8 +77,8 @@ BpfFilter::~BpfFilter() = default;
 
 std::expected<BpfFilter, std::string> BpfFilter::compile(std::string expression, LinkType link) try {
     if (expression.size() > kMaxBpfExpression)
-        return std::unexpected(fmt::format("the filter expression is longer than {} bytes", kMaxBpfExpression));
-    if (expression.contains('\0')) return std::unexpected("the filter expression contains a zero byte");
+        return std::unexpected(fmt::format("expression longer than {} bytes", kMaxBpfExpression));
+    if (expression.contains('\0')) return std::unexpected("expression contains a zero byte");
     auto state = std::make_unique<State>();
     state->expression = std::move(expression);
     const Program& program = state->program(link);

@@ -104,7 +104,7 @@ std::size_t ByteSource::State::read_descriptor(MutableBytes into) {
             ::poll(&query, 1, -1);
         }
         if ((error == EINTR || error == EAGAIN) && !stopped()) continue;
-        if (count < 0 && !stopped()) damage = system_sentence("cannot be read any further", error);
+        if (count < 0 && !stopped()) damage = system_sentence("read error", error);
         input_ended = true;
         return 0;
     }
@@ -177,7 +177,7 @@ std::size_t ByteSource::State::read_compressed(MutableBytes into, Wait wait) {
         if (!pending.empty() || refill(wait)) continue;
         if (!input_ended) return 0;  // would have to wait
         if (damage.empty() && !inflater->at_boundary())
-            damage = compression == Compression::gzip ? "the gzip stream is cut" : "the zstd stream is cut";
+            damage = compression == Compression::gzip ? "truncated gzip stream" : "truncated zstd stream";
         ended = true;
         return 0;
     }
@@ -198,11 +198,11 @@ std::expected<ByteSource, InputProblem> ByteSource::open(const std::string& path
     };
 
     const int file = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (file < 0) return unreadable(system_sentence("cannot be opened", errno));
+    if (file < 0) return unreadable(system_sentence("cannot open", errno));
     state->descriptor = Descriptor(file, !standard_input);
     struct stat status{};
-    if (::fstat(file, &status) != 0) return unreadable(system_sentence("cannot be read", errno));
-    if (S_ISDIR(status.st_mode)) return unreadable("this is a directory, not a file");
+    if (::fstat(file, &status) != 0) return unreadable(system_sentence("cannot read", errno));
+    if (S_ISDIR(status.st_mode)) return unreadable("is a directory");
 
     // Files of /proc are regular, have size 0 and content: they are streams to us.
     if (S_ISREG(status.st_mode) && status.st_size > 0) {

@@ -32,12 +32,12 @@ constexpr std::array kOtherFormats{
     OtherFormat{{"\xfd"
                  "7zXZ",
                  5},
-                "the file is compressed with xz, which is not read: decompress it first"},
-    OtherFormat{"BZh", "the file is compressed with bzip2, which is not read: decompress it first"},
-    OtherFormat{"\x04\x22\x4d\x18", "the file is compressed with lz4, which is not read: decompress it first"},
-    OtherFormat{"PK\x03\x04", "the file is a zip archive: unpack it first"},
-    OtherFormat{"TRSNIFF ", "the file is a Sniffer capture, which is not read: convert it with editcap -F pcapng"},
-    OtherFormat{{"snoop\0\0\0", 8}, "the file is a snoop capture, which is not read: convert it with editcap -F pcapng"},
+                "unsupported compression xz: decompress the file first"},
+    OtherFormat{"BZh", "unsupported compression bzip2: decompress the file first"},
+    OtherFormat{"\x04\x22\x4d\x18", "unsupported compression lz4: decompress the file first"},
+    OtherFormat{"PK\x03\x04", "zip archive: unpack it first"},
+    OtherFormat{"TRSNIFF ", "unsupported Sniffer capture: convert it with editcap -F pcapng"},
+    OtherFormat{{"snoop\0\0\0", 8}, "unsupported snoop capture: convert it with editcap -F pcapng"},
 };
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -58,16 +58,16 @@ std::string first_bytes(Bytes bytes) {
 // Why `start`, the first bytes of the (uncompressed) file, begins no capture.
 std::string not_a_capture_sentence(Bytes start, const ByteSource& source) {
     if (start.empty() && source.damage().empty())
-        return source.compression() == Compression::none ? "the file is empty"
-                                                         : fmt::format("the file is an empty {} stream", name(source.compression()));
+        return source.compression() == Compression::none ? "empty file"
+                                                         : fmt::format("empty {} stream", name(source.compression()));
     if (start.size() < kFileHeader && !source.damage().empty())
-        return fmt::format("{} before the header of a capture is whole", source.damage());
+        return fmt::format("{} inside the file header", source.damage());
     for (const OtherFormat& other : kOtherFormats)
         if (text_of(start).starts_with(other.magic)) return std::string(other.sentence);
     if (start.size() < kFileHeader)
-        return fmt::format("this is no capture: it has only {} bytes, a capture starts with a header of {}; they start with {}",
+        return fmt::format("not a capture: {} bytes, shorter than a file header of {}; first bytes {}",
                            start.size(), kFileHeader, first_bytes(start));
-    return fmt::format("this is no capture (pcap or pcapng): its first bytes are {}; if Wireshark opens it, editcap -F pcapng converts it",
+    return fmt::format("not a pcap or pcapng capture: first bytes {}; if Wireshark opens it, convert it with editcap -F pcapng",
                        first_bytes(start));
 }
 

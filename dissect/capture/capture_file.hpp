@@ -14,6 +14,7 @@
 #pragma once
 
 #include <dissect/capture/byte_source.hpp>
+#include <dissect/capture/drops.hpp>
 #include <dissect/capture/options.hpp>
 #include <dissect/capture/pcap.hpp>
 #include <dissect/capture/pcapng.hpp>
@@ -55,23 +56,6 @@ struct CaptureLayout {
     std::vector<FrameOrigin> origins;     // interfaces over all sections
     std::vector<std::string> names;       // of those, as Interface::name
     std::uint64_t known_to = 0;           // what starts from here on is not described
-};
-
-// Frames lost while capturing, over all interfaces that say so.
-struct Drops {
-    bool known = false;
-    std::uint64_t received = 0;           // isb_ifrecv
-    std::uint64_t dropped = 0;            // isb_ifdrop: by the interface
-    std::uint64_t dropped_by_system = 0;  // isb_osdrop
-
-    // Of several files: known where one says so.
-    Drops& operator+=(const Drops& other) {
-        known = known || other.known;
-        received += other.received;
-        dropped += other.dropped;
-        dropped_by_system += other.dropped_by_system;
-        return *this;
-    }
 };
 
 class CaptureFile {

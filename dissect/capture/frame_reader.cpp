@@ -40,15 +40,15 @@ std::expected<FrameReader, InputProblem> FrameReader::open(const std::string& pa
     };
     // O_NONBLOCK: a FIFO is refused, not waited for.
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), true);
-    if (file.number() < 0) return fail(InputProblemKind::unreadable, "cannot be opened: " + std::generic_category().message(errno));
+    if (file.number() < 0) return fail(InputProblemKind::unreadable, "cannot open: " + std::generic_category().message(errno));
     struct stat status{};
     if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode))
-        return fail(InputProblemKind::unreadable, "this is no regular file: its frames cannot be read again");
+        return fail(InputProblemKind::unreadable, "not a regular file: its frames cannot be read again");
     static_assert(kPcapHeader == kPcapngHeader);
     std::array<std::byte, kPcapHeader> start{};
     const Bytes header = Bytes(start).first(read_at(file.number(), 0, start));
     if (header.size() < start.size() || (!is_pcapng(header) && !read_pcap_header(header)))
-        return fail(InputProblemKind::not_a_capture, "this is no capture as it is written (pcap or pcapng, not compressed)");
+        return fail(InputProblemKind::not_a_capture, "not an uncompressed pcap or pcapng capture");
     return FrameReader(std::move(file));
 }
 

@@ -91,7 +91,7 @@ std::size_t Inflater::State::inflate_gzip(Bytes& input, MutableBytes into) {
             input = input.subspan(static_cast<std::size_t>(start - input.begin()));
             if (input.empty()) break;
             if (input[0] != kGzipFirst) {
-                damage = "something that is not gzip follows the end of the gzip stream";
+                damage = "trailing data after the gzip stream";
                 break;
             }
             inflateReset(&gzip);
@@ -109,7 +109,7 @@ std::size_t Inflater::State::inflate_gzip(Bytes& input, MutableBytes into) {
         if (result == Z_STREAM_END) at_boundary = true;
         else if (result == Z_BUF_ERROR) break;  // no progress without more input
         else if (result != Z_OK)
-            damage = fmt::format("the gzip stream is damaged ({})", gzip.msg != nullptr ? gzip.msg : "no reason given");
+            damage = fmt::format("damaged gzip stream ({})", gzip.msg != nullptr ? gzip.msg : "no reason given");
         else if (input.empty() && gzip.avail_out != 0) break;
     }
     return written;
@@ -128,7 +128,7 @@ std::size_t Inflater::State::inflate_zstd(Bytes& input, MutableBytes into) {
         ZSTD_inBuffer in{input.data(), std::min(step, input.size()), 0};
         const std::size_t result = ZSTD_decompressStream(zstd.get(), &out, &in);
         if (ZSTD_isError(result) != 0) {
-            damage = fmt::format("the zstd stream is damaged ({})", ZSTD_getErrorName(result));
+            damage = fmt::format("damaged zstd stream ({})", ZSTD_getErrorName(result));
             break;
         }
         if (in.size != 0 || out.pos != 0) at_boundary = result == 0;

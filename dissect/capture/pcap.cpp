@@ -18,9 +18,9 @@ WalkResult cut_record(const Window& window, const FrameClock& timeline, std::siz
     if (left == 0) return {WalkEnd::ended, 0, {}};
     if (left < header)
         return {WalkEnd::damaged, 0,
-                fmt::format("the file ends inside the header of frame {}: {} of {} bytes are there", timeline.frames + 1, left, header)};
+                fmt::format("truncated record header of frame {}: {} of {} bytes", timeline.frames + 1, left, header)};
     return {WalkEnd::damaged, 0,
-            fmt::format("the file ends inside frame {}: {} of {} captured bytes are there", timeline.frames + 1, left - header,
+            fmt::format("truncated record of frame {}: {} of {} captured bytes", timeline.frames + 1, left - header,
                         record - header)};
 }
 
@@ -36,7 +36,7 @@ WalkResult walk(const PcapHeader& header, Window& window, FrameClock& timeline, 
         const std::size_t captured = read_ordered<std::uint32_t, order>(record, 8);
         if (captured > kMaxRecord)
             return {WalkEnd::damaged, 0,
-                    fmt::format("the record of frame {} claims {} captured bytes, more than the {} a record may have", timeline.frames + 1,
+                    fmt::format("invalid record of frame {}: {} captured bytes, at most {} allowed", timeline.frames + 1,
                                 captured, kMaxRecord)};
         // Records of one capture are often alike in length: ask for the header that is probably the twelfth from here.
         if (const std::size_t ahead = 12 * (record_header + captured); ahead < left) __builtin_prefetch(record.data() + ahead);

@@ -62,8 +62,8 @@ WalkResult cut_block(const Window& window, std::size_t wanted) {
     const std::size_t left = window.bytes.size() - window.used;
     if (!window.last) return {WalkEnd::starved, wanted, {}};
     if (left == 0) return {WalkEnd::ended, 0, {}};
-    return damaged(fmt::format("the file ends inside {}: {} of {} bytes are there",
-                               left < kBlockStart + kTrailer ? "the header of a block" : "a block", left, wanted));
+    return damaged(fmt::format("truncated {}: {} of {} bytes",
+                               left < kBlockStart + kTrailer ? "block header" : "block", left, wanted));
 }
 
 FrameOrigin origin_of(const Interface& interface) {
@@ -190,21 +190,21 @@ WalkResult PcapngWalk::walk_section(Window& window, FrameClock& timeline, std::v
         const auto type = read_ordered<std::uint32_t, order>(rest, 0);
         if (type == kSectionHeaderBlock && read_ordered<std::uint32_t, order>(rest, 8) != kByteOrderMagic) {
             constexpr ByteOrder other = order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
-            if (read_ordered<std::uint32_t, other>(rest, 8) != kByteOrderMagic) return damaged("a section header has no byte-order magic");
+            if (read_ordered<std::uint32_t, other>(rest, 8) != kByteOrderMagic) return damaged("invalid section header: no byte-order magic");
             order_ = other;
             return {};
         }
         const std::size_t length = read_ordered<std::uint32_t, order>(rest, 4);
         if (length > kMaxRecord)
             return damaged(
-                fmt::format("a block of type {:#x} claims {} bytes, more than the {} a block may have", type, length, kMaxRecord));
+                fmt::format("invalid block of type {:#x}: {} bytes, at most {} allowed", type, length, kMaxRecord));
         if (length < smallest(type) || length % 4 != 0)
-            return damaged(fmt::format("a block of type {:#x} claims {} bytes, which is {}", type, length,
+            return damaged(fmt::format("invalid block of type {:#x}: {} bytes, {}", type, length,
                                        length % 4 != 0 ? "not a multiple of 4" : "too short for it"));
         if (length > rest.size()) return cut_block(window, length);
         const auto repeated = read_ordered<std::uint32_t, order>(rest, length - kTrailer);
         if (repeated != length)
-            return damaged(fmt::format("a block of type {:#x} starts with length {} and ends with length {}", type, length, repeated));
+            return damaged(fmt::format("invalid block of type {:#x}: length {} at its start, {} at its end", type, length, repeated));
         std::string sentence = take_block<order>(type, rest.first(length), window.offset + window.used, timeline, frames);
         if (!sentence.empty()) return damaged(std::move(sentence));
         window.used += length;
@@ -231,7 +231,7 @@ template <ByteOrder order>
 std::string PcapngWalk::take_section_header(Bytes block, std::uint64_t offset) {
     constexpr std::uint16_t kMajorVersion = 1;
     const auto major = read_ordered<std::uint16_t, order>(block, 12);
-    if (major != kMajorVersion) return fmt::format("a section has version {} of the format, only version 1 is known", major);
+    if (major != kMajorVersion) return fmt::format("unsupported section version {}: expected 1", major);
     first_of_section_ = interfaces_.size();
     if (sections_.size() < kMaxSections) sections_.push_back({offset, order, static_cast<std::uint32_t>(first_of_section_)});
     else if (!first_lost_section_) first_lost_section_ = offset;
@@ -240,7 +240,7 @@ std::string PcapngWalk::take_section_header(Bytes block, std::uint64_t offset) {
 
 template <ByteOrder order>
 std::string PcapngWalk::take_interface(Bytes block) {
-    if (interfaces_.size() >= kMaxInterfaces) return fmt::format("there are more than {} interfaces", kMaxInterfaces);
+    if (interfaces_.size() >= kMaxInterfaces) return fmt::format("more than {} interfaces", kMaxInterfaces);
     Interface interface;
     interface.link = link_type_of(read_ordered<std::uint16_t, order>(block, 8));
     interface.snap_length = read_ordered<std::uint32_t, order>(block, 12);

@@ -58,7 +58,7 @@ SavedCapture::~SavedCapture() {
 
 std::expected<SavedCapture, OutputProblem> SavedCapture::open(const std::string& path, std::span<const std::string> inputs) try {
     if (is_one_of(path, inputs))
-        return std::unexpected(OutputProblem{path, "is one of the captures that are read, and would be overwritten; choose another name"});
+        return std::unexpected(OutputProblem{path, "is also an input and would be overwritten: choose another name"});
     SavedCapture made(path);
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
@@ -86,7 +86,7 @@ std::expected<void, OutputProblem> SavedCapture::claim() {
         }
         if (errno != EEXIST) break;
     }
-    return std::unexpected(OutputProblem{path_, "cannot be created: " + std::generic_category().message(errno)});
+    return std::unexpected(OutputProblem{path_, "cannot create: " + std::generic_category().message(errno)});
 }
 
 // Problems name the file that the user knows.
@@ -126,7 +126,7 @@ std::expected<void, OutputProblem> SavedCapture::commit() try {
     const fs::file_status before = fs::status(target_, error);
     if (fs::exists(before)) fs::permissions(part_, before.permissions(), error);  // as far as the system lets us
     fs::rename(part_, target_, error);
-    if (error) return std::unexpected(OutputProblem{path_, "cannot be written: " + error.message()});
+    if (error) return std::unexpected(OutputProblem{path_, "cannot write: " + error.message()});
     part_.clear();
     return {};
 } catch (const std::bad_alloc&) {

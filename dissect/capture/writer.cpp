@@ -145,11 +145,11 @@ int CaptureWriter::State::write_buffer() noexcept {
 }
 
 std::expected<void, OutputProblem> CaptureWriter::State::drain() try {
-    if (failed) return problem("nothing more is written after an error");
-    if (descriptor < 0) return problem("it is closed");
+    if (failed) return problem("no writing after an error");
+    if (descriptor < 0) return problem("file is closed");
     const int error = write_buffer();
     failed = error != 0;
-    if (failed) return problem(fmt::format("cannot be written: {}", std::generic_category().message(error)));
+    if (failed) return problem(fmt::format("cannot write: {}", std::generic_category().message(error)));
     return {};
 } catch (const std::bad_alloc&) {
     return std::unexpected(OutputProblem{{}, kNoMemory});
@@ -200,7 +200,7 @@ void CaptureWriter::State::append_interface(const Described& described, std::str
 // The number of the interface in our file.
 std::expected<std::uint32_t, OutputProblem> CaptureWriter::State::describe(const Described& described) {
     if (const auto known = interfaces.find(described); known != interfaces.end()) return known->second;
-    if (interfaces.size() >= kMaxInterfaces) return problem(fmt::format("there are more than {} interfaces", kMaxInterfaces));
+    if (interfaces.size() >= kMaxInterfaces) return problem(fmt::format("more than {} interfaces", kMaxInterfaces));
     const auto name = names.find(described.id);
     append_interface(described, name == names.end() ? std::string_view{} : std::string_view{name->second});
     const auto number = static_cast<std::uint32_t>(interfaces.size());
@@ -210,16 +210,16 @@ std::expected<std::uint32_t, OutputProblem> CaptureWriter::State::describe(const
 
 std::expected<void, OutputProblem> CaptureWriter::State::write_pcap(const Frame& frame) {
     if (frame.link != link)
-        return problem(fmt::format("frame {} has link type {}, the pcap file has {} and can hold only one: write pcapng",
+        return problem(fmt::format("frame {} has link type {}, but the pcap file has {} and allows only one: write pcapng",
                                    static_cast<std::uint64_t>(frame.index), static_cast<std::uint32_t>(frame.link),
                                    static_cast<std::uint32_t>(link)));
     const auto time = static_cast<std::int64_t>(frame.time);
     if (time < 0 || time / kNanosecondsPerSecond > std::numeric_limits<std::uint32_t>::max())
         return problem(
-            fmt::format("the time of frame {} is outside of what pcap can say (1970 to 2106)", static_cast<std::uint64_t>(frame.index)));
+            fmt::format("timestamp of frame {} outside of the range of pcap (1970 to 2106)", static_cast<std::uint64_t>(frame.index)));
     if (frame.bytes.size() > kMaxRecord)
         return problem(
-            fmt::format("frame {} is longer than the {} bytes a record may have", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+            fmt::format("frame {} longer than {} bytes, the most of a record", static_cast<std::uint64_t>(frame.index), kMaxRecord));
     record = drained + buffer.size();
     Appender append(buffer);
     append.number(static_cast<std::uint32_t>(time / kNanosecondsPerSecond));
@@ -233,17 +233,17 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcap(const Frame&
 std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Frame& frame, std::string_view comment) {
     const auto time = static_cast<std::int64_t>(frame.time);
     if (time < 0)
-        return problem(fmt::format("the time of frame {} is before 1970, which is not written", static_cast<std::uint64_t>(frame.index)));
+        return problem(fmt::format("timestamp of frame {} before 1970", static_cast<std::uint64_t>(frame.index)));
     if (comment.size() > kMaxComment)
         return problem(
-            fmt::format("the comment of frame {} is longer than {} bytes", static_cast<std::uint64_t>(frame.index), kMaxComment));
+            fmt::format("comment of frame {} longer than {} bytes", static_cast<std::uint64_t>(frame.index), kMaxComment));
     options.clear();
     if (!comment.empty()) Appender(options).option(kOptionComment, bytes_of(comment));
     append_options(frame, options);
     if (!options.empty()) Appender(options).option(kOptionEnd, Bytes{});
     if (options.size() > kMaxRecord || frame.bytes.size() > kMaxRecord - options.size() - kPacketBlockFixed - kOptionHeader)
         return problem(
-            fmt::format("frame {} is longer than the {} bytes a record may have", static_cast<std::uint64_t>(frame.index), kMaxRecord));
+            fmt::format("frame {} longer than {} bytes, the most of a record", static_cast<std::uint64_t>(frame.index), kMaxRecord));
     const auto interface = describe({frame.interface, frame.link, frame.link_speed});
     if (!interface) return std::unexpected(interface.error());
 
@@ -263,7 +263,7 @@ std::expected<void, OutputProblem> CaptureWriter::State::write_pcapng(const Fram
 }
 
 std::expected<void, OutputProblem> CaptureWriter::State::write_statistics(const InterfaceStatistics& statistics) {
-    if (static_cast<std::int64_t>(statistics.time) < 0) return problem("the time of the statistics is before 1970, which is not written");
+    if (static_cast<std::int64_t>(statistics.time) < 0) return problem("timestamp of the statistics before 1970");
     // Of whatever speed its frames had: the first that was described stands for the interface.
     const auto known = interfaces.lower_bound({statistics.interface, statistics.link, BitsPerSecond{}});
     const bool is_known = known != interfaces.end() && known->first.id == statistics.interface && known->first.link == statistics.link;
@@ -304,7 +304,7 @@ std::expected<CaptureWriter, OutputProblem> CaptureWriter::open(const std::strin
     constexpr mode_t kMode = 0666;  // less the user's umask
     state->descriptor = standard_output ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kMode);
     state->owned = !standard_output;
-    if (state->descriptor < 0) return state->problem(fmt::format("cannot be created: {}", std::generic_category().message(errno)));
+    if (state->descriptor < 0) return state->problem(fmt::format("cannot create: {}", std::generic_category().message(errno)));
     if (format == WriterFormat::pcap) state->append_pcap_header();
     else state->append_section_header();
     return CaptureWriter(std::move(state));
@@ -370,7 +370,7 @@ std::expected<void, OutputProblem> CaptureWriter::close() try {
     auto written = state_->drain();
     const int descriptor = std::exchange(state_->descriptor, -1);
     if (state_->owned && descriptor >= 0 && ::close(descriptor) != 0 && written)
-        return state_->problem(fmt::format("cannot be written: {}", std::generic_category().message(errno)));
+        return state_->problem(fmt::format("cannot write: {}", std::generic_category().message(errno)));
     return written;
 } catch (const std::bad_alloc&) {
     return std::unexpected(OutputProblem{{}, kNoMemory});

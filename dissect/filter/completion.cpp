@@ -188,8 +188,8 @@ constexpr std::array kOperators{
     Operator{">", "greater", Suits::fields},
     Operator{"<=", "less or equal", Suits::fields},
     Operator{">=", "greater or equal", Suits::fields},
-    Operator{"contains", "has the text, bytes or part of a name in it", Suits::searchable},
-    Operator{"matches", "fits the regular expression", Suits::searchable},
+    Operator{"contains", "contains the text, the bytes or part of the name", Suits::searchable},
+    Operator{"matches", "matches the regular expression", Suits::searchable},
 };
 constexpr std::array kConnectors{
     Operator{"and", "both", Suits::everything},

@@ -54,9 +54,9 @@ std::expected<Column, FilterError> column(std::string_view name) {
     const NameEntry* const entry = find_name(name);
     if (entry == nullptr)
         return std::unexpected(
-            FilterError{1, name.size(), fmt::format("there is no field {}", filter_language::in_quotes(name)), nearest_name(name)});
+            FilterError{1, name.size(), fmt::format("unknown field {}", filter_language::in_quotes(name)), nearest_name(name)});
     if (entry->fields.empty())
-        return std::unexpected(FilterError{1, name.size(), fmt::format("{} is a header; a column is one of its fields", name), {}});
+        return std::unexpected(FilterError{1, name.size(), fmt::format("{} is a header: a column must be one of its fields", name), {}});
     return Column{entry->name, entry->fields};
 }
 

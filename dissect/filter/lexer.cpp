@@ -114,10 +114,10 @@ private:
         if (is_word(rest[0])) return word();
         for (const Slip& slip : kSlips)
             if (rest.starts_with(slip.typed))
-                return std::unexpected(error_at(at_, 1, fmt::format("\"{}\" means nothing here", slip.typed), slip.meant));
+                return std::unexpected(error_at(at_, 1, fmt::format("unexpected '{}'", slip.typed), slip.meant));
         const auto code = static_cast<unsigned char>(rest[0]);
-        if (code <= ' ' || code == 0x7f) return std::unexpected(error_at(at_, 1, fmt::format("byte 0x{:02x} means nothing here", code)));
-        return std::unexpected(error_at(at_, 1, fmt::format("\"{}\" means nothing here", rest[0])));
+        if (code <= ' ' || code == 0x7f) return std::unexpected(error_at(at_, 1, fmt::format("unexpected byte 0x{:02x}", code)));
+        return std::unexpected(error_at(at_, 1, fmt::format("unexpected '{}'", rest[0])));
     }
 
     Token word() const {
@@ -131,7 +131,7 @@ private:
 
     std::expected<Token, FilterError> slice() const {
         const std::size_t end = filter_.find(']', at_);
-        if (end == std::string_view::npos) return std::unexpected(error_at(at_, 1, "this bracket is not closed"));
+        if (end == std::string_view::npos) return std::unexpected(error_at(at_, 1, "unclosed bracket"));
         return Token{TokenKind::slice, at_, end + 1 - at_, std::string(filter_.substr(at_ + 1, end - at_ - 1))};
     }
 
@@ -149,10 +149,10 @@ private:
                 i += escaped->length;
             } else {
                 return std::unexpected(error_at(i, std::min<std::size_t>(2, filter_.size() - i),
-                                                "unknown escape; r\"...\" takes backslashes as they are", "\\\\"));
+                                                "unknown escape: r\"...\" takes backslashes literally", "\\\\"));
             }
         }
-        return std::unexpected(error_at(at_, opening, "the closing quote is missing"));
+        return std::unexpected(error_at(at_, opening, "missing closing quote"));
     }
 
     struct Escaped {
@@ -193,7 +193,7 @@ bool is_word(char c) {
 
 std::expected<std::vector<Token>, FilterError> tokenize(std::string_view filter) {
     if (filter.size() > kMaxFilterLength)
-        return std::unexpected(error_at(kMaxFilterLength, 1, fmt::format("a filter has at most {} bytes", kMaxFilterLength)));
+        return std::unexpected(error_at(kMaxFilterLength, 1, fmt::format("filter longer than {} bytes", kMaxFilterLength)));
     return Lexer(filter).run();
 }
 

@@ -117,12 +117,12 @@ std::uint64_t largest(const Field& field) {
 
 Misfit wrong_kind(const Field* field, bool sliced, const Literal& literal) {
     if (field == nullptr || sliced)
-        return {fmt::format("{} is no byte string; one is written 0a:0b:0c or \"text\"", in_quotes(literal.text))};
-    return {fmt::format("{} is {}; {} is not", field->name, noun(field, sliced), in_quotes(literal.text))};
+        return {fmt::format("invalid byte string {}: expected 0a:0b:0c or \"text\"", in_quotes(literal.text))};
+    return {fmt::format("invalid value {}: {} is {}", in_quotes(literal.text), field->name, noun(field, sliced))};
 }
 
 Misfit unknown_name(const Field& field, const Literal& literal) {
-    std::string message = fmt::format("{} is no value of {}", in_quotes(literal.text), field.name);
+    std::string message = fmt::format("{} is not a value of {}", in_quotes(literal.text), field.name);
     if (field.names.size() <= kNamesListed) {
         message += " (";
         for (const ValueName& row : field.names) message += fmt::format("{}{}", &row == field.names.data() ? "" : ", ", row.name);
@@ -153,15 +153,15 @@ Meant<std::vector<NumberRange>> named_or(const Field& field, const Literal& lite
 }
 
 Misfit too_large(const Field& field, const Literal& literal) {
-    Misfit misfit{fmt::format("{} is at most {}; {} is larger", field.name, largest(field), literal.text.substr(0, kLongestShown))};
-    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end()) misfit.suggestion = in_quotes(literal.text);
+    Misfit misfit{fmt::format("value {} out of range: {} is at most {}", literal.text.substr(0, kLongestShown), field.name, largest(field))};
+    if (std::ranges::find(field.names, literal.text, &ValueName::name) != field.names.end()) misfit.suggestion = fmt::format("\"{}\"", literal.text);
     return misfit;
 }
 
 Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal& literal) {
     if (literal.quoted) {
         Misfit misfit = wrong_kind(&field, false, literal);
-        if (field.names.empty() && parse_number(literal.text)) misfit = {"a number is written without quotes", std::string(literal.text)};
+        if (field.names.empty() && parse_number(literal.text)) misfit = {"numbers are written without quotes", std::string(literal.text)};
         return named_or(field, literal, std::move(misfit));
     }
     const std::string_view digits = literal.text.starts_with('-') ? literal.text.substr(1) : literal.text;
@@ -170,11 +170,11 @@ Meant<std::vector<NumberRange>> integer_meant(const Field& field, const Literal&
         Misfit misfit = wrong_kind(&field, false, literal);
         const std::size_t zeros = digits.find_first_not_of('0');
         if (digits.starts_with('0') && digits.find_first_not_of("0123456789") == std::string_view::npos)
-            misfit = {"a number that begins with 0 is octal", std::string(digits.substr(zeros))};
+            misfit = {"a number with a leading 0 is octal", std::string(digits.substr(zeros))};
         return named_or(field, literal, std::move(misfit));
     }
     if (digits.size() != literal.text.size() && number != 0U)
-        return std::unexpected(Misfit{fmt::format("{} is never negative", field.name)});
+        return std::unexpected(Misfit{fmt::format("{} cannot be negative", field.name)});
     if (!number || *number > largest(field)) return std::unexpected(too_large(field, literal));
     return std::vector{NumberRange{*number, *number}};
 }
@@ -207,7 +207,7 @@ Meant<std::vector<NumberRange>> fraction_meant(const Field& field, const Literal
     if (!number)
         return named_or(
             field, literal,
-            {fmt::format("{} is a number with at most {} decimals; {} is not", field.name, field.digits, in_quotes(literal.text))});
+            {fmt::format("invalid value {}: {} is a number with at most {} decimals", in_quotes(literal.text), field.name, field.digits)});
     const std::uint64_t turned = static_cast<std::uint64_t>(*number) ^ sign_flip(field);
     return std::vector{NumberRange{turned, turned}};
 }
@@ -243,7 +243,7 @@ Meant<std::uint64_t> mask_meant(const Field& field, const Literal& literal) {
     if (const auto number = parse_number(literal.text); number && !literal.quoted) return *number;
     const auto meant = address_bytes(field) != 0 ? address_meant(field, literal) : std::unexpected(Misfit{});
     if (meant && meant->size() == 1 && meant->front().low == meant->front().high) return meant->front().low;
-    return std::unexpected(Misfit{fmt::format("{} is no mask for {}", in_quotes(literal.text), field.name)});
+    return std::unexpected(Misfit{fmt::format("{} is not a mask for {}", in_quotes(literal.text), field.name)});
 }
 
 Meant<std::string> byte_string(const Literal& literal) {
@@ -254,7 +254,7 @@ Meant<std::string> byte_string(const Literal& literal) {
         std::string suggestion;
         for (const char byte : bytes.value_or("").substr(0, kNamesListed))
             suggestion += fmt::format("{}{:02x}", suggestion.empty() ? "" : ":", static_cast<unsigned char>(byte));
-        return std::unexpected(Misfit{"several bytes are written in the order of the wire", std::move(suggestion)});
+        return std::unexpected(Misfit{"write several bytes in wire order", std::move(suggestion)});
     }
     if (auto bytes = parse_hex_bytes(literal.text); bytes && !bytes->empty()) return *bytes;
     return std::unexpected(wrong_kind(nullptr, false, literal));
@@ -288,9 +288,9 @@ std::string typed_name(std::string_view name) {
 }
 
 std::string in_quotes(std::string_view text) {
-    std::string quoted = "\"";
+    std::string quoted = "'";
     for (const char c : text.substr(0, kLongestShown)) quoted += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-    quoted += text.size() > kLongestShown ? "...\"" : "\"";
+    quoted += text.size() > kLongestShown ? "...'" : "'";
     return quoted;
 }
 

@@ -77,14 +77,14 @@ private:
 
     bool fail_unexpected() {
         const Token& wrong = token();
-        if (wrong.kind == TokenKind::end) return fail(wrong, "the filter ends here, but something is missing");
-        if (find_relation(wrong.kind) != nullptr) return fail(wrong, "a comparison ends before this; join two of them with \"and\"");
-        if (wrong.kind == TokenKind::close) return fail(wrong, "no parenthesis is open here");
+        if (wrong.kind == TokenKind::end) return fail(wrong, "incomplete filter");
+        if (find_relation(wrong.kind) != nullptr) return fail(wrong, "unexpected second comparison: join comparisons with \"and\"");
+        if (wrong.kind == TokenKind::close) return fail(wrong, "unmatched closing parenthesis");
         if (wrong.kind == TokenKind::open && at_ > 0 && tokens_[at_ - 1].kind == TokenKind::word)
-            return fail(wrong, "there are no functions in filters");
+            return fail(wrong, "filters have no functions");
         if (wrong.kind == TokenKind::word || wrong.kind == TokenKind::quoted)
-            return fail(wrong, fmt::format("{} does not belong here; join tests with \"and\" or \"or\"", in_quotes(raw(wrong))));
-        return fail(wrong, fmt::format("{} does not belong here", in_quotes(raw(wrong))));
+            return fail(wrong, fmt::format("unexpected {}: join tests with \"and\" or \"or\"", in_quotes(raw(wrong))));
+        return fail(wrong, fmt::format("unexpected {}", in_quotes(raw(wrong))));
     }
 
     // --- steps
@@ -136,9 +136,9 @@ private:
         while (accept(TokenKind::logical_not)) negate = !negate;
         const Token& opening = token();
         if (accept(TokenKind::open)) {
-            if (++nesting_ > kMaxNesting) return fail(opening, fmt::format("parentheses nest at most {} deep", kMaxNesting));
+            if (++nesting_ > kMaxNesting) return fail(opening, fmt::format("more than {} nested parentheses", kMaxNesting));
             if (!parse_or()) return false;
-            if (token().kind == TokenKind::end) return fail(opening, "this parenthesis is not closed");
+            if (token().kind == TokenKind::end) return fail(opening, "unclosed parenthesis");
             if (!accept(TokenKind::close)) return fail_unexpected();
             --nesting_;
         } else if (!parse_test()) {
@@ -183,15 +183,15 @@ private:
         }
         if (accept(TokenKind::contains)) return parse_search(compiler, all.value_or(false), &TestCompiler::contains);
         if (accept(TokenKind::matches)) return parse_search(compiler, all.value_or(false), &TestCompiler::matches);
-        if (all) return fail(op, "\"any\" and \"all\" stand before a comparison");
+        if (all) return fail(op, "\"any\" and \"all\" apply to comparisons only");
         return true;
     }
 
     bool parse_operand(TestCompiler& compiler, bool right) {
         const Token word = token();
-        if (word.kind == TokenKind::end) return fail(word, "the filter ends where a test should be");
-        if (word.kind == TokenKind::quoted) return fail(word, "a test begins with the name of a field");
-        if (word.kind != TokenKind::word) return fail(word, fmt::format("a test should be here, not {}", in_quotes(raw(word))));
+        if (word.kind == TokenKind::end) return fail(word, "missing test");
+        if (word.kind == TokenKind::quoted) return fail(word, "a test must start with a field name");
+        if (word.kind != TokenKind::word) return fail(word, fmt::format("expected a test, found {}", in_quotes(raw(word))));
         const NameEntry* const entry = find_name(raw(word));
         if (entry == nullptr) return fail_name(word);
         ++at_;
@@ -201,13 +201,13 @@ private:
             const std::string_view digits = raw(token());
             const auto [end, problem] = std::from_chars(digits.begin(), digits.end(), nth);
             if (digits.empty() || problem != std::errc{} || end != digits.end() || nth == 0)
-                return fail(token(), "\"#\" takes the number of a layer, from 1");
+                return fail(token(), "\"#\" takes a layer number, from 1");
             ++at_;
             compiler.nth(nth);
         }
         if (token().kind == TokenKind::slice) {
             const auto slice = parse_slice(token().text);
-            if (!slice) return fail(token(), "a slice is [first:length], [first-last], [first], [:length] or [first:]");
+            if (!slice) return fail(token(), "invalid slice: expected [first:length], [first-last], [first], [:length] or [first:]");
             if (auto ok = compiler.slice(*slice); !ok) return fail(token(), std::move(ok.error()));
             ++at_;
         }
@@ -215,7 +215,7 @@ private:
             const auto mask = parse_value();
             if (!mask) return false;
             if (!mask->quoted && find_name(mask->text) != nullptr)
-                return fail(last_value_, "\"&\" takes a mask; tests are joined with \"&&\"");
+                return fail(last_value_, "\"&\" takes a mask: join tests with \"&&\"");
             if (auto ok = compiler.mask(*mask); !ok) return fail(last_value_, std::move(ok.error()));
         }
         return true;
@@ -223,10 +223,10 @@ private:
 
     bool fail_name(const Token& word) {
         const std::string_view name = raw(word);
-        if (token(1).kind == TokenKind::open) return fail(word, "there are no functions in filters");
+        if (token(1).kind == TokenKind::open) return fail(word, "filters have no functions");
         if (name[0] >= '0' && name[0] <= '9')
-            return fail(word, fmt::format("a test begins with the name of a field; {} is a value", in_quotes(name)));
-        return fail(word, fmt::format("there is no field {}", in_quotes(name)), nearest_name(name));
+            return fail(word, fmt::format("a test must start with a field name: {} is a value", in_quotes(name)));
+        return fail(word, fmt::format("unknown field {}", in_quotes(name)), nearest_name(name));
     }
 
     bool parse_right_side(TestCompiler& compiler) {
@@ -245,11 +245,11 @@ private:
 
     bool parse_set(TestCompiler& compiler, bool all) {
         const Token opening = token();
-        if (!accept(TokenKind::open_set)) return fail(opening, "\"in\" is followed by values in braces: {1, 3, 5..8}");
+        if (!accept(TokenKind::open_set)) return fail(opening, "\"in\" takes values in braces: {1, 3, 5..8}");
         compiler.relate(Comparison::equal, all, false);
         bool after_comma = true;
         while (after_comma || token().kind != TokenKind::close_set) {
-            if (token().kind == TokenKind::end) return fail(opening, "this brace is not closed");
+            if (token().kind == TokenKind::end) return fail(opening, "unclosed brace");
             const auto low = parse_value();
             if (!low) return false;
             const Token low_token = last_value_;
@@ -284,9 +284,9 @@ private:
             return Literal{quoted ? std::string_view(value.text) : raw(value), quoted};
         }
         if (value.kind == TokenKind::end) {
-            fail(value, "the filter ends where a value should be");
+            fail(value, "missing value");
         } else {
-            fail(value, fmt::format("a value should be here, not {}", in_quotes(raw(value))));
+            fail(value, fmt::format("expected a value, found {}", in_quotes(raw(value))));
         }
         return std::nullopt;
     }

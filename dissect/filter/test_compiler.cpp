@@ -91,7 +91,7 @@ ValueClass class_of(const Field* field, bool sliced) {
 bool is_address(const Field* field) { return field != nullptr && (address_bytes(*field) != 0 || field->format == Format::ipv6); }
 
 Misfit not_searchable(const Field& field) {
-    return {fmt::format("{} is {}; only texts, bytes and names of values are searched", field.name, noun(&field, false))};
+    return {fmt::format("{} is {}: only texts, bytes and value names can be searched", field.name, noun(&field, false))};
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ Meant<void> TestCompiler::slice(const Slice& slice) {
         const Field* const field = candidate.source.field;
         if (is_number(field) && address_bytes(*field) == 0)
             return std::unexpected(
-                Misfit{fmt::format("{} is {} and has no slices; its bits are tested with &", field->name, noun(field, false))});
+                Misfit{fmt::format("{} is {} and has no slices: test its bits with &", field->name, noun(field, false))});
     }
     side.operand.slice = slice;
     return {};
@@ -162,7 +162,7 @@ Meant<void> TestCompiler::slice(const Slice& slice) {
 Meant<void> TestCompiler::need_values(const Side& side) const {
     for (const Candidate& candidate : side.candidates)
         if (candidate.source.field == nullptr && candidate.source.kind == LayerKind::rdma)
-            return std::unexpected(Misfit{fmt::format("{} has no bytes; name one of its fields", side.entry->name)});
+            return std::unexpected(Misfit{fmt::format("{} has no bytes: name one of its fields", side.entry->name)});
     return {};
 }
 
@@ -193,10 +193,10 @@ Meant<void> TestCompiler::byte_mask(const Literal& literal) {
     const auto bytes = byte_string(literal);
     if (!bytes) return std::unexpected(bytes.error());
     const auto length = known_length(left_);
-    if (!length) return std::unexpected(Misfit{"a mask needs a slice of as many bytes before it"});
+    if (!length) return std::unexpected(Misfit{"a mask needs a slice of the same length before it"});
     if (bytes->size() != *length || *length > kLongestMask)
         return std::unexpected(
-            Misfit{fmt::format("the mask has {} bytes, what it is for {}; both have at most {}", bytes->size(), *length, kLongestMask)});
+            Misfit{fmt::format("lengths differ: mask of {} bytes for {} bytes (at most {})", bytes->size(), *length, kLongestMask)});
     left_.operand.byte_mask = static_cast<std::uint32_t>(program_.texts.size());
     program_.texts.push_back(*bytes);
     return {};
@@ -215,7 +215,7 @@ Meant<void> TestCompiler::fits_slice(const ByteRange& range) const {
     if (!left_.operand.slice || test_.comparison != Comparison::equal) return {};
     const auto length = left_.operand.slice->length();
     if (!length || *length == range.low.size()) return {};
-    return std::unexpected(Misfit{fmt::format("the slice has {} bytes, this has {}", *length, range.low.size())});
+    return std::unexpected(Misfit{fmt::format("lengths differ: slice of {} bytes, value of {}", *length, range.low.size())});
 }
 
 Meant<void> TestCompiler::compare(const Literal& literal) {
@@ -240,7 +240,7 @@ Meant<void> TestCompiler::add(const Literal& member) { return compare(member); }
 std::expected<void, TestCompiler::RangeMisfit> TestCompiler::add(const Literal& low, const Literal& high) {
     if (auto ok = need_values(left_); !ok) return std::unexpected(RangeMisfit{false, std::move(ok.error())});
     bool of_high = false;
-    const Misfit backwards{"this range ends before it begins"};
+    const Misfit backwards{"empty range: its end is below its start"};
     const auto ok = for_candidates([&](Candidate& candidate) -> Meant<void> {
         if (is_numeric(left_, candidate)) {
             const auto from = numbers_meant(*candidate.source.field, low);
@@ -279,13 +279,13 @@ Meant<void> TestCompiler::compare_fields() {
             const bool same = class_of(field, side->operand.slice.has_value()) == wanted &&
                               (wanted != ValueClass::fraction || field->digits == a->digits);
             if (!same)
-                return std::unexpected(Misfit{fmt::format("{} is {}, {} is {}: they cannot be compared", left_.entry->name,
+                return std::unexpected(Misfit{fmt::format("cannot compare: {} is {}, {} is {}", left_.entry->name,
                                                           noun(a, left_.operand.slice.has_value()), right_.entry->name,
                                                           noun(b, right_.operand.slice.has_value()))});
             candidate.source.match = wanted == ValueClass::bytes ? Match::bytes : Match::numbers;
         }
     }
-    if (left_.operand.byte_mask) return std::unexpected(Misfit{"masked bytes are compared with a value, not with a field"});
+    if (left_.operand.byte_mask) return std::unexpected(Misfit{"masked bytes can only be compared with a value"});
     return {};
 }
 
@@ -311,7 +311,7 @@ Meant<void> TestCompiler::contains(const Literal& literal) {
 
 Meant<std::uint32_t> TestCompiler::compile_regex(const Literal& literal) {
     if (program_.regexes.size() >= kMaxRegexes)
-        return std::unexpected(Misfit{fmt::format("a filter has at most {} regular expressions", kMaxRegexes)});
+        return std::unexpected(Misfit{fmt::format("more than {} regular expressions", kMaxRegexes)});
     re2::RE2::Options options;
     options.set_case_sensitive(false);
     options.set_encoding(re2::RE2::Options::EncodingLatin1);  // a byte is a character: payloads are no UTF-8
@@ -319,7 +319,7 @@ Meant<std::uint32_t> TestCompiler::compile_regex(const Literal& literal) {
     options.set_max_mem(kRegexMemory);
     auto regex = std::make_unique<const re2::RE2>(re2::StringPiece(literal.text.data(), literal.text.size()), options);
     if (!regex->ok())
-        return std::unexpected(Misfit{fmt::format("this is no regular expression: {}", regex->error().substr(0, kLongestComplaint))});
+        return std::unexpected(Misfit{fmt::format("invalid regular expression: {}", regex->error().substr(0, kLongestComplaint))});
     program_.regexes.push_back(std::move(regex));
     return static_cast<std::uint32_t>(program_.regexes.size() - 1);
 }

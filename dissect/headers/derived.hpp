@@ -144,7 +144,7 @@ inline constexpr std::array kRdmaFields{
     annotated<&Annotation::retransmission>(
         "rdma.retransmission", "Retransmission: a request whose PSN had been on the wire before; present where it is so", Format::flag),
     annotated<&Annotation::duplicated>("rdma.duplicated",
-                                       "Doubled by the network: a retransmission that nobody sent; present where it is so", Format::flag),
+                                       "Duplicated by the network, not retransmitted by its sender; present if so", Format::flag),
     annotated<&Annotation::mirror_copy>(
         "rdma.mirror_copy", "Copy of a mirror: another recording of a packet seen before; present where it is so", Format::flag),
     annotated<&Annotation::unmatched>("rdma.unmatched", "Unmatched: an answer that no request waits for; present where it is so",

@@ -164,8 +164,8 @@ inline constexpr std::array kFethFields{
     row::reserved(at(0), 26),
     row::decimal("infiniband.feth.selectivity_level", "Selectivity level", at(3, 2), 2).named(kSelectivityLevels),
     row::hex("infiniband.feth.placement_type", "Placement type", at(3, 4), 4),
-    row::flag("infiniband.feth.placement_type.persistence", "Persistence asked for", at(3, 6)).part(),
-    row::flag("infiniband.feth.placement_type.visibility", "Global visibility asked for", at(3, 7)).part(),
+    row::flag("infiniband.feth.placement_type.persistence", "Persistence requested", at(3, 6)).part(),
+    row::flag("infiniband.feth.placement_type.visibility", "Global visibility requested", at(3, 7)).part(),
 };
 static_assert(tiles(kFethFields, 4));
 

@@ -339,7 +339,7 @@ inline constexpr std::array kSnackFields{
     row::reserved(at(24), 32),
     kExpStatSn,
     row::reserved(at(32), 64),
-    row::hex("iscsi.snack.begrun", "First number that is asked for", at(40), 32),
+    row::hex("iscsi.snack.begrun", "First number requested", at(40), 32),
     row::decimal("iscsi.snack.runlength", "How many", at(44), 32),
 };
 static_assert(tiles(kSnackFields, kBhs));

@@ -114,7 +114,7 @@ inline constexpr std::array kFollowing{
     row::flag("iwarp_mpa.crc_flag", "CRC: its sender wants CRCs to be checked", at(kFlags, 1)),
     row::flag("iwarp_mpa.rej_flag", "Rejected: the connection is refused", at(kFlags, 2)),
     row::hex("iwarp_mpa.res", "Reserved, and the flag of enhanced connections", at(kFlags, 3), 5),
-    row::flag("rdma.iwarp.enhanced", "Enhanced: the private data begins with READ depths (RFC 6581)", at(kFlags, 3)).part(),
+    row::flag("rdma.iwarp.enhanced", "Enhanced: the private data starts with READ depths (RFC 6581)", at(kFlags, 3)).part(),
     row::decimal("iwarp_mpa.rev", "MPA revision", at(17), 8),
     row::decimal("iwarp_mpa.pdlength", "Private data length", at(18), 16).in("bytes"),
     row::bytes("iwarp_mpa.privatedata", "Private data", at(20), kToEnd),
@@ -133,11 +133,11 @@ inline constexpr auto kMpaReplyFields = mpa_rows::with_key(row::bytes("iwarp_mpa
 static_assert(tiles(kMpaRequestFields, kMpaSetUpLength) && tiles(kMpaReplyFields, kMpaSetUpLength));
 
 inline constexpr std::array kMpaEnhancedFields{
-    row::flag("rdma.iwarp.peer_to_peer", "Peer to peer: whoever asked for the connection sends first", at(0, 0)),
-    row::flag("rdma.iwarp.rtr_send", "Ready to receive is told by an empty SEND", at(0, 1)),
+    row::flag("rdma.iwarp.peer_to_peer", "Peer to peer: the active side sends first", at(0, 0)),
+    row::flag("rdma.iwarp.rtr_send", "Ready to receive is signalled by an empty SEND", at(0, 1)),
     row::decimal("rdma.iwarp.ird", "IRD, READs it answers at a time, 16383 leaves it open", at(0, 2), 14),
-    row::flag("rdma.iwarp.rtr_write", "Ready to receive is told by an empty WRITE", at(2, 0)),
-    row::flag("rdma.iwarp.rtr_read", "Ready to receive is told by an empty READ", at(2, 1)),
+    row::flag("rdma.iwarp.rtr_write", "Ready to receive is signalled by an empty WRITE", at(2, 0)),
+    row::flag("rdma.iwarp.rtr_read", "Ready to receive is signalled by an empty READ", at(2, 1)),
     row::decimal("rdma.iwarp.ord", "ORD, READs it wants to have outstanding, 16383 leaves it open", at(2, 2), 14),
 };
 static_assert(tiles(kMpaEnhancedFields, 4));
@@ -149,7 +149,7 @@ static_assert(tiles(kMpaFpduFields, 2));
 
 inline constexpr std::array kMpaMarkerFields{
     row::hex("iwarp_mpa.marker_res", "Reserved bits of a marker", at(0), 16),
-    row::decimal("iwarp_mpa.marker_fpduptr", "FPDU pointer: bytes back to where its FPDU begins", at(2), 16).in("bytes"),
+    row::decimal("iwarp_mpa.marker_fpduptr", "FPDU pointer: bytes back to the start of its FPDU", at(2), 16).in("bytes"),
 };
 static_assert(tiles(kMpaMarkerFields, 4));
 
@@ -173,7 +173,7 @@ inline constexpr std::array kMpaCrcFields{
 };
 static_assert(tiles(kMpaCrcFields, 4));
 
-inline constexpr std::array kMpaCrcUnusedFields{row::hex("iwarp_mpa.crc", "CRC that nobody checks", at(0), 32)};
+inline constexpr std::array kMpaCrcUnusedFields{row::hex("iwarp_mpa.crc", "CRC, unused", at(0), 32)};
 static_assert(tiles(kMpaCrcUnusedFields, 4));
 
 inline constexpr std::array kDdpTaggedFields{

@@ -101,7 +101,7 @@ std::optional<Value> mount_path(const Packet& packet, const Layer& layer);
 inline constexpr std::array kRpcRdmaFields{
     row::hex("rpcordma.xid", "Transaction identifier", at(0), 32),
     row::decimal("rpcordma.version", "Version", at(4), 32),
-    row::decimal("rpcordma.flow_control", "Credits, asked for by a call and granted by a reply", at(8), 32),
+    row::decimal("rpcordma.flow_control", "Credits, requested by a call and granted by a reply", at(8), 32),
     row::decimal("rpcordma.msg_type", "Message type", at(12), 32).named(kRpcRdmaTypes),
     row::decimal("rpcordma.rdma_align", "Alignment of the padded part", at(16), 32).only_if(at(12), 32, 2).in("bytes"),
     row::decimal("rpcordma.rdma_thresh", "Threshold from which it is padded", at(20), 32).only_if(at(12), 32, 2).in("bytes"),

@@ -27,7 +27,7 @@ inline constexpr std::array kSmbDirectRequestFields{
     row::hex("smb_direct.version.min", "Lowest version that is supported", at(0), 16).le(),
     row::hex("smb_direct.version.max", "Highest version that is supported", at(2), 16).le(),
     row::reserved(at(4), 16).le(),
-    row::decimal("smb_direct.credits.requested", "Credits asked for", at(6), 16).le(),
+    row::decimal("smb_direct.credits.requested", "Credits requested", at(6), 16).le(),
     row::decimal("smb_direct.preferred_send_size", "Preferred size of sent messages", at(8), 32).le().in("bytes"),
     row::decimal("smb_direct.max_receive_size", "Largest message that is received", at(12), 32).le().in("bytes"),
     row::decimal("smb_direct.max_fragmented_size", "Largest message in fragments that is received", at(16), 32).le().in("bytes"),
@@ -39,7 +39,7 @@ inline constexpr std::array kSmbDirectResponseFields{
     row::hex("smb_direct.version.max", "Highest version that is supported", at(2), 16).le(),
     row::hex("smb_direct.version.negotiated", "Version that is used", at(4), 16).le(),
     row::reserved(at(6), 16).le(),
-    row::decimal("smb_direct.credits.requested", "Credits asked for", at(8), 16).le(),
+    row::decimal("smb_direct.credits.requested", "Credits requested", at(8), 16).le(),
     row::decimal("smb_direct.credits.granted", "Credits granted", at(10), 16).le(),
     row::hex("smb_direct.status", "Status", at(12), 32).le().named(kNtStatusNames),
     row::decimal("smb_direct.max_read_write_size", "Largest transfer by RDMA", at(16), 32).le().in("bytes"),
@@ -50,13 +50,13 @@ inline constexpr std::array kSmbDirectResponseFields{
 static_assert(tiles(kSmbDirectResponseFields, kSmbDirectResponseLength));
 
 inline constexpr std::array kSmbDirectDataFields{
-    row::decimal("smb_direct.credits.requested", "Credits asked for", at(0), 16).le(),
+    row::decimal("smb_direct.credits.requested", "Credits requested", at(0), 16).le(),
     row::decimal("smb_direct.credits.granted", "Credits granted", at(2), 16).le(),
     row::hex("smb_direct.flags", "Flags", at(4), 16).le(),
-    row::flag("smb_direct.flags.response_requested", "An answer is asked for at once", at(4, 0)).le().part(),
+    row::flag("smb_direct.flags.response_requested", "An immediate answer is requested", at(4, 0)).le().part(),
     row::reserved(at(6), 16).le(),
     row::decimal("smb_direct.remaining_length", "Bytes of the message that further fragments carry", at(8), 32).le().in("bytes"),
-    row::decimal("smb_direct.data_offset", "Where the data begins", at(12), 32).le().in("bytes"),
+    row::decimal("smb_direct.data_offset", "Offset of the data", at(12), 32).le().in("bytes"),
     row::decimal("smb_direct.data_length", "Length of the data", at(16), 32).le().in("bytes"),
     row::bytes("rdma.smb_direct.padding", "Padding", at(20), kToEnd),
 };
@@ -70,7 +70,7 @@ inline constexpr std::array kSmb2Fields{
     row::decimal("smb2.channel_sequence", "Channel sequence", at(8), 16).le().part().only_if(at(16, 0), 1, 0),
     row::decimal("smb2.cmd", "Command", at(12), 16).le().named(kSmb2CommandNames),
     row::decimal("smb2.credits.granted", "Credits granted", at(14), 16).le().only_if(at(16, 0), 1, 1),
-    row::decimal("smb2.credits.requested", "Credits asked for", at(14), 16).le().part().only_if(at(16, 0), 1, 0),
+    row::decimal("smb2.credits.requested", "Credits requested", at(14), 16).le().part().only_if(at(16, 0), 1, 0),
     row::hex("smb2.flags", "Flags", at(16), 32).le(),
     row::flag("smb2.flags.response", "A response", at(16, 0)).le().part(),
     row::flag("smb2.flags.async", "Asynchronous", at(16, 1)).le().part(),

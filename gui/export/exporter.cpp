@@ -94,9 +94,9 @@ void Exporter::askPackets(const Ranges& selected) {
         offered.push_back(choice.packets);
         lines << tr("%1 (%L2)").arg(choice.words).arg(packets);
     }
-    if (offered.empty()) return void(QMessageBox::information(m_parent, tr("Export"), tr("There are no packets to export.")));
+    if (offered.empty()) return void(QMessageBox::information(m_parent, tr("Export"), tr("No packets to export.")));
     bool accepted = false;
-    const QString line = QInputDialog::getItem(m_parent, tr("Export packets"), tr("Which packets:"), lines, 0, false, &accepted);
+    const QString line = QInputDialog::getItem(m_parent, tr("Export packets"), tr("Packets:"), lines, 0, false, &accepted);
     if (accepted) exportPackets(offered[static_cast<std::size_t>(lines.indexOf(line))], selected);
 }
 
@@ -126,7 +126,7 @@ void Exporter::copyFinding(std::size_t finding) {
     const std::optional<QString> text = m_exporting.finding(finding);
     if (!text) return;
     QGuiApplication::clipboard()->setText(*text);
-    Q_EMIT told(tr("The finding was copied as Markdown."));
+    Q_EMIT told(tr("Finding copied as Markdown."));
 }
 
 void Exporter::openInWireshark(const Ranges& selected) {

@@ -20,9 +20,9 @@ namespace {
 TaskOutcome writeText(const QString& path, const std::vector<std::string>& inputs, const TaskWatch& watch,
                       const std::function<void(const TextSink&)>& write) {
     if (dissect::is_one_of(path.toStdString(), inputs))
-        return {true, Exporting::tr("%1 is one of the captures that are open, and would be overwritten; choose another name.").arg(path)};
+        return {true, Exporting::tr("%1 is an open capture and would be overwritten: choose another name.").arg(path)};
     QSaveFile file(path);
-    const auto problem = [&] { return TaskOutcome{true, Exporting::tr("%1 cannot be written: %2.").arg(path, file.errorString())}; };
+    const auto problem = [&] { return TaskOutcome{true, Exporting::tr("Cannot write %1: %2.").arg(path, file.errorString())}; };
     if (!file.open(QIODevice::WriteOnly)) return problem();
     bool going = true;
     write([&](std::string_view piece) {
@@ -77,9 +77,9 @@ std::uint64_t Exporting::count(Packets packets, const Ranges& selected) const {
 }
 
 bool Exporting::mayStart(Packets packets) {
-    if (running()) Q_EMIT failed(tr("Another export is still running."));
+    if (running()) Q_EMIT failed(tr("Another export is running."));
     else if (packets == Packets::Displayed && m_selection.filtering())
-        Q_EMIT failed(tr("The filter has not seen all packets yet; try again when it has."));
+        Q_EMIT failed(tr("The display filter is still being applied: try again when it is done."));
     else return true;
     return false;
 }
@@ -105,7 +105,7 @@ void Exporting::writeAnalysis(const QString& path) {
 
 void Exporting::writeFinding(const QString& path, std::size_t place) {
     const std::optional<QString> text = finding(place);
-    if (!text) return Q_EMIT failed(tr("There is no such finding any more."));
+    if (!text) return Q_EMIT failed(tr("This finding no longer exists."));
     const TaskWatch watch{[] { return false; }, {}};
     const TaskOutcome outcome = writeText(path, inputs(), watch, [&](const TextSink& sink) { sink(text->toStdString()); });
     outcome.failed ? Q_EMIT failed(outcome.sentence) : Q_EMIT told(outcome.sentence);
@@ -114,8 +114,8 @@ void Exporting::writeFinding(const QString& path, std::size_t place) {
 void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
     if (!mayStart(packets)) return;
     const QString program = QStandardPaths::findExecutable(QStringLiteral("wireshark"));
-    if (program.isEmpty()) return Q_EMIT failed(tr("Wireshark is not installed, or not where programs are looked for (PATH)."));
-    if (!m_folder.isValid()) return Q_EMIT failed(tr("No folder for temporary files: %1.").arg(m_folder.errorString()));
+    if (program.isEmpty()) return Q_EMIT failed(tr("Wireshark not found in PATH."));
+    if (!m_folder.isValid()) return Q_EMIT failed(tr("Cannot create a temporary folder: %1.").arg(m_folder.errorString()));
     const QString path = m_folder.filePath(offeredName(m_session.title(), QStringLiteral("-%1.pcapng").arg(++m_handed)));
     writePackets(path, packets, selected);
     m_wireshark = {program, QStringLiteral("-r"), path};
@@ -130,8 +130,8 @@ void Exporting::end(const TaskOutcome& outcome) {
     if (outcome.failed) return Q_EMIT failed(outcome.sentence);
     if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT told(outcome.sentence);
     const QString program = words.takeFirst();
-    if (!QProcess::startDetached(program, words)) return Q_EMIT failed(tr("%1 cannot be started.").arg(program));
-    Q_EMIT told(tr("Handed to Wireshark."));
+    if (!QProcess::startDetached(program, words)) return Q_EMIT failed(tr("Cannot start %1.").arg(program));
+    Q_EMIT told(tr("Opened in Wireshark."));
 }
 
 }  // namespace qps::gui

@@ -75,7 +75,7 @@ QString told(const Extracted& outcome, const QString& path) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("Export", text); };
     if (outcome.stopped) return tr("Cancelled; nothing was written.");
     if (outcome.unreadable == 0) return tr("%L1 packets written to %2.").arg(outcome.written).arg(path);
-    return tr("%L1 packets written to %2; %L3 could not be read any more.").arg(outcome.written).arg(path).arg(outcome.unreadable);
+    return tr("%L1 packets written to %2; %L3 could not be read.").arg(outcome.written).arg(path).arg(outcome.unreadable);
 }
 
 }  // namespace qps::gui

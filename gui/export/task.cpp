@@ -57,8 +57,7 @@ void Task::look() {
     m_looking.stop();
     const std::unique_ptr<Shared> shared = std::move(m_shared);
     shared->thread.join();
-    if (shared->outcome.failed && shared->outcome.sentence.isEmpty())
-        shared->outcome.sentence = tr("The memory of this machine is used up.");
+    if (shared->outcome.failed && shared->outcome.sentence.isEmpty()) shared->outcome.sentence = tr("Out of memory.");
     Q_EMIT ended(shared->outcome);
 }
 

@@ -29,13 +29,13 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
       m_selection(selection),
       m_line(new FilterLine(this)),
       m_mistake(new QLabel(this)),
-      m_apply(button(tr("Apply"), tr("Display only the packets that the filter lets through (Enter)"), this)),
-      m_clear(button(tr("Clear"), tr("Display all packets (Ctrl+Shift+/)"), this)),
-      m_undo(button(QStringLiteral("\u21b6"), tr("The filter that was applied before (Alt+Up)"), this)),
-      m_redo(button(QStringLiteral("\u21b7"), tr("The filter that was applied after (Alt+Down)"), this)),
-      m_earlier(button(tr("Earlier"), tr("Filters applied before"), this)),
+      m_apply(button(tr("Apply"), tr("Apply the display filter (Enter)"), this)),
+      m_clear(button(tr("Clear"), tr("Clear the display filter (Ctrl+Shift+/)"), this)),
+      m_undo(button(QStringLiteral("\u21b6"), tr("Previous display filter (Alt+Up)"), this)),
+      m_redo(button(QStringLiteral("\u21b7"), tr("Next display filter (Alt+Down)"), this)),
+      m_earlier(button(tr("Recent"), tr("Recent display filters"), this)),
       m_menu(new QMenu(this)) {
-    m_line->setPlaceholderText(tr("Display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
+    m_line->setPlaceholderText(tr("Apply a display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
     m_line->setClearButtonEnabled(true);
     m_mistake->setTextFormat(Qt::PlainText);
     m_mistake->hide();
@@ -93,7 +93,7 @@ void FilterBar::showMistake() {
     m_clear->setEnabled(!m_line->text().isEmpty() || !m_selection.filter().isEmpty());
     m_mistake->setVisible(mistake.has_value());
     if (!mistake) return;
-    QString text = tr("At character %1: %2").arg(mistake->column).arg(QString::fromStdString(mistake->message));
+    QString text = tr("Column %1: %2").arg(mistake->column).arg(QString::fromStdString(mistake->message));
     if (!mistake->suggestion.empty()) text += tr("; did you mean %1?").arg(QString::fromStdString(mistake->suggestion));
     m_mistake->setText(text);
     QPalette shown = m_mistake->palette();

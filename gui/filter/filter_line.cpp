@@ -41,7 +41,7 @@ FilterLine::FilterLine(QWidget* parent) : QLineEdit(parent), m_list(new QTreeVie
     m_list->setHeaderHidden(true);
     m_list->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_list->setAccessibleName(tr("What may come next"));
+    m_list->setAccessibleName(tr("Completions"));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     connect(m_list, &QTreeView::clicked, this, &FilterLine::take);
     connect(this, &QLineEdit::textChanged, this, &FilterLine::judge);

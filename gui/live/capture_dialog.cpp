@@ -48,7 +48,7 @@ QTreeWidgetItem* rowOf(const Interface& interface, const QPalette& palette) {
     row->setText(addresses_column, shownAddresses(interface.addresses));
     row->setToolTip(addresses_column, interface.addresses.join(QLatin1Char('\n')));
     QString description = interface.description;
-    if (description.isEmpty() && interface.loopback) description = CaptureDialog::tr("this machine with itself");
+    if (description.isEmpty() && interface.loopback) description = CaptureDialog::tr("loopback");
     if (!interface.up) description += description.isEmpty() ? CaptureDialog::tr("down") : CaptureDialog::tr(" (down)");
     row->setText(description_column, description);
     row->setToolTip(description_column, description);
@@ -103,7 +103,7 @@ void CaptureDialog::build() {
     m_refresh = buttons->addButton(tr("&Refresh"), QDialogButtonBox::ResetRole);
     for (QAbstractButton* button : buttons->buttons()) qobject_cast<QPushButton*>(button)->setAutoDefault(button == m_start);
     m_refresh->setShortcut(QKeySequence::Refresh);
-    m_refresh->setToolTip(tr("Ask again which interfaces there are (%1)").arg(QKeySequence(QKeySequence::Refresh).toString()));
+    m_refresh->setToolTip(tr("List the interfaces again (%1)").arg(QKeySequence(QKeySequence::Refresh).toString()));
     connect(m_refresh, &QPushButton::clicked, this, &CaptureDialog::refresh);
     connect(buttons, &QDialogButtonBox::accepted, this, &CaptureDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &CaptureDialog::reject);
@@ -129,7 +129,7 @@ QWidget* CaptureDialog::buildMessage() {
     m_command->setObjectName(QStringLiteral("remedy"));
     m_command->setReadOnly(true);
     m_command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    m_command->setAccessibleName(tr("Command that gives the right to capture"));
+    m_command->setAccessibleName(tr("Command that grants the capture privilege"));
     auto* copy = new QPushButton(tr("C&opy"));
     copy->setToolTip(tr("Copy the command"));
     copy->setAutoDefault(false);
@@ -158,8 +158,8 @@ QWidget* CaptureDialog::buildFilter() {
     m_filter->completer()->setCompletionMode(QCompleter::PopupCompletion);
     m_filter->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_filter->setAccessibleName(tr("Capture filter"));
-    m_filter->setToolTip(tr("A filter in the language of libpcap and tcpdump. What it lets not through is not captured at all."));
-    m_filter->lineEdit()->setPlaceholderText(tr("everything; for example: udp port 4791"));
+    m_filter->setToolTip(tr("libpcap filter, as of tcpdump. Packets that do not match are not captured."));
+    m_filter->lineEdit()->setPlaceholderText(tr("all packets; for example: udp port 4791"));
     m_filter->lineEdit()->setClearButtonEnabled(true);
     m_filter->lineEdit()->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     connect(m_filter, &QComboBox::editTextChanged, this, &CaptureDialog::askFilter);
@@ -181,11 +181,11 @@ QWidget* CaptureDialog::buildFilter() {
 }
 
 QWidget* CaptureDialog::buildLimits() {
-    m_packets = limit(std::numeric_limits<int>::max(), tr("any number"), QStringLiteral("packets"), tr("Packets after which it stops"));
-    m_seconds = limit(kMostSeconds, tr("any time"), QStringLiteral("seconds"), tr("Seconds after which it stops"));
+    m_packets = limit(std::numeric_limits<int>::max(), tr("unlimited"), QStringLiteral("packets"), tr("Stop after packets"));
+    m_seconds = limit(kMostSeconds, tr("unlimited"), QStringLiteral("seconds"), tr("Stop after seconds"));
     m_seconds->setSuffix(tr(" s"));
-    m_snapLength = limit(static_cast<int>(transport::kListenerSnapLength), tr("all of it"), QStringLiteral("snapLength"),
-                         tr("Bytes kept of a packet"));
+    m_snapLength =
+        limit(static_cast<int>(transport::kListenerSnapLength), tr("unlimited"), QStringLiteral("snapLength"), tr("Snap length in bytes"));
     m_snapLength->setSuffix(tr(" bytes"));
     auto* part = new QWidget;
     auto* layout = new QHBoxLayout(part);
@@ -199,7 +199,7 @@ QWidget* CaptureDialog::buildLimits() {
     };
     add(tr("Stop after &packets:"), m_packets);
     add(tr("or &time:"), m_seconds);
-    add(tr("&Keep of a packet:"), m_snapLength);
+    add(tr("Snap &length:"), m_snapLength);
     layout->addStretch();
     return part;
 }
@@ -234,7 +234,7 @@ QTreeWidgetItem* CaptureDialog::current() const { return m_interfaces->currentIt
 
 void CaptureDialog::refresh() {
     if (const QTreeWidgetItem* row = current(); row != nullptr) m_wanted = row->text(name_column);
-    if (m_interfaces->topLevelItemCount() == 0) showMessage(tr("Asking which interfaces there are ..."));
+    if (m_interfaces->topLevelItemCount() == 0) showMessage(tr("Listing interfaces..."));
     m_refresh->setEnabled(false);
     m_finder.find();
 }
@@ -259,10 +259,10 @@ void CaptureDialog::showList(const InterfaceList& list) {
     showTraffic();
     for (int column = name_column; column < description_column; ++column) m_interfaces->resizeColumnToContents(column);
     if (!list.mayCapture)
-        showMessage(tr("Capturing needs a right that qpscope-capture, the program that captures for this window, does not have yet. "
-                       "An administrator gives it with this command, once; then press Refresh."),
+        showMessage(tr("qpscope-capture, which captures for this window, needs CAP_NET_RAW. "
+                       "Run this command once as an administrator, then press Refresh."),
                     list.remedy);
-    else if (list.interfaces.isEmpty()) showMessage(tr("There is no interface to capture from."));
+    else if (list.interfaces.isEmpty()) showMessage(tr("No interface to capture from."));
     else m_message->hide();
     updateStart();
 }
@@ -297,9 +297,9 @@ void CaptureDialog::showVerdict() {
     QPalette field = palette();
     QPalette words = palette();
     switch (m_check.verdict()) {
-        case Pending: m_verdict->setText(tr("Asking libpcap ...")); break;
-        case Right: m_verdict->setText(everything ? tr("Every packet is captured.") : tr("Packets that match are captured.")); break;
-        case Wrong: m_verdict->setText(tr("Not a filter: %1").arg(m_check.sentence())); break;
+        case Pending: m_verdict->setText(tr("Checking...")); break;
+        case Right: m_verdict->setText(everything ? tr("All packets are captured.") : tr("Packets that match are captured.")); break;
+        case Wrong: m_verdict->setText(tr("Invalid filter: %1").arg(m_check.sentence())); break;
     }
     if (m_check.verdict() == Wrong) {
         field.setColor(QPalette::Base, rowColor(transport::Severity::error, palette()));

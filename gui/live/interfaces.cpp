@@ -51,8 +51,8 @@ QString recorderProgram() {
 
 QString noRecorder() {
     return QCoreApplication::translate("qps::gui",
-                                       "The program qpscope-capture, which captures for this window, is not installed: "
-                                       "it belongs beside qpscope-gui or into libexec.");
+                                       "qpscope-capture, which captures for this window, not found: "
+                                       "install it next to qpscope-gui or in libexec.");
 }
 
 InterfaceFinder::InterfaceFinder(QString program, QObject* parent) : QObject(parent), m_program(std::move(program)) {
@@ -63,10 +63,10 @@ InterfaceFinder::InterfaceFinder(QString program, QObject* parent) : QObject(par
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error != QProcess::FailedToStart) return;  // of all else finished() tells
         m_patience.stop();
-        Q_EMIT failed(tr("%1 cannot be started: %2.").arg(m_program, m_process.errorString()));
+        Q_EMIT failed(tr("Cannot start %1: %2.").arg(m_program, m_process.errorString()));
     });
     connect(&m_patience, &QTimer::timeout, this, [this] {
-        m_failure = tr("%1 did not list the interfaces within %n s.", nullptr, kListingPatience / 1000).arg(m_program);
+        m_failure = tr("%1: no list of interfaces within %n s.", nullptr, kListingPatience / 1000).arg(m_program);
         m_process.kill();
     });
 }
@@ -93,7 +93,7 @@ void InterfaceFinder::find() {
 void InterfaceFinder::take() {
     m_lines += m_process.readAllStandardOutput();
     if (m_lines.size() <= kLongestListing) return;
-    m_failure = tr("%1 prints too much to be a list of interfaces.").arg(m_program);
+    m_failure = tr("%1: list of interfaces too long.").arg(m_program);
     m_process.kill();
 }
 
@@ -102,7 +102,7 @@ void InterfaceFinder::conclude(int code, QProcess::ExitStatus status) {
     m_lines += m_process.readAllStandardOutput();
     if (m_failure.isEmpty() && (status != QProcess::NormalExit || code != 0)) {
         const QString said = QString::fromUtf8(m_process.readAllStandardError().left(1000)).trimmed();
-        m_failure = said.isEmpty() ? tr("%1 ended without a list of interfaces.").arg(m_program) : said;
+        m_failure = said.isEmpty() ? tr("%1: exited without a list of interfaces.").arg(m_program) : said;
     }
     if (!m_failure.isEmpty()) Q_EMIT failed(m_failure);
     else Q_EMIT found(parseInterfaces(m_lines));

@@ -63,7 +63,7 @@ void Recorder::start(const CaptureChoice& choice) {
         return;
     }
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        Q_EMIT failed(tr("There is no pipe to capture into: %1.").arg(QString::fromLocal8Bit(std::strerror(errno))));
+        Q_EMIT failed(tr("Cannot create a pipe: %1.").arg(QString::fromLocal8Bit(std::strerror(errno))));
         return;
     }
     m_pipe.reset(ends[0]);
@@ -104,11 +104,11 @@ void Recorder::stop() {
 
 // Empty where it ended as it should.
 QString Recorder::failureOf(QProcess& process) const {
-    if (process.error() == QProcess::FailedToStart) return tr("%1 cannot be started: %2.").arg(m_program, process.errorString());
-    if (process.exitStatus() == QProcess::CrashExit) return m_stopping ? QString() : tr("%1 ended before its time.").arg(m_program);
+    if (process.error() == QProcess::FailedToStart) return tr("Cannot start %1: %2.").arg(m_program, process.errorString());
+    if (process.exitStatus() == QProcess::CrashExit) return m_stopping ? QString() : tr("%1: terminated unexpectedly.").arg(m_program);
     if (process.exitCode() == 0 || process.exitCode() == kInterrupted) return {};
     const QString said = sentenceOf(process.readAllStandardError());
-    return said.isEmpty() ? tr("%1 ended with code %2.").arg(m_program).arg(process.exitCode()) : said;
+    return said.isEmpty() ? tr("%1: exited with code %2.").arg(m_program).arg(process.exitCode()) : said;
 }
 
 void Recorder::conclude() {

@@ -19,7 +19,6 @@
 
 namespace qps::gui {
 
-using dissect::Bytes;
 using dissect::FrameSpan;
 
 namespace {
@@ -35,7 +34,7 @@ QString offsetText(std::size_t line, int digits) {
 
 }  // namespace
 
-QString bytesText(Bytes bytes, BytesForm form) {
+QString bytesText(dissect::Bytes bytes, BytesForm form) {
     std::string text;
     switch (form) {
         case BytesForm::Hex: dissect::append_hex(text, bytes); break;
@@ -55,7 +54,7 @@ QString bytesText(Bytes bytes, BytesForm form) {
 
 BytesView::BytesView(QWidget* parent) : QAbstractScrollArea(parent) {
     setObjectName(QStringLiteral("bytesView"));
-    setAccessibleName(tr("Bytes of the packet"));
+    setAccessibleName(tr("Packet bytes"));
     setFont(fixedFont());
     setFocusPolicy(Qt::StrongFocus);
     updateScroll();
@@ -75,7 +74,7 @@ void BytesView::setHighlight(FrameSpan field, FrameSpan layer) {
     m_layer = layer;
     if (field.length > 0 && !(m_byte && field.covers(*m_byte))) m_byte = field.offset;
     if (field.length > 0) showByte(*m_byte);
-    QString said = tr("No bytes of its own");
+    QString said = tr("Computed field: no bytes");
     if (field.length > 0)
         said = tr("Bytes %1 to %2: %3").arg(field.offset).arg(field.offset + field.length - 1).arg(copied(BytesForm::Hex).left(128));
     setAccessibleDescription(said);
@@ -213,7 +212,7 @@ void BytesView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 QString BytesView::copied(BytesForm form) const {
-    const Bytes chosen = m_field.length > 0 ? dissect::slice(bytes(), m_field.offset, m_field.length) : bytes();
+    const dissect::Bytes chosen = m_field.length > 0 ? dissect::slice(bytes(), m_field.offset, m_field.length) : bytes();
     return bytesText(chosen, form);
 }
 
@@ -224,13 +223,13 @@ void BytesView::contextMenuEvent(QContextMenuEvent* event) {
         menu.addAction(title, this,
                        [this, form, all] { QGuiApplication::clipboard()->setText(all ? bytesText(bytes(), form) : copied(form)); });
     };
-    offer(tr("Copy as &Hex"), BytesForm::Hex, false);
-    offer(tr("Copy as &Characters"), BytesForm::Characters, false);
-    offer(tr("Copy as C &Array"), BytesForm::CArray, false);
+    offer(tr("Copy as &hex"), BytesForm::Hex, false);
+    offer(tr("Copy as &characters"), BytesForm::Characters, false);
+    offer(tr("Copy as C &array"), BytesForm::CArray, false);
     menu.addSeparator();
-    offer(tr("Copy the Frame as &Dump"), BytesForm::Dump, true);
-    offer(tr("Copy the Frame as H&ex"), BytesForm::Hex, true);
-    offer(tr("Copy the Frame as C A&rray"), BytesForm::CArray, true);
+    offer(tr("Copy frame as hex &dump"), BytesForm::Dump, true);
+    offer(tr("Copy frame as h&ex"), BytesForm::Hex, true);
+    offer(tr("Copy frame as C a&rray"), BytesForm::CArray, true);
     menu.exec(event->globalPos());
 }
 

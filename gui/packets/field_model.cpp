@@ -79,7 +79,7 @@ int FieldModel::columnCount(const QModelIndex&) const { return 2; }
 
 QString FieldModel::text(const TreeLine& line, int column) const {
     if (column == Name) {
-        if (line.fault != Fault::none && !line.heading()) return tr("Wrong");
+        if (line.fault != Fault::none && !line.heading()) return tr("Error");
         return printable(dissect::label(line));
     }
     std::string value;

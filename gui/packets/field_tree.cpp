@@ -37,7 +37,7 @@ QString nameOf(LayerKind kind) {
 
 FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldModel(this)) {
     setObjectName(QStringLiteral("fieldTree"));
-    setAccessibleName(tr("Fields of the packet"));
+    setAccessibleName(tr("Packet fields"));
     setFont(fixedFont());
     m_model->setPalette(palette());
     setModel(m_model);
@@ -202,13 +202,13 @@ QString FieldTree::placeText() const {
     const FrameSpan span = line->span;
     QString text = fieldName();
     if (text.isEmpty()) text = QString::fromStdString(std::string(dissect::label(*line)));
-    if (span.length == 0) return tr("%1: computed, no bytes of its own").arg(text);
+    if (span.length == 0) return tr("%1: computed, not in the packet").arg(text);
     const std::uint32_t last = span.offset + span.length - 1;
-    text += span.length == 1 ? tr(": byte %1").arg(span.offset)
-                             : tr(": bytes %1 to %2, %3 of them").arg(span.offset).arg(last).arg(span.length);
+    text +=
+        span.length == 1 ? tr(": byte %1").arg(span.offset) : tr(": bytes %1 to %2 (%3 bytes)").arg(span.offset).arg(last).arg(span.length);
     if (span.bit_width == 1) text += tr(", bit %1").arg(span.first_bit);
     else if (span.bit_width > 1) text += tr(", bits %1 to %2").arg(span.first_bit).arg(span.first_bit + span.bit_width - 1);
-    if (span.bit_width > 0) text += tr(" (0 is the most significant)");
+    if (span.bit_width > 0) text += tr(" (bit 0 is the MSB)");
     return text;
 }
 
@@ -257,26 +257,26 @@ void FieldTree::fillCopyMenu(QMenu& menu) {
     };
     offer(tr("&Line"), CopyForm::Line);
     offer(tr("&Value"), CopyForm::Value);
-    offer(tr("Field &Name"), CopyForm::Name);
-    offer(tr("As &Filter"), CopyForm::Filter);
-    offer(tr("&Bytes as Hex"), CopyForm::Bytes);
-    offer(tr("&All Lines"), CopyForm::Everything);
+    offer(tr("Field &name"), CopyForm::Name);
+    offer(tr("As &filter"), CopyForm::Filter);
+    offer(tr("&Bytes as hex"), CopyForm::Bytes);
+    offer(tr("&All lines"), CopyForm::Everything);
 }
 
 void FieldTree::fillMenu(QMenu& menu) {
-    menu.addAction(tr("&Open Subtree"), this, &FieldTree::openSubtree);
-    menu.addAction(tr("&Expand All"), this, &FieldTree::openAll);
-    menu.addAction(tr("Co&llapse All"), this, &FieldTree::closeAll);
+    menu.addAction(tr("Expand &subtree"), this, &FieldTree::openSubtree);
+    menu.addAction(tr("&Expand all"), this, &FieldTree::openAll);
+    menu.addAction(tr("Co&llapse all"), this, &FieldTree::closeAll);
     menu.addSeparator();
     const TreeLine* line = currentLine();
     const QString name = fieldName();
-    menu.addAction(tr("Apply as &Column"), this, [this, name] { Q_EMIT columnWanted(name); })
+    menu.addAction(tr("Apply as &column"), this, [this, name] { Q_EMIT columnWanted(name); })
         ->setEnabled(line != nullptr && line->field != nullptr && !name.isEmpty());
     addFilterOffers(
         menu, m_presentFilter, fieldFilter(),
         {[this](const QString& filter) { Q_EMIT filterWanted(filter); }, [this](const QString& filter) { Q_EMIT filterPrepared(filter); }});
-    menu.addAction(tr("Filter of the Co&nversation"), this, &FieldTree::followConversationWanted);
-    menu.addAction(tr("&Follow the Message"), this, &FieldTree::followMessageWanted);
+    menu.addAction(tr("Co&nnection filter"), this, &FieldTree::followConversationWanted);
+    menu.addAction(tr("&Follow message"), this, &FieldTree::followMessageWanted);
     menu.addSeparator();
     fillCopyMenu(*menu.addMenu(tr("Cop&y")));
 }

@@ -14,11 +14,11 @@ struct Offer {
 };
 constexpr std::array kOffers{
     Offer{Joining::Only, "&Selected"},
-    Offer{Joining::Not, "&Not Selected"},
-    Offer{Joining::And, "... &and Selected"},
-    Offer{Joining::Or, "... &or Selected"},
-    Offer{Joining::AndNot, "... and n&ot Selected"},
-    Offer{Joining::OrNot, "... or no&t Selected"},
+    Offer{Joining::Not, "&Not selected"},
+    Offer{Joining::And, "... &and selected"},
+    Offer{Joining::Or, "... &or selected"},
+    Offer{Joining::AndNot, "... and n&ot selected"},
+    Offer{Joining::OrNot, "... or no&t selected"},
 };
 
 void addOffers(QMenu& menu, const QString& title, const QString& present, const QString& offered,
@@ -48,8 +48,8 @@ QString joinedFilter(const QString& present, const QString& offered, Joining joi
 }
 
 void addFilterOffers(QMenu& menu, const QString& present, const QString& offered, const FilterTakers& use) {
-    addOffers(menu, QCoreApplication::translate("FilterOffers", "&Apply as Filter"), present, offered, use.apply);
-    addOffers(menu, QCoreApplication::translate("FilterOffers", "&Prepare as Filter"), present, offered, use.prepare);
+    addOffers(menu, QCoreApplication::translate("FilterOffers", "&Apply as filter"), present, offered, use.apply);
+    addOffers(menu, QCoreApplication::translate("FilterOffers", "&Prepare as filter"), present, offered, use.prepare);
 }
 
 }  // namespace qps::gui

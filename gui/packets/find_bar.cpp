@@ -25,7 +25,7 @@ struct KindRow {
 };
 constexpr std::array kKinds{
     KindRow{SearchKind::Filter, QT_TRANSLATE_NOOP("FindBar", "Display filter"), "rdma.retransmission or rdma.icrc.status == bad"},
-    KindRow{SearchKind::Text, QT_TRANSLATE_NOOP("FindBar", "Text of the line"), "nak=PSN_SEQUENCE_ERROR"},
+    KindRow{SearchKind::Text, QT_TRANSLATE_NOOP("FindBar", "Info text"), "nak=PSN_SEQUENCE_ERROR"},
     KindRow{SearchKind::Bytes, QT_TRANSLATE_NOOP("FindBar", "Bytes (hex)"), "0a 4d 00 0b"},
     KindRow{SearchKind::Psn, QT_TRANSLATE_NOOP("FindBar", "PSN"), "4711"},
 };
@@ -44,15 +44,15 @@ FindBar::FindBar(QWidget* parent)
       m_message(new QLabel(this)) {
     setObjectName(QStringLiteral("findBar"));
     for (const KindRow& row : kKinds) m_kind->addItem(tr(row.title));
-    m_kind->setAccessibleName(tr("What to search by"));
-    m_text->setAccessibleName(tr("What to search for"));
+    m_kind->setAccessibleName(tr("Search by"));
+    m_text->setAccessibleName(tr("Search for"));
     m_text->setClearButtonEnabled(true);
-    m_message->setAccessibleName(tr("Result of the search"));
+    m_message->setAccessibleName(tr("Search result"));
     m_message->setTextFormat(Qt::PlainText);  // error messages repeat what was typed
     m_progress->setRange(0, kProgressSteps);
     m_progress->setTextVisible(false);
     m_progress->setMaximumWidth(fontMetrics().height() * 8);
-    m_progress->setAccessibleName(tr("Progress of the search"));
+    m_progress->setAccessibleName(tr("Search progress"));
     const auto button = [this](QToolButton* made, QStyle::StandardPixmap icon, const QString& text, const QString& tip) {
         made->setIcon(style()->standardIcon(icon));
         made->setText(text);
@@ -176,9 +176,9 @@ void FindBar::cancel() {
 void FindBar::ended(const SearchResult& result, SearchWay way) {
     setSearching(false);
     m_result = result;
-    if (result.cancelled) say(tr("Search ended"), false);
-    else if (!result.frame) say(tr("No packet that is shown matches"), true);
-    else if (result.wrapped) say(way == SearchWay::Forward ? tr("From the beginning again") : tr("From the end again"), false);
+    if (result.cancelled) say(tr("Search stopped"), false);
+    else if (!result.frame) say(tr("No displayed packet matches"), true);
+    else if (result.wrapped) say(way == SearchWay::Forward ? tr("Wrapped to the start") : tr("Wrapped to the end"), false);
     if (result.frame) Q_EMIT found();
     Q_EMIT finished();
 }

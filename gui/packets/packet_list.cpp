@@ -39,7 +39,7 @@ void PacketList::makeHeader() {
     m_header->setStretchLastSection(true);
     m_header->setCascadingSectionResizes(false);
     m_header->setContextMenuPolicy(Qt::CustomContextMenu);
-    m_header->setAccessibleName(tr("Columns of the packets"));
+    m_header->setAccessibleName(tr("Packet columns"));
     connect(m_header, &QHeaderView::customContextMenuRequested, this, &PacketList::headerMenu);
     const auto changed = [this] {
         updateScroll();

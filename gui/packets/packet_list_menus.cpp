@@ -22,20 +22,20 @@ void PacketList::contextMenuEvent(QContextMenuEvent* event) {
 
 void PacketList::fillRowMenu(QMenu& menu, int column) {
     if (m_rows == nullptr || !m_current) return;
-    menu.addAction(tr("&Mark/Unmark Packet"), this, &PacketList::toggleMark);
-    menu.addAction(tr("&Ignore/Unignore Packet"), this, &PacketList::toggleIgnore);
-    menu.addAction(tr("Set/Unset &Time Reference"), this, &PacketList::toggleTimeReference);
-    menu.addAction(tr("Packet &Comment..."), this, &PacketList::editComment);
+    menu.addAction(tr("&Mark/unmark packet"), this, &PacketList::toggleMark);
+    menu.addAction(tr("&Ignore/unignore packet"), this, &PacketList::toggleIgnore);
+    menu.addAction(tr("Set/unset &time reference"), this, &PacketList::toggleTimeReference);
+    menu.addAction(tr("Packet &comment..."), this, &PacketList::editComment);
     menu.addSeparator();
     fillFilterMenu(menu, column);
     menu.addSeparator();
-    menu.addAction(tr("Go to Co&rresponding Packet"), this, &PacketList::goToCorresponding);
-    menu.addAction(tr("Ladder of the Connection"), this, [this] { Q_EMIT viewRequested(QStringLiteral("ladder")); });
+    menu.addAction(tr("Co&rresponding packet"), this, &PacketList::goToCorresponding);
+    menu.addAction(tr("Show ladder"), this, [this] { Q_EMIT viewRequested(QStringLiteral("ladder")); });
     menu.addSeparator();
     QMenu* copied = menu.addMenu(tr("Cop&y"));
-    copied->addAction(tr("As &Text"), this, [this] { copy(CopyForm::Text); });
+    copied->addAction(tr("As &text"), this, [this] { copy(CopyForm::Text); });
     copied->addAction(tr("As &CSV"), this, [this] { copy(CopyForm::Csv); });
-    menu.addAction(tr("Open in a New &Window"), this, &PacketList::packetOpened);
+    menu.addAction(tr("Show in new &window"), this, &PacketList::packetOpened);
 }
 
 void PacketList::fillFilterMenu(QMenu& menu, int column) {
@@ -48,9 +48,9 @@ void PacketList::fillFilterMenu(QMenu& menu, int column) {
     const auto offer = [&](const QString& title, const QString& filter) {
         menu.addAction(title, this, [this, filter] { Q_EMIT filterWanted(filter); })->setEnabled(!filter.isEmpty());
     };
-    offer(tr("Filter of the Co&nversation"), conversationFilter());
-    offer(tr("&Follow the Message"), messageFilter());
-    menu.addAction(tr("Colo&ur the Conversation"), this, &PacketList::colourConversation)->setEnabled(!conversationFilter().isEmpty());
+    offer(tr("Co&nnection filter"), conversationFilter());
+    offer(tr("&Follow message"), messageFilter());
+    menu.addAction(tr("Colo&ur connection"), this, &PacketList::colourConversation)->setEnabled(!conversationFilter().isEmpty());
 }
 
 // Twice takes the colour away.
@@ -63,7 +63,7 @@ void PacketList::colourConversation() {
         const auto coloured = static_cast<std::size_t>(
             std::ranges::count_if(all, [](const RowRule& rule) { return rule.filter.startsWith(QStringLiteral("rdma.connection == ")); }));
         // Behind the rules for what went wrong, which the eye must still find.
-        all.push_back({tr("Conversation: %1").arg(filter), filter, kInks[coloured % kInks.size()]});
+        all.push_back({tr("Connection: %1").arg(filter), filter, kInks[coloured % kInks.size()]});
     }
     setRules(RowRules(std::move(all)));
 }
@@ -74,10 +74,10 @@ void PacketList::fillTimeMenu(QMenu& menu) {
         QString title;
     };
     const std::array choices{
-        Choice{TimeFormat::SinceFirst, tr("Since the First Packet or Time Reference")},
-        Choice{TimeFormat::SinceFirstShown, tr("Since the First Packet Shown or Time Reference")},
-        Choice{TimeFormat::SincePreviousShown, tr("Since the Previous Packet Shown")},
-        Choice{TimeFormat::Utc, tr("Time of Day (UTC)")},
+        Choice{TimeFormat::SinceFirst, tr("Since first packet or time reference")},
+        Choice{TimeFormat::SinceFirstShown, tr("Since first displayed packet or time reference")},
+        Choice{TimeFormat::SincePreviousShown, tr("Since previous displayed packet")},
+        Choice{TimeFormat::Utc, tr("Time of day (UTC)")},
     };
     for (const Choice& choice : choices) {
         QAction* action = menu.addAction(choice.title, this, [this, format = choice.format] { setTimeFormat(format); });
@@ -103,19 +103,19 @@ void PacketList::headerMenu(const QPoint& at) {
     };
     if (known) {
         const bool right = columns()[static_cast<std::size_t>(column)].right;
-        menu.addAction(right ? tr("Align &Left") : tr("Align &Right"), this,
+        menu.addAction(right ? tr("Align &left") : tr("Align &right"), this,
                        change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].right = !all[i].right; }));
         menu.addAction(tr("&Hide"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].hidden = true; }))
             ->setEnabled(m_header->count() - m_header->hiddenSectionCount() > 1);
-        menu.addAction(tr("&Usual Width"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].width = 0; }));
+        menu.addAction(tr("Reset &width"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].width = 0; }));
         menu.addAction(tr("R&emove"), this, change([](std::vector<PacketColumn>& all, std::size_t i) {
                            all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
                        }))
             ->setEnabled(m_header->count() > 1);
-        if (columns()[static_cast<std::size_t>(column)].kind == ColumnKind::Time) fillTimeMenu(*menu.addMenu(tr("&Times")));
+        if (columns()[static_cast<std::size_t>(column)].kind == ColumnKind::Time) fillTimeMenu(*menu.addMenu(tr("&Time format")));
         menu.addSeparator();
     }
-    QMenu* shown = menu.addMenu(tr("&Shown Columns"));
+    QMenu* shown = menu.addMenu(tr("&Columns"));
     for (int i = 0; std::cmp_less(i, columns().size()); ++i) {
         QAction* action = shown->addAction(columns()[static_cast<std::size_t>(i)].title, this, [this, i](bool on) {
             m_texts.columns()[static_cast<std::size_t>(i)].hidden = !on;
@@ -124,8 +124,8 @@ void PacketList::headerMenu(const QPoint& at) {
         action->setCheckable(true);
         action->setChecked(!m_header->isSectionHidden(i));
     }
-    menu.addAction(tr("&Add a Field..."), this, [this] { Q_EMIT fieldColumnWanted(); });
-    menu.addAction(tr("&Standard Columns"), this, [this] { setColumns(standardColumns()); });
+    menu.addAction(tr("&Add field as column..."), this, [this] { Q_EMIT fieldColumnWanted(); });
+    menu.addAction(tr("Reset c&olumns"), this, [this] { setColumns(standardColumns()); });
     menu.exec(m_header->mapToGlobal(at));
 }
 
@@ -134,8 +134,8 @@ void PacketList::editComment() {
     const dissect::Packet* packet = m_rows->read(*m_current);
     const QString before = packet != nullptr ? m_notes.comments.of(*packet) : m_notes.comments.written(*m_current).value_or(QString());
     bool accepted = false;
-    const QString text = QInputDialog::getMultiLineText(this, tr("Packet Comment"),
-                                                        tr("Comment of packet %1").arg(std::to_underlying(*m_current)), before, &accepted);
+    const QString text = QInputDialog::getMultiLineText(this, tr("Packet comment"),
+                                                        tr("Comment of packet %1:").arg(std::to_underlying(*m_current)), before, &accepted);
     if (accepted && text != before) static_cast<void>(setComment(*m_current, text));
 }
 

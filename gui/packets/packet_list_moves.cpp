@@ -112,14 +112,14 @@ bool PacketList::searchConversation(int direction) {
     if (m_rows == nullptr || !m_current) return false;
     const auto connection = m_rows->row(*m_current).connection();
     if (!connection) {
-        Q_EMIT notice(tr("This packet belongs to no connection"));
+        Q_EMIT notice(tr("Packet belongs to no connection"));
         return false;
     }
     const std::uint64_t total = m_rows->total();
     for (FrameIndex at = neighbour(*m_current, direction); at != FrameIndex{} && std::to_underlying(at) <= total;
          at = neighbour(at, direction))
         if (m_rows->row(at).connection() == connection && m_rows->isShown(at)) return goTo(at);
-    Q_EMIT notice(direction > 0 ? tr("No later packet of this connection") : tr("No earlier packet of this connection"));
+    Q_EMIT notice(direction > 0 ? tr("No later packet in this connection") : tr("No earlier packet in this connection"));
     return false;
 }
 
@@ -128,7 +128,7 @@ bool PacketList::previousInConversation() { return searchConversation(-1); }
 
 bool PacketList::goToCorresponding() {
     if (m_rows == nullptr || !m_current) return false;
-    return goToOf(correspondingTo(*m_rows, *m_current), tr("Nothing in this capture corresponds to this packet"));
+    return goToOf(correspondingTo(*m_rows, *m_current), tr("No corresponding packet in this capture"));
 }
 
 bool PacketList::goToFollowingMessage() {
@@ -205,7 +205,7 @@ void PacketList::toggleTimeReference() {
 
 bool PacketList::setComment(FrameIndex frame, const QString& text) {
     if (!m_notes.comments.write(frame, text)) {
-        Q_EMIT notice(tr("There are too many comments already"));
+        Q_EMIT notice(tr("Too many comments"));
         return false;
     }
     afterNotes();
@@ -236,7 +236,7 @@ void PacketList::copy(CopyForm form) {
     const QString text = copied(form);
     const auto lines = static_cast<std::uint64_t>(text.count(QLatin1Char('\n')));
     QGuiApplication::clipboard()->setText(text);
-    if (lines >= kMostCopied) Q_EMIT notice(tr("Only the first %1 packets were copied; export the others").arg(kMostCopied));
+    if (lines >= kMostCopied) Q_EMIT notice(tr("Only the first %1 packets copied; export the rest").arg(kMostCopied));
 }
 
 QString PacketList::conversationFilter() const {

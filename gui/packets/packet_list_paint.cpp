@@ -16,7 +16,7 @@ void PacketList::paintEvent(QPaintEvent*) {
     if (m_rows == nullptr || m_scroll.rows == 0) {
         painter.setPen(palette().color(QPalette::Disabled, QPalette::Text));
         const bool none = m_rows == nullptr || m_rows->total() == 0;
-        painter.drawText(viewport()->rect(), Qt::AlignCenter, none ? tr("No packets") : tr("No packet matches the filter"));
+        painter.drawText(viewport()->rect(), Qt::AlignCenter, none ? tr("No packets") : tr("No packet matches the display filter"));
         return;
     }
     for (std::uint64_t i = 0; i <= m_scroll.page && m_top + i < m_scroll.rows; ++i) paintRow(painter, m_top + i, rowRect(m_top + i));
@@ -102,7 +102,7 @@ QString PacketList::toolTipAt(const QPoint& at) {
         if (fontMetrics().horizontalAdvance(content) > room) lines << content;
     }
     if (!text.comment.isEmpty()) lines << tr("Comment: %1").arg(text.comment);
-    if (text.rule != nullptr) lines << tr("Coloured: %1").arg(text.rule->name);
+    if (text.rule != nullptr) lines << tr("Colour rule: %1").arg(text.rule->name);
     const FrameIndex frame = m_rows->frameAt(*position);
     if (m_notes.ignored.contains(frame)) lines << tr("Ignored");
     return lines.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br/>"));

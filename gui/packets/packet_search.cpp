@@ -42,7 +42,7 @@ Test textTest(const QString& text) {
 
 std::expected<Test, QString> bytesTest(const QString& text) {
     const auto wanted = bytesOfHex(text);
-    if (!wanted) return std::unexpected(said("Bytes are pairs of hex digits: 0a 0b 0c"));
+    if (!wanted) return std::unexpected(said("Invalid bytes: expected pairs of hex digits, such as 0a 0b 0c"));
     return [wanted = *wanted](PacketRows& rows, FrameIndex frame) {
         const dissect::Packet* packet = rows.read(frame);
         return packet != nullptr && !std::ranges::search(packet->frame.bytes, wanted).empty();
@@ -53,7 +53,7 @@ std::expected<Test, QString> bytesTest(const QString& text) {
 std::expected<Test, QString> psnTest(const QString& text) {
     bool number = false;
     const uint psn = text.trimmed().toUInt(&number, 0);
-    if (!number || psn > dissect::Psn::kMask) return std::unexpected(said("A PSN is a number from 0 to 16777215"));
+    if (!number || psn > dissect::Psn::kMask) return std::unexpected(said("Invalid PSN: expected 0 to 16777215"));
     return [psn = dissect::Psn(psn)](PacketRows& rows, FrameIndex frame) {
         const transport::PacketRow row = rows.row(frame);
         return row.kind() == transport::ObservationKind::transport && row.psn() == psn;

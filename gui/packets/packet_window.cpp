@@ -19,7 +19,7 @@ PacketWindow::PacketWindow(const SharedPacket& packet, const FieldTree& like, QW
     setWindowTitle(tr("Packet %1 - %2").arg(std::to_underlying(packet->packet().frame.index)).arg(QString::fromStdString(shown).left(200)));
     setAttribute(Qt::WA_DeleteOnClose);
     m_place->setTextFormat(Qt::PlainText);
-    m_place->setAccessibleName(tr("Place of the selected field"));
+    m_place->setAccessibleName(tr("Position of the selected field"));
     auto* column = new QVBoxLayout(this);
     const int gap = fontMetrics().height() / 4;
     column->setContentsMargins(gap, gap, gap, gap);

@@ -130,23 +130,24 @@ void PacketsView::showCurrent() {
     m_shown = current;
     const dissect::Packet* packet = current ? m_rows.read(*current) : nullptr;
     m_panes->setPacket(packet != nullptr ? std::make_shared<OwnedPacket>(*packet) : nullptr);
-    if (current && packet == nullptr) Q_EMIT notice(tr("Packet %1 cannot be read any more").arg(std::to_underlying(*current)));
+    if (current && packet == nullptr)
+        Q_EMIT notice(tr("Packet %1 cannot be read: the file has changed or is gone").arg(std::to_underlying(*current)));
 }
 
 void PacketsView::applyFilter(const QString& text) {
     if (text.isEmpty()) return;
-    if (!m_selection.applyFilter(text)) Q_EMIT notice(tr("This is no filter: %1").arg(text));
+    if (!m_selection.applyFilter(text)) Q_EMIT notice(tr("Invalid filter: %1").arg(text));
 }
 
 void PacketsView::followMessage() {
     const QString filter = m_list->messageFilter();
-    if (filter.isEmpty()) Q_EMIT notice(tr("No message that has ended has this packet"));
+    if (filter.isEmpty()) Q_EMIT notice(tr("Packet belongs to no message that has ended"));
     applyFilter(filter);
 }
 
 void PacketsView::followConversation() {
     const QString filter = m_list->conversationFilter();
-    if (filter.isEmpty()) Q_EMIT notice(tr("This packet belongs to no connection"));
+    if (filter.isEmpty()) Q_EMIT notice(tr("Packet belongs to no connection"));
     applyFilter(filter);
 }
 
@@ -168,7 +169,7 @@ void PacketsView::tellMarks() {
 }
 
 void PacketsView::addColumn(const QString& field) {
-    if (!m_list->addFieldColumn(field)) Q_EMIT notice(tr("%1 is no field").arg(field));
+    if (!m_list->addFieldColumn(field)) Q_EMIT notice(tr("Unknown field '%1'").arg(field));
 }
 
 void PacketsView::chooseColumn() {
@@ -177,7 +178,7 @@ void PacketsView::chooseColumn() {
         if (!entry.fields.empty()) names << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
     names.sort();
     bool accepted = false;
-    const QString name = QInputDialog::getItem(this, tr("Field as Column"), tr("Field:"), names, 0, true, &accepted);
+    const QString name = QInputDialog::getItem(this, tr("Apply as column"), tr("Field:"), names, 0, true, &accepted);
     if (accepted) addColumn(name);
 }
 

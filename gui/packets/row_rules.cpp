@@ -16,15 +16,15 @@ struct Standard {
 
 // The worst first: a packet has one colour.
 constexpr std::array kStandard{
-    Standard{"Invariant CRC is wrong", "rdma.icrc.status == bad or rdma.vcrc.status == bad", Severity::error},
+    Standard{"Bad ICRC or VCRC", "rdma.icrc.status == bad or rdma.vcrc.status == bad", Severity::error},
     Standard{"NAK", "infiniband.aeth.syndrome.opcode == NAK", Ink::NegativeAcknowledgment},
     Standard{"RNR NAK", "infiniband.aeth.syndrome.opcode == RNR_NAK", Ink::Wait},
-    Standard{"Copy of a mirror", "rdma.mirror_copy", Ink::Other},
+    Standard{"Mirror copy", "rdma.mirror_copy", Ink::Other},
     Standard{"Retransmission", "rdma.retransmission", Ink::Retransmission},
-    Standard{"PSNs before it are missing", "rdma.psn_missing", Severity::warning},
-    Standard{"Malformed or cut off", "rdma.frame.fault and not rdma.frame.fault == none", Severity::warning},
-    Standard{"Congestion notification", "rdma.service == CNP", Ink::Notification},
-    Standard{"Congestion experienced", "ip.dsfield.ecn == 3 or ipv6.tclass.ecn == 3 or infiniband.bth.fecn == 1", Ink::Congestion},
+    Standard{"PSN gap", "rdma.psn_missing", Severity::warning},
+    Standard{"Malformed or truncated", "rdma.frame.fault and not rdma.frame.fault == none", Severity::warning},
+    Standard{"CNP", "rdma.service == CNP", Ink::Notification},
+    Standard{"Congestion mark (CE or FECN)", "ip.dsfield.ecn == 3 or ipv6.tclass.ecn == 3 or infiniband.bth.fecn == 1", Ink::Congestion},
     Standard{"Pause", "macc", Ink::Pause},
     Standard{"Connection management", "infiniband.mad.mgmtclass == 7", Severity::note},
 };

@@ -75,8 +75,7 @@ RowText RowTexts::made(std::uint64_t position, FrameIndex frame) {
         if (column.kind == ColumnKind::Time) text.cells[i] = timeText(position, frame);
         else if (packet != nullptr) text.cells[i] = cellText(column, *packet);
         else if (column.kind == ColumnKind::Number) text.cells[i] = QString::number(std::to_underlying(frame));
-        else if (column.kind == ColumnKind::Info)
-            text.cells[i] = QStringLiteral("cannot be read any more: its file has changed or is gone");
+        else if (column.kind == ColumnKind::Info) text.cells[i] = QStringLiteral("cannot be read: the file has changed or is gone");
     }
     return text;
 }

@@ -24,7 +24,7 @@ QString tr(const char* text) { return QCoreApplication::translate("CongestionPic
 QString nameOf(const transport::PausePeriod& pause) {
     const auto interface = std::to_underlying(pause.interface);
     return pause.priority == transport::kWholeLink ? tr("pause, port %1").arg(interface)
-                                                   : tr("pause %1, port %2").arg(pause.priority).arg(interface);
+                                                   : tr("PFC %1, port %2").arg(pause.priority).arg(interface);
 }
 
 void addPauses(Panel& panel, const std::vector<transport::PausePeriod>& pauses) {
@@ -82,7 +82,7 @@ PlotData congestionPlot(const CongestionSeries& series, const std::vector<transp
                         Throughput all) {
     PlotData data;
     if (series.marks.empty() && series.notifications.empty() && pauses.empty()) return data;
-    Panel rates{.title = tr("Throughput of the flows hit"), .quantity = Quantity::BitRate, .fromZero = true, .weight = 3};
+    Panel rates{.title = tr("Throughput of affected flows"), .quantity = Quantity::BitRate, .fromZero = true, .weight = 3};
     rates.layers.push_back({.name = tr("all"), .ink = Ink::Other, .shape = Shape::Area, .faint = true});
     for (std::size_t i = 0; i < flows.size() && i < kMostHitFlows; ++i)
         rates.layers.push_back({.name = flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps});
@@ -124,7 +124,7 @@ PlotPicture::Maker CongestionPicture::maker(QString&) {
         auto all = transport::series::throughput(*inputs.index, {}, inputs.whole, stop);
         if (!all) return std::nullopt;
         return Made{congestionPlot(*series, pauses, std::move(flows), std::move(*all)),
-                    tr("No packet was marked, no notification sent and no link paused: there was no congestion that this capture shows.")};
+                    tr("No congestion in this capture: no CE marks, CNPs or pause frames.")};
     };
 }
 

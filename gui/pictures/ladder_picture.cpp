@@ -12,11 +12,11 @@ LadderPicture::LadderPicture(Session& session, Selection& selection, QWidget* pa
         connect(action, &QAction::triggered, m_view, act);
         menu().addAction(action);
     };
-    tool(tr("Zoom in"), "zoom-in", tr("Stretch the time (Ctrl++)"), &LadderView::zoomIn);
-    tool(tr("Zoom out"), "zoom-out", tr("Shorten the time (Ctrl+-)"), &LadderView::zoomOut);
-    tool(tr("Natural"), "zoom-original", tr("The scale that most lines have room with (Ctrl+0)"), &LadderView::zoomNaturally);
-    tool(tr("Open messages"), "", tr("Show the packets of the messages in sight (one: Enter)"), &LadderView::openAll);
-    tool(tr("Close messages"), "", tr("Show every message as one line again (one: Enter)"), &LadderView::closeAll);
+    tool(tr("Zoom in"), "zoom-in", tr("Zoom in (Ctrl++)"), &LadderView::zoomIn);
+    tool(tr("Zoom out"), "zoom-out", tr("Zoom out (Ctrl+-)"), &LadderView::zoomOut);
+    tool(tr("Normal size"), "zoom-original", tr("Reset the zoom (Ctrl+0)"), &LadderView::zoomNaturally);
+    tool(tr("Expand messages"), "", tr("Expand the messages in view into packets (one: Enter)"), &LadderView::openAll);
+    tool(tr("Collapse messages"), "", tr("Collapse all messages into one line each (one: Enter)"), &LadderView::closeAll);
     menu().addSeparator();
     addSaveTools();
     connect(m_view, &LadderView::pointedAt, this, &LadderPicture::setWords);

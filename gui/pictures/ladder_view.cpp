@@ -266,9 +266,9 @@ void LadderView::closeAll() {
 
 QString LadderView::emptyReason() const {
     if (!m_ladder.lines.empty()) return {};
-    if (m_session.packets() == 0) return tr("No capture is open.");
-    if (!m_connection) return tr("Choose a connection: its messages are drawn here as a ladder between the two ends.");
-    if (m_reader.running() || m_session.busy()) return tr("Reading the messages of the connection ...");
+    if (m_session.packets() == 0) return tr("No capture open.");
+    if (!m_connection) return tr("Select a connection to see its messages as a ladder diagram.");
+    if (m_reader.running() || m_session.busy()) return tr("Reading messages...");
     return tr("This connection has no messages in the capture.");
 }
 
@@ -382,7 +382,8 @@ QString LadderView::tipAt(const QPointF& point) const {
     const LadderGeometry here = geometry();
     const auto number = [](dissect::FrameIndex frame) { return QLocale().toString(static_cast<qulonglong>(std::to_underlying(frame))); };
     if (!emptyReason().isEmpty()) return {};
-    if (const auto box = here.boxAt(point)) return m_ladder.lines[*box].collapsed ? tr("Show its packets") : tr("Show it as one message");
+    if (const auto box = here.boxAt(point))
+        return m_ladder.lines[*box].collapsed ? tr("Expand into packets") : tr("Collapse into one message");
     if (const auto found = here.lineAt(point)) {
         const LadderLine& line = m_ladder.lines[*found];
         const QString packets = line.frame == line.last ? tr("Packet %1").arg(number(line.frame))
@@ -390,11 +391,10 @@ QString LadderView::tipAt(const QPointF& point) const {
         return packets + u'\n' + QString::fromStdString(line.label);
     }
     if (const auto wait = here.waitAt(point))
-        return tr("The requester waited: %1\nPacket %2 began it")
+        return tr("Stall: %1\nStarted at packet %2")
             .arg(QString::fromStdString(m_ladder.waits[*wait].label), number(m_ladder.waits[*wait].trigger));
     if (const auto silence = here.breakAt(point))
-        return tr("Nothing for %1; drawn shorter")
-            .arg(QString::fromStdString(transport::duration_text(m_layout.breaks()[*silence].length)));
+        return tr("Idle for %1 (not to scale)").arg(QString::fromStdString(transport::duration_text(m_layout.breaks()[*silence].length)));
     return {};
 }
 

@@ -34,7 +34,7 @@ double value(dissect::Duration duration) { return static_cast<double>(std::to_un
 
 PlotData latencyPlot(const std::vector<LatencyPoint>& points) {
     PlotData data;
-    Panel panel{.title = tr("Latency of messages"), .quantity = Quantity::Duration, .logarithmic = true};
+    Panel panel{.title = tr("Message latency"), .quantity = Quantity::Duration, .logarithmic = true};
     std::array<std::vector<LatencyPoint>, kKinds.size()> byKind;
     for (const LatencyPoint& point : points) byKind[static_cast<std::size_t>(point.kind)].push_back(point);
     for (std::size_t i = 0; i < byKind.size(); ++i)
@@ -58,10 +58,10 @@ PlotData latencyPlot(const std::vector<LatencyPoint>& points) {
 
 LatencyPicture::LatencyPicture(Session& session, Selection& selection, QWidget* parent)
     : PlotPicture(tr("Latency"), QStringLiteral("latency"), session, selection, parent), m_of(new QComboBox(this)) {
-    m_of->addItems({tr("Chosen connection"), tr("All messages"), tr("Filtered messages")});
+    m_of->addItems({tr("Selected connection"), tr("All messages"), tr("Filtered messages")});
     m_of->setCurrentIndex(1);
-    m_of->setAccessibleName(tr("Whose messages"));
-    m_of->setToolTip(tr("Whose messages are shown; filtered are those whose first packet the filter lets through"));
+    m_of->setAccessibleName(tr("Messages shown"));
+    m_of->setToolTip(tr("Messages to show; filtered: those whose first packet matches the display filter"));
     tools().addWidget(m_of);
     connect(m_of, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
     addConnectionTools();
@@ -81,14 +81,14 @@ PlotPicture::Maker LatencyPicture::maker(QString& notice) {
     if (m_of->currentIndex() == 0) {
         const auto chosen = selection().connection();
         if (!chosen) {
-            notice = tr("No connection is chosen. Choose one in the list of connections, or press Page Down for the first.");
+            notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
             return {};
         }
         scope.add(*chosen);
     }
     const QString nothing =
-        tr("No message of these was seen from its first packet to its answer. Datagrams and unreliable connections "
-           "have no answers; look at all messages, or at another connection.");
+        tr("No latency: none of these messages was captured from first packet to response. Datagrams and unreliable "
+           "connections have no responses; show all messages or select another connection.");
     return [scope, nothing, whose = connectionText(m_of->currentIndex() == 0)](
                const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());

@@ -21,7 +21,7 @@ constexpr double kPngScale = 2;         // twice as fine as the screen, for prin
 // All or nothing: a file that cannot be written whole leaves what was there.
 std::optional<QString> writeFile(const QString& path, const auto& write) {
     QSaveFile file(path);
-    const auto failed = [&] { return QObject::tr("%1 could not be written: %2.").arg(QFileInfo(path).fileName(), file.errorString()); };
+    const auto failed = [&] { return QObject::tr("Cannot write %1: %2.").arg(QFileInfo(path).fileName(), file.errorString()); };
     if (!file.open(QIODevice::WriteOnly)) return failed();
     write(file);
     if (file.error() != QFileDevice::NoError || !file.commit()) return failed();
@@ -40,13 +40,13 @@ Picture::Picture(const QString& title, QWidget* parent)
     setAccessibleName(title);
     m_column->setContentsMargins(0, 0, 0, 0);
     m_column->setSpacing(0);
-    m_tools->setAccessibleName(tr("Tools of the picture"));
+    m_tools->setAccessibleName(tr("Graph toolbar"));
     m_tools->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_column->addWidget(m_tools);
     m_words->setTextFormat(Qt::PlainText);
     m_words->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_words->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    m_words->setAccessibleName(tr("What the crosshair is on"));
+    m_words->setAccessibleName(tr("Value at the crosshair"));
     m_words->setMargin(fontMetrics().height() / 5);
     m_column->addWidget(m_words);
 }
@@ -74,12 +74,12 @@ QAction* Picture::addTool(const QString& text, const QString& icon, const QStrin
 void Picture::addSaveTools() {
     for (const auto& [text, ending] :
          {std::pair{tr("Save as PNG..."), QStringLiteral("png")}, std::pair{tr("Save as SVG..."), QStringLiteral("svg")},
-          std::pair{tr("Save the data as CSV..."), QStringLiteral("csv")}})
+          std::pair{tr("Save data as CSV..."), QStringLiteral("csv")}})
         connect(m_menu->addAction(text), &QAction::triggered, this, [this, ending] { askAndSave(ending); });
     auto* button = new QToolButton(m_tools);
     button->setText(tr("Save"));
-    button->setToolTip(tr("Save the picture as PNG or SVG, or its data as CSV"));
-    button->setAccessibleName(tr("Save the picture"));
+    button->setToolTip(tr("Save the graph as PNG or SVG, or its data as CSV"));
+    button->setAccessibleName(tr("Save graph"));
     button->setPopupMode(QToolButton::InstantPopup);
     button->setFocusPolicy(Qt::TabFocus);
     auto* choices = new QMenu(button);
@@ -93,7 +93,7 @@ std::optional<QString> Picture::savePng(const QString& path, double scale) const
     const QSizeF size = pictureSize();
     const double bounded = std::min({scale, kMostPixels / std::max(1.0, size.width()), kMostPixels / std::max(1.0, size.height())});
     QImage image((size * bounded).toSize().expandedTo(QSize(1, 1)), QImage::Format_RGB32);
-    if (image.isNull()) return tr("%1 could not be written: the picture is too large for the memory.").arg(QFileInfo(path).fileName());
+    if (image.isNull()) return tr("Cannot write %1: out of memory.").arg(QFileInfo(path).fileName());
     image.setDevicePixelRatio(bounded);
     image.fill(palette().color(QPalette::Base));
     {
@@ -131,7 +131,7 @@ std::optional<QString> Picture::saveCsv(const QString& path) const {
 void Picture::saveAs() { askAndSave(QStringLiteral("png")); }
 
 void Picture::askAndSave(const QString& ending) {
-    const QStringList filters{tr("Pictures (*.png)"), tr("Vector graphics (*.svg)"), tr("Data (*.csv)")};
+    const QStringList filters{tr("Images (*.png)"), tr("Vector graphics (*.svg)"), tr("Data (*.csv)")};
     const qsizetype chosen = ending == QLatin1String("svg") ? 1 : ending == QLatin1String("csv") ? 2 : 0;
     QString filter = filters[chosen];
     QString path = QFileDialog::getSaveFileName(this, tr("Save %1").arg(m_title), fileName() + QLatin1Char('.') + ending,
@@ -146,7 +146,7 @@ void Picture::askAndSave(const QString& ending) {
                          : format == QLatin1String("svg") ? saveSvg(path)
                                                           : saveCsv(path);
     if (failure) QMessageBox::warning(this, m_title, *failure);
-    else setWords(tr("Saved as %1.").arg(path));
+    else setWords(tr("Saved to %1.").arg(path));
 }
 
 }  // namespace qps::gui

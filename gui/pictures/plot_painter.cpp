@@ -38,7 +38,7 @@ void paintTimeAxis(QPainter& painter, const PlotLayout& layout, const PlotStyle&
         painter.drawText(QRectF(x - width / 2, layout.timeLabels.top(), width, layout.timeLabels.height()),
                          Qt::AlignCenter | Qt::TextSingleLine, tick.label);
     }
-    const QString title = QCoreApplication::translate("Plot", "Time since the capture began");
+    const QString title = QCoreApplication::translate("Plot", "Time since start of capture");
     painter.setPen(between(style, 0.75));
     painter.drawText(layout.timeTitle, Qt::AlignCenter | Qt::TextSingleLine,
                      font.elidedText(title, Qt::ElideRight, layout.timeTitle.width()));

@@ -67,25 +67,24 @@ void PlotPicture::addPlotTools() {
         return action;
     };
     if (!tools().actions().isEmpty()) tools().addSeparator();
-    tool(tr("Zoom in"), "zoom-in", tr("Zoom into the time (+, or the wheel)"), [this] { m_plot->zoomTime(1 / kZoomStep); });
-    tool(tr("Zoom out"), "zoom-out", tr("Zoom out of the time (-, or the wheel)"), [this] { m_plot->zoomTime(kZoomStep); });
-    tool(tr("All"), "zoom-fit-best", tr("Show all of the time (0, or a double click)"), [this] { m_plot->showAll(); });
-    QAction* back = tool(tr("Back"), "edit-undo", tr("Back to the part seen before (Backspace)"), [this] { m_plot->goBack(); });
+    tool(tr("Zoom in"), "zoom-in", tr("Zoom in (+ or mouse wheel)"), [this] { m_plot->zoomTime(1 / kZoomStep); });
+    tool(tr("Zoom out"), "zoom-out", tr("Zoom out (- or mouse wheel)"), [this] { m_plot->zoomTime(kZoomStep); });
+    tool(tr("Fit"), "zoom-fit-best", tr("Show the whole time range (0 or double click)"), [this] { m_plot->showAll(); });
+    QAction* back = tool(tr("Back"), "edit-undo", tr("Return to the previous zoom (Backspace)"), [this] { m_plot->goBack(); });
     back->setEnabled(false);
     connect(m_plot, &Plot::viewChanged, back, [this, back] { back->setEnabled(m_plot->canGoBack()); });
-    QAction* drag =
-        addTool(tr("Drag zooms"), QString(), tr("Dragging draws what to zoom into, not the picture along (Space; Shift swaps them)"));
+    QAction* drag = addTool(tr("Drag to zoom"), QString(), tr("Zoom into the dragged rectangle instead of panning (Space; Shift inverts)"));
     drag->setCheckable(true);
     connect(drag, &QAction::toggled, m_plot, &Plot::setDragZooms);
     connect(m_plot, &Plot::dragZoomsChanged, drag, &QAction::setChecked);
 
-    m_layers = menu().addMenu(tr("Show"));
+    m_layers = menu().addMenu(tr("Layers"));
     connect(m_layers, &QMenu::aboutToShow, this, &PlotPicture::listLayers);
-    connect(menu().addAction(tr("Show all of the time")), &QAction::triggered, m_plot, &Plot::showAll);
-    connect(menu().addAction(tr("Zoom into the range")), &QAction::triggered, this, [this] {
+    connect(menu().addAction(tr("Show whole time range")), &QAction::triggered, m_plot, &Plot::showAll);
+    connect(menu().addAction(tr("Zoom to time range")), &QAction::triggered, this, [this] {
         if (const auto range = m_selection.range()) m_plot->setTime({m_plot->data().timeOf(range->from), m_plot->data().timeOf(range->to)});
     });
-    connect(menu().addAction(tr("Clear the range")), &QAction::triggered, this, [this] { m_selection.setRange(std::nullopt); });
+    connect(menu().addAction(tr("Clear time range")), &QAction::triggered, this, [this] { m_selection.setRange(std::nullopt); });
     menu().addSeparator();
     addSaveTools();
 }
@@ -106,9 +105,9 @@ void PlotPicture::listLayers() {
 
 void PlotPicture::addConnectionTools() {
     m_connectionTools = true;
-    connect(addTool(tr("Previous"), QStringLiteral("go-previous"), tr("The connection before this one (Page Up)")), &QAction::triggered,
-            this, [this] { stepConnection(-1); });
-    connect(addTool(tr("Next"), QStringLiteral("go-next"), tr("The connection after this one (Page Down)")), &QAction::triggered, this,
+    connect(addTool(tr("Previous"), QStringLiteral("go-previous"), tr("Previous connection (Page Up)")), &QAction::triggered, this,
+            [this] { stepConnection(-1); });
+    connect(addTool(tr("Next"), QStringLiteral("go-next"), tr("Next connection (Page Down)")), &QAction::triggered, this,
             [this] { stepConnection(1); });
 }
 
@@ -169,8 +168,7 @@ void PlotPicture::compute() {
     m_stale = false;
     QString notice;
     if (m_session.packets() == 0) {
-        notice =
-            m_session.busy() ? tr("No packet has come yet; wait a moment.") : tr("No packets are here. Open a capture with File > Open.");
+        notice = m_session.busy() ? tr("No packets yet.") : tr("No packets. Open a capture with File > Open.");
         m_job.cancel();
         present({{}, notice});
         return;
@@ -190,7 +188,7 @@ void PlotPicture::compute() {
             inputs.whole = *whole;
             *made = make(inputs, stop);
         } else {
-            *made = Made{{}, tr("None of the packets has a time, so there is nothing to draw over time.")};
+            *made = Made{{}, tr("No packet has a timestamp: nothing to draw over time.")};
         }
         if (!*made) return {};
         (*made)->data.origin = whole ? inputs.index->start().value_or(whole->from) : dissect::Instant{};

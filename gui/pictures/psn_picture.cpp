@@ -64,7 +64,7 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
                 bands.push_back(
                     {wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(transport::elapsed(wait.from, wait.to)))});
         if (bands.empty()) continue;
-        panel.layers.push_back({.name = QObject::tr("wait: %1").arg(spoken(transport::kRecoveryKindNames[i])),
+        panel.layers.push_back({.name = QObject::tr("stall: %1").arg(spoken(transport::kRecoveryKindNames[i])),
                                 .ink = kWaits[i],
                                 .shape = Shape::Bands,
                                 .bands = std::make_shared<const Bands>(std::move(bands))});
@@ -76,7 +76,8 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
 PsnPicture::PsnPicture(Session& session, Selection& selection, QWidget* parent)
     : PlotPicture(tr("PSN over time"), QStringLiteral("psn"), session, selection, parent) {
     addConnectionTools();
-    m_way = addTool(QString(), QStringLiteral("object-flip-horizontal"), tr("Whose requests are shown; turn to the other end's (d)"));
+    m_way =
+        addTool(QString(), QStringLiteral("object-flip-horizontal"), tr("Direction of the requests shown; switch to the other end (D)"));
     connect(m_way, &QAction::triggered, this, &PsnPicture::turnAround);
     addPlotTools();
     connect(&selection, &Selection::connectionChanged, this, [this] { refresh(true); });
@@ -96,7 +97,7 @@ void PsnPicture::showWay() {
                              ? tr("No connection")
                              : tr("%1 to %2").arg(endText(*chosen, m_requester), endText(*chosen, transport::other(m_requester)));
     m_way->setText(text);
-    if (QWidget* button = tools().widgetForAction(m_way)) button->setAccessibleName(tr("Turn around: %1").arg(text));
+    if (QWidget* button = tools().widgetForAction(m_way)) button->setAccessibleName(tr("Switch direction: %1").arg(text));
 }
 
 // Another connection is shown from the end that asks more.
@@ -114,14 +115,14 @@ PlotPicture::Maker PsnPicture::maker(QString& notice) {
     follow();
     const auto chosen = selection().connection();
     if (!chosen) {
-        notice = tr("No connection is chosen. Choose one in the list of connections, or press Page Down for the first.");
+        notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
         return {};
     }
     return
         [connection = *chosen, requester = m_requester](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
             const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
             if (!series) return std::nullopt;
-            return Made{psnPlot(*series), tr("This end sent no requests. Press d to look at those of the other end."), true};
+            return Made{psnPlot(*series), tr("This end sent no requests. Press D for the other end."), true};
         };
 }
 

@@ -51,7 +51,7 @@ void SeriesJob::deliver() {
     if (future.isCanceled()) {
         // Nobody wants it any more.
     } else if (future.resultCount() == 0) {
-        Q_EMIT failed(tr("There is not enough memory for this picture; narrow it down with a filter."));
+        Q_EMIT failed(tr("Out of memory: narrow this graph down with a display filter."));
     } else if (const Delivery delivery = future.result()) {
         delivery();
     }

@@ -24,10 +24,9 @@ struct Row {
 };
 
 constexpr std::array kRates{
-    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "on the wire"), Ink::Request, Shape::Area, [](const Amount& a) { return a.bytes; }},
-    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "new payload"), Ink::Acknowledgment, Shape::Steps,
-        [](const Amount& a) { return a.goodput; }},
-    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "sent again"), Ink::Retransmission, Shape::Steps,
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "wire rate"), Ink::Request, Shape::Area, [](const Amount& a) { return a.bytes; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "goodput"), Ink::Acknowledgment, Shape::Steps, [](const Amount& a) { return a.goodput; }},
+    Row{QT_TRANSLATE_NOOP("ThroughputPicture", "retransmitted"), Ink::Retransmission, Shape::Steps,
         [](const Amount& a) { return a.retransmitted; }},
 };
 constexpr std::array kCounts{
@@ -70,11 +69,11 @@ PlotData throughputPlot(Throughput throughput, const transport::series::Outstand
     PlotData data;
     if (throughput.total().packets == 0) return data;
     data.panels.push_back(panelOf(tr("Throughput"), Quantity::BitRate, 3, kRates));
-    data.panels.push_back(panelOf(tr("In each bin"), Quantity::Count, 1, kCounts));
+    data.panels.push_back(panelOf(tr("Events per interval"), Quantity::Count, 1, kCounts));
     if (!outstanding.empty()) {
-        Panel panel{.title = tr("Outstanding"), .quantity = Quantity::Bytes, .fromZero = true, .weight = 2};
+        Panel panel{.title = tr("Outstanding bytes"), .quantity = Quantity::Bytes, .fromZero = true, .weight = 2};
         panel.layers.push_back(
-            {.name = tr("bytes not yet answered"), .ink = Ink::Response, .shape = Shape::Area, .points = pointsOf(outstanding.bytes)});
+            {.name = tr("outstanding"), .ink = Ink::Response, .shape = Shape::Area, .points = pointsOf(outstanding.bytes)});
         data.panels.push_back(std::move(panel));
     }
     data.refine = [shared = std::make_shared<const Throughput>(std::move(throughput))](PlotData& plot, const Range& view,
@@ -89,10 +88,10 @@ PlotData throughputPlot(Throughput throughput, const transport::series::Outstand
 
 ThroughputPicture::ThroughputPicture(Session& session, Selection& selection, QWidget* parent)
     : PlotPicture(tr("Throughput"), QStringLiteral("throughput"), session, selection, parent), m_of(new QComboBox(this)) {
-    m_of->addItems({tr("Chosen connection"), tr("All packets"), tr("Filtered packets")});
+    m_of->addItems({tr("Selected connection"), tr("All packets"), tr("Displayed packets")});
     m_of->setCurrentIndex(static_cast<int>(Of::All));
-    m_of->setAccessibleName(tr("Whose throughput"));
-    m_of->setToolTip(tr("Whose throughput is shown"));
+    m_of->setAccessibleName(tr("Packets counted"));
+    m_of->setToolTip(tr("Packets counted"));
     tools().addWidget(m_of);
     connect(m_of, &QComboBox::currentIndexChanged, this, [this] { refresh(false); });
     addConnectionTools();
@@ -116,13 +115,13 @@ PlotPicture::Maker ThroughputPicture::maker(QString& notice) {
     if (of() == Of::Connection) {
         const auto chosen = selection().connection();
         if (!chosen) {
-            notice = tr("No connection is chosen. Choose one in the list of connections, or press Page Down for the first.");
+            notice = tr("No connection selected. Select one in Connections, or press Page Down for the first.");
             return {};
         }
         scope.add(*chosen);
     }
-    const QString nothing = of() == Of::Filtered ? tr("The filter lets no packet through that has a time. Widen or clear it.")
-                                                 : tr("None of these packets has a time, so there is nothing to draw over time.");
+    const QString nothing = of() == Of::Filtered ? tr("No displayed packet has a timestamp. Change or clear the display filter.")
+                                                 : tr("No packet has a timestamp: nothing to draw over time.");
     return [scope, nothing, whose = connectionText(of() == Of::Connection)](
                const Inputs& inputs, const transport::series::Stop& stop) mutable -> std::optional<Made> {
         scope.only(inputs.hits.get());

@@ -15,14 +15,14 @@ using namespace qps::recorder;
 
 ExitCode print(std::string_view text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written) complain("standard output cannot be written");
+    if (!written) complain("cannot write to standard output");
     return written ? ExitCode::done : ExitCode::output_failed;
 }
 
 ExitCode list() {
     const bool allowed = may_capture();
     if (!drop_privileges()) {
-        complain("its privileges cannot be given up, so nothing is listed");
+        complain("cannot drop privileges: no interfaces listed");
         return ExitCode::unreadable;
     }
     const auto lines = interface_list(allowed);

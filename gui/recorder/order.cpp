@@ -1,9 +1,9 @@
+#include <dissect/parse_value.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <gui/recorder/order.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <getopt.h>
@@ -15,11 +15,10 @@ namespace {
 constexpr int kListOption = 256;  // of long options without a letter
 
 std::expected<std::uint64_t, std::string> number(char option, std::string_view text, std::uint64_t most) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most)
-        return std::unexpected(fmt::format("-{} takes a number from 1 to {}", option, most));
-    return value;
+    const auto value = dissect::parse_decimal(text, most);
+    if (!value || *value < 1)
+        return std::unexpected(fmt::format("invalid value of -{}: expected 1 to {}", option, most));
+    return *value;
 }
 
 bool is_interface(std::string_view name) {
@@ -27,7 +26,7 @@ bool is_interface(std::string_view name) {
     return !name.empty() && name.size() <= kMaxInterface && !name.starts_with('-') && std::ranges::all_of(name, allowed);
 }
 
-// One option with its value; the error is a sentence.
+// One option with its value; the error is a sentence. It does not quote what it was given, which may hold any bytes.
 std::expected<void, std::string> take(Order& order, int option, std::string_view value) {
     const auto numeric = [&](std::uint64_t most, const auto& set) -> std::expected<void, std::string> {
         const auto read = number(static_cast<char>(option), value, most);
@@ -44,16 +43,16 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
         case 'c': return numeric(kMaxCount, [&](std::uint64_t n) { order.count = n; });
         case 'a': return numeric(kMaxSeconds, [&](std::uint64_t n) { order.patience = std::chrono::seconds(n); });
         case 'i':
-            if (!is_interface(value)) return std::unexpected("-i takes the name of an interface; --list shows them");
+            if (!is_interface(value)) return std::unexpected("invalid interface name (see --list)");
             order.interface = value;
             return {};
         case 'f':
             if (value.size() > dissect::kMaxBpfExpression)
-                return std::unexpected(fmt::format("-f takes a filter of at most {} bytes", dissect::kMaxBpfExpression));
+                return std::unexpected(fmt::format("capture filter too long: expected at most {} bytes", dissect::kMaxBpfExpression));
             order.filter = value;
             return {};
-        case ':': return std::unexpected(fmt::format("-{} needs a value", static_cast<char>(optopt)));
-        default: return std::unexpected("there is an option that it does not know; --help shows those that it does");
+        case ':': return std::unexpected(fmt::format("option -{} requires a value", static_cast<char>(optopt)));
+        default: return std::unexpected("unknown option (see --help)");
     }
 }
 
@@ -70,33 +69,34 @@ std::expected<Order, std::string> parse(int argc, char** argv) {
         if (auto taken = take(order, found, optarg == nullptr ? std::string_view{} : std::string_view{optarg}); !taken)
             return std::unexpected(std::move(taken.error()));
     }
-    if (optind < argc) return std::unexpected("it takes options only; --help shows them");
-    if (order.task == Task::record && order.interface.empty()) return std::unexpected("name an interface with -i; --list shows them");
+    if (optind < argc) return std::unexpected("unexpected argument: expected options only (see --help)");
+    if (order.task == Task::record && order.interface.empty()) return std::unexpected("no interface: expected -i IF (see --list)");
     return order;
 }
 
 std::string_view help_text() {
-    return R"(qpscope-capture: captures from one interface, for the window of qpscope
+    return R"(qpscope-capture: capture packets for qpscope-gui
 
-    qpscope-capture --list                  the interfaces, as lines of JSON
-    qpscope-capture -i IF [OPTIONS] | ...   pcapng to standard output
+Usage: qpscope-capture --list
+       qpscope-capture -i IF [OPTIONS] >FILE
 
-  -i IF         the interface
-  -f BPF        only what this filter of libpcap asks for, such as 'udp port 4791'
-  -s BYTES      keep so many bytes of a packet
-  -c COUNT      end after so many packets
-  -a SECONDS    end after so much time
-  -h, --help    this text
-  -V, --version
+  --list          List the interfaces as lines of JSON
+  -i IF           Capture from interface IF, as pcapng to standard output
+  -f BPF          Capture only packets that match this libpcap filter, such as 'udp port 4791'
+  -s BYTES        Keep at most BYTES of each packet
+  -c N            Stop after N packets
+  -a SECONDS      Stop after SECONDS
+  -h, --help      Show this help
+  -V, --version   Show the version
 
-It ends on SIGTERM and SIGINT, when nobody reads its output any more, and when its standard input is a pipe that
-ends. At the end it writes how many packets were lost on the way to it.
+It stops on SIGTERM and SIGINT, when the reader of its output is gone, and when its standard input is a pipe that is
+closed. At the end it writes the capture's drop counters.
 
-It opens the interface, gives up all its privileges and only then looks at the first packet. The right to capture is
-given to this one program, once:  sudo setcap cap_net_raw+ep PATH/qpscope-capture
+It opens the interface, drops all privileges and only then reads the first packet. It needs CAP_NET_RAW, granted once:
+    sudo setcap cap_net_raw+ep PATH/qpscope-capture
 
-Exit codes: 0 done, 2 wrong use or wrong filter, 3 the interface cannot be captured from, 5 the output cannot be
-written, 130 ended by a signal.
+Exit codes: 0 success, 2 usage error or invalid filter, 3 cannot capture from the interface, 5 cannot write the
+output, 130 interrupted.
 )";
 }
 

@@ -29,7 +29,7 @@ void on_interrupt(int) { interrupted = true; }
 
 // Without SA_RESTART, so that a signal ends waiting for packets. A second one ends the program, whatever it waits for.
 void catch_signals() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = on_interrupt;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(SIGINT, &action, nullptr);
@@ -40,7 +40,7 @@ void catch_signals() {
 }
 
 bool is_pipe(int descriptor) {
-    struct stat status{};
+    struct stat status {};
     return fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
@@ -131,18 +131,18 @@ void complain(std::string_view sentence) { fmt::print(stderr, "qpscope-capture: 
 
 ExitCode record(const Order& order) {
     if (isatty(STDOUT_FILENO) == 1) {
-        complain("packets do not go to a terminal; write them to a file or a pipe, as in qpscope-capture -i lo | qpscope packets -");
+        complain("refusing to write packets to a terminal: redirect to a file or a pipe, as in qpscope-capture -i lo | qpscope packets -");
         return ExitCode::usage;
     }
     catch_signals();
     const bool allowed = may_capture();
     auto listener = Listener::open(order.interface, {}, order.snap_length);
     if (!drop_privileges()) {
-        complain("its privileges cannot be given up, so nothing is captured");
+        complain("cannot drop privileges: nothing captured");
         return ExitCode::unreadable;
     }
     if (!listener) {
-        const std::string what_to_do = allowed ? "" : "; give this program that right once: " + remedy();
+        const std::string what_to_do = allowed ? "" : "; grant the privilege once: " + remedy();
         complain(fmt::format("{}: {}{}", listener.error().file, listener.error().sentence, what_to_do));
         return ExitCode::unreadable;
     }

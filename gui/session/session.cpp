@@ -29,7 +29,7 @@ constexpr int kTimelineShare = 20;  // showing what is known so far takes no mor
 
 QString sentence(const dissect::InputProblem& problem) {
     QString text = QString::fromStdString(problem.file) + QStringLiteral(" ") + QString::fromStdString(problem.sentence);
-    if (problem.kind == dissect::InputProblemKind::damaged) text += QStringLiteral(" (at byte %L1)").arg(problem.offset);
+    if (problem.kind == dissect::InputProblemKind::damaged) text += QStringLiteral(" (at offset %L1)").arg(problem.offset);
     return text;
 }
 
@@ -103,7 +103,7 @@ void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
 Session::Session(std::size_t jobs, QObject* parent)
     : QObject(parent), m_jobs(jobs), m_index(std::make_shared<CaptureIndex>()), m_timeline(std::make_shared<const transport::Timeline>()) {
     m_looking.setInterval(kPollEvery);
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) {};
     sigaction(kWakeUp, &action, nullptr);
     connect(&m_looking, &QTimer::timeout, this, &Session::look);
@@ -220,11 +220,9 @@ void Session::finish() {
     work->thread.join();
     Indexed& outcome = work->outcome;
     for (const dissect::InputProblem& problem : outcome.problems) m_problems.push_back(sentence(problem));
-    if (work->exhausted)
-        m_problems.push_back(
-            tr("The memory of this machine is used up: what was read until then is shown, without an analysis of the whole."));
+    if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     if (outcome.left_out != 0)
-        m_problems.push_back(tr("%L1 packets more than can be listed are analysed but not shown.").arg(outcome.left_out));
+        m_problems.push_back(tr("%L1 packets beyond the limit of the packet list are analysed but not shown.").arg(outcome.left_out));
     m_state = outcome.stopped ? State::Stopped : State::Done;
     if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
     Q_EMIT timelineChanged();

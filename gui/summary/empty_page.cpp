@@ -15,14 +15,14 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
     const int unit = fontMetrics().height();
     auto* middle = new QVBoxLayout;
     middle->setSpacing(unit);
-    auto* title = new QLabel(tr("Which capture?"));
+    auto* title = new QLabel(tr("Open or start a capture"));
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 2);
     title->setFont(large);
     title->setAlignment(Qt::AlignHCenter);
 
-    m_open = new QPushButton(QIcon::fromTheme(QStringLiteral("document-open")), tr("&Open a capture..."));
-    auto* capture = new QPushButton(QIcon::fromTheme(QStringLiteral("media-record")), tr("&Start a capture..."));
+    m_open = new QPushButton(QIcon::fromTheme(QStringLiteral("document-open")), tr("&Open capture..."));
+    auto* capture = new QPushButton(QIcon::fromTheme(QStringLiteral("media-record")), tr("&Start capture..."));
     QFont wide = font();
     wide.setPointSizeF(wide.pointSizeF() * 1.25);
     auto* buttons = new QHBoxLayout;
@@ -35,13 +35,13 @@ EmptyPage::EmptyPage(QWidget* parent) : QWidget(parent) {
         buttons->addWidget(button);
     }
     buttons->addStretch(1);
-    auto* hint = new QLabel(tr("or drop pcap and pcapng files on this window; several are one capture"));
+    auto* hint = new QLabel(tr("or drop pcap or pcapng files here; several files are read as one capture"));
     hint->setAlignment(Qt::AlignHCenter);
     hint->setWordWrap(true);
 
-    m_heading = new QLabel(tr("Opened &before"));
+    m_heading = new QLabel(tr("&Recent captures"));
     m_recent = new QListWidget;
-    m_recent->setAccessibleName(tr("Captures opened before"));
+    m_recent->setAccessibleName(tr("Recent captures"));
     m_recent->setTextElideMode(Qt::ElideMiddle);
     m_recent->setMaximumWidth(fontMetrics().averageCharWidth() * 90);
     m_heading->setBuddy(m_recent);

@@ -1,13 +1,14 @@
 #include <dissect/render_value.hpp>
 #include <dissect/ulp/ulp.hpp>
-#include <gui/summary/words.hpp>
 #include <gui/summary/facts.hpp>
+#include <gui/summary/words.hpp>
 #include <gui/tables/text.hpp>
 #include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QObject>
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -31,60 +32,59 @@ Duration lengthOf(const Timeline& timeline) {
 Judgement judgeChecksums(const CaptureQuality& quality) {
     const std::uint64_t all = quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable;
     if (quality.icrc_bad != 0)
-        return {
-            Verdict::Bad,
-            tr("%1 of %2 RDMA packets have a wrong checksum (ICRC): something damaged them.").arg(number(quality.icrc_bad), number(all))};
-    if (quality.icrc_good == 0) return {Verdict::Doubtful, tr("No checksum (ICRC) could be verified.")};
+        return {Verdict::Bad,
+                tr("Bad ICRC in %1 of %2 RDMA packets: corrupted in transit or built wrongly.").arg(number(quality.icrc_bad), number(all))};
+    if (quality.icrc_good == 0) return {Verdict::Doubtful, tr("No ICRC could be verified.")};
     if (quality.icrc_not_checkable != 0)
-        return {Verdict::Doubtful, tr("%1 checksums (ICRC) are right; %2 could not be verified.")
-                                       .arg(number(quality.icrc_good), number(quality.icrc_not_checkable))};
-    return {Verdict::Good, tr("All %1 checksums (ICRC) are right.").arg(number(quality.icrc_good))};
+        return {Verdict::Doubtful,
+                tr("ICRC correct in %1 packets, not verifiable in %2.").arg(number(quality.icrc_good), number(quality.icrc_not_checkable))};
+    return {Verdict::Good, tr("ICRC correct in all RDMA packets (%1).").arg(number(quality.icrc_good))};
 }
 
 Judgement judgeLength(const CaptureQuality& quality) {
-    if (quality.cut == 0) return {Verdict::Good, tr("Packets were recorded whole.")};
-    QString text = tr("%1 packets were cut short: what they carried is missing.").arg(number(quality.cut));
-    if (quality.unreadable != 0) text += tr(" %1 of them are too short to be understood.").arg(number(quality.unreadable));
+    if (quality.cut == 0) return {Verdict::Good, tr("No truncated packets.")};
+    QString text = tr("Truncated packets: %1; their payload is incomplete.").arg(number(quality.cut));
+    if (quality.unreadable != 0) text += tr(" Too short to decode: %1.").arg(number(quality.unreadable));
     return {quality.unreadable != 0 ? Verdict::Bad : Verdict::Doubtful, text};
 }
 
 Judgement judgeDrops(const CaptureQuality& quality) {
     const std::uint64_t dropped = quality.drops.dropped + quality.drops.dropped_by_system;
-    if (!quality.drops.known) return {Verdict::Unknown, tr("The file does not say whether the recorder dropped packets.")};
-    if (dropped == 0) return {Verdict::Good, tr("The recorder dropped no packets.")};
-    return {Verdict::Bad, tr("The recorder dropped %1 packets: what is missing may have been there.").arg(number(dropped))};
+    if (!quality.drops.known) return {Verdict::Unknown, tr("Capture drops unknown: the file has no drop counters.")};
+    if (dropped == 0) return {Verdict::Good, tr("No packets dropped by the capture.")};
+    return {Verdict::Bad, tr("Dropped by the capture: %1 packets; missing packets may not be losses.").arg(number(dropped))};
 }
 
 Judgement judgeWays(const CaptureQuality& quality) {
     const auto deaf = static_cast<std::uint64_t>(std::ranges::count_if(quality.one_way, &OneWay::reliable));
-    if (deaf == 0) return {Verdict::Good, tr("Hosts that answer each other were heard both ways.")};
-    return {Verdict::Doubtful, tr("Of %1 pairs of hosts only one way was recorded: what the other said is a guess.").arg(number(deaf))};
+    if (deaf == 0) return {Verdict::Good, tr("Both directions of the traffic captured.")};
+    return {Verdict::Doubtful,
+            tr("Only one direction captured between host pairs: %1; the other direction is inferred.").arg(number(deaf))};
 }
 
 void judgeCopies(const CaptureQuality& quality, std::vector<Judgement>& all) {
     if (quality.copies() != 0)
-        all.push_back(
-            {Verdict::Doubtful, tr("%1 packets are copies of a mirror; they are left out of the figures.").arg(number(quality.copies()))});
+        all.push_back({Verdict::Doubtful, tr("Mirror copies: %1 packets, excluded from the figures.").arg(number(quality.copies()))});
     if (quality.ambiguous_repetitions != 0)
-        all.push_back({Verdict::Doubtful,
-                       tr("%1 packets came twice: copies, or sent again; nothing tells.").arg(number(quality.ambiguous_repetitions))});
+        all.push_back(
+            {Verdict::Doubtful,
+             tr("Packets seen twice: %1; mirror copies or retransmissions, undecided.").arg(number(quality.ambiguous_repetitions))});
 }
 
 void judgeClock(const CaptureQuality& quality, std::vector<Judgement>& all) {
     constexpr Duration kFine{1'000};
     if (quality.backwards != 0)
-        all.push_back({Verdict::Doubtful, tr("%1 timestamps are older than the one before, by %2 at most: times are not exact.")
+        all.push_back({Verdict::Doubtful, tr("Timestamps out of order: %1, by up to %2; times are inexact.")
                                               .arg(number(quality.backwards), shown(duration_text(quality.largest_step_back)))});
     if (quality.clock_resolution && *quality.clock_resolution > kFine)
-        all.push_back({Verdict::Doubtful,
-                       tr("The clock of the recorder counts in steps of %1.").arg(shown(duration_text(*quality.clock_resolution)))});
+        all.push_back(
+            {Verdict::Doubtful, tr("Timestamp resolution of the capture: %1.").arg(shown(duration_text(*quality.clock_resolution)))});
 }
 
 void judgeBounds(const LeftOut& left_out, std::vector<Judgement>& all) {
     const std::uint64_t sum =
         left_out.packets_of_connections + left_out.messages + left_out.recoveries + left_out.fatalities + left_out.findings;
-    if (sum != 0)
-        all.push_back({Verdict::Doubtful, tr("The capture is larger than our bounds: %1 things were left out.").arg(number(sum))});
+    if (sum != 0) all.push_back({Verdict::Doubtful, tr("Analysis limits reached: %1 items left out.").arg(number(sum))});
 }
 
 // "NVMe over RDMA on 2 connections".
@@ -109,9 +109,9 @@ std::uint64_t trouble(const Connection& connection) {
 std::vector<Judgement> judgements(const Timeline& timeline) {
     if (timeline.packets == 0) return {};
     const CaptureQuality& quality = timeline.quality;
-    if (quality.rdma_packets == 0) return {{Verdict::Bad, tr("No packet is RoCE or InfiniBand: there is nothing of RDMA to see.")}};
+    if (quality.rdma_packets == 0) return {{Verdict::Bad, tr("No RDMA packets in the capture.")}};
     std::vector<Judgement> all{judgeChecksums(quality), judgeLength(quality), judgeDrops(quality), judgeWays(quality)};
-    if (quality.faulty != 0) all.push_back({Verdict::Doubtful, tr("%1 RDMA packets are malformed.").arg(number(quality.faulty))});
+    if (quality.faulty != 0) all.push_back({Verdict::Doubtful, tr("Malformed RDMA packets: %1.").arg(number(quality.faulty))});
     judgeCopies(quality, all);
     judgeClock(quality, all);
     judgeBounds(timeline.left_out, all);
@@ -153,20 +153,19 @@ std::vector<const Connection*> noteworthy(const Timeline& timeline, std::size_t 
 
 std::vector<Label> captureLabels(const Timeline& timeline) {
     const Duration length = lengthOf(timeline);
-    std::vector<Label> labels{
-        {tr("Packets"), tr("%1, of them %2 RDMA").arg(number(timeline.packets), number(timeline.quality.rdma_packets))},
-        {tr("Size"), tr("%1 on the wire").arg(shown(bytes_text(timeline.bytes)))}};
+    std::vector<Label> labels{{tr("Packets"), tr("%1 (RDMA: %2)").arg(number(timeline.packets), number(timeline.quality.rdma_packets))},
+                              {tr("Size"), tr("%1 on the wire").arg(shown(bytes_text(timeline.bytes)))}};
     if (timeline.first) {
-        labels.push_back({tr("Began"), shown(dissect::utc(*timeline.first))});
-        labels.push_back({tr("Lasts"), shown(duration_text(length))});
+        labels.push_back({tr("Start"), shown(dissect::utc(*timeline.first))});
+        labels.push_back({tr("Duration"), shown(duration_text(length))});
     }
-    if (length > Duration{}) labels.push_back({tr("Rate"), shown(rate_text(8 * per_second(timeline.bytes, length)))});
+    if (length > Duration{}) labels.push_back({tr("Average rate"), shown(rate_text(8 * per_second(timeline.bytes, length)))});
     std::map<std::string_view, std::uint64_t> services;
     for (const Connection& connection : timeline.connections) ++services[service_name(connection.service)];
     QStringList counts;
     for (const auto& [service, count] : services) counts.append(QStringLiteral("%1 %2").arg(number(count), shown(service)));
     labels.push_back({tr("Connections"), counts.isEmpty() ? tr("none") : counts.join(QStringLiteral(", "))});
-    if (const QString carried = carriedText(timeline); !carried.isEmpty()) labels.push_back({tr("Carries"), carried});
+    if (const QString carried = carriedText(timeline); !carried.isEmpty()) labels.push_back({tr("Protocols"), carried});
     return labels;
 }
 
@@ -179,7 +178,7 @@ std::vector<Label> messageLabels(const Timeline& timeline) {
     for (std::size_t kind = 0; kind < kWords.size(); ++kind) {
         if (totals.messages[kind] == 0) continue;
         QString text = number(totals.messages[kind]);
-        if (length > Duration{}) text += tr(" (%1 a second)").arg(rateNumber(per_second(totals.messages[kind], length)));
+        if (length > Duration{}) text += tr(" (%1/s)").arg(rateNumber(per_second(totals.messages[kind], length)));
         labels.push_back({QLatin1String(kWords[kind]), text});
     }
     const auto add = [&](const QString& name, std::uint64_t count) {
@@ -190,12 +189,12 @@ std::vector<Label> messageLabels(const Timeline& timeline) {
         if (length > Duration{}) text += QStringLiteral(" (%1)").arg(shown(rate_text(8 * per_second(totals.message_bytes, length))));
         labels.push_back({tr("Payload"), text});
     }
-    add(tr("Sent again"), totals.retransmitted_packets);
+    add(tr("Retransmitted"), totals.retransmitted_packets);
     add(tr("Sequence NAKs"), totals.sequence_naks);
     add(tr("RNR NAKs"), totals.rnr_naks);
     add(tr("Fatal NAKs"), totals.fatal_naks);
     add(tr("Timeouts"), totals.timeouts);
-    add(tr("Marked CE"), totals.ce_marked);
+    add(tr("CE marks"), totals.ce_marked);
     add(tr("CNPs"), totals.cnps);
     return labels;
 }

@@ -38,11 +38,10 @@ void Sparkline::show(Bars bars) {
         if (troubled(bar.amount)) ++marked;
     }
     const QString words =
-        m_bars.empty()
-            ? tr("not known yet")
-            : tr("at most %1; trouble in %2 of %3 pieces of time").arg(shown(transport::rate_text(peak))).arg(marked).arg(m_bars.size());
+        m_bars.empty() ? tr("not known yet")
+                       : tr("peak %1; errors in %2 of %3 intervals").arg(shown(transport::rate_text(peak))).arg(marked).arg(m_bars.size());
     setAccessibleDescription(words);
-    setToolTip(tr("Bytes on the wire over time: %1. Click to see the picture.").arg(words));
+    setToolTip(tr("Bytes on the wire over time: %1. Click to open the throughput graph.").arg(words));
     update();
 }
 

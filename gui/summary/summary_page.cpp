@@ -33,7 +33,7 @@ void put(QLabel& label, const QString& text) {
 SummaryPage::SummaryPage(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setAccessibleName(tr("Summary of the capture"));
+    setAccessibleName(tr("Capture summary"));
     auto* page = new QWidget;
     m_grid = new QGridLayout(page);
     m_grid->setColumnStretch(0, 1);
@@ -48,9 +48,9 @@ SummaryPage::SummaryPage(QWidget* parent) : QScrollArea(parent) {
     m_grid->addWidget(m_progress, 1, 0, 1, 2);
     m_throughput = new Sparkline;
     m_capture = addCard(tr("Capture"), m_throughput);
-    m_quality = addCard(tr("Quality of the recording"));
+    m_quality = addCard(tr("Capture quality"));
     m_findings = addCard(tr("Findings"));
-    m_connections = addCard(tr("Connections in trouble, then the busiest"));
+    m_connections = addCard(tr("Connections with most errors"));
     m_messages = addCard(tr("Messages"));
     arrange();
     setWidget(page);
@@ -115,8 +115,8 @@ void SummaryPage::show(const SummaryInput& input) {
 void SummaryPage::fillProgress() {
     m_progress->setVisible(m_input.reading);
     put(*m_progress, m_input.progress
-                         ? tr("Being read, %1 % so far. All figures are of this part.").arg(std::floor(100 * *m_input.progress))
-                         : tr("Packets are still coming. All figures are of what was read so far."));
+                         ? tr("Reading, %1 % done. Figures cover the part read so far.").arg(std::floor(100 * *m_input.progress))
+                         : tr("Capturing. Figures cover the packets received so far."));
 }
 
 void SummaryPage::fill() {

@@ -1,7 +1,7 @@
-#include <gui/summary/words.hpp>
 #include <gui/look.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/summary/summary_text.hpp>
+#include <gui/summary/words.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <gui/tables/text.hpp>
 #include <transport-replay/report/connections.hpp>
@@ -45,11 +45,11 @@ QString symbol(Verdict verdict, const QPalette& palette) {
 QString overall(Verdict verdict) {
     switch (verdict) {
         case Verdict::Good:
-        case Verdict::Unknown: return tr("The recording can be trusted.");
-        case Verdict::Doubtful: return tr("The recording can be used; bear this in mind:");
+        case Verdict::Unknown: return tr("The capture is reliable.");
+        case Verdict::Doubtful: return tr("The capture is usable, with limitations:");
         case Verdict::Bad: break;
     }
-    return tr("The recording is flawed: what follows may not be what happened.");
+    return tr("The capture is unreliable: the results below may be wrong.");
 }
 
 QString plural(Severity severity, std::uint64_t count) {
@@ -69,7 +69,7 @@ QString evidence(const Finding& finding) {
     if (finding.packets.size() > kFramesShown) text += QStringLiteral(", ...");
     const QString filter = evidenceFilter(finding);
     if (!filter.isEmpty())
-        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:") + filter, tr("show only these"));
+        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:") + filter, tr("apply as filter"));
     if (finding.connection) {
         const auto uid = std::to_underlying(*finding.connection);
         text += QStringLiteral(" &nbsp; ") + link(QStringLiteral("connection:%1").arg(uid), tr("connection #%1").arg(uid));
@@ -117,7 +117,7 @@ QString captureText(const Timeline& timeline, const QStringList& files, const QS
     if (files.size() > 1)
         all.append(row(tr("Files"), files.join(QLatin1Char('\n')).toHtmlEscaped().replace(QLatin1Char('\n'), QStringLiteral("<br>"))));
     for (const Label& label : captureLabels(timeline)) all.append(row(label.name, label.text.toHtmlEscaped()));
-    for (const QString& problem : problems) all.append(row(symbol(Verdict::Bad, palette) + tr(" Not read"), problem.toHtmlEscaped()));
+    for (const QString& problem : problems) all.append(row(symbol(Verdict::Bad, palette) + tr(" Read error"), problem.toHtmlEscaped()));
     return rows(all);
 }
 
@@ -130,7 +130,7 @@ QString qualityText(const Timeline& timeline, const QPalette& palette) {
 }
 
 QString findingsText(const Timeline& timeline, const QPalette& palette) {
-    if (timeline.findings.empty()) return timeline.packets == 0 ? tr("None yet.") : tr("None: nothing that went wrong was recognised.");
+    if (timeline.findings.empty()) return timeline.packets == 0 ? tr("None yet.") : tr("None: no problems recognised.");
     QString text;
     std::optional<Severity> severity;
     const std::vector<FindingGroup> groups = findingGroups(timeline);
@@ -150,7 +150,7 @@ QString connectionsText(const Timeline& timeline, const QPalette& palette) {
     if (timeline.connections.empty()) return tr("None.");
     const auto over = given_up(timeline);
     QStringList all{QStringLiteral("<tr>") + cell(QString()) + cell(tr("<b>bytes</b>")) + cell(tr("<b>messages</b>")) +
-                    cell(tr("<b>resent</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) + QStringLiteral("</tr>")};
+                    cell(tr("<b>retrans</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) + QStringLiteral("</tr>")};
     for (const Connection* connection : noteworthy(timeline, kConnectionsShown))
         all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.ulp.find(connection->uid)}, palette));
     return rows(all) + link(QStringLiteral("view:connections"), tr("All connections"));

@@ -52,7 +52,7 @@ void drawArrow(QPainter& painter, int from, int to, int y, int size) {
 
 CmLadder::CmLadder(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
-    setToolTip(tr("Click a message, or press Enter, to see its packet"));
+    setToolTip(tr("Click a message or press Enter to go to its packet"));
 }
 
 void CmLadder::show(const CmAttempt* attempt) {

@@ -39,18 +39,18 @@ constexpr std::array kColumns{
     Column{"", "svc", Side::left, [](const Attempt& row) { return text_cell(serviceName(row)); }},
     Column{"service", "service", Side::left, [](const Attempt& row) { return text_cell(service_text(row.attempt)); }},
     Column{"outcome", "outcome", Side::left, [](const Attempt& row) { return text_cell(name(row.attempt.outcome)); }},
-    Column{"setup_ns", "set up in", Side::right, [](const Attempt& row) { return number(row.attempt.setup_time()); }, setup},
+    Column{"setup_ns", "setup", Side::right, [](const Attempt& row) { return number(row.attempt.setup_time()); }, setup},
     Column{"messages", "messages", Side::right, [](const Attempt& row) { return number(row.attempt.ladder.size()); }},
     Column{"", "remarks", Side::left, [](const Attempt& row) { return text_cell(remarks(row)); }},
 };
 
 constexpr std::array kCmMeanings{
-    Meaning{"#", "Number of the attempt, in the order of their first messages"},
-    Meaning{"time", "Of its first message, in seconds since the capture began"},
-    Meaning{"active", "Who asked"},
-    Meaning{"passive", "Who was asked"},
+    Meaning{"#", "Number of the attempt, in order of first message"},
+    Meaning{"time", "Time of the first message, in seconds since the start of the capture"},
+    Meaning{"active", "Active side: sends the REQ"},
+    Meaning{"passive", "Passive side: receives the REQ"},
     Meaning{"svc", "Transport service"},
-    Meaning{"set up in", "From the request to what confirmed or refused it"},
+    Meaning{"setup", "From the request to the message that confirmed or rejected it"},
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ QString account(const CmAttempt& attempt) {
 CmPane::CmPane(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setAccessibleName(tr("The chosen connection attempt"));
+    setAccessibleName(tr("Selected connection attempt"));
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);
     m_title = new QLabel;
@@ -63,7 +63,7 @@ void CmPane::show(std::shared_ptr<const Timeline> timeline, const CmAttempt* att
     m_title->setVisible(attempt != nullptr);
     m_ladder->setVisible(attempt != nullptr);
     if (attempt == nullptr) {
-        m_text->setText(tr("Choose an attempt to see its messages."));
+        m_text->setText(tr("Select a connection attempt to see its messages."));
         return;
     }
     m_title->setText(shown(title_text(*attempt)));

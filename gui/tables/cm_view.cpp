@@ -14,7 +14,7 @@ CmView::CmView(Session& session, Selection& selection, QWidget* parent)
     m_table = new TableView(m_model, QStringLiteral("cm"));
     m_table->table().setAccessibleName(tr("Connection attempts"));
     m_table->putBarsAt(8);
-    m_table->setEmptyText(tr("No connection attempts: the capture has no messages of the connection manager."));
+    m_table->setEmptyText(tr("No connection attempts: the capture has no CM messages."));
     m_table->keepOneChosen();
     m_pane = new CmPane;
     layOut(*this, *m_table, *m_pane);

@@ -11,19 +11,19 @@ using dissect::FrameIndex;
 namespace {
 
 constexpr std::array kConnectionMeanings{
-    Meaning{"#", "Number of the connection, in the order of their first packets"},
+    Meaning{"#", "Number of the connection, in order of first packet"},
     Meaning{"svc", "Transport service"},
-    Meaning{"ends", "Address and queue pair of both ends"},
-    Meaning{"joined", "How sure it is that the two ways belong together"},
-    Meaning{"protocol", "What it was used for, and how that is known where it is not sure"},
+    Meaning{"endpoints", "Address and queue pair of both ends"},
+    Meaning{"pairing", "Confidence that the two directions belong together"},
+    Meaning{"protocol", "Upper-layer protocol, and how it was identified if not certain"},
     Meaning{"msgs", "Messages: SEND, WRITE, READ, ATOMIC"},
-    Meaning{"resent", "Request packets whose PSN had been on the wire before"},
-    Meaning{"seq/rnr/fatal", "NAKs: sequence errors, receiver not ready, fatal ones"},
-    Meaning{"timeouts", "Retransmissions that no NAK asked for"},
-    Meaning{"lost net/tap", "PSNs that the network lost, and those that only the capture lacks"},
-    Meaning{"CE", "Packets marked by a congested switch"},
-    Meaning{"MTU", "Bytes of payload in a packet"},
-    Meaning{"lasts", "From the first to the last packet"},
+    Meaning{"retrans", "Retransmitted request packets: their PSN was seen before"},
+    Meaning{"NAKs", "NAKs by kind: PSN sequence error, RNR, fatal"},
+    Meaning{"timeouts", "Retransmissions without a NAK"},
+    Meaning{"lost", "PSNs lost in the network (net), and PSNs missing only in the capture (tap)"},
+    Meaning{"CE", "Packets with a CE mark"},
+    Meaning{"MTU", "Path MTU: payload bytes per packet"},
+    Meaning{"duration", "From first to last packet"},
 };
 
 // One that is not seen both ways may have no time.

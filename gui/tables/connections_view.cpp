@@ -16,7 +16,7 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
     auto* view = new TableView(m_model, QStringLiteral("connections"));
     view->table().setAccessibleName(tr("Connections"));
     view->putBarsAt(3);
-    view->setEmptyText(tr("No connections: no RDMA packets of queue pairs were found."));
+    view->setEmptyText(tr("No connections: the capture has no queue pair traffic."));
     setFocusProxy(view);
     (new QVBoxLayout(this))->addWidget(view);
     new TableTie(*view, session, selection,
@@ -30,13 +30,13 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
 
 // What the connection speaks, whatever it looks like: everything is analysed again.
 void ConnectionsView::addDecodeAs(QMenu& menu, Session& session, transport::ConnectionId connection) {
-    QMenu* choices = menu.addMenu(tr("&Decode As"));
+    QMenu* choices = menu.addMenu(tr("&Decode as"));
     choices->setEnabled(session.canDecodeAs());
     const transport::UlpConversation* known = session.timeline()->ulp.find(connection);
     const auto speaks = known == nullptr ? transport::UlpProtocol::none : known->protocol;
     auto* group = new QActionGroup(choices);
     for (const dissect::UlpRow& row : dissect::ulp_rows()) {
-        QAction* action = choices->addAction(row.protocol == transport::UlpProtocol::none ? tr("Nothing") : shown(row.name));
+        QAction* action = choices->addAction(row.protocol == transport::UlpProtocol::none ? tr("None") : shown(row.name));
         action->setActionGroup(group);
         action->setCheckable(true);
         action->setChecked(row.protocol == speaks);

@@ -11,9 +11,9 @@ using dissect::FrameIndex;
 namespace {
 
 constexpr std::array kFindingMeanings{
-    Meaning{"party", "Who can do something about it"},
-    Meaning{"#", "Connection; empty where it is not of one"},
-    Meaning{"times", "How often it happened"},
+    Meaning{"party", "Who can act on it"},
+    Meaning{"#", "Connection, if it concerns a single one"},
+    Meaning{"count", "Number of occurrences"},
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ QString evidence(const Finding& finding) {
     }
     QString text = links.join(QStringLiteral(", "));
     if (!evidenceFilter(finding).isEmpty())
-        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:"), QObject::tr("show only these"));
+        text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:"), QObject::tr("apply as filter"));
     return text;
 }
 
@@ -52,7 +52,7 @@ QString where(const Finding& finding, const Timeline& timeline) {
 FindingPane::FindingPane(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setAccessibleName(tr("The chosen finding"));
+    setAccessibleName(tr("Selected finding"));
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);
     m_title = new QLabel;
@@ -69,7 +69,7 @@ FindingPane::FindingPane(QWidget* parent) : QScrollArea(parent) {
         column->addWidget(label);
     }
     m_copy = new QPushButton(tr("Copy as &Markdown"));
-    m_copy->setToolTip(tr("The finding as a ticket for somebody else: figures, evidence as filters, what the capture is worth"));
+    m_copy->setToolTip(tr("Copy the finding as a Markdown ticket: figures, evidence as filters, capture quality"));
     column->addWidget(m_copy, 0, Qt::AlignLeft);
     column->addStretch(1);
     setWidget(page);
@@ -98,18 +98,18 @@ void FindingPane::fill() {
     m_copy->setVisible(m_finding != nullptr);
     if (m_finding == nullptr) {
         m_title->clear();
-        m_text->setText(tr("Choose a finding to read what happened and what to do about it."));
+        m_text->setText(tr("Select a finding to see its summary, advice and evidence."));
         return;
     }
     const Finding& finding = *m_finding;
     const QString times = finding.count > 1 ? tr(", %1 times").arg(shown(grouped(finding.count))) : QString();
     m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3%4")
                          .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id), times));
-    QString text = paragraph(tr("What happened"), sentence(finding.summary));
-    text += paragraph(tr("Who can act: %1").arg(escaped(party_name(finding))), sentence(finding.advice));
+    QString text = paragraph(tr("Summary"), sentence(finding.summary));
+    text += paragraph(tr("Advice (%1)").arg(escaped(party_name(finding))), sentence(finding.advice));
     text += paragraph(tr("Connection"), where(finding, *m_timeline));
-    text += paragraph(tr("Packets that prove it"), evidence(finding));
-    text += paragraph(tr("It rests on"), escaped(clause_text(finding)));
+    text += paragraph(tr("Evidence"), evidence(finding));
+    text += paragraph(tr("Reference"), escaped(clause_text(finding)));
     m_text->setText(text);
 }
 

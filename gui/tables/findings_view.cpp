@@ -13,7 +13,7 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     m_table = new TableView(m_model, QStringLiteral("findings"));
     m_table->table().setAccessibleName(tr("Findings"));
     m_table->putBarsAt(5);
-    m_table->setEmptyText(tr("No findings: nothing that went wrong was recognised in this capture."));
+    m_table->setEmptyText(tr("No findings: no problems recognised in this capture."));
     m_table->keepOneChosen();
     m_pane = new FindingPane;
     layOut(*this, *m_table, *m_pane);

@@ -14,12 +14,12 @@ constexpr std::array kMessageMeanings{
     Meaning{"#", "Connection"},
     Meaning{"from", "Requester: address and queue pair"},
     Meaning{"to", "Responder: address and queue pair"},
-    Meaning{"time", "Of its first packet, in seconds since the capture began"},
-    Meaning{"PSN", "Its packet sequence numbers; a READ's are those of its responses"},
-    Meaning{"bytes", "Payload seen, each byte once"},
-    Meaning{"resent", "Request packets whose PSN had been on the wire before"},
-    Meaning{"latency", "From its first request packet to what completed or failed it"},
-    Meaning{"operation", "Of an upper protocol, and whether this is its request, its data or its answer"},
+    Meaning{"time", "Time of the first packet, in seconds since the start of the capture"},
+    Meaning{"PSN", "Packet sequence numbers; of a READ, those of its responses"},
+    Meaning{"bytes", "Payload bytes captured, without retransmissions"},
+    Meaning{"retrans", "Retransmitted request packets: their PSN was seen before"},
+    Meaning{"latency", "From first request packet to completion or failure"},
+    Meaning{"operation", "Upper-layer operation, and whether the message is its request, data or response"},
     Meaning{"details", "Remote address and R_Key, operands, immediate data"},
 };
 constexpr std::array<std::string_view, 1> kWithout{"packets"};  // the index does not keep how many were captured
@@ -125,7 +125,7 @@ SortKeys MessageModel::keys(int column) const {
     const std::string_view heading = column == whenColumn() ? "time" : m_columns.at(column).heading;
     if (heading == "#") return by([](const MessageRow& row) { return row.connection(); });
     if (heading == "bytes") return by([](const MessageRow& row) { return row.bytes(); });
-    if (heading == "resent") return by([](const MessageRow& row) { return row.retransmissions(); });
+    if (heading == "retrans") return by([](const MessageRow& row) { return row.retransmissions(); });
     if (heading == "time") return by([this](const MessageRow& row) { return m_index->row(row.first_frame()).time(); });
     if (heading == "from" || heading == "to") return keysOfEnds(heading == "from");
     return TableModel::keys(column);

@@ -14,7 +14,7 @@ MessagesView::MessagesView(Session& session, Selection& selection, QWidget* pare
     auto* view = new TableView(m_model, QStringLiteral("messages"));
     view->table().setAccessibleName(tr("Messages"));
     view->putBarsAt(4);
-    view->setEmptyText(tr("No messages: no SEND, WRITE, READ or ATOMIC was found, or none has ended yet."));
+    view->setEmptyText(tr("No messages: no SEND, WRITE, READ or ATOMIC found, or none has ended yet."));
     setFocusProxy(view);
     auto* column = new QVBoxLayout(this);
     column->addWidget(view);

@@ -14,7 +14,7 @@ OperationsView::OperationsView(Session& session, Selection& selection, QWidget* 
     auto* view = new TableView(m_model, QStringLiteral("operations"));
     view->table().setAccessibleName(tr("Operations"));
     view->putBarsAt(2);
-    view->setEmptyText(tr("No operations: no connection was found to speak NVMe, iSER, SRP, NFS or another protocol that is known."));
+    view->setEmptyText(tr("No operations: no connection carries NVMe, iSER, SRP, NFS or another known upper-layer protocol."));
     setFocusProxy(view);
     auto* column = new QVBoxLayout(this);
     column->addWidget(view);

@@ -66,8 +66,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
 QVariant TableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section > whenColumn()) return {};
     if (section == whenColumn()) {
-        if (role == Qt::DisplayRole) return tr("When");
-        return role == Qt::ToolTipRole ? tr("Its life on the time axis of the whole capture, with the moments of trouble") : QVariant();
+        if (role == Qt::DisplayRole) return tr("Timeline");
+        return role == Qt::ToolTipRole ? tr("Start and end on the time axis of the capture, with errors marked") : QVariant();
     }
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
     switch (role) {

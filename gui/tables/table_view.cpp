@@ -77,14 +77,14 @@ void TableView::buildBar() {
     auto* bar = new QHBoxLayout;
     column->addLayout(bar);
     m_search = new QLineEdit;
-    m_search->setPlaceholderText(tr("Search in this table"));
-    m_search->setAccessibleName(tr("Search in this table"));
-    m_search->setToolTip(tr("Only rows that have this text somewhere. Typing in the table begins a search, Esc ends it."));
+    m_search->setPlaceholderText(tr("Search this table"));
+    m_search->setAccessibleName(tr("Search this table"));
+    m_search->setToolTip(tr("Show only rows that contain this text. Type in the table to search, Esc to end."));
     m_search->setClearButtonEnabled(true);
     m_search->installEventFilter(this);
     bar->addWidget(m_search, 1);
     m_limit = new QCheckBox(tr("Limit to &filter and time range"));
-    m_limit->setToolTip(tr("Only rows that have packets which the display filter and the time range let through"));
+    m_limit->setToolTip(tr("Show only rows with packets in the display filter and time range"));
     bar->addWidget(m_limit);
     m_count = new QLabel;
     m_count->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -178,7 +178,7 @@ void TableView::tellCount() {
     const std::uint64_t shown_rows = static_cast<std::uint64_t>(m_model.rowCount());
     const std::uint64_t all = m_model.sources();
     m_count->setText(shown_rows == all ? number(all) : tr("%1 of %2").arg(number(shown_rows), number(all)));
-    m_count->setAccessibleName(tr("%1 rows of %2 are shown").arg(number(shown_rows), number(all)));
+    m_count->setAccessibleName(tr("%1 of %2 rows shown").arg(number(shown_rows), number(all)));
     if (m_model.rowCount() != 0) fitColumns();
 }
 
@@ -327,9 +327,9 @@ void TableView::addFilters(QMenu& menu, const QString& title, const QString& fil
         connect(uses->addAction(text), &QAction::triggered, this, [this, filter, use, apply] { Q_EMIT filterWanted(filter, use, apply); });
     };
     add(tr("&Selected"), FilterUse::Replace);
-    add(tr("&Not Selected"), FilterUse::Exclude);
-    add(tr("... &and Selected"), FilterUse::And);
-    add(tr("... &or Selected"), FilterUse::Or);
+    add(tr("&Not selected"), FilterUse::Exclude);
+    add(tr("... &and selected"), FilterUse::And);
+    add(tr("... &or selected"), FilterUse::Or);
 }
 
 QMenu* TableView::makeMenu() {
@@ -344,13 +344,13 @@ QMenu* TableView::makeMenu() {
         action->setEnabled(frame != dissect::FrameIndex{});
         connect(action, &QAction::triggered, this, [this, frame] { Q_EMIT packetWanted(std::to_underlying(frame), true); });
     };
-    packet(tr("&Go to Packet"), place.shown);
-    packet(tr("&First Packet"), place.first);
-    packet(tr("&Last Packet"), place.last);
+    packet(tr("&Go to packet"), place.shown);
+    packet(tr("&First packet"), place.first);
+    packet(tr("&Last packet"), place.last);
     menu->addSeparator();
     if (!filter.isEmpty()) {
-        addFilters(*menu, tr("&Apply as Filter"), filter, true);
-        addFilters(*menu, tr("&Prepare as Filter"), filter, false);
+        addFilters(*menu, tr("&Apply as filter"), filter, true);
+        addFilters(*menu, tr("&Prepare as filter"), filter, false);
         connect(menu->addAction(tr("Fo&llow")), &QAction::triggered, this, [this, filter, place] {
             Q_EMIT filterWanted(filter, FilterUse::Replace, true);
             if (place.first != dissect::FrameIndex{}) Q_EMIT packetWanted(std::to_underlying(place.first), true);
@@ -366,12 +366,12 @@ QMenu* TableView::makeMenu() {
             Q_EMIT viewRequested(id);
         });
     };
-    picture(tr("Show P&SN Picture"), QStringLiteral("psn"));
-    picture(tr("Show L&adder"), QStringLiteral("ladder"));
+    picture(tr("Show P&SN graph"), QStringLiteral("psn"));
+    picture(tr("Show l&adder"), QStringLiteral("ladder"));
     if (m_more) m_more(*menu, *row);
     menu->addSeparator();
-    QMenu* copies = menu->addMenu(tr("&Copy Rows"));
-    connect(copies->addAction(tr("Separated by &Tabs\tCtrl+C")), &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
+    QMenu* copies = menu->addMenu(tr("&Copy rows"));
+    connect(copies->addAction(tr("Separated by &tabs\tCtrl+C")), &QAction::triggered, this, [this] { copy(TextFormat::Tsv); });
     connect(copies->addAction(tr("As &CSV")), &QAction::triggered, this, [this] { copy(TextFormat::Csv); });
     connect(copies->addAction(tr("As &Markdown")), &QAction::triggered, this, [this] { copy(TextFormat::Markdown); });
     return menu;

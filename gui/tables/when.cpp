@@ -26,7 +26,7 @@ WhenShape whenShape(const When& when, const TimeRange& axis, int width, int leas
     shape.left = std::min(from, width - shape.width);
     for (const Moment& moment : when.moments) shape.ticks.push_back({whenPixel(moment.time, axis, width), moment.trouble});
     std::ranges::sort(shape.ticks, [](const WhenTick& a, const WhenTick& b) {
-        return a.x != b.x ? a.x<b.x : (a.trouble == Trouble::Refused)>(b.trouble == Trouble::Refused);
+        return a.x != b.x ? a.x < b.x : (a.trouble == Trouble::Refused) > (b.trouble == Trouble::Refused);
     });
     const auto repeated = std::ranges::unique(shape.ticks, {}, &WhenTick::x);
     shape.ticks.erase(repeated.begin(), repeated.end());
@@ -34,8 +34,8 @@ WhenShape whenShape(const When& when, const TimeRange& axis, int width, int leas
 }
 
 QString whenText(const When& when, const TimeRange& axis) {
-    if (!when.life) return QObject::tr("no time is known");
-    QString text = QObject::tr("from %1 s for %2")
+    if (!when.life) return QObject::tr("no time known");
+    QString text = QObject::tr("start %1 s, duration %2")
                        .arg(shown(transport::seconds_text(elapsed(axis.from, when.life->from))),
                             shown(transport::duration_text(elapsed(when.life->from, when.life->to))));
     const auto add = [&](Trouble trouble, const QString& words) {
@@ -44,7 +44,7 @@ QString whenText(const When& when, const TimeRange& axis) {
         text += text.contains(QLatin1Char(';')) ? QStringLiteral(", ") : QStringLiteral("; ");
         text += count == 1 ? QObject::tr("%1 once").arg(words) : QObject::tr("%1 %2 times").arg(words).arg(count);
     };
-    add(Trouble::Resent, QObject::tr("sent again"));
+    add(Trouble::Resent, QObject::tr("retransmitted"));
     add(Trouble::Refused, QObject::tr("refused"));
     return text;
 }

@@ -235,9 +235,8 @@ void MainWindow::fillRecent() {
 }
 
 void MainWindow::showProblems() {
-    QMessageBox box(QMessageBox::Warning, tr("Not all could be read"), m_session.problems().join(QStringLiteral("\n\n")), QMessageBox::Ok,
-                    this);
-    if (m_session.packets() != 0) box.setInformativeText(tr("What comes before is shown and analysed."));
+    QMessageBox box(QMessageBox::Warning, tr("Read error"), m_session.problems().join(QStringLiteral("\n\n")), QMessageBox::Ok, this);
+    if (m_session.packets() != 0) box.setInformativeText(tr("The packets before the error are shown and analysed."));
     box.setTextFormat(Qt::PlainText);
     box.exec();
 }
@@ -266,7 +265,7 @@ void MainWindow::remember() {
 // A live capture is nowhere but in a temporary file. Saving takes its time: who wants that asks again when it is done.
 bool MainWindow::mayLoseCapture() {
     if (!m_unsaved) return true;
-    const auto answer = QMessageBox::question(this, tr("Capture not saved"), tr("What was captured is not saved, and would be lost."),
+    const auto answer = QMessageBox::question(this, tr("Capture not saved"), tr("The captured packets have not been saved. Save them?"),
                                               QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
     if (answer == QMessageBox::Save) trigger(ActionId::SaveCapture);
     if (answer == QMessageBox::Discard) m_unsaved = false;

@@ -30,8 +30,8 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     m_progress->setAccessibleName(tr("Progress"));
     m_cancel->setAutoRaise(true);
     m_problems->setAutoRaise(true);
-    m_problems->setText(tr("Not all could be read"));
-    m_problems->setToolTip(tr("What could not be read, and why"));
+    m_problems->setText(tr("Read error"));
+    m_problems->setToolTip(tr("Show what could not be read, and why"));
     m_counts->setObjectName(QStringLiteral("counts"));
     addWidget(m_what, 1);
     addWidget(m_progress);
@@ -63,7 +63,7 @@ void StatusLine::showState() {
     m_cancel->setVisible(reading || filtering);
     const bool capturing = m_session.state() == Session::State::Capturing;
     m_cancel->setText(capturing ? tr("Stop") : tr("Cancel"));
-    m_cancel->setToolTip(capturing ? tr("End the capture (Ctrl+E)") : tr("End this; what was done stays (Esc)"));
+    m_cancel->setToolTip(capturing ? tr("Stop the capture (Ctrl+E)") : tr("Cancel and keep the results so far (Esc)"));
     m_problems->setVisible(!m_session.problems().isEmpty());
     if (reading) {
         const std::optional<double> done = m_session.progress();
@@ -75,7 +75,7 @@ void StatusLine::showState() {
         m_progress->setValue(static_cast<int>(m_selection.filterProgress() * kSteps));
         m_what->setText(tr("Filtering"));
     } else {
-        m_what->setText(m_session.state() == Session::State::Stopped ? tr("Stopped: what was read until then is shown") : QString());
+        m_what->setText(m_session.state() == Session::State::Stopped ? tr("Stopped: the packets read so far are shown") : QString());
     }
 }
 

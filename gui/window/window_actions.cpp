@@ -75,7 +75,7 @@ void MainWindow::buildMenus() {
 }
 
 void MainWindow::buildToolBar() {
-    QToolBar* bar = addToolBar(tr("Tools"));
+    QToolBar* bar = addToolBar(tr("Main toolbar"));
     bar->setObjectName(QStringLiteral("tools"));
     bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
     constexpr std::array kShown{ActionId::Open,    ActionId::CaptureOptions, ActionId::StartStop,       ActionId::Back,
@@ -233,8 +233,8 @@ void MainWindow::goToPacket() {
     const auto most = static_cast<double>(m_session.packets());
     const double now = m_selection.packet() ? static_cast<double>(std::to_underlying(*m_selection.packet())) : 1;
     // Of the dialogs of Qt only that of fractions goes past 2^31.
-    const double number = QInputDialog::getDouble(this, tr("Go to packet"), tr("Number of the packet, 1 to %L1:").arg(m_session.packets()),
-                                                  now, 1, most, 0, &chosen);
+    const double number = QInputDialog::getDouble(this, tr("Go to packet"), tr("Packet number (1 to %L1):").arg(m_session.packets()), now,
+                                                  1, most, 0, &chosen);
     if (!chosen) return;
     showView(QStringLiteral("packets"));
     m_selection.selectPacket(FrameIndex{static_cast<std::uint64_t>(std::llround(number))});
@@ -242,7 +242,7 @@ void MainWindow::goToPacket() {
 
 void MainWindow::goToFinding(int step) {
     const auto& findings = m_session.timeline()->findings;
-    if (findings.empty()) return m_status->showMessage(tr("There are no findings"), 3000);
+    if (findings.empty()) return m_status->showMessage(tr("No findings"), 3000);
     // m_finding counts from 1; 0: none was gone to.
     const auto count = static_cast<std::ptrdiff_t>(findings.size());
     const auto at = m_finding == 0 ? (step > 0 ? 0 : count - 1) : (static_cast<std::ptrdiff_t>(m_finding) - 1 + step + count) % count;
@@ -278,11 +278,11 @@ void MainWindow::showKeys() {
                     .arg(text(row.keys).toHtmlEscaped(), translated(row.tip).toHtmlEscaped());
     }
     QDialog dialog(this);
-    dialog.setWindowTitle(tr("Keys"));
+    dialog.setWindowTitle(tr("Keyboard shortcuts"));
     auto* page = new QTextBrowser;
     page->setHtml(QStringLiteral("<table>%1</table>").arg(rows) +
-                  tr("<p>Alt and a digit go to the views. In a picture: wheel and + - zoom, drag and arrows pan, Ctrl and drag choose a "
-                     "time range for all views, 0 shows everything, g goes to the packet.</p>"));
+                  tr("<p>Alt+1 to Alt+0 switch views. In a graph: wheel, + and - zoom; drag and arrow keys pan; Ctrl+drag selects a "
+                     "time range for all views; 0 shows everything; G goes to the packet.</p>"));
     auto* column = new QVBoxLayout(&dialog);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(page);
@@ -293,7 +293,7 @@ void MainWindow::showKeys() {
 
 void MainWindow::showAbout() {
     QMessageBox::about(this, tr("About qpscope"),
-                       tr("<b>qpscope %1</b><p>A packet analyser that knows RDMA: what happened, whose fault it is, and what to do.</p>")
+                       tr("<b>qpscope %1</b><p>RDMA packet analyser and live protocol peer</p><p>Apache License 2.0</p>")
                            .arg(QStringLiteral(QPSCOPE_VERSION)));
 }
 

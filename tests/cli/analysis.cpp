@@ -3,6 +3,7 @@
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
+#include <transport-replay/findings/findings.hpp>
 
 #include <algorithm>
 #include <map>
@@ -105,7 +106,7 @@ TEST_CASE("every format of every command can be read back") {
         for (const Words& command : commands) {
             INFO(command[0]);
             const Ending json = qpscope(command + Words{"-f", "json", sample(name)});
-            const bool none = command[0] == "follow" && json.err.find("there is no connection 1") != std::string::npos;
+            const bool none = command[0] == "follow" && json.err.find("no such connection 1") != std::string::npos;
             CHECK(json.code == (none ? kUsage : kDone));
             CHECK(Json::parse(json.out)["schema"] == 1);
             for (const std::string& line : lines_of(qpscope(command + Words{"-f", "ndjson", sample(name)}).out))
@@ -189,7 +190,7 @@ TEST_CASE("of a capture that is cut the rest is analysed, and the exit code says
         const Ending ending = qpscope({"analyze", "-f", "json", "-j", jobs, path});
         CHECK(ending.code == kDamaged);
         CHECK(Json::parse(ending.out)["capture"]["packets"] == 6);
-        CHECK_THAT(ending.err, StartsWith("qpscope: " + path + ": the file ends inside frame 7"));
+        CHECK_THAT(ending.err, StartsWith("qpscope: " + path + ": truncated record of frame 7"));
     }
 }
 
@@ -255,9 +256,9 @@ TEST_CASE("a line of a log finds the connection it is about") {
     REQUIRE(by_error.size() == 1);
     CHECK_THAT(by_error[0].second, Contains("7 RNR NAKs"));
     CHECK_THAT(candidates("10.77.0.12: remote access error", "err_bad_rkey").at(0).second, Contains("refused: remote access error"));
-    CHECK_THAT(candidates("status=12 from 10.77.0.12", "rping_v4").at(0).second, Contains("but nothing of that error was captured"));
+    CHECK_THAT(candidates("status=12 from 10.77.0.12", "rping_v4").at(0).second, Contains("but that error was not captured"));
     CHECK(candidates("10.1.2.3 status=12", "rping_v4").empty());
-    CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err, Contains("names no address"));
+    CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err, Contains("no address, queue pair or error"));
 }
 
 TEST_CASE("a table without rows says so, and only a table") {
@@ -312,9 +313,9 @@ TEST_CASE("a connection that the capture does not have is said so, and is wrong 
         INFO(words[0]);
         const Ending ending = qpscope(words + Words{sample("err_rnr")});
         CHECK(ending.code == kUsage);
-        CHECK_THAT(ending.err, Contains("there is no connection 9; this capture has 1"));
+        CHECK_THAT(ending.err, Contains("no such connection 9: this capture has 1"));
     }
-    CHECK_THAT(qpscope({"follow", sample("err_rnr")}).err, Contains("is no number of a connection"));
+    CHECK_THAT(qpscope({"follow", sample("err_rnr")}).err, Contains("invalid connection"));
     CHECK(qpscope({"messages", "-C", "1", sample("err_rnr")}).code == kDone);
 }
 
@@ -326,4 +327,25 @@ TEST_CASE("a timeline of one connection has the times of the capture") {
     REQUIRE(!one.empty());
     for (const Json& row : one) CHECK(starts.contains(row["start_ns"].get<std::int64_t>()));
     CHECK(lines_of(qpscope({"timeline", "-C", "2", sample("rds")}).out).at(1).starts_with("9.4"));
+}
+
+TEST_CASE("every finding is listed with its meaning in every format, without a capture") {
+    const std::size_t count = qps::transport::finding_rows().size();
+    const Ending table = qpscope({"findings", "--list"});
+    CHECK(table.code == kDone);
+    CHECK(table.err.empty());
+    CHECK(lines_of(table.out).size() == count + 1);
+    for (const auto& row : qps::transport::finding_rows())
+        CHECK_THAT(table.out, Contains(std::string(row.id)) && Contains(std::string(row.meaning)));
+    for (const char* format : {"csv", "tsv"}) {
+        const auto lines = lines_of(qpscope({"findings", "--list", "-f", format}).out);
+        CHECK(lines.size() == count + 1);
+        CHECK(lines.at(0).starts_with("id"));
+    }
+    CHECK(lines_of(qpscope({"findings", "--list", "-f", "ndjson"}).out).size() == count);
+    const auto json = nlohmann::json::parse(qpscope({"findings", "--list", "-f", "json"}).out);
+    REQUIRE(json["findings"].size() == count);
+    CHECK(json["findings"][0]["id"] == std::string(qps::transport::finding_rows()[0].id));
+    CHECK(json["findings"][0]["severity"] == "error");
+    CHECK(qpscope({"findings", "--list", sample("err_rnr")}).code == kUsage);
 }

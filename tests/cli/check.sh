@@ -42,9 +42,9 @@ exits 0 "$QPSCOPE" check -f json -o old.json "$capture"
 exits 0 "$QPSCOPE" check --profile rxe.profile --compare old.json "$capture"
 grep -q '^FMT-09  fail -> declared deviation' out.txt
 exits 1 "$QPSCOPE" check --fail-on low --compare old.json "$capture"
-grep -q 'nothing changed; 48 verdicts the same' out.txt
+grep -q 'no changes; 48 verdicts unchanged' out.txt
 exits 2 "$QPSCOPE" check --compare rxe.profile "$capture"
-grep -q 'no report' err.txt
+grep -q 'not a JSON report' err.txt
 
 # Formats: each is whole, and HTML takes nothing from elsewhere.
 exits 0 "$QPSCOPE" check -f junit -o junit.xml "$capture"

@@ -109,7 +109,7 @@ TEST_CASE("the suite over UDP: a device that says everything twice fails, and it
     CHECK(failed.code == kFindings);
     // What of the doubled packets came before the failure is chance: two processes.
     CHECK_THAT(failed.out, Contains("RSP-05  rsp-05.script:10: psn is +0") && Contains("nak: expected PSN_SEQUENCE_ERROR, came an ACK") &&
-                               Contains("so far, since the script began:") &&
+                               Contains("so far, since the start of the script:") &&
                                Contains("2 checks: 1 passed, 1 failed, 0 inconclusive, 0 declared, 0 not applicable"));
     const std::string profile = folder.file("twice.profile");
     std::ofstream(profile) << "deviation RSP-05 = it stutters\n";
@@ -123,7 +123,7 @@ TEST_CASE("the suite over UDP: a device that goes away is told of, and what was 
     const Ending ending = device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--comes-back", "1s", "-f", "json"});
     INFO(ending.err << ending.out);
     CHECK(ending.code == kFindings);
-    CHECK_THAT(ending.err, Contains("the device died of it: ") && Contains("the device did not come back after "));
+    CHECK_THAT(ending.err, Contains("the device crashed: ") && Contains("the device did not come back after "));
     const auto report = nlohmann::json::parse(ending.out);
     CHECK(report["counts"]["fail"] == 1);
     CHECK(report["counts"]["inconclusive"] > 0);
@@ -140,7 +140,7 @@ TEST_CASE("conform says who decides each check, lists its scripts, and takes a s
     const auto json = nlohmann::json::parse(qpscope({"conform", "--coverage", "-f", "json"}).out);
     CHECK(json["checks"].size() == 163);
     const Ending list = qpscope({"conform", "--list"});
-    CHECK_THAT(list.out, Contains("RSP-05  a hole in the PSNs") && Contains("dangerous: devices were seen to die of it"));
+    CHECK_THAT(list.out, Contains("RSP-05  a gap in the PSNs") && Contains("dangerous: has crashed devices"));
     CHECK(list.out.find("ERR-01") > list.out.find("CNP-02"));  // dangerous: last
     CHECK_THAT(qpscope({"conform", "--list", "--only", "CM-05"}).out, !Contains("RSP-05"));
     CHECK_THAT(qpscope({"conform", "--list", "--script", "rsp-05"}).out, Contains("RSP-05") && !Contains("RSP-06"));

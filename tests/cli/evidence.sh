@@ -3,7 +3,7 @@ cp "$SOURCE/captures/rds/capture.pcap" own.pcap
 before=$(cksum <own.pcap)
 code=0; "$QPSCOPE" packets -o own.pcap own.pcap 2>err.txt || code=$?
 [[ $code == 2 ]]
-grep -q 'one of the inputs' err.txt
+grep -q 'also an input' err.txt
 [[ $(cksum <own.pcap) == "$before" ]]
 ln -sf own.pcap link.pcap
 code=0; "$QPSCOPE" packets -o own.pcap link.pcap 2>err.txt || code=$?

@@ -48,6 +48,7 @@ const std::vector<Golden> kGolden{
     {"messages_cm", {"messages", "rping_v4/capture.pcap"}},
     {"messages_failed", {"messages", "err_bad_rkey/capture.pcap"}},
     {"findings_rnr", {"findings", "err_rnr/capture.pcap"}},
+    {"findings_list", {"findings", "--list"}},
     {"findings_markdown", {"findings", "--markdown", "err_rnr/capture.pcap"}},
     {"findings_markdown_many", {"findings", "--markdown", "corrupt_send/capture.pcap"}},
     {"analyze_nvme", {"analyze", "nvme_rdma/capture.pcap"}},

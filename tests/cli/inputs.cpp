@@ -72,8 +72,8 @@ TEST_CASE("of a capture that is cut everything before the cut is printed, and wh
         CHECK(lines_of(cut.out).size() == 7);
         CHECK_THAT(whole.out, StartsWith(cut.out));
         CHECK(lines_of(cut.err).size() == 1);
-        CHECK_THAT(cut.err, StartsWith("qpscope: " + path + ": the file ends inside frame 7"));
-        CHECK_THAT(cut.err, Contains("at byte 812"));
+        CHECK_THAT(cut.err, StartsWith("qpscope: " + path + ": truncated record of frame 7"));
+        CHECK_THAT(cut.err, Contains("at offset 812"));
     }
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("a record longer than the file ends it there") {
     const Ending ending = qpscope({"packets", "-f", "tsv", "-e", "frame.len", folder.write("long", pcap.record(5000, 5000, 100).bytes())});
     CHECK(ending.code == kDamaged);
     CHECK(ending.out == "frame.len\n60\n");
-    CHECK_THAT(ending.err, Contains("100 of 5000") && Contains("at byte " + where));
+    CHECK_THAT(ending.err, Contains("100 of 5000") && Contains("at offset " + where));
 }
 
 TEST_CASE("a record longer than any packet is damage, not memory") {

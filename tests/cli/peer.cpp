@@ -106,7 +106,8 @@ TEST_CASE("peer over UDP: what people read of both sides") {
     std::string text;
     for (const Ending* ending : {&met.client, &met.server})
         for (const std::string& line : lines_of(without_numbers(ending->out)))
-            if (!line.starts_with(" refused") && !line.starts_with(" lost here")) text += line + '\n';  // those of a busy machine
+            if (!line.starts_with(" refused") && !line.starts_with(" lost here"))
+                text += line + '\n';  // those of a busy machine
     qps::tests::check_golden("cli/golden/peer_echo.txt", text);
 }
 
@@ -127,7 +128,7 @@ TEST_CASE("peer with nobody there says so and fails") {
     const Ending alone = qpscope({"peer", "--via", "udp", "-a", loopback(3), "rping", loopback(4), "--for", "300ms"});
     CHECK(alone.code == kFindings);
     CHECK_THAT(alone.out,
-               Contains(fmt::format("nobody answered: is {} on this wire, and does rping serve there, port 7174?", loopback(4))));
+               Contains(fmt::format("no answer: check that {} is on this wire and that rping serves there, port 7174", loopback(4))));
 }
 
 TEST_CASE("peer with wrong words names them") {
@@ -138,7 +139,7 @@ TEST_CASE("peer with wrong words names them") {
         CHECK(ending.out.empty());
         return ending.err;
     };
-    CHECK_THAT(wrong({"-a", "127.0.0.1", "rpnig"}), Contains("there is no program \"rpnig\""));
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "rpnig"}), Contains("no such program 'rpnig'"));
     CHECK_THAT(wrong({"-a", "127.0.0.1", "sink", "127.0.0.2"}), Contains("sink only serves"));
     CHECK_THAT(wrong({"-a", "127.0.0.1", "source"}), Contains("source connects: name the address of a peer"));
     CHECK_THAT(wrong({"-a", "127.0.0.1/40", "echo"}), Contains("prefix length"));

@@ -106,14 +106,14 @@ TEST_CASE("wrong words of a replay") {
         return ending.err;
     };
     CHECK_THAT(wrong({"-w", out}), Contains("name a capture file"));
-    CHECK_THAT(wrong({sample("rds")}), Contains("-i INTERFACE, or -w FILE"));
+    CHECK_THAT(wrong({sample("rds")}), Contains("-i INTERFACE, or write with -w FILE"));
     CHECK_THAT(wrong({"--loop", "0", "-w", out, sample("rds")}), Contains("without end"));
-    CHECK_THAT(wrong({"--loop", "2", "-w", out, "-"}), Contains("no --loop"));
-    CHECK_THAT(wrong({"--speed", "0", "-w", out, sample("rds")}), Contains("\"0\" is no speed"));
+    CHECK_THAT(wrong({"--loop", "2", "-w", out, "-"}), Contains("--loop needs files"));
+    CHECK_THAT(wrong({"--speed", "0", "-w", out, sample("rds")}), Contains("invalid speed '0'"));
     CHECK_THAT(wrong({"--speed", "2", "--fast", "-w", out, sample("rds")}), Contains("--fast"));
     CHECK_THAT(wrong({"-f", "csv", "-w", out, sample("rds")}), Contains("table or json"));
     CHECK_THAT(wrong({"--rewrite", "ip 10.0.0.1", "-w", out, sample("rds")}),
-               Contains("rewriting \"ip 10.0.0.1\": \"10.0.0.1\" is not OLD=NEW"));
+               Contains("invalid rewrite rule 'ip 10.0.0.1': invalid mapping '10.0.0.1': expected OLD=NEW"));
     CHECK_THAT(wrong({"-Y", "bogus == 1", "-w", out, sample("rds")}), Contains("bogus"));
     CHECK_THAT(wrong({"-w", sample("rds"), sample("rds")}), Contains(sample("rds")));
     CHECK_THAT(qpscope({"replay", "-i", "no-such-interface", sample("rds")}).err, Contains("no-such-interface"));

@@ -12,22 +12,22 @@ refused() {
     grep -q -- "$words" err.txt || { echo "not said: $words"; cat err.txt; exit 1; }
 }
 rping=$SOURCE/captures/rping_v4/capture.pcap
-refused 'say which connection' --as requester "$rping"
+refused 'missing connection' --as requester "$rping"
 refused 'the requester connects' --as requester -C 1 "$rping"
-refused 'leave out --connect' --as responder -C 1 --connect 127.0.0.2 "$rping"
-refused 'there is no connection 7' --as responder -C 7 "$rping"
+refused 'applies to --as requester only' --as responder -C 1 --connect 127.0.0.2 "$rping"
+refused 'no such connection 7' --as responder -C 7 "$rping"
 refused 'only RC and UC' --as responder -C 1 "$SOURCE/captures/ud_pingpong/capture.pcap"
-refused 'does not tell the port' --as responder -C 1 "$SOURCE/captures/write_8k/capture.pcap"
+refused 'port unknown' --as responder -C 1 "$SOURCE/captures/write_8k/capture.pcap"
 refused -- '--as requester or --as responder' -C 1 -i lo "$rping"
-refused 'is no peer' --as requester -C 1 --connect nowhere "$rping"
-refused 'maps no R_Key' --as requester -C 1 --connect 127.0.0.2 --map-key 5 "$rping"
+refused 'invalid peer' --as requester -C 1 --connect nowhere "$rping"
+refused 'invalid R_Key mapping' --as requester -C 1 --connect 127.0.0.2 --map-key 5 "$rping"
 
 # Both ends of rping, at the pace of the recording.
 cat >inside.sh <<'INSIDE'
 ip link set lo up
 "$QPSCOPE" replay --as responder -C 1 --for 60s --via udp -a 127.0.0.2 -f json -o responder.json "$1" 2>responder.err &
 responder=$!
-for attempt in {1..100}; do grep -qs "waits for a peer" responder.err && break; sleep 0.1; done
+for attempt in {1..100}; do grep -qs "waiting for a peer" responder.err && break; sleep 0.1; done
 code=0
 "$QPSCOPE" replay --as requester -C 1 --via udp -a 127.0.0.1 --connect 127.0.0.2 -w wire.pcapng "$1" >requester.txt 2>requester.err || code=$?
 cat requester.txt requester.err
@@ -47,7 +47,7 @@ play() {
     rm -f responder.err  # or that of the play before is waited for
     "$QPSCOPE" replay --as responder -C 1 -p 7471 --for 60s --via udp -a 127.0.0.2 --fast "$1" >responder.txt 2>responder.err &
     responder=$!
-    for attempt in {1..100}; do grep -qs "waits for a peer" responder.err && break; sleep 0.1; done
+    for attempt in {1..100}; do grep -qs "waiting for a peer" responder.err && break; sleep 0.1; done
     live=$(sed -n 's/.*has key \(0x[0-9a-f]*\) here.*/\1/p' responder.err)
     code=0
     "$QPSCOPE" replay --as requester -C 1 --via udp -a 127.0.0.1 --connect 127.0.0.2:7471 --fast ${2:+--map-key $2=$live} "$1" >requester.txt 2>requester.err || code=$?
@@ -56,8 +56,8 @@ play() {
 }
 play "$1" ''
 [[ $code == 1 ]]
-grep -q 'outcome: completed was recorded, remote access error is the answer' requester.txt
-grep -q 'was asked for as recorded' requester.txt
+grep -q 'outcome: recorded completed, live remote access error' requester.txt
+grep -q 'was used as recorded' requester.txt
 key=$(sed -n 's/.*--map-key \(0x[0-9a-f]*\)=LIVE.*/\1/p' requester.txt)
 play "$1" "$key"
 [[ $code == 0 && $other == 0 ]]

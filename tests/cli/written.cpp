@@ -76,7 +76,7 @@ TEST_CASE("an input is not written over, and what cannot be written is told") {
     CHECK(read_file(path) == read_file(sample("rds")));
     const Ending full = qpscope({"packets", "-w", "/dev/full", path});
     CHECK(full.code == kOutputFailed);
-    CHECK_THAT(full.err, Contains("/dev/full: cannot be written"));
+    CHECK_THAT(full.err, Contains("/dev/full: cannot write"));
     const std::string kept = folder.write("kept.pcapng", read_file(sample("err_rnr_pcapng")));
     CHECK(qpscope({"packets", "-w", kept, folder.file("none.pcap")}).code == kUnreadable);
     CHECK(read_file(kept) == read_file(sample("err_rnr_pcapng")));

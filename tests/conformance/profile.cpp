@@ -33,7 +33,7 @@ TEST_CASE("a profile declares traits and deviations") {
     CHECK(profile->traits.size() == 2);
     CHECK(declared(*profile, *find_check("RSP-47")) == "firmware 22.1 counts one too few");
     CHECK(declared(*profile, *find_check("REQ-21")) == "ticket 4711");
-    CHECK(declared(*profile, *find_check("RSP-05")) == "ooo: takes packets in any order: a gap brings no NAK");
+    CHECK(declared(*profile, *find_check("RSP-05")) == "ooo: accepts packets in any order: a gap triggers no NAK");
     CHECK(declared(*profile, *find_check("FMT-01")).empty());
 
     CheckResult result = failed("RSP-47");
@@ -59,14 +59,14 @@ TEST_CASE("every trait names checks that there are") {
 
 TEST_CASE("what is wrong in a profile is told with its place") {
     CHECK(text(error_of("name x\ndeviation FMT-99 = no"), "a.profile") ==
-          "a.profile:2:11: there is no such check\n  deviation FMT-99 = no\n            ^\n");
+          "a.profile:2:11: no such check\n  deviation FMT-99 = no\n            ^\n");
     CHECK(error_of("declares fast").column == 10);
-    CHECK(error_of("declares").message == "what does it declare?");
-    CHECK(error_of("deviation").message == "which check?");
-    CHECK(error_of("deviation FMT-01 because").message == "\"=\" and the reason belong here");
-    CHECK(error_of("deviation FMT-01 =  ").message == "a deviation needs its reason");
+    CHECK(error_of("declares").message == "missing trait: what does the device declare?");
+    CHECK(error_of("deviation").message == "missing check id");
+    CHECK(error_of("deviation FMT-01 because").message == "expected \"=\" and a reason");
+    CHECK(error_of("deviation FMT-01 =  ").message == "missing reason of the deviation");
     CHECK(error_of("deviation FMT-01 = a\ndeviation fmt-01 = b").line == 2);
-    CHECK(error_of("name").message == "what is the device's name?");
+    CHECK(error_of("name").message == "missing name of the device");
     CHECK(error_of("colour blue").column == 1);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a hostile profile is an error, never more") {
     CHECK(error_of(std::string(kLongestProfile + 1, 'a')).message == "the profile is too long");
     CHECK(error_of("name " + std::string(kLongestProfileLine, 'a')).message == "the line is too long");
     const ProfileError binary = error_of(std::string("name \x01\x02 x\x7f\n"));
-    CHECK(binary.message == "the line has characters that are no text");
+    CHECK(binary.message == "invalid character in the line");
     for (const char letter : text(binary, "p")) CHECK((letter == '\n' || (letter >= ' ' && letter <= '~')));
     std::string all;
     for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);

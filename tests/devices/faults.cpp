@@ -155,28 +155,28 @@ TEST_CASE("the text of faults") {
     CHECK(parse_faults("drop psn=1")->exact.size() == 2);  // either way
 
     const std::vector<std::pair<std::string, std::string>> wrong{
-        {"", "no fault is named"},
-        {"loss=3%,,seed=1", "fault \"\": nothing is said"},
-        {"in:", "fault \"in:\": nothing is said"},
-        {"loss=130%", "fault \"loss=130%\": \"130%\" is no chance: 0 to 1, or 0% to 100%"},
-        {"loss=-1", "fault \"loss=-1\": \"-1\" is no chance: 0 to 1, or 0% to 100%"},
-        {"loss=nan", "fault \"loss=nan\": \"nan\" is no chance: 0 to 1, or 0% to 100%"},
-        {"loss=", "fault \"loss=\": \"\" is no chance: 0 to 1, or 0% to 100%"},
-        {"delay=5", "fault \"delay=5\": \"5\" is no time of at most 60 s with a unit: ns, us, ms, s"},
-        {"delay=61s", "fault \"delay=61s\": \"61s\" is no time of at most 60 s with a unit: ns, us, ms, s"},
-        {"seed=x", "fault \"seed=x\": \"x\" is no number"},
+        {"", "missing fault"},
+        {"loss=3%,,seed=1", "invalid fault '': empty clause"},
+        {"in:", "invalid fault 'in:': empty clause"},
+        {"loss=130%", "invalid fault 'loss=130%': invalid probability '130%': expected 0 to 1, or 0% to 100%"},
+        {"loss=-1", "invalid fault 'loss=-1': invalid probability '-1': expected 0 to 1, or 0% to 100%"},
+        {"loss=nan", "invalid fault 'loss=nan': invalid probability 'nan': expected 0 to 1, or 0% to 100%"},
+        {"loss=", "invalid fault 'loss=': invalid probability '': expected 0 to 1, or 0% to 100%"},
+        {"delay=5", "invalid fault 'delay=5': invalid time '5': expected at most 60 s, in ns, us, ms or s"},
+        {"delay=61s", "invalid fault 'delay=61s': invalid time '61s': expected at most 60 s, in ns, us, ms or s"},
+        {"seed=x", "invalid fault 'seed=x': invalid seed 'x': expected a number"},
         {"colour=3%",
-         "fault \"colour=3%\": \"colour\" is not known; there are drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
+         "invalid fault 'colour=3%': unknown fault 'colour': expected one of drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
          "reorder-by, seed"},
-        {"drop", "fault \"drop\": which packet? psn=N is missing"},
-        {"drop psn=0x1000000", "fault \"drop psn=0x1000000\": \"0x1000000\" is no number of 24 bits"},
-        {"drop psn=1 round=0", "fault \"drop psn=1 round=0\": \"0\" is no number of a round, from 1"},
-        {"drop psn=1 by=1ms", "fault \"drop psn=1 by=1ms\": by=TIME is for delay and reorder"},
-        {"delay psn=1", "fault \"delay psn=1\": by how much? by=TIME is missing"},
+        {"drop", "invalid fault 'drop': missing psn=N: which packet?"},
+        {"drop psn=0x1000000", "invalid fault 'drop psn=0x1000000': invalid psn '0x1000000': expected a number of 24 bits"},
+        {"drop psn=1 round=0", "invalid fault 'drop psn=1 round=0': invalid round '0': expected a number from 1"},
+        {"drop psn=1 by=1ms", "invalid fault 'drop psn=1 by=1ms': by=TIME applies to delay and reorder only"},
+        {"delay psn=1", "invalid fault 'delay psn=1': missing by=TIME"},
         {"drop psn=1 often",
-         "fault \"drop psn=1 often\": \"often\" is not known; there are psn=, qp=, round=, by=, requests and responses"},
+         "invalid fault 'drop psn=1 often': unknown word 'often': expected psn=, qp=, round=, by=, requests or responses"},
         {"lose psn=1",
-         "fault \"lose psn=1\": \"lose\" is not known; there are drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
+         "invalid fault 'lose psn=1': unknown fault 'lose': expected one of drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
          "reorder-by, seed"},
     };
     for (const auto& [text, sentence] : wrong) {
@@ -226,5 +226,5 @@ TEST_CASE("a tap writes both ways down, a tracer tells them") {
     CHECK_FALSE(pair.a.problem());
     pair.send(pair.frame(318, 9));  // the file is closed
     REQUIRE(pair.a.problem());
-    CHECK(pair.a.problem()->sentence == "it is closed");
+    CHECK(pair.a.problem()->sentence == "file is closed");
 }

@@ -221,27 +221,27 @@ TEST_CASE("rewriting survives whatever a frame says") {
 
 TEST_CASE("the text of a rule that is wrong") {
     const std::vector<std::pair<std::string, std::string>> wrong{
-        {"", "rewriting \"\": \"\" is not one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
+        {"", "invalid rewrite rule '': unknown field '': expected one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
         {"port 1=2",
-         "rewriting \"port 1=2\": \"port\" is not one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
-        {"qpn 17", "rewriting \"qpn 17\": \"17\" is not OLD=NEW"},
-        {"qpn 17=0x1000000", "rewriting \"qpn 17=0x1000000\": \"0x1000000\" is not a number of 24 bits, or *"},
-        {"qpn 17=*", "rewriting \"qpn 17=*\": what is written cannot be *"},
-        {"qpn 17=18 on 10.0.0.1", "rewriting \"qpn 17=18 on 10.0.0.1\": \"on\" is too much"},
-        {"qpn 17=18 at", "rewriting \"qpn 17=18 at\": \"\" is no address of a host"},
-        {"qpn 17=18 at 10.0.0.0/8", "rewriting \"qpn 17=18 at 10.0.0.0/8\": \"10.0.0.0/8\" is no address of a host"},
-        {"ip 10.0.0.1=1.1.1.1 at 10.0.0.1", "rewriting \"ip 10.0.0.1=1.1.1.1 at 10.0.0.1\": \"at\" is too much"},
-        {"ip 10.0.0.1=fd00::1", "rewriting \"ip 10.0.0.1=fd00::1\": one address is IPv4, the other IPv6"},
-        {"ip 10.0.0.0/8=11.0.0.0/16", "rewriting \"ip 10.0.0.0/8=11.0.0.0/16\": the networks differ in their length"},
+         "invalid rewrite rule 'port 1=2': unknown field 'port': expected one of mac, src-mac, dst-mac, ip, src-ip, dst-ip, vlan, qpn, psn, pkey, rkey"},
+        {"qpn 17", "invalid rewrite rule 'qpn 17': invalid mapping '17': expected OLD=NEW"},
+        {"qpn 17=0x1000000", "invalid rewrite rule 'qpn 17=0x1000000': invalid value '0x1000000': expected a number of 24 bits, or *"},
+        {"qpn 17=*", "invalid rewrite rule 'qpn 17=*': the new value cannot be *"},
+        {"qpn 17=18 on 10.0.0.1", "invalid rewrite rule 'qpn 17=18 on 10.0.0.1': unexpected 'on'"},
+        {"qpn 17=18 at", "invalid rewrite rule 'qpn 17=18 at': invalid host address ''"},
+        {"qpn 17=18 at 10.0.0.0/8", "invalid rewrite rule 'qpn 17=18 at 10.0.0.0/8': invalid host address '10.0.0.0/8'"},
+        {"ip 10.0.0.1=1.1.1.1 at 10.0.0.1", "invalid rewrite rule 'ip 10.0.0.1=1.1.1.1 at 10.0.0.1': unexpected 'at'"},
+        {"ip 10.0.0.1=fd00::1", "invalid rewrite rule 'ip 10.0.0.1=fd00::1': address families differ: IPv4 and IPv6"},
+        {"ip 10.0.0.0/8=11.0.0.0/16", "invalid rewrite rule 'ip 10.0.0.0/8=11.0.0.0/16': prefix lengths differ"},
         {"ip 10.0.0.0/33=11.0.0.0/33",
-         "rewriting \"ip 10.0.0.0/33=11.0.0.0/33\": \"10.0.0.0/33\" is not an address or network such as 10.0.0.1, 10.0.0.0/24, "
+         "invalid rewrite rule 'ip 10.0.0.0/33=11.0.0.0/33': invalid value '10.0.0.0/33': expected an address or network such as 10.0.0.1, 10.0.0.0/24, "
          "2001:db8::1, or *"},
-        {"mac 02:00=02:01", "rewriting \"mac 02:00=02:01\": \"02:00\" is not a MAC address such as 02:00:00:00:00:01, or *"},
-        {"vlan 4096=1", "rewriting \"vlan 4096=1\": \"4096\" is not the number of a VLAN, none, or *"},
-        {"psn 17=5", "rewriting \"psn 17=5\": \"17=5\" is not QP+NUMBER or QP-NUMBER"},
-        {"psn 17+x", "rewriting \"psn 17+x\": \"x\" is not a number of 24 bits"},
-        {"rkey 1=0x100000000", "rewriting \"rkey 1=0x100000000\": \"0x100000000\" is not a number of 32 bits, or *"},
-        {"pkey 1=2 at 10.0.0.1", "rewriting \"pkey 1=2 at 10.0.0.1\": \"at\" is too much"},
+        {"mac 02:00=02:01", "invalid rewrite rule 'mac 02:00=02:01': invalid value '02:00': expected a MAC address such as 02:00:00:00:00:01, or *"},
+        {"vlan 4096=1", "invalid rewrite rule 'vlan 4096=1': invalid value '4096': expected the number of a VLAN, none, or *"},
+        {"psn 17=5", "invalid rewrite rule 'psn 17=5': invalid rule '17=5': expected QP+NUMBER or QP-NUMBER"},
+        {"psn 17+x", "invalid rewrite rule 'psn 17+x': invalid value 'x': expected a number of 24 bits"},
+        {"rkey 1=0x100000000", "invalid rewrite rule 'rkey 1=0x100000000': invalid value '0x100000000': expected a number of 32 bits, or *"},
+        {"pkey 1=2 at 10.0.0.1", "invalid rewrite rule 'pkey 1=2 at 10.0.0.1': unexpected 'at'"},
     };
     for (const auto& [text, sentence] : wrong) {
         const auto rule = parse_rewrite(text);

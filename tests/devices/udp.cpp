@@ -135,7 +135,7 @@ TEST_CASE("what is no UDP datagram of its own family a UDP device refuses") {
 }
 
 TEST_CASE("addresses that a UDP device cannot be bound to") {
-    CHECK(UdpDevice::open("nonsense").error().sentence == "it is no IPv4 or IPv6 address");
+    CHECK(UdpDevice::open("nonsense").error().sentence == "not an IPv4 or IPv6 address");
     CHECK(UdpDevice::open("0.0.0.0", 4000).error().sentence.find("stands for all") != std::string::npos);
     CHECK(UdpDevice::open("::", 4000).error().sentence.find("stands for all") != std::string::npos);
     CHECK_FALSE(UdpDevice::open("192.0.2.1", 4000));

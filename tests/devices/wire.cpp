@@ -195,10 +195,10 @@ TEST_CASE("a UDP device at one end, raw frames at the other: what the kernel put
 
 TEST_CASE("interfaces that cannot be used say why") {
     qps::test::in_namespace([] {
-        CHECK(PacketRing::open({.interface = "nowhere"}).error().sentence == "there is no such interface");
-        CHECK(PacketRing::open({.interface = std::string(200, 'x')}).error().sentence == "there is no such interface");
+        CHECK(PacketRing::open({.interface = "nowhere"}).error().sentence == "no such interface");
+        CHECK(PacketRing::open({.interface = std::string(200, 'x')}).error().sentence == "no such interface");
         CHECK_FALSE(PcapDevice::open("nowhere", ""));
         if (qps::test::run("ip tuntap add dev tun9 mode tun"))
-            CHECK(PacketRing::open({.interface = "tun9"}).error().sentence == "it is not an Ethernet interface");
+            CHECK(PacketRing::open({.interface = "tun9"}).error().sentence == "not an Ethernet interface");
     });
 }

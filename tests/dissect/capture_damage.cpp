@@ -46,7 +46,7 @@ void check_prefixes(const Content& whole, const std::vector<std::size_t>& starts
         } else {
             CHECK(mapped.problem.kind == InputProblemKind::damaged);
             CHECK(mapped.problem.offset == record);
-            CHECK_THAT(mapped.problem.sentence, StartsWith("the file ends inside "));
+            CHECK_THAT(mapped.problem.sentence, StartsWith("truncated "));
         }
     }
 }
@@ -82,11 +82,11 @@ TEST_CASE("A pcapng file cut at any byte gives the frames before the cut") {
 
 TEST_CASE("The sentence about a cut says what is there and what is not") {
     const Content whole = small_pcap();
-    CHECK(read_bytes(prefix(whole, 31)).problem.sentence == "the file ends inside the header of frame 1: 7 of 16 bytes are there");
-    CHECK(read_bytes(prefix(whole, 43)).problem.sentence == "the file ends inside frame 1: 3 of 10 captured bytes are there");
+    CHECK(read_bytes(prefix(whole, 31)).problem.sentence == "truncated record header of frame 1: 7 of 16 bytes");
+    CHECK(read_bytes(prefix(whole, 43)).problem.sentence == "truncated record of frame 1: 3 of 10 captured bytes");
     const Content blocks = small_pcapng();
-    CHECK(read_bytes(prefix(blocks, 53)).problem.sentence == "the file ends inside the header of a block: 5 of 12 bytes are there");
-    CHECK(read_bytes(prefix(blocks, 68)).problem.sentence == "the file ends inside a block: 20 of 44 bytes are there");
+    CHECK(read_bytes(prefix(blocks, 53)).problem.sentence == "truncated block header: 5 of 12 bytes");
+    CHECK(read_bytes(prefix(blocks, 68)).problem.sentence == "truncated block: 20 of 44 bytes");
 }
 
 TEST_CASE("Lengths of pcap records that lie end the reading, not the program") {
@@ -118,7 +118,7 @@ TEST_CASE("A length that lies within the bound costs no memory that the file doe
 TEST_CASE("Lengths of pcapng blocks that lie end the reading, not the program") {
     for (const std::uint32_t lie : {0xffffffffU, 0xfffffffcU, 0x80000000U, static_cast<std::uint32_t>(kMaxRecord + 4)}) {
         const Reading reading = after_a_frame(Maker().u32(6).u32(lie).add(Content(64)).content());
-        CHECK_THAT(reading.problem.sentence, Contains("a block of type 0x6 claims " + std::to_string(lie) + " bytes, more than"));
+        CHECK_THAT(reading.problem.sentence, Contains("invalid block of type 0x6: " + std::to_string(lie) + " bytes, at most"));
     }
     for (const std::uint32_t lie : {0U, 4U, 8U, 12U, 28U}) {
         const Reading reading = after_a_frame(Maker().u32(6).u32(lie).add(Content(64)).content());
@@ -129,12 +129,12 @@ TEST_CASE("Lengths of pcapng blocks that lie end the reading, not the program") 
         CHECK_THAT(reading.problem.sentence, Contains("not a multiple of 4"));
     }
     CHECK_THAT(after_a_frame(Maker().u32(6).u32(4096).add(Content(64)).content()).problem.sentence,
-               StartsWith("the file ends inside a block"));
+               StartsWith("truncated block"));
 }
 
 TEST_CASE("A block whose two lengths differ is damage") {
     const Reading reading = after_a_frame(Maker().u32(77).u32(16).u32(0).u32(20).content());
-    CHECK(reading.problem.sentence == "a block of type 0x4d starts with length 16 and ends with length 20");
+    CHECK(reading.problem.sentence == "invalid block of type 0x4d: length 16 at its start, 20 at its end");
 }
 
 TEST_CASE("A captured length that does not fit its block is damage") {
@@ -196,13 +196,13 @@ TEST_CASE("What is no capture is told by its first bytes") {
         CHECK(read_bytes(content, 1).problem.sentence == reading.problem.sentence);
         return reading.problem.sentence;
     };
-    CHECK(problem("") == "the file is empty");
+    CHECK(problem("") == "empty file");
     CHECK_THAT(
         problem("#include <dissect/frame.hpp>"),
-        Catch::Matchers::StartsWith("this is no capture (pcap or pcapng): its first bytes are 23 69 6e 63 6c 75 64 65 \"#include\""));
-    CHECK(problem("TRSNIFF data    \x1a") == "the file is a Sniffer capture, which is not read: convert it with editcap -F pcapng");
+        Catch::Matchers::StartsWith("not a pcap or pcapng capture: first bytes 23 69 6e 63 6c 75 64 65 \"#include\""));
+    CHECK(problem("TRSNIFF data    \x1a") == "unsupported Sniffer capture: convert it with editcap -F pcapng");
     CHECK(problem("short\n") ==
-          "this is no capture: it has only 6 bytes, a capture starts with a header of 24; they start with 73 68 6f 72 74 0a \"short.\"");
+          "not a capture: 6 bytes, shorter than a file header of 24; first bytes 73 68 6f 72 74 0a \"short.\"");
     CHECK_THAT(problem(std::string_view("\xfd"
                                         "7zXZ\0 and then more of it",
                                         25)),
@@ -210,7 +210,7 @@ TEST_CASE("What is no capture is told by its first bytes") {
     CHECK_THAT(problem("BZh91AY&SY and then more of it"), Contains("bzip2"));
     CHECK_THAT(problem("PK\x03\x04 and then more of it......."), Contains("zip"));
     CHECK_THAT(problem(std::string_view("snoop\0\0\0 and then more of it", 28)), Contains("snoop"));
-    CHECK_THAT(problem(std::string_view("\x0a\x0d\x0d\x0a and then no byte-order magic", 33)), StartsWith("this is no capture"));
+    CHECK_THAT(problem(std::string_view("\x0a\x0d\x0d\x0a and then no byte-order magic", 33)), StartsWith("not a pcap or pcapng capture"));
 }
 
 TEST_CASE("Files that cannot be opened are told apart") {
@@ -219,7 +219,7 @@ TEST_CASE("Files that cannot be opened are told apart") {
     REQUIRE_FALSE(missing);
     CHECK(missing.error().kind == InputProblemKind::unreadable);
     CHECK(missing.error().file == folder.file("missing.pcap"));
-    CHECK(missing.error().sentence == "cannot be opened: No such file or directory");
+    CHECK(missing.error().sentence == "cannot open: No such file or directory");
 
     const auto directory = CaptureFile::open(folder.path());
     REQUIRE_FALSE(directory);
@@ -229,11 +229,11 @@ TEST_CASE("Files that cannot be opened are told apart") {
     const auto empty = CaptureFile::open(folder.write("empty.pcap", {}));
     REQUIRE_FALSE(empty);
     CHECK(empty.error().kind == InputProblemKind::not_a_capture);
-    CHECK(empty.error().sentence == "the file is empty");
+    CHECK(empty.error().sentence == "empty file");
 
     const auto device = CaptureFile::open("/dev/null");
     REQUIRE_FALSE(device);
-    CHECK(device.error().sentence == "the file is empty");
+    CHECK(device.error().sentence == "empty file");
 
     const auto nameless = CaptureFile::open("");
     REQUIRE_FALSE(nameless);

@@ -84,7 +84,7 @@ TEST_CASE("Zeros behind a gzip stream are padding, anything else is damage after
     const Reading reading = read_bytes(joined(sound, Maker().text("junk").content()));
     CHECK(reading.frames.size() == 3);
     CHECK(reading.problem.kind == InputProblemKind::damaged);
-    CHECK(reading.problem.sentence == "something that is not gzip follows the end of the gzip stream");
+    CHECK(reading.problem.sentence == "trailing data after the gzip stream");
     const Reading zstd = read_bytes(joined(zstd_compressed(small_pcap()), Maker().text("junk").content()));
     CHECK(zstd.frames.size() == 3);
     CHECK(zstd.problem.kind == InputProblemKind::damaged);
@@ -103,7 +103,7 @@ TEST_CASE("A compressed capture cut at any byte gives what was whole before, and
             most = reading.frames.size();
             CHECK(std::equal(reading.frames.begin(), reading.frames.end(), all.frames.begin()));
             CHECK(reading.problem.kind != InputProblemKind::none);
-            CHECK_THAT(reading.problem.sentence, StartsWith("the " + std::string(what) + " stream is cut"));
+            CHECK_THAT(reading.problem.sentence, StartsWith("truncated " + std::string(what) + " stream"));
             if (reading.problem.kind == InputProblemKind::not_a_capture) CHECK(reading.frames.empty());
         }
         CHECK(most == 3);  // only the checksum is missing
@@ -120,7 +120,7 @@ TEST_CASE("Everything before the damage of a compressed capture is delivered") {
                   std::byte{0xff});
         const Reading damaged = read_bytes(broken);
         CHECK(damaged.problem.kind == InputProblemKind::damaged);
-        CHECK_THAT(damaged.problem.sentence, Contains(std::string("the ") + what + " stream is damaged"));
+        CHECK_THAT(damaged.problem.sentence, Contains(std::string("damaged ") + what + " stream"));
         // At least what the sound part alone gives.
         const Reading before = read_bytes(cut_at(sound, half));
         CHECK(before.frames.size() > 1000);
@@ -144,12 +144,12 @@ TEST_CASE("A wrong checksum is told after all frames") {
 }
 
 TEST_CASE("Compressed files that hold no capture say so") {
-    CHECK(read_bytes(gzipped({})).problem.sentence == "the file is an empty gzip stream");
-    CHECK(read_bytes(zstd_compressed({})).problem.sentence == "the file is an empty zstd stream");
+    CHECK(read_bytes(gzipped({})).problem.sentence == "empty gzip stream");
+    CHECK(read_bytes(zstd_compressed({})).problem.sentence == "empty zstd stream");
     CHECK_THAT(read_bytes(gzipped(Maker().text("a letter, and no capture at all").content())).problem.sentence,
-               StartsWith("this is no capture (pcap or pcapng): its first bytes are 61 20"));
+               StartsWith("not a pcap or pcapng capture: first bytes 61 20"));
     CHECK_THAT(read_bytes(Maker().u16(0x8b1f).text("but no gzip at all").content()).problem.sentence,
-               StartsWith("the gzip stream is damaged"));
+               StartsWith("damaged gzip stream"));
 }
 
 TEST_CASE("A file is mapped where it is plain and streamed where it is compressed, whatever its name") {
@@ -224,7 +224,7 @@ TEST_CASE("A closed standard input is a problem, not a crash") {
     const StandardInput input(ends[0]);
     ::close(ends[0]);
     ::close(ends[1]);
-    CHECK(read_all(CaptureFile::open("-")).problem.sentence == "the file is empty");
+    CHECK(read_all(CaptureFile::open("-")).problem.sentence == "empty file");
     ::close(STDIN_FILENO);
     CHECK(read_all(CaptureFile::open("-")).problem.kind == InputProblemKind::unreadable);
 }

@@ -218,7 +218,7 @@ TEST_CASE("Places that cannot be written to are told") {
     const TemporaryFolder folder;
     const auto missing = CaptureWriter::open(folder.file("no/such/folder"), WriterFormat::pcap);
     REQUIRE_FALSE(missing);
-    CHECK(missing.error().sentence == "cannot be created: No such file or directory");
+    CHECK(missing.error().sentence == "cannot create: No such file or directory");
     const auto directory = CaptureWriter::open(folder.path(), WriterFormat::pcap);
     REQUIRE_FALSE(directory);
 
@@ -227,6 +227,6 @@ TEST_CASE("Places that cannot be written to are told") {
     const auto written = full->flush();
     REQUIRE_FALSE(written);
     CHECK(written.error().file == "/dev/full");
-    CHECK(written.error().sentence == "cannot be written: No space left on device");
+    CHECK(written.error().sentence == "cannot write: No space left on device");
     CHECK_FALSE(full->close());
 }

@@ -111,5 +111,5 @@ TEST_CASE("A column that is none is explained") {
     CHECK(wrong.error().length == 20);
     const auto group = column("infiniband.bth");
     REQUIRE_FALSE(group);
-    CHECK(group.error().message == "infiniband.bth is a header; a column is one of its fields");
+    CHECK(group.error().message == "infiniband.bth is a header: a column must be one of its fields");
 }

@@ -146,10 +146,10 @@ TEST_CASE("the open capture is not written over, by packets or by the analysis, 
     CHECK(content(kRnr) == before);
     desk.failed.clear();
     desk.exporting.writePackets(QStringLiteral("/dev/full"), Packets::All);
-    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot be written")));
+    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot write")));
     desk.failed.clear();
     desk.exporting.writeAnalysis(desk.path("none/out.json"));
-    CHECK(desk.end().contains(QStringLiteral("cannot be written")));
+    CHECK(desk.end().contains(QStringLiteral("cannot write")));
     CHECK(desk.told.isEmpty());
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     exporter.openInWireshark();
     qputenv("PATH", before);
     REQUIRE(seen.size() == 1);
-    CHECK(seen[0].startsWith(QStringLiteral("Wireshark is not installed")));
+    CHECK(seen[0].startsWith(QStringLiteral("Wireshark not found")));
 }
 
 TEST_CASE("the analysis is JSON, a finding is Markdown") {
@@ -253,7 +253,7 @@ TEST_CASE("Wireshark gets the packets, and the filter where it knows that") {
     REQUIRE(desk.selection.applyFilter(filter));
     REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));
     desk.exporting.openInWireshark(Packets::Displayed);
-    CHECK(desk.end() == QStringLiteral("Handed to Wireshark."));
+    CHECK(desk.end() == QStringLiteral("Opened in Wireshark."));
     const QStringList words = wireshark.arguments();
     REQUIRE(words.size() == (filter.startsWith(QStringLiteral("infiniband")) ? 4 : 2));
     CHECK(words[0] == QStringLiteral("-r"));
@@ -269,7 +269,7 @@ TEST_CASE("where there is no Wireshark a sentence says so") {
     desk.exporting.openInWireshark(Packets::All);
     qputenv("PATH", before);
     CHECK(desk.failed.size() == 1);
-    CHECK(desk.end().startsWith(QStringLiteral("Wireshark is not installed")));
+    CHECK(desk.end().startsWith(QStringLiteral("Wireshark not found")));
     CHECK_FALSE(desk.exporting.running());
 }
 

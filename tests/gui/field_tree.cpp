@@ -185,7 +185,7 @@ TEST_CASE("keys go through the bytes, and the tree goes along") {
     CHECK(both.bytes.currentByte() == bth->offset + 8U);
     CHECK(both.tree.fieldName() != QStringLiteral("infiniband.bth.psn"));
     REQUIRE(select(both.tree, "infiniband.bth.a"));
-    CHECK(both.tree.placeText() == QStringLiteral("infiniband.bth.a: byte %1, bit 0 (0 is the most significant)").arg(bth->offset + 8));
+    CHECK(both.tree.placeText() == QStringLiteral("infiniband.bth.a: byte %1, bit 0 (bit 0 is the MSB)").arg(bth->offset + 8));
     QTest::keyClick(&both.bytes, Qt::Key_End, Qt::ControlModifier);
     CHECK(both.bytes.currentByte() == packet->bytes().size() - 1);
     CHECK(both.bytes.viewport()->rect().contains(both.bytes.hexRect(packet->bytes().size() - 1).center()));

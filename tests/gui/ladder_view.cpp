@@ -88,9 +88,9 @@ void write_sends(const std::string& path, std::uint32_t messages) {
 TEST_CASE("A ladder of nothing says what to do", "[gui][ladder]") {
     needApplication();
     const ShownLadder nothing({});
-    CHECK(nothing.view.emptyReason() == QStringLiteral("No capture is open."));
+    CHECK(nothing.view.emptyReason() == QStringLiteral("No capture open."));
     ShownLadder open(kLossWrite);
-    if (!open.selection.connection()) CHECK(open.view.emptyReason().startsWith(QStringLiteral("Choose a connection")));
+    if (!open.selection.connection()) CHECK(open.view.emptyReason().startsWith(QStringLiteral("Select a connection")));
     open.choose(1);
     CHECK(open.view.emptyReason().isEmpty());
     open.session.close();

@@ -107,7 +107,7 @@ TEST_CASE("A listing that fails, or is none, is a sentence") {
         {"echo 'qpscope-capture: no list today' >&2; exit 3\n", QStringLiteral("no list today")},
         {"exit 3\n", QStringLiteral("without a list")},
         {"kill -9 $$\n", QStringLiteral("without a list")},
-        {"exec cat /dev/zero\n", QStringLiteral("too much")},
+        {"exec cat /dev/zero\n", QStringLiteral("too long")},
     }));
     CAPTURE(script.toStdString());
     const FakeRecorder pretender(script);
@@ -256,7 +256,7 @@ TEST_CASE("The dialog says what gives the right to capture, and notices when it 
     CHECK_FALSE(part<QLabel>(dialog, "message")->isVisibleTo(&dialog));
 
     CaptureDialog missing(QString{});
-    CHECK(part<QLabel>(missing, "message")->text().contains(QStringLiteral("not installed")));
+    CHECK(part<QLabel>(missing, "message")->text().contains(QStringLiteral("not found")));
     CHECK_FALSE(part<QLineEdit>(missing, "remedy")->isVisibleTo(&missing));
     CHECK_FALSE(missing.ready());
 }
@@ -287,8 +287,8 @@ TEST_CASE("What a recorder cannot do is said once, and nothing is handed on") {
     needApplication();
     const auto [script, expected] = GENERATE(table<QByteArray, QString>({
         {"echo 'qpscope-capture: eth7: do this' >&2; exit 3\n", QStringLiteral("eth7: do this")},
-        {"exit 3\n", QStringLiteral("ended with code 3")},
-        {"kill -9 $$\n", QStringLiteral("ended before its time")},
+        {"exit 3\n", QStringLiteral("exited with code 3")},
+        {"kill -9 $$\n", QStringLiteral("terminated unexpectedly")},
     }));
     CAPTURE(script.toStdString());
     const FakeRecorder pretender(script);

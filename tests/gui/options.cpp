@@ -50,17 +50,17 @@ TEST_CASE("Every view can be named, and a wrong name is answered with all of the
 
 TEST_CASE("What makes no sense is refused in one sentence") {
     const auto [line, expected] = GENERATE(table<const char*, const char*>({
-        {"-x", "no option -x"},
-        {"--views packets", "no option --views"},
-        {"--jobs", "needs a value: N"},
-        {"-j 0", "from 1 to 256"},
-        {"-j 257", "from 1 to 256"},
-        {"-j two", "from 1 to 256"},
-        {"-j -1", "from 1 to 256"},
-        {"--help=yes", "--help takes no value"},
-        {"--interface=", "name of an interface"},
-        {"-i eth0 a.pcap", "not both"},
-        {"-f udp a.pcap", "needs an interface"},
+        {"-x", "unknown option '-x'"},
+        {"--views packets", "unknown option '--views'"},
+        {"--jobs", "requires a value: N"},
+        {"-j 0", "expected 1 to 256"},
+        {"-j 257", "expected 1 to 256"},
+        {"-j two", "expected 1 to 256"},
+        {"-j -1", "expected 1 to 256"},
+        {"--help=yes", "option '--help' takes no value"},
+        {"--interface=", "expected a name"},
+        {"-i eth0 a.pcap", "exclude each other"},
+        {"-f udp a.pcap", "needs --interface"},
     }));
     CAPTURE(line);
     const auto refused = parsed(line);

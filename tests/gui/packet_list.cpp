@@ -100,14 +100,14 @@ TEST_CASE("every rule for colours has packets among the samples, and the worst w
             if (rule != nullptr) ++seen[rule->name];
             if (packet->icrc.status == qps::dissect::CrcStatus::bad) {
                 REQUIRE(rule != nullptr);
-                CHECK(rule->name == QStringLiteral("Invariant CRC is wrong"));
+                CHECK(rule->name == QStringLiteral("Bad ICRC or VCRC"));
             }
         }
     }
     for (const RowRule& rule : rules.rules()) {
         CAPTURE(rule.name.toStdString());
         // No sample was taken at a mirror that copies.
-        CHECK((seen[rule.name] > 0 || rule.name == QStringLiteral("Copy of a mirror")));
+        CHECK((seen[rule.name] > 0 || rule.name == QStringLiteral("Mirror copy")));
     }
     std::vector<RowRule> off = standardRules();
     for (RowRule& rule : off) rule.on = false;

@@ -155,9 +155,9 @@ TEST_CASE("the find bar finds by filter, text, bytes and PSN, forwards, backward
     const std::uint64_t last = opened.next(false);
     CHECK(last > 13);
     CHECK(opened.view.findBar().result().wrapped);
-    CHECK(opened.view.findBar().message() == QStringLiteral("From the end again"));
+    CHECK(opened.view.findBar().message() == QStringLiteral("Wrapped to the end"));
     CHECK(opened.next() == 11);
-    CHECK(opened.view.findBar().message() == QStringLiteral("From the beginning again"));
+    CHECK(opened.view.findBar().message() == QStringLiteral("Wrapped to the start"));
     opened.find(SearchKind::Text, "RNR_MS=");
     CHECK(opened.next() == 13);
     opened.find(SearchKind::Psn, psn.constData());

@@ -158,7 +158,7 @@ TEST_CASE("marks, notifications and pauses each have a row") {
     REQUIRE(data.panels.size() == 2);
     CHECK(data.panels[1].lanes);
     REQUIRE(data.panels[1].layers.size() == 4);
-    CHECK(data.panels[1].layers[2].name == QStringLiteral("pause 3, port 0"));
+    CHECK(data.panels[1].layers[2].name == QStringLiteral("PFC 3, port 0"));
     CHECK(congestionPlot({}, {}, {}, {}).empty());
     std::vector<qps::transport::PausePeriod> flood(100);
     for (std::size_t i = 0; i < flood.size(); ++i) flood[i].interface = qps::dissect::InterfaceId{static_cast<std::uint32_t>(i)};
@@ -249,7 +249,7 @@ TEST_CASE("throughput adds up to the bytes of the capture") {
     open.picture.setOf(ThroughputPicture::Of::Connection);
     open.settle();
     CHECK(open.picture.plot().data().empty());  // none is chosen
-    CHECK(open.picture.plot().accessibleDescription().contains(QStringLiteral("Choose one")));
+    CHECK(open.picture.plot().accessibleDescription().contains(QStringLiteral("Select one")));
     open.selection.selectConnection(open.session.timeline()->connections.front().uid);
     open.settle();
     CHECK(!open.picture.plot().data().empty());
@@ -269,7 +269,7 @@ TEST_CASE("latency and congestion of real captures") {
     }
     Open<CongestionPicture> calm("read_8k/capture.pcap");
     CHECK(calm.picture.plot().data().empty());
-    CHECK(calm.picture.plot().accessibleDescription().contains(QStringLiteral("no congestion")));
+    CHECK(calm.picture.plot().accessibleDescription().contains(QStringLiteral("No congestion")));
 }
 
 TEST_CASE("pictures are saved as PNG, SVG and CSV, a failure is one sentence") {
@@ -291,11 +291,11 @@ TEST_CASE("pictures are saved as PNG, SVG and CSV, a failure is one sentence") {
 
     const QString csv = folder.filePath(QStringLiteral("a.csv"));
     REQUIRE(!open.picture.saveCsv(csv));
-    CHECK(contents(csv).contains("Throughput,on the wire,0.000000000,"));
+    CHECK(contents(csv).contains("Throughput,wire rate,0.000000000,"));
 
     const auto failure = open.picture.savePng(folder.filePath(QStringLiteral("no/such/folder.png")), 1);
     REQUIRE(failure);
-    CHECK(failure->contains(QStringLiteral("could not be written")));
+    CHECK(failure->contains(QStringLiteral("Cannot write")));
     CHECK(failure->endsWith(QLatin1Char('.')));
     CHECK(failure->count(QLatin1Char('.')) == 2);  // of the name, and of the sentence
 }

@@ -98,7 +98,7 @@ files() {
 
     echo '-- a file that is not there is said, and the window stays'
     begin /no/such/capture.pcap
-    answer 'Not all could be read' ''
+    answer 'Read error' ''
     focus 'capture.pcap - qpscope'
     press ctrl+q
     quits

@@ -69,7 +69,7 @@ TEST_CASE("a damaged file is shown up to the damage, and a missing one is told")
     REQUIRE(wait(session));
     CHECK(session.packets() > 500);
     REQUIRE(session.problems().size() == 2);
-    CHECK(session.problems()[0].contains(QStringLiteral("at byte")));
+    CHECK(session.problems()[0].contains(QStringLiteral("at offset")));
     CHECK(session.problems()[1].contains(QStringLiteral("missing.pcap")));
 }
 

@@ -225,7 +225,8 @@ TEST_CASE("figures of a part say so") {
         });
     };
     CHECK(says("42 %"));
+    CHECK(says("Figures cover"));
     input.reading = false;
     page.show(input);
-    CHECK_FALSE(says("figures are of"));
+    CHECK_FALSE(says("Figures cover"));
 }

@@ -12,6 +12,8 @@
 #include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
 
+#include <cmath>
+
 #include <QCheckBox>
 #include <QClipboard>
 #include <QHeaderView>
@@ -113,12 +115,12 @@ TEST_CASE("the menu of a connection says what it speaks, and lets the user say o
     const std::unique_ptr<QMenu> menu(opened.table->makeMenu());
     QMenu* choices = nullptr;
     for (QAction* action : menu->actions())
-        if (action->text() == QStringLiteral("&Decode As")) choices = action->menu();
+        if (action->text() == QStringLiteral("&Decode as")) choices = action->menu();
     REQUIRE(choices != nullptr);
     QAction* nothing = nullptr;
     for (QAction* action : choices->actions()) {
         CHECK(action->isChecked() == (action->text() == QStringLiteral("NVMe over RDMA")));
-        if (action->text() == QStringLiteral("Nothing")) nothing = action;
+        if (action->text() == QStringLiteral("None")) nothing = action;
     }
     REQUIRE(nothing != nullptr);
     QSignalSpy state(&opened.session, &Session::stateChanged);
@@ -190,15 +192,15 @@ TEST_CASE("the menu of a row applies and prepares filters and asks for pictures"
             if (action->text().remove(QLatin1Char('&')).startsWith(QLatin1String(text))) return action;
         return nullptr;
     };
-    REQUIRE(find(menu, "Apply as Filter") != nullptr);
-    find(find(menu, "Apply as Filter")->menu(), "Selected")->trigger();
+    REQUIRE(find(menu, "Apply as filter") != nullptr);
+    find(find(menu, "Apply as filter")->menu(), "Selected")->trigger();
     CHECK(opened.selection.filter() == QStringLiteral("rdma.connection == 2"));
     QSignalSpy prepared(&opened.selection, &Selection::filterPrepared);
-    find(find(menu, "Prepare as Filter")->menu(), "Not Selected")->trigger();
+    find(find(menu, "Prepare as filter")->menu(), "Not selected")->trigger();
     REQUIRE(prepared.size() == 1);
     CHECK(prepared[0][0].toString() == QStringLiteral("not (rdma.connection == 2)"));
     QSignalSpy wanted(&opened.view, &ConnectionsView::viewRequested);
-    find(menu, "Show PSN Picture")->trigger();
+    find(menu, "Show PSN graph")->trigger();
     REQUIRE(wanted.size() == 1);
     CHECK(wanted[0][0].toString() == QStringLiteral("psn"));
     CHECK(opened.selection.connection() == qps::transport::ConnectionId{2});
@@ -242,7 +244,7 @@ TEST_CASE("selected rows are copied as they are shown") {
     OpenedTable<ConnectionsView> opened("loss_write");
     opened.table->select(0);
     const QString markdown = opened.table->selectedText(TextFormat::Markdown);
-    CHECK(markdown.startsWith(QStringLiteral("| # | Svc | Ends |")));
+    CHECK(markdown.startsWith(QStringLiteral("| # | Svc | Endpoints |")));
     CHECK(markdown.contains(QStringLiteral("|\n| ---: | --- | --- |")));
     CHECK(opened.table->selectedText(TextFormat::Csv).contains(QStringLiteral("\"1,486\"")));
     QTest::keyClick(&opened.table->table(), Qt::Key_C, Qt::ControlModifier);

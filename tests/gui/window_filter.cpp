@@ -85,7 +85,7 @@ TEST_CASE("window: a wrong filter tells the place, and is not applied") {
     opened.key(Qt::Key_Return);
     auto& mistake = *opened.window.filterBar().findChild<QLabel*>();
     CHECK(mistake.isVisible());
-    CHECK(mistake.text().startsWith(QStringLiteral("At character 1:")));
+    CHECK(mistake.text().startsWith(QStringLiteral("Column 1:")));
     CHECK(heardName(mistake) == mistake.text());
     CHECK(mistake.text().contains(QStringLiteral("infiniband.bth.psn")));  // what was meant
     CHECK(opened.selection().filter().isEmpty());
@@ -113,11 +113,11 @@ TEST_CASE("window: filters are undone and done again, by keys and buttons") {
     CHECK_FALSE(opened.window.action(ActionId::UndoFilter)->isEnabled());
     opened.key(Qt::Key_Down, Qt::AltModifier);
     CHECK(opened.selection().filter() == filters[0]);
-    QTest::mouseClick(&opened.named<QToolButton>("The filter that was applied after (Alt+Down)"), Qt::LeftButton);
+    QTest::mouseClick(&opened.named<QToolButton>("Next display filter (Alt+Down)"), Qt::LeftButton);
     CHECK(opened.selection().filter() == filters[1]);
-    QTest::mouseClick(&opened.named<QToolButton>("The filter that was applied before (Alt+Up)"), Qt::LeftButton);
+    QTest::mouseClick(&opened.named<QToolButton>("Previous display filter (Alt+Up)"), Qt::LeftButton);
     CHECK(opened.selection().filter() == filters[0]);
-    QTest::mouseClick(&opened.named<QToolButton>("Display all packets (Ctrl+Shift+/)"), Qt::LeftButton);
+    QTest::mouseClick(&opened.named<QToolButton>("Clear the display filter (Ctrl+Shift+/)"), Qt::LeftButton);
     CHECK(opened.selection().filter().isEmpty());
 }
 

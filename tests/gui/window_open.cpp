@@ -133,7 +133,7 @@ TEST_CASE("window: a damaged file shows what comes before the damage, and a butt
     CHECK(opened.session().packets() > 100);
     REQUIRE(opened.session().problems().size() == 1);
     CHECK(answering.dialogs() == 0);
-    auto& button = opened.named<QToolButton>("Not all could be read");
+    auto& button = opened.named<QToolButton>("Read error");
     REQUIRE(button.isVisible());
     QTest::mouseClick(&button, Qt::LeftButton);
     REQUIRE(answering.dialogs() == 1);

@@ -6,22 +6,22 @@ refused() {  # WORD ARGUMENT...: standard error says WORD
     [[ $code == 2 && ! -s out.txt && $(wc -l <err.txt) == 1 ]] || { echo "code $code for: $*"; cat out.txt err.txt; exit 1; }
     grep -qe "$word" err.txt || { echo "not said: $word"; cat err.txt; exit 1; }
 }
-refused 'name an interface'
-refused 'name an interface' -f 'udp'
-refused 'name of an interface' -i ''
-refused 'name of an interface' -i ../../etc/passwd
-refused 'name of an interface' -i $'a\nb'
-refused 'name of an interface' -i "$(printf 'x%.0s' {1..256})"
-refused 'from 1 to 65535' -i lo -s 0
-refused 'from 1 to 65535' -i lo -s 65536
-refused 'from 1 to' -i lo -c -1
-refused 'from 1 to' -i lo -c 1x
-refused 'from 1 to' -i lo -c 99999999999999999999999
-refused 'from 1 to' -i lo -a ''
+refused 'no interface'
+refused 'no interface' -f 'udp'
+refused 'invalid interface name' -i ''
+refused 'invalid interface name' -i ../../etc/passwd
+refused 'invalid interface name' -i $'a\nb'
+refused 'invalid interface name' -i "$(printf 'x%.0s' {1..256})"
+refused 'expected 1 to 65535' -i lo -s 0
+refused 'expected 1 to 65535' -i lo -s 65536
+refused 'expected 1 to' -i lo -c -1
+refused 'expected 1 to' -i lo -c 1x
+refused 'expected 1 to' -i lo -c 99999999999999999999999
+refused 'expected 1 to' -i lo -a ''
 refused 'at most 65536 bytes' -i lo -f "$(printf 'x%.0s' {1..65537})"
-refused 'needs a value' -i
-refused 'does not know' -i lo -w file
-refused 'does not know' --write=file
+refused 'requires a value' -i
+refused 'unknown option' -i lo -w file
+refused 'unknown option' --write=file
 refused 'options only' -i lo udp
 
 "$RECORDER" --help | grep -q 'setcap cap_net_raw+ep'
@@ -33,4 +33,4 @@ head -n 1 list.ndjson | grep -q '^{"type":"rights","may_capture":\(true\|false,"
 grep -q '^{"type":"interface","name":"lo",.*"loopback":true,.*"link":1}$' list.ndjson
 code=0; "$RECORDER" --list >/dev/full 2>err.txt || code=$?
 [[ $code == 5 ]]
-grep -q 'cannot be written' err.txt
+grep -q 'cannot write' err.txt

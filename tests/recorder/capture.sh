@@ -94,7 +94,7 @@ code=0; "$RECORDER" -i no-such-interface >out.txt 2>err.txt </dev/null || code=$
 grep -q 'no-such-interface' err.txt
 code=0; "$RECORDER" -i wire1 -f 'udp prot 4791' >out.txt 2>err.txt </dev/null || code=$?
 [[ $code == 2 && ! -s out.txt ]] || fail "ended with $code"
-grep -q 'capture filter "udp prot 4791"' err.txt
+grep -q "capture filter 'udp prot 4791'" err.txt
 "$RECORDER" -i wire1 >gone.pcapng 2>err.txt </dev/null &
 pid=$!
 until_true begun gone.pcapng

@@ -25,7 +25,7 @@ files_in() {  # PATTERN FOLDER...: files below the folders that exist
     for folder in "$@"; do [[ -d $folder ]] && folders+=("$folder"); done
     [[ ${#folders[@]} -eq 0 ]] || find "${folders[@]}" -type f -regextype posix-extended -regex "$pattern" | sort
 }
-rooms=(dissect transport-replay agent cli gui tests bench cmake packaging docs .ci)
+rooms=(dissect transport-replay agent cli gui examples tests bench cmake packaging docs .ci)
 cpp='.*\.(cpp|hpp)'
 sources='.*(\.(cpp|hpp|cmake|sh)|CMakeLists\.txt|\.ci/run)'
 

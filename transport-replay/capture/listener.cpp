@@ -34,7 +34,7 @@ std::string why(pcap_t* handle, int status) {
     std::string text = pcap_statustostr(status);
     const char* detail = pcap_geterr(handle);
     if (detail != nullptr && *detail != '\0') text = detail;
-    if (status == PCAP_ERROR_PERM_DENIED) text += "; capturing needs root or the capability CAP_NET_RAW";
+    if (status == PCAP_ERROR_PERM_DENIED) text += "; capturing needs CAP_NET_RAW";
     return text;
 }
 
@@ -114,7 +114,7 @@ std::expected<void, InputProblem> Listener::select(const std::string& capture_fi
     bpf_program program{};
     if (pcap_compile(handle, &program, capture_filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
         return std::unexpected(
-            problem_with(state_->interface, fmt::format("capture filter \"{}\": {}", capture_filter, pcap_geterr(handle))));
+            problem_with(state_->interface, fmt::format("invalid capture filter '{}': {}", capture_filter, pcap_geterr(handle))));
     const int status = pcap_setfilter(handle, &program);
     pcap_freecode(&program);
     if (status != 0) return std::unexpected(problem_with(state_->interface, pcap_geterr(handle)));

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 2> kExtendedConnections{"FMT-24", "CM-13"
 
 // What each trait explains. `mpe` says what a device can do beyond the rest; no check's failure is explained by it.
 constexpr std::array kTraits{
-    DeviceTrait{"ooo", "takes packets in any order: a gap brings no NAK", kOutOfOrder},
+    DeviceTrait{"ooo", "accepts packets in any order: a gap triggers no NAK", kOutOfOrder},
     DeviceTrait{"no-e2e-credits", "has no end-to-end flow control", kCredits},
     DeviceTrait{"no-dcqcn", "has no congestion control by CNPs", kNotification},
     DeviceTrait{"adaptive-retrans", "adapts its retransmission timer to the network", kRetransmission},
@@ -71,14 +71,14 @@ private:
 using Done = std::expected<void, ProfileError>;
 
 Done take_trait(Line& line, Profile& profile) {
-    if (line.at_end()) return line.missing("what does it declare?");
+    if (line.at_end()) return line.missing("missing trait: what does the device declare?");
     while (!line.at_end()) {
         const std::string_view word = line.word();
         const auto* trait = std::ranges::find(kTraits, word, &DeviceTrait::name);
         if (trait == kTraits.end()) {
             std::string known;
             for (const DeviceTrait& each : kTraits) known += known.empty() ? std::string(each.name) : fmt::format(", {}", each.name);
-            return line.wrong("a device declares one of " + known);
+            return line.wrong("unknown trait: expected one of " + known);
         }
         if (std::ranges::find(profile.traits, trait) == profile.traits.end()) profile.traits.push_back(trait);
     }
@@ -86,17 +86,17 @@ Done take_trait(Line& line, Profile& profile) {
 }
 
 Done take_deviation(Line& line, Profile& profile) {
-    if (line.at_end()) return line.missing("which check?");
+    if (line.at_end()) return line.missing("missing check id");
     const std::string_view id = line.word('=');
     const CheckRow* check = find_check(id);
-    if (check == nullptr) return line.wrong("there is no such check");
+    if (check == nullptr) return line.wrong("no such check");
     if (std::ranges::find(profile.deviations, check, &Declaration::check) != profile.deviations.end())
-        return line.wrong("this check was declared before");
+        return line.wrong("duplicate declaration of this check");
     std::string_view reason = line.rest();
-    if (!reason.starts_with('=')) return line.wrong("\"=\" and the reason belong here");
+    if (!reason.starts_with('=')) return line.wrong("expected \"=\" and a reason");
     reason.remove_prefix(1);
     while (!reason.empty() && is_blank(reason.front())) reason.remove_prefix(1);
-    if (reason.empty()) return line.missing("a deviation needs its reason");
+    if (reason.empty()) return line.missing("missing reason of the deviation");
     if (profile.deviations.size() == kMostDeclarations) return line.wrong("too many declarations");
     profile.deviations.push_back({check, std::string(reason)});
     return {};
@@ -107,13 +107,13 @@ Done take_line(std::string_view text, std::size_t number, Profile& profile) {
     if (line.at_end()) return {};
     const auto bad = std::ranges::find_if(text, [](char letter) { return (letter < ' ' && !is_blank(letter)) || letter == '\x7f'; });
     if (text.size() > kLongestProfileLine) return line.missing("the line is too long");
-    if (bad != text.end()) return line.missing("the line has characters that are no text");
+    if (bad != text.end()) return line.missing("invalid character in the line");
     const std::string_view word = line.word();
     if (word.starts_with('#')) return {};
     if (word == "declares") return take_trait(line, profile);
     if (word == "deviation") return take_deviation(line, profile);
-    if (word != "name") return line.wrong("a line begins with name, declares or deviation");
-    if (line.at_end()) return line.missing("what is the device's name?");
+    if (word != "name") return line.wrong("unknown keyword: expected name, declares or deviation");
+    if (line.at_end()) return line.missing("missing name of the device");
     profile.name = line.rest();
     return {};
 }

@@ -57,11 +57,11 @@ void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
     draft.count = std::max(found.tap, reported);
     const std::string drops_text = counted(reported, "drop");
     if (found.tap == 0) {
-        draft.summary = fmt::format("The recorder of this capture reports {}: packets are missing that the network delivered.", drops_text);
+        draft.summary = fmt::format("The capturing program reports {}: packets are missing that the network delivered.", drops_text);
     } else {
         draft.summary = fmt::format("The capture lacks {} of {} that their receivers acknowledged{}: the network delivered them.",
                                     counted(found.tap, "packet"), counted(found.connections_tap, "connection"),
-                                    reported == 0 ? "" : fmt::format(", and its recorder reports {}", drops_text));
+                                    reported == 0 ? "" : fmt::format(", and the capturing program reports {}", drops_text));
     }
     draft.advice =
         "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
@@ -74,8 +74,9 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
     if (found.undecided == 0) return;
     FindingDraft draft = std::move(found.draft_undecided);
     draft.count = found.undecided;
-    draft.summary = fmt::format("{} of {} are missing in the sequence, and nothing tells whether the network or the capture lost them.",
-                                counted(found.undecided, "packet"), counted(found.connections_undecided, "connection"));
+    draft.summary = fmt::format("{} of {} {} missing; whether the network or the capture lost them is undecided.",
+                                counted(found.undecided, "packet"), counted(found.connections_undecided, "connection"),
+                                found.undecided == 1 ? "is" : "are");
     draft.advice =
         "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.";
     emit(std::move(draft));
@@ -91,21 +92,21 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
           .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.",
                                  grouped(copies), counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
                                  duration_text(quality.least_copy_distance), duration_text(quality.most_copy_distance)),
-          .advice = "Mirror one direction of each port only; the copies were left out here, but counters of other tools hold them twice."});
+          .advice = "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
 
 void capture_cut(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.cut == 0) return;
     const std::string from =
-        quality.shortest_cut == 0 ? "" : fmt::format(", the shortest of them {} long on the wire", length(quality.shortest_cut));
+        quality.shortest_cut == 0 ? "" : fmt::format(", the shortest {} long on the wire", length(quality.shortest_cut));
     const std::string blind =
-        quality.unreadable == 0 ? "" : fmt::format(", and {} of them lost the transport header", grouped(quality.unreadable));
+        quality.unreadable == 0 ? "" : fmt::format("; {} of them lack the transport header", grouped(quality.unreadable));
     emit({.party = Party::capture,
           .count = quality.cut,
-          .summary = fmt::format("{} of {} were cut short by the capture{}: ICRC and payload of those cannot be checked{}.",
-                                 grouped(quality.cut), counted(quality.packets, "packet"), from, blind),
-          .advice = "Capture whole packets (`tcpdump -s 0`) where ICRC or payload matter; 128 bytes are enough for the headers.",
+          .summary = fmt::format("{} of {} {} truncated by the capture{}: ICRC and payload cannot be checked{}.",
+                                 grouped(quality.cut), counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", from, blind),
+          .advice = "Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
 
@@ -130,9 +131,9 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
     }
     if (first == nullptr) return;
     draft.summary = fmt::format(
-        "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the other "
+        "Only one direction of {} was captured, e.g. {} to {} ({}): losses, latencies and answers of the other "
         "side cannot be judged.",
-        counted(draft.count, "pair") + " of hosts", text(first->source), text(first->destination), counted(first->packets, "packet"));
+        counted(draft.count, "pair of hosts"), text(first->source), text(first->destination), counted(first->packets, "packet"));
     draft.advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.";
     emit(std::move(draft));
 }
@@ -168,9 +169,9 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, connection.first_frame());
     }
     if (draft.count == 0) return;
-    draft.summary = fmt::format("Which queue pairs belong together is uncertain for {}: too few answers fitted requests.",
+    draft.summary = fmt::format("Which queue pairs belong together is uncertain for {}: too few answers matched requests.",
                                 counted(draft.count, "connection"));
-    draft.advice = "Capture the set-up by CM or more of the traffic before trusting per-connection numbers of these.";
+    draft.advice = "Capture the CM handshake or more of the traffic before trusting the figures of these connections.";
     emit(std::move(draft));
 }
 
@@ -180,11 +181,11 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::capture,
           .packets = {quality.largest_step_frame},
           .count = quality.backwards,
-          .summary = fmt::format("Timestamps go back {}, by {} at the most.", times(quality.backwards),
+          .summary = fmt::format("Timestamps go backwards {}, by up to {}.", times(quality.backwards),
                                  duration_text(magnitude(quality.largest_step_back))),
           .advice =
-              "Sort the file by time (`reordercap`) if it was merged, and distrust durations below that step: clocks of several ports or "
-              "hosts differ by it."});
+              "Sort the file by time (`reordercap`) if it was merged, and do not trust durations below that step: clocks of several "
+              "ports or hosts differ by it."});
 }
 
 void clock_coarse(const Timeline& timeline, const Emit& emit) {
@@ -193,7 +194,7 @@ void clock_coarse(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::capture,
           .count = timeline.quality.packets,
           .summary =
-              fmt::format("The clock of the capture counts in steps of {}, more than most round trips take.", duration_text(*resolution)),
+              fmt::format("Timestamps have a resolution of {}, coarser than most round trips.", duration_text(*resolution)),
           .advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
                     "latencies."});
 }
@@ -205,7 +206,7 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
           .count = quality.faulty,
           .summary = fmt::format("{} of {} {} malformed: a header breaks a rule of its format.", grouped(quality.faulty),
                                  counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are"),
-          .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and see whether one sender or one box on the way makes them."});
+          .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
 }
 
 void analysis_bounded(const Timeline& timeline, const Emit& emit) {
@@ -216,9 +217,9 @@ void analysis_bounded(const Timeline& timeline, const Emit& emit) {
     if (packets + rest == 0) return;
     emit({.party = Party::capture,
           .count = packets + rest,
-          .summary = fmt::format("This capture is larger than the bounds of the analysis: {} and {} were counted but not followed.",
-                                 counted(packets, "packet"), counted(rest, "message or recovery event")),
-          .advice = "Split the capture by hosts or by time (`editcap -i`, a capture filter) to have all of it analysed."});
+          .summary = fmt::format("This capture exceeds the limits of the analysis: {} and {} were counted but not followed.",
+                                 counted(packets, "packet"), counted(rest, "further event")),
+          .advice = "Split the capture by host or by time (`editcap -i`, a capture filter) to analyse all of it."});
 }
 
 }  // namespace qps::transport::draw

@@ -93,7 +93,7 @@ void dscp_differs(const Timeline& timeline, const Emit& emit) {
         emit({.party = party_of(connection, a, b),
               .connection = connection.uid,
               .packets = first_frames(connection),
-              .summary = fmt::format("{} sends with {} {} and {} with {}: the two directions ride in different classes.",
+              .summary = fmt::format("{} sends with {} {} and {} with {}: the two directions use different traffic classes.",
                                      host(connection.ends[0]), dscp ? "DSCP" : "VLAN priority", a, who(connection.ends[1]), b),
               .advice =
                   "Set the same traffic class at both ends (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos`, `mlnx_qos`) and check that "
@@ -119,8 +119,8 @@ void dscp_changes(const Timeline& timeline, const Emit& emit) {
                   .count = count,
                   .summary = fmt::format("{} sends to {} with several DSCPs: {}.", host(connection.end(end)),
                                          who(connection.end(other(end))), values),
-                  .advice = "Check whether ACKs have a class of their own by intent, and whether a switch remarks some packets; packets of "
-                            "different classes overtake each other."});
+                  .advice = "Check whether ACKs are meant to have a class of their own, and whether a switch remarks packets: packets of "
+                            "different classes can overtake each other."});
         }
 }
 
@@ -143,10 +143,10 @@ void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit
             values += fmt::format("{}{} on DSCP {}", values.empty() ? "" : ", ", counted(connections.size(), "connection"), dscp);
         for (const Connection* connection : fewest->second) add_evidence(draft, connection->first_frame());
         draft.severity = classes.contains(kDefaultClass) ? Severity::warning : Severity::note;
-        draft.summary = fmt::format("Between {} and {} traffic rides in different classes: {}.", text(pair.front().hosts.first),
+        draft.summary = fmt::format("Connections between {} and {} use different traffic classes: {}.", text(pair.front().hosts.first),
                                     text(pair.front().hosts.second), values);
         draft.advice =
-            "Check that the few are meant to differ: queue pairs made by another library or by the GPU do not take NCCL_IB_TC or "
+            "Check that the few are meant to differ: queue pairs created by another library or by the GPU ignore NCCL_IB_TC and "
             "UCX_IB_TRAFFIC_CLASS, and DSCP 0 has no lossless queue.";
         emit(std::move(draft));
     });
@@ -174,13 +174,13 @@ void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
         draft.packets.clear();
         for (const Sent& row : pair) add_evidence(draft, row.way->first_frame);
         draft.summary =
-            fmt::format("{} sends to {} over {} with {}: {:.1f} bits of entropy where {:.1f} were possible, so equal paths stay unused",
+            fmt::format("{} sends to {} over {} with {}: {:.1f} of {:.1f} possible bits of entropy, so equal-cost paths stay unused",
                         text(pair.front().hosts.first), text(pair.front().hosts.second), counted(spread.connections.size(), "connection"),
                         counted(spread.ports.size(), "UDP source port"), real, possible);
     });
     if (poor == 0) return;
     draft.count = poor;
-    draft.summary += poor == 1 ? "." : fmt::format(", and so it is between {} of hosts.", counted(poor - 1, "other pair"));
+    draft.summary += poor == 1 ? "." : fmt::format("; the same holds for {}.", counted(poor - 1, "other pair of hosts"));
     draft.advice =
         "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
         "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.";

@@ -21,7 +21,7 @@ namespace {
 
 std::string habit(const Collective& collective, const CollectiveStraggler& late) {
     switch (late.delay) {
-        case CollectiveDelay::starts: return "was the last to begin";
+        case CollectiveDelay::starts: return "was the last to start";
         case CollectiveDelay::ends: return "was the last to finish";
         case CollectiveDelay::sends: break;
     }
@@ -31,12 +31,12 @@ std::string habit(const Collective& collective, const CollectiveStraggler& late)
 std::string remedy(CollectiveDelay delay, const std::string& rank) {
     if (delay == CollectiveDelay::starts)
         return fmt::format(
-            "Look at what {} computes before each step: its GPUs' clocks and temperature, its share of the batch, its input "
-            "pipeline and its other processes; the network waits for it.",
+            "Check what {} computes before each step: clocks and temperature of its GPUs, its share of the batch, its input "
+            "pipeline and other processes; the network waits for it.",
             rank);
     return fmt::format(
-        "Look at the way out of {}: speed and errors of its port, the width of its PCIe link, paths that share its uplink, "
-        "congestion marks of its traffic.",
+        "Check the path out of {}: speed and errors of its port, width of its PCIe link, traffic that shares its uplink, "
+        "congestion marks on its packets.",
         rank);
 }
 
@@ -51,8 +51,8 @@ void collective_straggler(const Timeline& timeline, const Emit& emit) {
               .packets = late.frames,
               .count = late.steps,
               .summary =
-                  fmt::format("In {} of {} of a {} (steps of {}) {} {}, and the others waited {} for it, {} % of the time of these "
-                              "steps ({} % sure).",
+                  fmt::format("In {} of {} of a {} (mean step {}) {} {}; the others waited {} for it, {} % of the time of these "
+                              "steps (confidence {} %).",
                               grouped(late.steps), counted(late.of, "step"), what(collective), duration_text(collective.step_length.mean()),
                               rank, habit(collective, late), duration_text(late.waited), late.share, late.confidence),
               .advice = remedy(late.delay, rank)});
@@ -66,11 +66,11 @@ void collective_incast(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::application,
               .packets = incast.frames,
               .count = incast.steps,
-              .summary = fmt::format("In {} of {} of a {} up to {} sent to {} at once, {} in all.", grouped(incast.steps),
+              .summary = fmt::format("In {} of {} of a {}, up to {} sent to {} at once, {} in total.", grouped(incast.steps),
                                      counted(incast.of, "step"), what(collective), counted(incast.senders, "rank"),
                                      text(collective.ranks[incast.rank].address), bytes_text(incast.bytes)),
-              .advice = "Nothing to do while nothing is marked, paused or lost; else let the library exchange in pairs (each rank another "
-                        "partner at a time) or use fewer channels, and check that ECN slows senders down before buffers fill."});
+              .advice = "Do nothing while no packet is marked, paused or lost; otherwise let the library exchange in pairs (each rank "
+                        "another partner at a time) or use fewer channels, and check that ECN slows senders down before buffers fill."});
     }
 }
 

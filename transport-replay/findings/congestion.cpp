@@ -90,11 +90,11 @@ void pfc_storm(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::congestion,
           .packets = std::move(found.packets),
           .count = found.storms,
-          .summary = fmt::format("{} was paused for {} without a break ({} of {} and more): whoever sends there stands still.",
+          .summary = fmt::format("{} was paused for {} without interruption ({} of at least {}): nothing could be sent.",
                                  stopped(*found.worst), duration_text(found.worst->longest), counted(found.storms, "storm"),
                                  duration_text(kStormTime)),
-          .advice = "Find who sends the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration in "
-                    "`ethtool -S`), and turn the PFC watchdog on in every switch."});
+          .advice = "Find the source of the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration "
+                    "in `ethtool -S`), and enable the PFC watchdog in every switch."});
 }
 
 void pfc_pause(const Timeline& timeline, const Emit& emit) {
@@ -106,20 +106,20 @@ void pfc_pause(const Timeline& timeline, const Emit& emit) {
     emit({.party = Party::congestion,
           .packets = std::move(found.packets),
           .count = found.periods,
-          .summary = fmt::format("{} was paused for {} in {}, {} of the capture and {} at the longest{}.", stopped(*longest),
+          .summary = fmt::format("{} was paused for {} in {}: {} of the capture, {} at worst{}.", stopped(*longest),
                                  duration_text(longest->paused), counted(longest->periods, "period"),
                                  share(static_cast<std::uint64_t>(std::to_underlying(longest->paused)),
                                        static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))),
                                  duration_text(longest->longest),
-                                 found.unknown == 0 ? "" : fmt::format(", at least: {} had no end", counted(found.unknown, "period"))),
-          .advice = "Let ECN act before PFC does (marking thresholds below the pause thresholds of the same queue), and watch "
-                    "rx_prioN_pause_duration of the ports on the way.",
+                                 found.unknown == 0 ? "" : fmt::format(" (a lower bound: {} had no end)", counted(found.unknown, "period"))),
+          .advice = "Let ECN act before PFC (marking thresholds below the pause thresholds of the same queue), and watch "
+                    "rx_prioN_pause_duration on the ports along the path.",
           .severity = felt ? Severity::warning : Severity::note});
 }
 
 void ecn_congestion(const Timeline& timeline, const Emit& emit) {
     for (const PairCongestion& pair : timeline.congestion.pairs) {
-        if (pair.marked == 0) continue;  // cnp-without-mark tells of the others
+        if (pair.marked == 0) continue;  // cnp-without-mark has the others
         std::vector<dissect::FrameIndex> packets = marks_of(timeline, pair);
         std::optional<Duration> delay, gap;
         for_each_stream(timeline, pair, [&](const CnpStream& stream) {
@@ -127,17 +127,17 @@ void ecn_congestion(const Timeline& timeline, const Emit& emit) {
             if (!delay) delay = stream.delays.median();
             if (stream.gaps.count() != 0 && (!gap || stream.gaps.least() < *gap)) gap = stream.gaps.least();
         });
-        const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark by median", duration_text(*delay)) : "",
-                                             gap ? fmt::format(", {} apart at the closest", duration_text(*gap)) : "");
+        const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark (median)", duration_text(*delay)) : "",
+                                             gap ? fmt::format(", at least {} apart", duration_text(*gap)) : "");
         emit({.party = Party::congestion,
               .packets = std::move(packets),
               .count = pair.marked + pair.notifications,
-              .summary = fmt::format("{} of {} from {} to {} were marked for congestion ({}), and {} went back{}.", grouped(pair.marked),
+              .summary = fmt::format("{} of {} from {} to {} {} CE-marked ({}); {} returned{}.", grouped(pair.marked),
                                      counted(pair.packets, "packet"), text(pair.source), text(pair.destination),
-                                     share(pair.marked, pair.packets), counted(pair.notifications, "CNP"), pace),
+                                     pair.marked == 1 ? "was" : "were", share(pair.marked, pair.packets), counted(pair.notifications, "CNP"), pace),
               .advice =
-                  "Nothing to do if throughput is right; else look at the queue that marks (ECN thresholds, incast) and at np_cnp_sent and "
-                  "rp_cnp_handled of both NICs (`rdma statistic`)."});
+                  "Do nothing if throughput is as expected; otherwise check the queue that marks (ECN thresholds, incast), and np_cnp_sent "
+                  "and rp_cnp_handled of both NICs (`rdma statistic`)."});
     }
 }
 
@@ -148,20 +148,20 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit) {
         if (pair.unanswered * 100 < decided(pair) * kUnansweredPercent) continue;
         const bool never = pair.notifications == 0;
         const std::string to = text(pair.destination);
-        const std::string missing = fmt::format("{} of {} from {} to {} had no CNP of {} within {}", grouped(pair.unanswered),
+        const std::string missing = fmt::format("{} of {} from {} to {} triggered no CNP from {} within {}", grouped(pair.unanswered),
                                                 counted(decided(pair), "CE mark"), text(pair.source), to, to, duration_text(kCnpDeadline));
         emit({.party = never ? Party::responder : Party::undecided,
               .packets = marks_of(timeline, pair),
               .count = pair.unanswered,
-              .summary = never ? fmt::format("{}, so the sender cannot slow down.", missing)
-                               : fmt::format("{}, though it sent {}: others were lost, or held back.", missing,
+              .summary = never ? fmt::format("{}, so the sender does not slow down.", missing)
+                               : fmt::format("{}, although it sent {}: the others were lost or held back.", missing,
                                              counted(pair.notifications, "CNP")),
               .advice =
-                  never ? fmt::format("Turn the notification point on at {} for this priority (`mlnx_qos`, ecn/roce_np/enable), and check "
-                                      "np_ecn_marked_roce_packets against np_cnp_sent and the class that CNPs travel in.",
+                  never ? fmt::format("Enable the notification point on {} for this priority (`mlnx_qos`, ecn/roce_np/enable), compare "
+                                      "np_ecn_marked_roce_packets with np_cnp_sent, and check the traffic class of CNPs.",
                                       to)
-                        : fmt::format("Compare np_cnp_sent at {} with rp_cnp_handled at {} (`rdma statistic`): if they differ, CNPs are "
-                                      "dropped and need a class of their own, else look at the pace of CNPs at {}.",
+                        : fmt::format("Compare np_cnp_sent on {} with rp_cnp_handled on {} (`rdma statistic`): if they differ, CNPs are "
+                                      "dropped and need a class of their own; otherwise check the CNP rate limit on {}.",
                                       to, text(pair.source), to)});
     }
 }
@@ -176,9 +176,9 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
     }
     if (without == 0) return;
     draft.count = without;
-    draft.summary = fmt::format("{} of {} followed no CE mark that this capture holds.", grouped(without), counted(all, "CNP"));
+    draft.summary = fmt::format("{} of {} followed no CE mark in this capture.", grouped(without), counted(all, "CNP"));
     draft.advice =
-        "Take it as normal where the tap is before the switch that marks; tap at the receiver's port to see marks and CNPs together.";
+        "Ignore this if the tap is before the switch that marks; capture at the receiver's port to see marks and CNPs together.";
     emit(std::move(draft));
 }
 
@@ -192,12 +192,12 @@ void cnp_without_effect(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::requester,
               .packets = {flow.first_marked, flow.last_marked},
               .count = reaction.bursts,
-              .summary = fmt::format("{} sent to {} QP {} at {:.3g} % of its rate after {} of CNPs.", text(flow.flow.source),
+              .summary = fmt::format("{} sent to {} QP {} at {:.3g} % of its previous rate after {}.", text(flow.flow.source),
                                      text(flow.flow.destination), std::to_underlying(flow.flow.destination_qp), 100 * after / before,
-                                     counted(reaction.bursts, "burst")),
+                                     counted(reaction.bursts, "burst of CNPs")),
               .advice =
-                  fmt::format("Check that the reaction point is on at {} for this priority (ecn/roce_rp/enable, rp_cnp_handled against "
-                              "rp_cnp_ignored in `rdma statistic`) before touching DCQCN parameters.",
+                  fmt::format("Check that the reaction point is enabled on {} for this priority (ecn/roce_rp/enable, rp_cnp_handled and "
+                              "rp_cnp_ignored in `rdma statistic`) before changing DCQCN parameters.",
                               text(flow.flow.source))});
     }
 }
@@ -213,12 +213,12 @@ void incast(const Timeline& timeline, const Emit& emit) {
         if (draft.packets.size() < kMaxEvidence) draft.packets.push_back(burst.frame);
         marked += burst.marked;
     }
-    draft.summary = fmt::format("{} sent {} to {} at once within {}, the largest of {}, in which {} were marked for congestion.",
+    draft.summary = fmt::format("{} sent {} to {} within {}, the largest of {} with {} in total.",
                                 counted(worst->senders, "host"), bytes_text(worst->bytes), text(worst->destination),
-                                duration_text(worst->length), counted(draft.count, "burst"), counted(marked, "packet"));
+                                duration_text(worst->length), counted(draft.count, "incast burst"), counted(marked, "CE-marked packet"));
     draft.advice =
-        "Nothing to do while nothing is marked, paused or lost; else spread the start of the senders, or let the collective use "
-        "trees or fewer channels.";
+        "Do nothing while no packet is marked, paused or lost; otherwise stagger the senders, or let the collective use trees or "
+        "fewer channels.";
     emit(std::move(draft));
 }
 

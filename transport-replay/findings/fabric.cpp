@@ -49,10 +49,10 @@ std::map<Key, Group> groups(const Timeline& timeline, Keep keep) {
     return found;
 }
 
-// Who asked whom: SMPs of directed routes bear no addresses.
+// Between whom: SMPs of directed routes bear no addresses.
 std::string between(const Exchange& exchange) {
-    if (exchange.path) return fmt::format("A subnet manager, along the path {},", text(*exchange.path));
-    return fmt::format("{}, of {},", text(exchange.requester), text(exchange.responder));
+    if (exchange.path) return fmt::format("along the directed route {}", text(*exchange.path));
+    return fmt::format("from {} to {}", text(exchange.requester), text(exchange.responder));
 }
 
 std::string what(const Group& group) { return request_text(group.first->management_class, group.first->method, group.first->attribute); }
@@ -68,8 +68,8 @@ void port_errors_counted(const Timeline& timeline, const Emit& emit) {
               .count = moved.size(),
               .summary = fmt::format("{} counted errors within {}: {}.", owner_text(timeline.management.fabric, story),
                                      duration_text(elapsed(story.first_time, story.last_time)), fmt::join(moved, ", ")),
-              .advice = "Look at that link (cable, transceiver, the port at its other end): symbol errors and recoveries are of the "
-                        "line, discards of congestion or routing, constraint errors of partitions."});
+              .advice = "Check that link (cable, transceiver, the port at its other end): symbol errors and recoveries point to the "
+                        "line, discards to congestion or routing, constraint errors to partitions."});
     }
 }
 
@@ -84,11 +84,11 @@ void trap_reported(const Timeline& timeline, const Emit& emit) {
             draft.count += event->count;
             add_evidence(draft, event->first);
         }
-        draft.summary = fmt::format("{} told {} of {}{}.", text(first.from), text(first.to), event_text(first),
-                                    draft.count > 1 ? fmt::format(" ({} in all)", counted(draft.count, "notice")) : "");
+        draft.summary = fmt::format("{} reported to {}: {}{}.", text(first.from), text(first.to), event_text(first),
+                                    draft.count > 1 ? fmt::format(" ({} in total)", counted(draft.count, "notice")) : "");
         draft.advice = is_trouble(first)
-                           ? "Find the port or host that it names: its link is failing, or it uses keys it has no right to."
-                           : "Compare with what was done to the fabric at that time; without a reason, look at the port it names.";
+                           ? "Find the port or host that it names: its link is failing, or it uses a key that it may not use."
+                           : "Compare with the changes made to the fabric at that time; if there were none, check the port that it names.";
         draft.severity = is_trouble(first) ? Severity::warning : Severity::note;
         emit(std::move(draft));
     }
@@ -100,9 +100,9 @@ void management_unanswered(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} asked for {} {} and got no answer.", between(*group.first), what(group),
-                                     times(group.retries + group.count)),
-              .advice = "Check that the responder is alive and its M_Key allows the request, that its link is up, and that the tap sees "
+              .summary = fmt::format("{} for {} {} got no answer.", counted(group.retries + group.count, "request"), what(group),
+                                     between(*group.first)),
+              .advice = "Check that the responder is alive, that its M_Key permits the request, that its link is up, and that the tap sees "
                         "both directions."});
 }
 
@@ -118,11 +118,11 @@ void sa_query_failed(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::responder,
               .packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("Subnet administration at {} refused {} of {} {}: {}.", text(group.first->responder), what(group),
+              .summary = fmt::format("Subnet administration at {} rejected {} from {} {}: {}.", text(group.first->responder), what(group),
                                      text(group.first->requester), times(group.count),
                                      status_text(group.first->management_class, group.first->status)),
-              .advice = "Look at the log of the subnet manager; no records mean that what was asked for is not in the fabric or not in the "
-                        "asker's partition.",
+              .advice = "Check the log of the subnet manager; no records means that the item is not in the fabric or not in the "
+                        "requester's partition.",
               .severity = group.first->status == kNoRecords ? Severity::note : Severity::warning});
 }
 

@@ -48,10 +48,10 @@ void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
                              : Party::requester,
               .connection = place.connection.uid,
               .packets = {terminated.frame},
-              .summary = fmt::format("{} ended the connection with {} because of an error ({}).", place.from(terminated.from),
+              .summary = fmt::format("{} terminated the connection with {} because of an error ({}).", place.from(terminated.from),
                                      place.to(terminated.from), terminate_text(terminated)),
-              .advice = own ? fmt::format("Look into the log of {}, which failed by itself.", place.from(terminated.from))
-                            : fmt::format("Look at what {} sent right before: its memory keys, lengths and sequence numbers.",
+              .advice = own ? fmt::format("Check the log of {}, which failed locally.", place.from(terminated.from))
+                            : fmt::format("Check what {} sent right before: memory keys, lengths and sequence numbers.",
                                           place.from(other(terminated.from)))});
     });
 }
@@ -64,8 +64,8 @@ void iwarp_refused(const Timeline& timeline, const Emit& emit) {
               .connection = place.connection.uid,
               .packets = {reply->frame},
               .summary =
-                  fmt::format("{} refused the connection of {} in its MPA reply.", who(place.connection.end(End::b)), place.from(End::a)),
-              .advice = fmt::format("Ask the program that listens on {} why it does not accept.", who(place.connection.end(End::b)))});
+                  fmt::format("{} rejected the connection from {} in its MPA reply.", who(place.connection.end(End::b)), place.from(End::a)),
+              .advice = fmt::format("Check the log of the program that listens on {} for the reason.", who(place.connection.end(End::b)))});
     });
 }
 
@@ -76,9 +76,9 @@ void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
               .connection = place.connection.uid,
               .packets = way.crc_bad_frames,
               .count = way.crc_bad,
-              .summary = fmt::format("{} of {} from {} to {} {} a wrong CRC, though TCP's checksum let them pass.", way.crc_bad,
+              .summary = fmt::format("{} of {} from {} to {} {} a wrong CRC, although the TCP checksum is right.", way.crc_bad,
                                      counted(way.fpdus, "FPDU"), place.from(end), place.to(end), way.crc_bad == 1 ? "has" : "have"),
-              .advice = fmt::format("Look for a device between them that changes bytes, and at the memory of {}.", place.from(end))});
+              .advice = fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.", place.from(end))});
     });
 }
 
@@ -90,9 +90,9 @@ void iwarp_sent_again(const Timeline& timeline, const Emit& emit) {
             emit({.party = Party::fabric,
                   .connection = place.connection.uid,
                   .count = way.retransmitted,
-                  .summary = fmt::format("{} sent {} of {} to {} again.", place.from(end), way.retransmitted,
+                  .summary = fmt::format("{} retransmitted {} of {} to {}.", place.from(end), way.retransmitted,
                                          counted(way.requests, "segment"), place.to(end)),
-                  .advice = fmt::format("Look for drops between {} and {}: RDMA over TCP waits for each of them.", place.from(end),
+                  .advice = fmt::format("Look for drops between {} and {}: RDMA over TCP stalls on each of them.", place.from(end),
                                         place.from(other(end)))});
         }
     });
@@ -104,9 +104,9 @@ void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::capture,
               .connection = place.connection.uid,
               .count = way.lost_alignment == 0 ? 1 : way.lost_alignment,
-              .summary = fmt::format("The capture lacks {} that {} sent to {}, so some messages are not known to their end.",
+              .summary = fmt::format("The capture lacks {} that {} sent to {}, so some messages are incomplete.",
                                      bytes(way.missing_bytes), place.from(end), place.to(end)),
-              .advice = "Capture nearer to one of the hosts, or with larger buffers."});
+              .advice = "Capture closer to one of the hosts, or with larger buffers."});
     });
 }
 

@@ -28,23 +28,23 @@ struct ReasonAdvice {
 };
 constexpr std::uint16_t kConsumerReject = 28;
 constexpr std::array kReasonAdvice{
-    ReasonAdvice{1, "Raise the limit of queue pairs there, or find who leaks them (`rdma resource show`)."},
-    ReasonAdvice{3, "Look there for exhausted queue pairs, memory (`ulimit -l`) or a full backlog of rdma_listen (`rdma resource show`)."},
-    ReasonAdvice{4, "Look at why the other side did not answer in time: a slow application, or CM messages that were lost."},
-    ReasonAdvice{6, "Restart both ends: one of them speaks of a connection that the other has forgotten."},
-    ReasonAdvice{8, "Start the service there, or correct address and port: `rdma resource show cm_id` lists who listens."},
-    ReasonAdvice{9, "Ask for the transport that the service listens with: RC, UC and datagrams are different services."},
+    ReasonAdvice{1, "Raise the limit of queue pairs, or find the process that leaks them (`rdma resource show`)."},
+    ReasonAdvice{3, "Look for exhausted queue pairs or memory (`ulimit -l`), or a full backlog of rdma_listen (`rdma resource show`)."},
+    ReasonAdvice{4, "Find out why the other side did not answer in time: a slow application, or lost CM messages."},
+    ReasonAdvice{6, "Restart both ends: one of them refers to a connection that the other no longer has."},
+    ReasonAdvice{8, "Start the service, or correct address and port: `rdma resource show cm_id` lists the listeners."},
+    ReasonAdvice{9, "Request the transport that the service listens with: RC, UC and datagrams are different services."},
     ReasonAdvice{10, "Wait for TIMEWAIT to end or connect with a new queue pair: a process that died left the old connection behind."},
     ReasonAdvice{12, "Check that the GID belongs to the port that answered (GID index, ARP or neighbour cache)."},
     ReasonAdvice{13, "Check that the LID belongs to the port that answered (subnet manager, path record cache)."},
-    ReasonAdvice{26, "Ask for a path MTU that the other port has (`ibv_devinfo`)."},
-    ReasonAdvice{27, "Ask for fewer READs and ATOMICs at a time (initiator_depth), or give the other end more responder_resources."},
-    ReasonAdvice{kConsumerReject, "Read the log of the application there: it refused, and its private data says why."},
-    ReasonAdvice{29, "Raise rnr_retry_count to what the other end demands."},
+    ReasonAdvice{26, "Request a path MTU that the other port supports (`ibv_devinfo`)."},
+    ReasonAdvice{27, "Request fewer READs and ATOMICs at a time (initiator_depth), or raise responder_resources at the other end."},
+    ReasonAdvice{kConsumerReject, "Check the log of the application: it rejected the connection; its private data may say why."},
+    ReasonAdvice{29, "Raise rnr_retry_count to what the other end requires."},
 };
 std::string_view advice_of(std::uint16_t reason) {
     const auto row = std::ranges::find(kReasonAdvice, reason, &ReasonAdvice::reason);
-    return row == kReasonAdvice.end() ? "Look at the kernel log and the application there for the reason." : row->advice;
+    return row == kReasonAdvice.end() ? "Check the kernel log and the log of the application for the reason." : row->advice;
 }
 
 // Status of a REJ of NVMe over RDMA: bytes 2 and 3 of its private data (NVMe RDMA transport specification, 1.0).
@@ -92,7 +92,7 @@ struct AttemptGroup {
     [[nodiscard]] std::string active() const { return text(first->active.address); }
     [[nodiscard]] std::string passive() const { return text(first->passive.address); }
     [[nodiscard]] std::string times() const {
-        return count == 1 ? std::string() : fmt::format(" (and in {} more)", counted(count - 1, "attempt"));
+        return count == 1 ? std::string() : fmt::format(" (and {})", counted(count - 1, "more attempt"));
     }
 };
 
@@ -129,8 +129,8 @@ void cm_rejected(const Timeline& timeline, const Emit& emit) {
                                                            : Party::responder,
               .packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} rejected the connection that {} asked for at {}{}: reason {}{}{}.", by,
-                                     rejection.by_active ? "its own side" : group.active(), service_of(*group.first), group.times(),
+              .summary = fmt::format("{} rejected the connection {} to {}{}: reason {}{}{}.", by,
+                                     rejection.by_active ? "that it requested" : fmt::format("requested by {}", group.active()), service_of(*group.first), group.times(),
                                      rejection.reason, reason.empty() ? "" : fmt::format(", {}", reason), private_data_of(*group.first)),
               .advice = fmt::format("On {}: {}", by, advice_of(rejection.reason))});
     }
@@ -144,7 +144,7 @@ void cm_no_answer(const Timeline& timeline, const Emit& emit) {
         const auto sent = group.repeats + group.count;
         const std::string wait =
             group.first->remote_response_timeout
-                ? fmt::format(", with {} of patience each",
+                ? fmt::format(", each with a response timeout of {}",
                               duration_text(dissect::Duration{4096LL << (*group.first->remote_response_timeout & 31U)}))
                 : std::string();
         emit(
@@ -153,7 +153,7 @@ void cm_no_answer(const Timeline& timeline, const Emit& emit) {
              .count = group.count,
              .summary = fmt::format("{} sent {} to {} for {}{} and got no answer; {} {}.", group.active(), counted(sent, "CM request"),
                                     group.passive(), service_of(*group.first), wait, group.passive(),
-                                    alive ? "sends other packets to it" : "sent it nothing at all in this capture"),
+                                    alive ? "sends other packets to it" : "sent nothing to it in this capture"),
              .advice = fmt::format("Check that {} receives them (tcpdump there, firewall for UDP port 4791, GID and VLAN), that rdma_cm is "
                                    "loaded, and that the tap sees both directions.",
                                    group.passive())});
@@ -165,11 +165,11 @@ void cm_half_open(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::requester,
               .packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} accepted a connection of {} at {}{}, but neither an RTU nor data followed its REP.",
+              .summary = fmt::format("{} accepted a connection from {} to {}{}, but neither an RTU nor data followed its REP.",
                                      group.passive(), group.active(), service_of(*group.first), group.times()),
               .advice =
-                  fmt::format("Look at {}: its application may be slow in the connect handler, gone, or not receiving the REP; {} keeps "
-                              "resources until its CM gives up.",
+                  fmt::format("Check {}: its application may be slow in the connect handler, may have exited, or does not receive the REP; {} "
+                              "holds resources until its CM gives up.",
                               group.active(), group.passive())});
 }
 
@@ -184,11 +184,11 @@ void cm_refused_message(const Timeline& timeline, const Emit& emit) {
         const Party sender = first.from_active ? Party::requester : Party::responder;
         FindingDraft draft{.party = attempt.incomplete ? Party::undecided : sender, .count = refusals.size()};
         for (const CmRefusal* refusal : refusals) add_evidence(draft, refusal->frame);
-        draft.summary = fmt::format("{} sent a message of CM that cannot come then, between {} and {}: {} in state {}.",
+        draft.summary = fmt::format("{} sent a CM message that is not valid in the state of the attempt between {} and {}: {} in state {}.",
                                     text((first.from_active ? attempt.active : attempt.passive).address), text(attempt.active.address),
                                     text(attempt.passive.address), name(first.event), name(first.state));
         draft.advice =
-            "See the ladder of this attempt (`qpscope cm`); if the capture holds all messages, report it to the vendor of that CM.";
+            "See the ladder of this attempt (`qpscope cm`); if the capture contains all messages, report it to the vendor of that CM.";
         emit(std::move(draft));
     }
 }
@@ -202,11 +202,11 @@ void cm_retries(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .packets = group.packets,
               .count = group.repeats,
-              .summary = fmt::format("{} of {} and {} in {} {} sent more than once{}.", counted(group.repeats, "CM message"),
-                                     group.active(), group.passive(), counted(group.count, "attempt"), group.repeats == 1 ? "was" : "were",
-                                     group.slowest ? fmt::format(", and setup took up to {}", duration_text(*group.slowest)) : ""),
+              .summary = fmt::format("{} and {} retransmitted {} in {}{}.", group.active(), group.passive(),
+                                     counted(group.repeats, "CM message"), counted(group.count, "attempt"),
+                                     group.slowest ? fmt::format("; setup took up to {}", duration_text(*group.slowest)) : ""),
               .advice =
-                  fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that accepts slowly; "
+                  fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that is slow to accept; "
                               "each retry costs the CM response timeout.",
                               group.passive()),
               .severity = slow ? Severity::warning : Severity::note});
@@ -223,7 +223,7 @@ void cm_unresolved(const Timeline& timeline, const Emit& emit) {
               .count = group.count,
               .summary = fmt::format("{} did not resolve {} for {}{}: status {}, {}.", group.passive(), service_of(*group.first),
                                      group.active(), group.times(), status, status < kStatus.size() ? kStatus[status] : "reserved"),
-              .advice = fmt::format("Start the datagram service on {}, or correct the port: `rdma resource show cm_id` lists who listens.",
+              .advice = fmt::format("Start the datagram service on {}, or correct the port: `rdma resource show cm_id` lists the listeners.",
                                     group.passive())});
     }
 }
@@ -240,7 +240,7 @@ void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit) {
               .summary =
                   fmt::format("A DREQ between {} and {} was repeated and not answered{}.", group.active(), group.passive(), group.times()),
               .advice =
-                  "Look for an end that went away without a disconnect (crash, reboot, link down): the other holds its resources until "
+                  "Look for an end that went away without disconnecting (crash, reboot, link down): the other holds its resources until "
                   "CM gives up."});
 }
 
@@ -253,7 +253,7 @@ void multicast_join_failed(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, join.frame);
     }
     if (first == nullptr) return;
-    draft.summary = fmt::format("The subnet administrator refused {}, first that of {} to group {}: MAD status 0x{:04x}.",
+    draft.summary = fmt::format("Subnet administration refused {}, the first from {} to group {}: MAD status 0x{:04x}.",
                                 counted(draft.count, "join"), text(first->member), text(first->group), *first->status);
     draft.advice =
         "Check that the group exists with this MTU, rate and P_Key (`saquery -g`) and that the port is a member of its partition.";

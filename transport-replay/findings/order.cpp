@@ -60,11 +60,11 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     draft.count = sender.corrupt;
     draft.packets = sender.frames;
     if (sender.ways == 1) draft.connection = sender.connection;
-    draft.summary = fmt::format("{} of {} that {} sent ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
+    draft.summary = fmt::format("{} of {} from {} ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
                                 name, share(sender.corrupt, sender.packets), sender.corrupt == 1 ? "has" : "have");
     if (!sender.systematic()) {
         draft.party = Party::fabric;
-        draft.summary += fmt::format("{}: bits changed on the way, and receivers drop such packets.",
+        draft.summary += fmt::format("{}: corrupted on the way; receivers drop such packets.",
                                      sender.ways == 1 ? "" : fmt::format(", in {}", counted(sender.ways, "connection")));
         draft.advice = fmt::format(
             "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
@@ -73,12 +73,12 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     } else if (sender.answered != 0) {
         draft.party = Party::capture;
         draft.severity = Severity::warning;
-        draft.summary += ", yet they are answered: they were right on the wire, and the capture changed or took them too early.";
+        draft.summary += ", yet they are answered: they were right on the wire, and were captured before the NIC added the ICRC or changed afterwards.";
         draft.advice = "Capture at a mirror port instead of on the sending host, and do not anonymise addresses if ICRCs matter.";
     } else {
         draft.party = sender.asked != 0 ? Party::responder : Party::requester;
         draft.severity = Severity::error;
-        draft.summary += ": it computes them wrongly, and nobody answers.";
+        draft.summary += ": it computes them wrongly, and nothing is answered.";
         draft.advice = fmt::format(
             "Check which fields {} leaves out of the ICRC (pad, VLAN, IPv6 flow label, checksum) and whether a gateway "
             "or NAT rewrites addresses on the way.",
@@ -100,7 +100,7 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
           .count = timeline.quality.icrc_bad,
           .summary = fmt::format("{} outside of any connection {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
                                  timeline.quality.icrc_bad == 1 ? "has" : "have"),
-          .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and see what they have in common."});
+          .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and check what they have in common."});
 }
 
 void out_of_order(const Timeline& timeline, const Emit& emit) {
@@ -118,15 +118,15 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
                   .packets = way.frames(Oddity::late),
                   .count = late,
                   .summary =
-                      fmt::format("{} of {} of {} to {} came late, after packets sent behind them ({}), as the tap saw it, and {} asked "
-                                  "for packets again {}.",
+                      fmt::format("{} of {} from {} to {} arrived after packets sent later ({}), as seen at the tap; {} requested "
+                                  "retransmission {}.",
                                   grouped(late), counted(way.packets, "packet"), host(connection.end(end)), who(connection.end(other(end))),
                                   share(late, way.packets), host(connection.end(other(end))), times(complaints)),
                   .advice = complaints != 0
-                                ? "Turn adaptive routing, packet spraying or round-robin bonding off for this traffic, or out-of-order "
-                                  "support on at both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
-                                : "Nothing to do if adaptive routing is meant to be on; else check that the mirror port itself keeps the "
-                                  "order, then look at LAG hashing.",
+                                ? "Disable adaptive routing, packet spraying or round-robin bonding for this traffic, or enable "
+                                  "out-of-order support on both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
+                                : "Do nothing if adaptive routing is enabled on purpose; otherwise check that the mirror port keeps the "
+                                  "order, then check LAG hashing.",
                   .severity = complaints != 0 ? Severity::warning : Severity::note});
         }
 }
@@ -142,8 +142,8 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
                  .connection = connection.uid,
                  .packets = way.frames(Oddity::duplicated),
                  .count = way.duplicated,
-                 .summary = fmt::format("{} of {} of {} to {} ({}) came twice with the same bytes: not {} but something on the way "
-                                        "doubled them.",
+                 .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
+                                        "duplicated them.",
                                         grouped(way.duplicated), counted(way.requests, "request"), host(connection.end(end)),
                                         who(connection.end(other(end))), share(way.duplicated, way.requests), host(connection.end(end))),
                  .advice =

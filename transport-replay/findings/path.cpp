@@ -40,9 +40,9 @@ void roce_version_mismatch(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .packets = {heard->first(way.source, way.destination), heard->first(source, destination)},
               .count = way.packets + back->packets,
-              .summary = fmt::format("{} sends RoCEv1 to {} ({}), which sends RoCEv2 back ({}): neither understands the other.", v1, v2,
+              .summary = fmt::format("{} sends RoCEv1 to {} ({}), which replies with RoCEv2 ({}): neither accepts the packets of the other.", v1, v2,
                                      counted(way.packets, "packet"), counted(back->packets, "packet")),
-              .advice = fmt::format("Choose a GID index of RoCE v2 on {} (`show_gids`, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, "
+              .advice = fmt::format("Choose a GID index with RoCEv2 on {} (`show_gids`, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, "
                                     "default_roce_mode of rdma_cm).",
                                     v1)});
     }
@@ -66,11 +66,11 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
     if (count == 0) return;
     draft.count = count;
     draft.severity = unanswered != 0 ? Severity::warning : Severity::note;
-    draft.summary = fmt::format("{} used link-local GIDs (fe80::), as between {}{}.", counted(count, "connection"), example,
-                                unanswered == 0 ? "" : fmt::format(", and {} of them had no answer", unanswered));
+    draft.summary = fmt::format("{} used link-local GIDs (fe80::), e.g. between {}{}.", counted(count, "connection"), example,
+                                unanswered == 0 ? "" : fmt::format("; {} of them got no answer", unanswered));
     draft.advice =
-        "Choose the GID index of a routable address (`show_gids`, NCCL_IB_GID_INDEX, ibv_ah_attr.grh.sgid_index): link-local "
-        "ones end at the first router.";
+        "Choose the GID index of a routable address (`show_gids`, NCCL_IB_GID_INDEX, ibv_ah_attr.grh.sgid_index): routers "
+        "do not forward link-local ones.";
     emit(std::move(draft));
 }
 
@@ -87,8 +87,8 @@ void path_mtu_differs(const Timeline& timeline, const Emit& emit) {
             summary =
                 fmt::format("{} sends packets of {} and {} of {}", host(connection.ends[0]), length(a), who(connection.ends[1]), length(b));
         else summary = fmt::format("{} and {} send packets of {}", host(connection.ends[0]), who(connection.ends[1]), length(used));
-        if (agreed != 0) summary += fmt::format(", where CM agreed on a path MTU of {}", agreed);
-        if (connection.failed) summary += ", and the connection failed";
+        if (agreed != 0) summary += fmt::format("; CM negotiated a path MTU of {}", agreed);
+        if (connection.failed) summary += "; the connection failed";
         emit({.party = Party::application,
               .connection = connection.uid,
               .packets = first_frames(connection),
@@ -116,7 +116,7 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
     }
     if (draft.count == 0 || greatest < kJumboMtu) return;
     draft.summary = fmt::format(
-        "{} moved {} in packets of {} or less, where others in this capture use {}: headers take {} of the link "
+        "{} moved {} in packets of {} or less, while others in this capture use {}: headers take {} of the link "
         "instead of {}.",
         counted(draft.count, "connection"), bytes_text(bytes), length(small), greatest, share(kHeaderBytes, kHeaderBytes + small),
         share(kHeaderBytes, kHeaderBytes + greatest));
@@ -136,10 +136,10 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
             what = fmt::format("{} sends with P_Key 0x{:04x} and {} with 0x{:04x}", host(connection.ends[0]), number(*a),
                                who(connection.ends[1]), number(*b));
         } else if (a && b && ((number(*a) | number(*b)) & kFullMember) == 0) {
-            what = fmt::format("{} and {} both send as limited members of P_Key 0x{:04x}, which may not talk to each other",
+            what = fmt::format("{} and {} both send as limited members of P_Key 0x{:04x}, which may not communicate with each other",
                                host(connection.ends[0]), who(connection.ends[1]), number(*a));
         } else if (agreed && ((a && !same(*a, *agreed)) || (b && !same(*b, *agreed)))) {
-            what = fmt::format("{} and {} send with P_Key 0x{:04x} where CM agreed on 0x{:04x}", host(connection.ends[0]),
+            what = fmt::format("{} and {} send with P_Key 0x{:04x} although CM negotiated 0x{:04x}", host(connection.ends[0]),
                                who(connection.ends[1]), number(a && !same(*a, *agreed) ? *a : *b), number(*agreed));
         } else {
             continue;
@@ -148,7 +148,7 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::application,
               .connection = connection.uid,
               .packets = first_frames(connection),
-              .summary = fmt::format("{}{}.", what, answered ? ", though packets are answered" : ", and nothing is answered"),
+              .summary = fmt::format("{}{}.", what, answered ? "; packets are answered nevertheless" : "; nothing is answered"),
               .advice =
                   "Compare the P_Key tables (`/sys/class/infiniband/*/ports/*/pkeys`) and pkey_index at both ends (NCCL_IB_PKEY); one of "
                   "the two must be a full member (bit 15).",

@@ -66,10 +66,10 @@ bool gave_up(const Recovery& story) { return story.end == RecoveryEnd::gave_up; 
 // Who has an answer to everything did not give up, however a story looks.
 bool all_answered(const Way& way) { return way.open + way.failed + way.abandoned == 0; }
 
-// ", at intervals of 537 ms (local ACK timeout exponent 15 to 17, and CM agreed on 17)".
+// ", at intervals of at least 537 ms (local ACK timeout exponent 15 to 17, CM negotiated 17, 537 ms)".
 std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
     if (!interval) return {};
-    std::string out = fmt::format(", at intervals of {} and more", duration_text(*interval));
+    std::string out = fmt::format(", at intervals of at least {}", duration_text(*interval));
     std::string fit;
     if (const auto exponents = timeout_exponents(*interval)) {
         const auto [least, most] = *exponents;
@@ -79,7 +79,7 @@ std::string fitted(std::optional<Duration> interval, const CmAttempt* attempt) {
     if (attempt != nullptr && attempt->local_ack_timeout) {
         const std::uint8_t agreed = *attempt->local_ack_timeout;
         const bool early = agreed != 0 && *interval < ack_timeout_of(agreed);
-        fit += fmt::format("{}{} in CM, {}", fit.empty() ? "" : ", ", agreed, duration_text(ack_timeout_of(agreed)));
+        fit += fmt::format("{}CM negotiated {}, {}", fit.empty() ? "" : ", ", agreed, duration_text(ack_timeout_of(agreed)));
         if (early) fit += ", so it retransmits adaptively";
     }
     return fit.empty() ? out : fmt::format("{} ({})", out, fit);
@@ -110,22 +110,22 @@ struct Silence {
 Silence silence(const Case& found, bool answered, const Heard& heard) {
     const std::string from = host(found.from()), to = host(found.to());
     if (answered)
-        return {Party::fabric, fmt::format("an answer of {} was on the wire, so it was lost between the tap and {}", to, from),
-                fmt::format("Look for drops of answers on the way to {}: counters of its port and of the last switch, and a DSCP or "
+        return {Party::fabric, fmt::format("an answer from {} was captured, so it was lost between the tap and {}", to, from),
+                fmt::format("Look for dropped answers on the way to {}: counters of its port and of the last switch, and a DSCP or "
                             "priority of ACKs that PFC does not protect.",
                             from)};
     if (answers_of(found.answers()) != 0)
         return {Party::undecided, fmt::format("{} had answered on this connection before", to),
                 fmt::format("Look for a process that died on {}, a link that flapped or a switch that drops this flow (`rdma statistic`, "
-                            "`ethtool -S`), and raise NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.",
+                            "`ethtool -S`); raise NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.",
                             to)};
     if (heard.any(found.to().address, found.from().address))
-        return {Party::responder, fmt::format("{} never answered on this connection but sends to {} otherwise", to, from),
+        return {Party::responder, fmt::format("{} never answered on this connection but sends other traffic to {}", to, from),
                 fmt::format("Check on {} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and "
                             "that the exchanged QP number, GID and P_Key are those of the live process.",
                             to)};
     return {
-        Party::undecided, fmt::format("no RDMA packet of {} to {} was captured on any path", to, from),
+        Party::undecided, fmt::format("no RDMA packet from {} to {} was captured", to, from),
         fmt::format("Check on {} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID "
                     "(`rping`), then routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions.",
                     to)};
@@ -160,7 +160,7 @@ bool spurious(const Recovery& story, const std::vector<Missed>& all) {
 std::string loss_advice(const Case& found, bool corrupt) {
     if (corrupt)
         return fmt::format(
-            "Replace or clean what corrupts packets between {} and {}: compare symbol and FCS errors (`ethtool -S`, `mlxlink`) "
+            "Find the cable, transceiver or port that corrupts packets between {} and {}: compare symbol and FCS errors (`ethtool -S`, `mlxlink`) "
             "hop by hop.",
             host(found.from()), host(found.to()));
     return fmt::format(
@@ -181,13 +181,13 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
             const Recovery& story = *stories.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
             const std::string agreed =
-                attempt != nullptr && attempt->retry_count ? fmt::format(", {} retries agreed", *attempt->retry_count) : std::string();
+                attempt != nullptr && attempt->retry_count ? fmt::format(", {} retries negotiated", *attempt->retry_count) : std::string();
             Silence why = silence(found, story.answered, *heard);
             emit({.party = why.party,
                   .connection = found.connection.uid,
                   .packets = evidence(stories),
                   .count = stories.size(),
-                  .summary = fmt::format("{} sent PSN {} ({}) {} to {} over {}{}, then gave up (completion status 12{}): {}.",
+                  .summary = fmt::format("{} sent PSN {} ({}) {} to {} within {}{}, then gave up (completion status 12{}): {}.",
                                          host(found.from()), story.psn.value(), verb(story.verb), times(story.rounds + 1ULL),
                                          who(found.to()), duration_text(elapsed(story.began, std::max(story.began, story.ended))),
                                          fitted(story.interval, attempt), agreed, why.peer),
@@ -205,11 +205,11 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
              .connection = found.connection.uid,
              .packets = evidence(stories),
              .count = stories.size(),
-             .summary = fmt::format("{} answered PSN {} ({}) of {} with {} because it had no receive posted, and {} gave up.",
+             .summary = fmt::format("{} answered PSN {} ({}) from {} with {} (no receive posted), and {} gave up (completion status 13).",
                                     who(found.to()), story.psn.value(), verb(story.verb), host(found.from()),
                                     counted(story.triggers, "RNR NAK"), host(found.from())),
-             .advice = fmt::format("Make the application on {} post receives before its peer may send, or set rnr_retry to 7 (for ever) on "
-                                   "{}; the sender's completion has status 13, RNR retry counter exceeded.",
+             .advice = fmt::format("Make the application on {} post receives before its peer may send, or set rnr_retry to 7 (infinite) "
+                                   "on {}.",
                                    host(found.to()), host(found.from()))});
     }
 }
@@ -225,20 +225,20 @@ void go_back_n(const Timeline& timeline, const Emit& emit) {
         for (const Recovery* story : stories) lost += std::max(story->lost, 1U);
         const std::string took = cost(sum.stories, sum.lost, sum.most_lost);
         const std::string price = sum.resent == 0 ? fmt::format("recovery took {}", took)
-                                                  : fmt::format("{} ({}) went over the wire again, which cost {}",
+                                                  : fmt::format("{} {} ({}); stalled {}", sum.resent > lost ? "go-back-N retransmitted" : "retransmitted",
                                                                 counted(sum.resent, "packet"), bytes_text(sum.resent_bytes), took);
         FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = evidence(stories), .count = sum.stories};
         const std::uint64_t corrupt = found.way().corrupt;
         if (!stories.empty() && std::ranges::all_of(stories, &Recovery::inferred)) {
             draft.party = Party::undecided;
             draft.severity = Severity::note;
-            draft.summary = fmt::format("{} sent to {} again {} as after a NAK, but answers were not captured: {}.", host(found.from()),
+            draft.summary = fmt::format("{} went back to an earlier PSN to {} {} as after a NAK, but answers were not captured; {}.", host(found.from()),
                                         who(found.to()), times(sum.stories), price);
-            draft.advice = "Capture both directions to see whether the receiver missed packets.";
+            draft.advice = "Capture both directions to see whether the receiver lost packets.";
         } else {
-            const std::string bad = corrupt == 0 ? "" : fmt::format(" ({} had a wrong ICRC)", counted(corrupt, "packet"));
-            draft.summary = fmt::format("{} missed {} of {} in {}{}: {}.", who(found.to()), counted(lost, "packet"), host(found.from()),
-                                        counted(sum.stories, "loss event"), bad, price);
+            const std::string bad = corrupt == 0 ? "" : fmt::format(", {} with a wrong ICRC", counted(corrupt, "packet"));
+            draft.summary = fmt::format("{} lost {} from {} ({}{}); {}.", who(found.to()), counted(lost, "packet"), host(found.from()),
+                                        counted(sum.stories, "event"), bad, price);
             draft.advice = loss_advice(found, corrupt != 0);
         }
         emit(std::move(draft));
@@ -258,23 +258,23 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
                           std::to_underlying(sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
         const Duration wait{std::to_underlying(sum.waited) / static_cast<std::int64_t>(std::max<std::uint64_t>(sum.triggers, 1))};
         const std::string asked =
-            code ? fmt::format(" that asked for {} (timer code {})", duration_text(rnr_time(*code)), *code) : std::string();
+            code ? fmt::format(" with a timer of {} (code {})", duration_text(rnr_time(*code)), *code) : std::string();
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .packets = evidence(stories),
               .count = sum.stories,
               .summary =
-                  fmt::format("{} had no receive posted for {} {}: {}{} cost {}{}.", who(found.to()), host(found.from()),
+                  fmt::format("{} had no receive posted for {} {}: {}{}; stalled {}{}.", who(found.to()), host(found.from()),
                               times(sum.stories), counted(sum.triggers, "RNR NAK"), asked, cost(sum.stories, sum.lost, sum.most_lost),
                               wait == Duration{}  ? ""
                               : sum.triggers == 1 ? fmt::format("; {} waited {}", host(found.from()), duration_text(wait))
                                                   : fmt::format("; {} waited {} on average", host(found.from()), duration_text(wait))),
               .advice = longest
-                            ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): the 0 it has means 655.36 ms, the "
-                                          "longest there is, and rdma_cm leaves it so.",
+                            ? fmt::format("Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): its 0, which rdma_cm leaves in place, means "
+                                          "655.36 ms, the longest.",
                                           host(found.to()))
-                            : fmt::format("Let the application on {} post more receives earlier (deeper receive queue, SRQ with a limit "
-                                          "event), since it drains slower than {} sends.",
+                            : fmt::format("Post more receives on {} (deeper receive queue, SRQ with a limit event): its application drains "
+                                          "them more slowly than {} sends.",
                                           host(found.to()), host(found.from())),
               .severity = felt ? Severity::warning : Severity::note});
     }
@@ -294,10 +294,10 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
               .connection = found.connection.uid,
               .packets = evidence(stories),
               .count = stories.size(),
-              .summary = fmt::format("{} sent again {} after an RNR NAK of {} that asked for {} (timer code {}).", host(found.from()),
+              .summary = fmt::format("{} retransmitted {} after an RNR NAK from {} with a timer of {} (code {}).", host(found.from()),
                                      duration_text(story.longest_wait), who(found.to()), duration_text(rnr_time(*story.rnr_timer)),
                                      *story.rnr_timer),
-              .advice = fmt::format("Report it to the vendor of the NIC of {}: a requester must wait as long as the NAK asks.",
+              .advice = fmt::format("Report it to the NIC vendor of {}: a requester must wait until the RNR timer has expired.",
                                     host(found.from()))});
     }
 }
@@ -315,8 +315,8 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         Silence why{
             lost ? Party::fabric : Party::undecided,
             {},
-            fmt::format("Look for drops of last packets and of ACKs between {} and {} (local_ack_timeout_err in `rdma statistic`, switch "
-                        "drops), and lower the queue pair's timeout if recovery takes too long.",
+            fmt::format("Look for dropped ACKs and tail losses between {} and {} (local_ack_timeout_err in `rdma statistic`, switch drop "
+                        "counters); lower the queue pair's timeout if recovery takes too long.",
                         host(found.from()), host(found.to()))};
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
@@ -326,7 +326,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
               .connection = found.connection.uid,
               .packets = evidence(stories),
               .count = sum.stories,
-              .summary = fmt::format("{} waited {} in vain for {} and sent {} ({}) again{}, which cost {}{}{}.", host(found.from()),
+              .summary = fmt::format("{} hit the ACK timeout {} waiting for {} and retransmitted {} ({}){}; stalled {}{}{}.", host(found.from()),
                                      times(sum.triggers), who(found.to()), counted(sum.resent, "packet"), bytes_text(sum.resent_bytes),
                                      fitted(shortest(stories), attempt_of(timeline, found.connection)),
                                      cost(sum.stories, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
@@ -348,17 +348,17 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
               .packets = evidence(stories),
               .count = stories.size(),
               .summary = early != 0
-                             ? fmt::format("{} sent again {} although nothing was lost{}: the answer of {} was only late.", from, again,
+                             ? fmt::format("{} retransmitted {} although nothing was lost{}: the answer from {} was only late.", from, again,
                                            timer, who(found.to()))
-                             : fmt::format("{} sent again {} and had more than one answer of {}{}: the first was late, or the network "
-                                           "lost or doubled some.",
+                             : fmt::format("{} retransmitted {} and received more than one answer from {}{}: the first was late, or the network "
+                                           "lost or duplicated some.",
                                            from, again, who(found.to()), timer),
               .advice = early != 0
                             ? fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn "
-                                          "adaptive retransmission off, and see what delays {}.",
+                                          "adaptive retransmission off, and find out what delays {}.",
                                           from, host(found.to()))
-                            : fmt::format("Look for drops of answers on the way to {} (counters of its port and of the last switch), "
-                                          "then for what delays {}; where neither shows, raise the ACK timeout on {}.",
+                            : fmt::format("Look for dropped answers on the way to {} (counters of its port and of the last switch), "
+                                          "then for what delays {}; if there is neither, raise the ACK timeout on {}.",
                                           from, host(found.to()), from)});
     }
 }
@@ -372,16 +372,16 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
         const Gaps& requests = found.way().gaps;
         const bool unsure = !missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0;
         std::string seen =
-            missed ? fmt::format(", where {} of {} were lost", counted(gaps.network, "response packet"), host(found.to())) : "";
-        if (missed && gaps.reordered != 0) seen += fmt::format(" and {} came late", grouped(gaps.reordered));
+            missed ? fmt::format("; lost {} from {}", counted(gaps.network, "response packet"), host(found.to())) : "";
+        if (missed && gaps.reordered != 0) seen += fmt::format(", {} late", grouped(gaps.reordered));
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
               .packets = evidence(found.stories),
               .count = found.sum.stories,
               .summary =
-                  fmt::format("{} asked {} again {} for data that had not come, {} of them from the middle of a READ, which cost {}{}.",
+                  fmt::format("{} requested READ or ATOMIC data from {} again {}, {} of them from the middle of a READ; stalled {}{}.",
                               host(found.from()), who(found.to()), times(found.sum.stories), partial, duration_text(found.sum.lost), seen),
-              .advice = fmt::format("Find the drops or the reordering of READ responses on the way from {} to {} (switch drop counters, "
+              .advice = fmt::format("Find where READ responses are dropped or reordered on the way from {} to {} (switch drop counters, "
                                     "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
                                     host(found.to()), host(found.from())),
               .severity = unsure ? Severity::note : Severity::warning});

@@ -76,7 +76,7 @@ std::vector<Refused> refused(const Timeline& timeline, Keep keep) {
 
 std::string beside_last_good(const Fatality& fatality) {
     if (!fatality.last_good) return {};
-    return fmt::format(", and the last good access was {}", described(*fatality.last_good));
+    return fmt::format("; the last valid access was {}", described(*fatality.last_good));
 }
 
 // What makes a remote access error likely, from the request and the last one that was good.
@@ -95,10 +95,10 @@ std::string access_advice(const Fatality& fatality, const std::string& to) {
 }
 
 std::string invalid_advice(const Fatality& fatality, const std::string& to) {
-    if (!fatality.request) return fmt::format("Look at the error completion and the kernel log of {}.", to);
+    if (!fatality.request) return fmt::format("Check the error completion and the kernel log of {}.", to);
     const Message& request = *fatality.request;
     if (request.verb == dissect::Verb::send)
-        return fmt::format("Post receives of at least {} on {}, or make the sender keep to the size that both agreed on.",
+        return fmt::format("Post receives of at least {} on {}, or limit the sender to the agreed size.",
                            length(request.bytes), to);
     if (request.atomic && request.access && request.access->address % 8 != 0) return "Align the address of atomics to 8 bytes.";
     if (request.has_response())
@@ -116,7 +116,7 @@ void remote_access_error(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteAccess; };
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::requester);
-        draft.summary = fmt::format("{} refused {} of {} at PSN {} (remote access error){}.", one.to(), described(one.fatality), one.from(),
+        draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(), beside_last_good(one.fatality));
         draft.advice = access_advice(one.fatality, one.responder());
         emit(std::move(draft));
@@ -130,9 +130,9 @@ void remote_invalid_request(const Timeline& timeline, const Emit& emit) {
     for (const Refused& one : refused(timeline, mine)) {
         const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
         FindingDraft draft = one.draft(send ? Party::application : Party::requester);
-        draft.summary = fmt::format("{} refused {} of {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
+        draft.summary = fmt::format("{} refused {} from {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(),
-                                    send ? ", most likely because the posted receive is shorter" : beside_last_good(one.fatality));
+                                    send ? ", most likely because the posted receive is too short" : beside_last_good(one.fatality));
         draft.advice = invalid_advice(one.fatality, one.responder());
         emit(std::move(draft));
     }
@@ -142,15 +142,15 @@ void remote_operational_error(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteOperational; };
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::responder);
-        draft.summary = fmt::format("{} could not carry out {} of {} at PSN {} (remote operational error).", one.to(),
+        draft.summary = fmt::format("{} failed to execute {} from {} at PSN {} (remote operational error).", one.to(),
                                     described(one.fatality), one.from(), one.fatality.psn.value());
         const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
         draft.advice =
             send ? fmt::format(
-                       "Look on {} for the receive it was meant for: a buffer shorter than {} (soft-RoCE answers so), one that is not "
+                       "Check the posted receive on {}: a buffer shorter than {} (soft-RoCE reports it so), memory that is not "
                        "registered, or an error in the kernel log.",
                        one.responder(), length(one.fatality.request->bytes))
-                 : fmt::format("Look on {} for the local error behind it: memory that cannot be reached, the kernel log.", one.responder());
+                 : fmt::format("Look on {} for the local error that caused it: memory that cannot be accessed, the kernel log.", one.responder());
         emit(std::move(draft));
     }
 }
@@ -161,9 +161,9 @@ void unknown_nak(const Timeline& timeline, const Emit& emit) {
     };
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::responder);
-        draft.summary = fmt::format("{} refused {} of {} at PSN {} with NAK code {}, which this service does not have.", one.to(),
+        draft.summary = fmt::format("{} refused {} from {} at PSN {} with NAK code {}, which is undefined for this service.", one.to(),
                                     described(one.fatality), one.from(), one.fatality.psn.value(), one.fatality.nak_code);
-        draft.advice = fmt::format("Report it to the vendor of the NIC of {} with the packets listed here.", one.responder());
+        draft.advice = fmt::format("Report it to the NIC vendor of {} with the packets listed here.", one.responder());
         emit(std::move(draft));
     }
 }
@@ -176,11 +176,11 @@ void read_depth_exceeded(const Timeline& timeline, const Emit& emit) {
         const std::uint32_t depth = agreed_depth(timeline, one.connection, one.fatality.requester).value_or(0);
         FindingDraft draft = one.draft(Party::requester);
         draft.summary =
-            fmt::format("{} had {} READs and ATOMICs outstanding where {} were agreed, and {} refused the last of them at PSN {}.",
+            fmt::format("{} had {} READs and ATOMICs outstanding although {} were negotiated; {} refused the last at PSN {}.",
                         one.from(), one.fatality.reads_outstanding, depth, one.to(), one.fatality.psn.value());
         draft.advice = fmt::format(
-            "Set max_rd_atomic of the queue pair on {} to the initiator depth that CM returned ({}), not to what the "
-            "device can do.",
+            "Set max_rd_atomic of the queue pair on {} to the initiator depth that CM returned ({}), not to the "
+            "maximum of the device.",
             one.from(), depth);
         emit(std::move(draft));
     }
@@ -198,19 +198,19 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
             if (reads != 0 && reads == way.completed && way.latency.count == reads && nanoseconds != 0) {
                 const double rate =
                     static_cast<double>(way.most_reads) * static_cast<double>(way.message_bytes) * 8 / static_cast<double>(nanoseconds);
-                allowed = fmt::format("; at {} a READ and {} each that allows {:.3g} Gbit/s", bytes_text(way.message_bytes / reads),
+                allowed = fmt::format("; with READs of {} that take {} each, this allows {:.3g} Gbit/s", bytes_text(way.message_bytes / reads),
                                       duration_text(dissect::Duration{static_cast<std::int64_t>(nanoseconds / reads)}), rate);
             }
             emit({.party = Party::requester,
                   .connection = connection.uid,
                   .packets = {way.first_frame},
                   .count = way.reads_at_most,
-                  .summary = fmt::format("{} had {} READs and ATOMICs outstanding to {} {} and never more{}{}.", host(connection.end(end)),
+                  .summary = fmt::format("{} had {} READs and ATOMICs outstanding to {} {}, and never more{}{}.", host(connection.end(end)),
                                          way.most_reads, who(connection.end(other(end))), times(way.reads_at_most),
-                                         depth ? ", which is the depth agreed on" : "", allowed),
+                                         depth ? " (the negotiated depth)" : "", allowed),
                   .advice = fmt::format(
-                      "Raise initiator_depth on {} and responder_resources on {} (max_rd_atomic, max_dest_rd_atomic) or read in "
-                      "larger pieces if READs are too slow.",
+                      "Raise initiator_depth on {} and responder_resources on {} (max_rd_atomic, max_dest_rd_atomic) or use "
+                      "larger READs if they are too slow.",
                       host(connection.end(end)), host(connection.end(other(end))))});
         }
 }
@@ -231,11 +231,11 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
                   .connection = connection.uid,
                   .packets = {way.last_frame},
                   .count = way.open,
-                  .summary = fmt::format("{} of {} to {} had no answer when the capture ended, {} after the connection's last packet.",
+                  .summary = fmt::format("{} from {} to {} had no answer when the capture ended, {} after the connection's last packet.",
                                          counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))),
                                          duration_text(silent)),
                   .advice =
-                      fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 waits for ever); the "
+                      fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 is infinite); the "
                                   "tap may also have missed the last answers.",
                                   host(connection.end(end)))});
         }

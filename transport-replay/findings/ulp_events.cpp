@@ -61,9 +61,9 @@ void protocol_refused(const Timeline& timeline, const Emit& emit) {
     for (const Story& story : stories(timeline, UlpEventKind::refused)) {
         const Sides sides = sides_of(timeline, *story.first);
         FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} refused {} of {} {}: {}.", sides.passive, protocol_name(story.first->protocol), sides.active,
+        draft.summary = fmt::format("{} refused {} from {} {}: {}.", sides.passive, protocol_name(story.first->protocol), sides.active,
                                     times(story.count), clean(story.first->words));
-        draft.advice = fmt::format("Compare what {} asks for with what {} is set up to allow, beginning with that reason.", sides.active,
+        draft.advice = fmt::format("Compare what {} requests with what {} is configured to allow, starting with that reason.", sides.active,
                                    sides.passive);
         emit(std::move(draft));
     }
@@ -73,9 +73,9 @@ void login_failed(const Timeline& timeline, const Emit& emit) {
     for (const Story& story : stories(timeline, UlpEventKind::login_failed)) {
         const Sides sides = sides_of(timeline, *story.first);
         FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} could not log in to {} with {} {}: {}.", sides.active, sides.passive,
+        draft.summary = fmt::format("{} failed to log in to {} ({}) {}: {}.", sides.active, sides.passive,
                                     protocol_name(story.first->protocol), times(story.count), clean(story.first->words));
-        draft.advice = fmt::format("Check the name, the credentials and the access list that {} has for {}.", sides.passive, sides.active);
+        draft.advice = fmt::format("Check the name, the credentials and the access list on {} for {}.", sides.passive, sides.active);
         emit(std::move(draft));
     }
 }
@@ -84,11 +84,11 @@ void session_terminated(const Timeline& timeline, const Emit& emit) {
     for (const Story& story : stories(timeline, UlpEventKind::terminated)) {
         const Sides sides = sides_of(timeline, *story.first);
         FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} ended {} with {} because of an error: {}.", story.first->by_active ? sides.active : sides.passive,
+        draft.summary = fmt::format("{} terminated {} with {} because of an error: {}.", story.first->by_active ? sides.active : sides.passive,
                                     protocol_name(story.first->protocol), story.first->by_active ? sides.passive : sides.active,
                                     clean(story.first->words));
         draft.advice =
-            fmt::format("Look at what {} sent just before these packets, and into the log of {} for the other half of it.",
+            fmt::format("Check what {} sent just before these packets, and the log of {} for its side.",
                         story.first->by_active ? sides.passive : sides.active, story.first->by_active ? sides.active : sides.passive);
         emit(std::move(draft));
     }
@@ -100,9 +100,9 @@ void protocol_error(const Timeline& timeline, const Emit& emit) {
         const std::string& speaker = story.first->by_active ? sides.active : sides.passive;
         const std::string& listener = story.first->by_active ? sides.passive : sides.active;
         FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} told {} of an error of {} {}: {}.", speaker, listener, protocol_name(story.first->protocol),
+        draft.summary = fmt::format("{} reported to {} an error of {} {}: {}.", speaker, listener, protocol_name(story.first->protocol),
                                     times(story.count), clean(story.first->words));
-        draft.advice = fmt::format("Look at what {} sent before: `qpscope follow UID --decode` shows it in order.", listener);
+        draft.advice = fmt::format("Check what {} sent before: `qpscope follow CONNECTION --decode` shows it in order.", listener);
         emit(std::move(draft));
     }
 }
@@ -113,10 +113,10 @@ void keep_alive_late(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft = draft_of(story, Party::requester);
         const auto silent =
             dissect::Duration{static_cast<std::int64_t>(std::min<std::uint64_t>(story.most, INT64_MAX / 1'000'000)) * 1'000'000};
-        draft.summary = fmt::format("{} kept {} of {} without a keep-alive {}, {} at the longest{}.", sides.active,
+        draft.summary = fmt::format("{} sent a keep-alive of {} to {} too late {}, after {} at worst{}.", sides.active,
                                     protocol_name(story.first->protocol), sides.passive, times(story.count), duration_text(silent),
                                     story.first->words.empty() ? "" : fmt::format(" ({})", clean(story.first->words)));
-        draft.advice = fmt::format("Find out what stopped {} in that time, for {} drops the association when its timer runs out.",
+        draft.advice = fmt::format("Find out what stopped {} during that time: {} drops the association when its timer expires.",
                                    sides.active, sides.passive);
         emit(std::move(draft));
     }
@@ -128,7 +128,7 @@ void credits_used_up(const Timeline& timeline, const Emit& emit) {
         const std::string& waited = story.first->by_active ? sides.active : sides.passive;
         const std::string& grants = story.first->by_active ? sides.passive : sides.active;
         FindingDraft draft = draft_of(story, Party::responder);
-        draft.summary = fmt::format("{} used up the {} that {} grants for {} {}, and its next requests had to wait.", waited,
+        draft.summary = fmt::format("{} used up the {} that {} grants for {} {}; further requests had to wait.", waited,
                                     counted(story.most, "credit"), grants, protocol_name(story.first->protocol), times(story.count));
         draft.advice =
             fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.", grants, waited);
@@ -146,9 +146,9 @@ void credits_of_one(const Timeline& timeline, const Emit& emit) {
               .connection = conversation.connection,
               .packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : first_frames(*connection),
               .count = conversation.operations,
-              .summary = fmt::format("{} never granted {} more than one credit for {}, so {} went one at a time.", sides.passive,
+              .summary = fmt::format("{} never granted {} more than one credit for {}, so {} were sent one at a time.", sides.passive,
                                      sides.active, protocol_name(conversation.protocol), counted(conversation.operations, "operation")),
-              .advice = fmt::format("Look on {} for the number of receives or slots of that transport, and for memory pressure.",
+              .advice = fmt::format("Check the number of receives or slots of that transport on {}, and memory pressure.",
                                     sides.passive)});
     }
 }

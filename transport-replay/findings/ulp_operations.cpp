@@ -80,26 +80,26 @@ Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>
                      static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(whole), 1)));
     };
     if (all.recoveries != 0)
-        return {Party::fabric, fmt::format(", while {} on that connection sent packets again", counted(all.recoveries, "recovery story")),
-                "Mend the losses first: the findings of that connection say who lost packets."};
+        return {Party::fabric, fmt::format(", during {} on that connection", counted(all.recoveries, "retransmission episode")),
+                "Fix the packet loss first: the findings of that connection say where packets were lost."};
     if (all.pauses != 0)
         return {Party::congestion, fmt::format(", while the link was paused {}", times(all.pauses)),
-                "Find out who pauses the link: `qpscope timeline` shows when."};
+                "Find the source of the pauses: `qpscope timeline` shows when they occurred."};
     if (data > until && data > after)
-        return {Party::undecided, fmt::format(", and {} of that went by while data was on its way", percent(data)),
-                fmt::format("Look at the path between {} and {} and at how fast the one that READs or WRITEs goes on.", sides.active,
+        return {Party::undecided, fmt::format("; {} of that was spent on the data transfer", percent(data)),
+                fmt::format("Check the path between {} and {}, and the pace of the end that issues READs or WRITEs.", sides.active,
                             sides.passive)};
     if (until > Duration{} || after > Duration{}) {
         const bool before = until >= after;
         return {
             Party::responder,
-            fmt::format(", and {} of that {} worked {}", percent(before ? until : after), sides.passive,
-                        before ? "before it moved data" : "after the data was there"),
-            fmt::format("Look at the storage and the processors behind {}, for the network carried the data in a small part of the time.",
+            fmt::format("; {} of that was spent on {} {}", percent(before ? until : after), sides.passive,
+                        before ? "before the data transfer" : "after the data transfer"),
+            fmt::format("Check the storage and the CPUs of {}: the data transfer took a small part of the time.",
                         sides.passive)};
     }
-    return {Party::responder, fmt::format(", in which {} moved no data", sides.passive),
-            fmt::format("Look at the storage and the processors behind {}, for nothing was sent again meanwhile.", sides.passive)};
+    return {Party::responder, fmt::format("; {} transferred no data", sides.passive),
+            fmt::format("Check the storage and the CPUs of {}: nothing was retransmitted meanwhile.", sides.passive)};
 }
 
 Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation) {
@@ -129,10 +129,10 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
               .connection = failures.connection,
               .packets = failures.frames,
               .count = failures.count,
-              .summary = fmt::format("{} answered {} of {} ({}) {} with {}.", sides.passive, clean(name), sides.active,
+              .summary = fmt::format("{} answered {} from {} ({}) {} with {}.", sides.passive, clean(name), sides.active,
                                      protocol_name(failures.protocol), times(failures.count), status_of(failures)),
-              .advice = fmt::format("Look on {} for what it says of that time, and whether {} may ask for it: `qpscope operations --list "
-                                    "--failed` has each.",
+              .advice = fmt::format("Check the log of {} for that time, and whether {} may do this: `qpscope operations --list --failed` "
+                                    "lists each.",
                                     sides.passive, sides.active)});
     }
 }
@@ -167,11 +167,11 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
               .connection = waiting.first->connection,
               .packets = waiting.frames,
               .count = waiting.count,
-              .summary = fmt::format("{} never answered {} of {} ({}), asked {}, the first {} before the capture ended.", sides.passive,
+              .summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before the capture ended.", sides.passive,
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
                                      duration_text(elapsed(waiting.first->asked, *timeline.last))),
-              .advice = fmt::format("Look on {} for requests that hang, and on {} for their timeout: the tap may also have missed answers.",
+              .advice = fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
                                     sides.passive, sides.active)});
     }
 }
@@ -197,7 +197,7 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         if (one_connection) draft.connection = slow.front()->connection;
         draft.count = slow.size();
         draft.summary =
-            fmt::format("{} of {} took {} where the median is {} and p99 {}{}.",
+            fmt::format("{} of {} took {} (median {}, p99 {}){}.",
                         slow.size() == kSlowestKept ? fmt::format("At least {}", slow.size()) : grouped(slow.size()),
                         counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))),
                         slow.size() == 1 ? duration_text(sum.latency.most) : fmt::format("up to {}", duration_text(sum.latency.most)),
@@ -220,7 +220,7 @@ void serialised_io(const Timeline& timeline, const Emit& emit) {
              .connection = conversation.connection,
              .packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : std::vector{connection->first_frame()},
              .count = conversation.operations,
-             .summary = fmt::format("{} asked {} for {} one after the other and never had two outstanding: at {} each it waited {} of the "
+             .summary = fmt::format("{0} sent {2} to {1} one at a time and never had two outstanding: at {3} each it waited {4} of the "
                                     "time.",
                                     sides.active, sides.passive,
                                     counted(conversation.operations, fmt::format("{} operation", protocol_name(conversation.protocol))),

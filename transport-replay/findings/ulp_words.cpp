@@ -41,7 +41,7 @@ std::string clean(std::string_view words) {
         made += one;
     }
     while (!made.empty() && (made.back() == '.' || made.back() == ' ')) made.pop_back();
-    return made.empty() ? "no reason that is known" : made;
+    return made.empty() ? "no known reason" : made;
 }
 
 }  // namespace qps::transport

@@ -10,11 +10,11 @@ namespace qps::transport::words {
 
 std::string times(std::uint64_t count) { return count == 1 ? "once" : count == 2 ? "twice" : counted(count, "time"); }
 
-std::string length(std::uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
+std::string length(std::uint64_t bytes) { return fmt::format("{} {}", bytes, bytes == 1 ? "byte" : "bytes"); }
 
 std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration most) {
     const bool one = events < 2 || most >= all;
-    return one ? duration_text(all) : fmt::format("{}, {} of it at once", duration_text(all), duration_text(most));
+    return one ? duration_text(all) : fmt::format("{} in total, {} at worst", duration_text(all), duration_text(most));
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {

@@ -47,11 +47,11 @@ public:
           watch_(watch),
           analysis_({.message =
                          [this](ConnectionId connection, End requester, const Message& message) {
-                             if (!rehearsing_) keep(connection, requester, message);
+                             keep(connection, requester, message);
                          },
                      .operation =
                          [this](const UlpOperation& operation) {
-                             if (!rehearsing_) index_.operations.append(OperationRow(operation));
+                             index_.operations.append(OperationRow(operation));
                          },
                      .hints = indexing.hints}) {}
     Indexer(const Indexer&) = delete;
@@ -92,7 +92,6 @@ private:
     std::uint64_t frames_ = 0;           // read so far, over all files
     std::uint64_t messages_ = 0;         // that packets before ended
     std::uint64_t bytes_before_ = 0;     // of the files before
-    bool rehearsing_ = false;
     bool stopped_ = false;
 };
 
@@ -193,11 +192,8 @@ void Indexer::take(const Piece& piece, std::size_t file) {
 
 void Indexer::show(const Drops& of_this_file) {
     if (!watch_.timeline || !watch_.wants_timeline || !watch_.wants_timeline()) return;
-    rehearsing_ = true;
-    Analysis copy = analysis_;
     Drops drops = drops_;
-    watch_.timeline(copy.finish(drops += of_this_file));
-    rehearsing_ = false;
+    watch_.timeline(analysis_.so_far(drops += of_this_file));
 }
 
 void Indexer::read(const std::string& file) {

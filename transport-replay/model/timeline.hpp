@@ -1,13 +1,13 @@
 // Timeline: all that was reconstructed of a capture, immutable. What reports print and views show.
 #pragma once
 
-#include <transport-replay/cm/cm_ladder.hpp>
 #include <transport-replay/collectives/collective_report.hpp>
-#include <transport-replay/tracking/congestion.hpp>
-#include <transport-replay/model/finding.hpp>
-#include <transport-replay/management/management_report.hpp>
 #include <transport-replay/iwarp/iwarp_report.hpp>
-#include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/model/capture_quality.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/ulp/ulp_report.hpp>
 

@@ -38,7 +38,7 @@ std::string pair_text(std::string_view what, const std::optional<T>& active, con
 
 std::string rnr_text(const std::optional<std::uint8_t>& count) {
     constexpr std::uint8_t kForever = 7;
-    return count && *count == kForever ? "forever" : value_text(count);
+    return count && *count == kForever ? "infinite" : value_text(count);
 }
 
 std::string time_text(const CmRow& row) { return seconds_text(elapsed(row.attempt.ladder.front().time, row.rung.time)); }
@@ -131,11 +131,11 @@ std::vector<std::string> agreed_texts(const CmAttempt& attempt) {
     if (attempt.retry_count) add(fmt::format("retries {}", *attempt.retry_count));
     if (attempt.active.rnr_retry_count || attempt.passive.rnr_retry_count)
         add(fmt::format("RNR retries {} <-> {}", rnr_text(attempt.active.rnr_retry_count), rnr_text(attempt.passive.rnr_retry_count)));
-    add(pair_text("READs answered at once", attempt.active.responder_resources, attempt.passive.responder_resources));
-    add(pair_text("READs outstanding", attempt.active.initiator_depth, attempt.passive.initiator_depth));
+    add(pair_text("responder resources", attempt.active.responder_resources, attempt.passive.responder_resources));
+    add(pair_text("initiator depth", attempt.active.initiator_depth, attempt.passive.initiator_depth));
     if (attempt.max_cm_retries) add(fmt::format("CM retries {}", *attempt.max_cm_retries));
-    if (attempt.remote_response_timeout) add(fmt::format("waits {} for a REP", timeout_text(*attempt.remote_response_timeout)));
-    if (attempt.mra_service_timeout) add(fmt::format("MRA asks for {}", timeout_text(*attempt.mra_service_timeout)));
+    if (attempt.remote_response_timeout) add(fmt::format("response timeout {}", timeout_text(*attempt.remote_response_timeout)));
+    if (attempt.mra_service_timeout) add(fmt::format("MRA service timeout {}", timeout_text(*attempt.mra_service_timeout)));
     if (attempt.sidr_qkey) add(fmt::format("Q_Key {:#010x}", std::to_underlying(*attempt.sidr_qkey)));
     if (attempt.sidr_status && *attempt.sidr_status != 0) add(fmt::format("SIDR status {}", *attempt.sidr_status));
     return all;
@@ -143,10 +143,10 @@ std::vector<std::string> agreed_texts(const CmAttempt& attempt) {
 
 std::string remarks_text(const CmAttempt& attempt) {
     std::vector<std::string> all;
-    if (attempt.roles_guessed) all.emplace_back("who asked whom is a guess");
-    if (attempt.incomplete) all.emplace_back("the capture lacks messages of it");
+    if (attempt.roles_guessed) all.emplace_back("active and passive side are guessed");
+    if (attempt.incomplete) all.emplace_back("the capture lacks some of its messages");
     if (attempt.data_without_rtu)
-        all.push_back(fmt::format("no RTU; data in frame {} took its place", std::to_underlying(*attempt.data_without_rtu)));
+        all.push_back(fmt::format("no RTU; established by data in frame {}", std::to_underlying(*attempt.data_without_rtu)));
     if (attempt.rungs_dropped != 0) all.push_back(fmt::format("{} not shown", counted(attempt.rungs_dropped, "message")));
     return fmt::format("{}", fmt::join(all, "; "));
 }
@@ -159,15 +159,15 @@ std::string private_data_text(std::string_view whose, const PrivateData& data) {
 }
 
 std::string remarks_text(const CmRung& rung) {
-    const std::string again = rung.duplicate ? "again" : "";
+    const std::string again = rung.duplicate ? "retransmitted" : "";
     if (!rung.refused) return again;
-    return fmt::format("{}{}not possible when {}", again, again.empty() ? "" : "  ", name(rung.state));
+    return fmt::format("{}{}not valid in state {}", again, again.empty() ? "" : "  ", name(rung.state));
 }
 
 std::string join_text(const MulticastJoin& join) {
     constexpr std::uint8_t kSet = 2;
     constexpr std::uint8_t kDelete = 0x15;
-    const std::string_view verb = join.method == kSet ? "joins" : join.method == kDelete ? "leaves" : "asks for";
+    const std::string_view verb = join.method == kSet ? "joins" : join.method == kDelete ? "leaves" : "queries";
     std::string line = fmt::format("{} {} {}", text(join.member), verb, text(join.group));
     if (join.answered_after) line += fmt::format(", answered after {}", duration_text(*join.answered_after));
     if (!join.status) line += ", no answer";

@@ -1,7 +1,7 @@
 // Connection attempts in words, and their messages as rows.
 #pragma once
 
-#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <span>

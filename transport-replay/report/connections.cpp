@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,13 +38,23 @@ std::string sum_unless_zero(const ConnectionRow& row) {
     return count == 0 ? "" : grouped(count);
 }
 
+// "3 seq, 1 RNR": what there is of several kinds.
+std::string kinds_text(std::initializer_list<std::pair<std::uint64_t, std::string_view>> kinds) {
+    std::string text;
+    for (const auto& [count, kind] : kinds)
+        if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", grouped(count), kind);
+    return text;
+}
+
 std::string refusals_text(const ConnectionRow& row) {
     if (both(row.connection, refusals) == 0) return {};
-    return fmt::format("{}/{}/{}", both(row.connection, sequence_naks), both(row.connection, rnr_naks), both(row.connection, fatal_naks));
+    return kinds_text({{both(row.connection, sequence_naks), "seq"},
+                        {both(row.connection, rnr_naks), "RNR"},
+                        {both(row.connection, fatal_naks), "fatal"}});
 }
 std::string lost_text(const ConnectionRow& row) {
     if (both(row.connection, lost) == 0) return {};
-    return fmt::format("{}/{}", both(row.connection, lost_by_network), both(row.connection, lost_by_tap));
+    return kinds_text({{both(row.connection, lost_by_network), "net"}, {both(row.connection, lost_by_tap), "tap"}});
 }
 
 dissect::Duration length_of(const ConnectionRow& row) { return elapsed(row.connection.first_time(), row.connection.last_time()); }
@@ -54,13 +66,13 @@ std::string protocol_text(const ConnectionRow& row) { return row.ulp == nullptr 
 constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"uid", "#", Side::right, [](const ConnectionRow& row) { return number(row.connection.uid); }},
     TableColumn<ConnectionRow>{"service", "svc", Side::left, [](const ConnectionRow& row) { return text_cell(service_name(row.connection.service)); }},
-    TableColumn<ConnectionRow>{"", "ends", Side::left, [](const ConnectionRow& row) { return text_cell(ends_text(row.connection)); }},
+    TableColumn<ConnectionRow>{"", "endpoints", Side::left, [](const ConnectionRow& row) { return text_cell(ends_text(row.connection)); }},
     TableColumn<ConnectionRow>{"a_address", "", Side::left, [](const ConnectionRow& row) { return text_cell(text(row.connection.ends[0].address)); }},
     TableColumn<ConnectionRow>{"a_qpn", "", Side::left, [](const ConnectionRow& row) { return number(row.connection.ends[0].qpn); }},
     TableColumn<ConnectionRow>{"b_address", "", Side::left, [](const ConnectionRow& row) { return text_cell(text(row.connection.ends[1].address)); }},
     TableColumn<ConnectionRow>{"b_qpn", "", Side::left, [](const ConnectionRow& row) { return number(row.connection.ends[1].qpn); }},
     TableColumn<ConnectionRow>{"confidence", "", Side::left, [](const ConnectionRow& row) { return text_cell(confidence(row)); }},
-    TableColumn<ConnectionRow>{"", "joined", Side::left, [](const ConnectionRow& row) { return number(row.connection.confidence); },
+    TableColumn<ConnectionRow>{"", "pairing", Side::left, [](const ConnectionRow& row) { return number(row.connection.confidence); },
            [](const ConnectionRow& row) { return std::string(confidence(row)); }},
     TableColumn<ConnectionRow>{"protocol", "protocol", Side::left, protocol, protocol_text},
     TableColumn<ConnectionRow>{"protocol_basis", "", Side::left,
@@ -73,22 +85,22 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"bytes", "bytes", Side::right, [](const ConnectionRow& row) { return number(row.connection.bytes()); },
            [](const ConnectionRow& row) { return bytes_text(row.connection.bytes()); }},
     TableColumn<ConnectionRow>{"messages", "msgs", Side::right, sum<messages>},
-    TableColumn<ConnectionRow>{"retransmitted_packets", "resent", Side::right, sum<resent>, sum_unless_zero<resent>},
+    TableColumn<ConnectionRow>{"retransmitted_packets", "retrans", Side::right, sum<resent>, sum_unless_zero<resent>},
     TableColumn<ConnectionRow>{"sequence_naks", "", Side::right, sum<sequence_naks>},
     TableColumn<ConnectionRow>{"rnr_naks", "", Side::right, sum<rnr_naks>},
     TableColumn<ConnectionRow>{"fatal_naks", "", Side::right, sum<fatal_naks>},
-    TableColumn<ConnectionRow>{"", "seq/rnr/fatal", Side::right, sum<refusals>, refusals_text},
+    TableColumn<ConnectionRow>{"", "NAKs", Side::right, sum<refusals>, refusals_text},
     TableColumn<ConnectionRow>{"timeouts", "timeouts", Side::right, sum<timeouts>, sum_unless_zero<timeouts>},
     TableColumn<ConnectionRow>{"lost_by_network", "", Side::right, sum<lost_by_network>},
     TableColumn<ConnectionRow>{"lost_by_tap", "", Side::right, sum<lost_by_tap>},
-    TableColumn<ConnectionRow>{"", "lost net/tap", Side::right, sum<lost>, lost_text},
+    TableColumn<ConnectionRow>{"", "lost", Side::right, sum<lost>, lost_text},
     TableColumn<ConnectionRow>{"ce_marked", "CE", Side::right, sum<marked>, sum_unless_zero<marked>},
     TableColumn<ConnectionRow>{"path_mtu_bytes", "MTU", Side::right,
            [](const ConnectionRow& row) { return path_mtu(row.connection) == 0 ? Cell{} : number(path_mtu(row.connection)); }},
     TableColumn<ConnectionRow>{"first_frame", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.first_frame()); }},
     TableColumn<ConnectionRow>{"first_ns", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.first_time()); }},
     TableColumn<ConnectionRow>{"last_ns", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.last_time()); }},
-    TableColumn<ConnectionRow>{"", "lasts", Side::right, [](const ConnectionRow& row) { return number(length_of(row)); },
+    TableColumn<ConnectionRow>{"", "duration", Side::right, [](const ConnectionRow& row) { return number(length_of(row)); },
            [](const ConnectionRow& row) { return duration_text(length_of(row)); }},
     TableColumn<ConnectionRow>{"state", "state", Side::left, [](const ConnectionRow& row) { return text_cell(state_of(row)); }},
     TableColumn<ConnectionRow>{"match", "", Side::left, [](const ConnectionRow& row) { return row.match.empty() ? Cell{} : text_cell(row.match); }},

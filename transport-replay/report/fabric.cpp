@@ -46,7 +46,7 @@ constexpr std::array kFabricColumns{
     TableColumn<FabricRow>{"rate", "rate", Side::left, [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
     TableColumn<FabricRow>{"peer_guid", "", Side::left, peer_guid},
     TableColumn<FabricRow>{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(peer_text(row)); }},
-    TableColumn<FabricRow>{"errors", "errors counted", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
+    TableColumn<FabricRow>{"errors", "errors", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
 };
 
 // By the node's GUID, else by its LID, and the port.
@@ -86,7 +86,7 @@ std::string join_state_text(std::uint8_t state) {
     std::string out;
     for (const auto& [bit, name] : kBits)
         if ((state & bit) != 0) out += fmt::format("{}{}", out.empty() ? "" : " and ", name);
-    return out.empty() ? "joined in no way" : out;
+    return out.empty() ? "not joined" : out;
 }
 
 std::string and_more(std::size_t all) { return all > kMostShown ? fmt::format(", and {} more", grouped(all - kMostShown)) : std::string(); }
@@ -136,32 +136,32 @@ std::vector<std::string> moved_texts(const PortCounterStory& story, bool errors)
         const CounterStory& counter = story.counters[i];
         if (counter.increments == 0 || (errors && !counts_errors(*fields[i]))) continue;
         moved.push_back(fmt::format("{} +{} to {}{}{}", counter_name(*fields[i]), grouped(counter.increments), grouped(counter.last),
-                                    counter.saturated ? ", where it stops" : "",
+                                    counter.saturated ? " (saturated)" : "",
                                     counter.resets != 0 ? fmt::format(", cleared {}", counted(counter.resets, "time")) : ""));
     }
     return moved;
 }
 
 std::string sum_text(const ExchangeSum& sum) {
-    std::string out = fmt::format("{}: {} asked, {} answered", request_text(sum.management_class, sum.method, sum.attribute),
-                                  grouped(sum.requests), grouped(sum.answered));
+    std::string out = fmt::format("{}: {}, {} answered", request_text(sum.management_class, sum.method, sum.attribute),
+                                  counted(sum.requests, "request"), grouped(sum.answered));
     if (sum.refused != 0) out += fmt::format(", {} refused", grouped(sum.refused));
-    if (sum.unanswered != 0) out += fmt::format(", {} not answered", grouped(sum.unanswered));
-    if (sum.retries != 0) out += fmt::format(", {}", counted(sum.retries, "repetition"));
+    if (sum.unanswered != 0) out += fmt::format(", {} unanswered", grouped(sum.unanswered));
+    if (sum.retries != 0) out += fmt::format(", {}", counted(sum.retries, "retry"));
     if (sum.timed == 0) return out;
     const auto mean = Duration{std::to_underlying(sum.latency_sum) / static_cast<std::int64_t>(sum.timed)};
-    if (sum.fastest == sum.slowest) return out + fmt::format("; after {}", duration_text(mean));
+    if (sum.fastest == sum.slowest) return out + fmt::format("; latency {}", duration_text(mean));
     return out +
-           fmt::format("; after {} to {}, {} on average", duration_text(sum.fastest), duration_text(sum.slowest), duration_text(mean));
+           fmt::format("; latency {} to {}, mean {}", duration_text(sum.fastest), duration_text(sum.slowest), duration_text(mean));
 }
 
 std::string exchange_text(const Exchange& exchange) {
     std::string out = request_text(exchange.management_class, exchange.method, exchange.attribute);
     if (exchange.path) out += fmt::format(" along {}", text(*exchange.path));
-    else out += fmt::format(" of {} to {}", text(exchange.requester), text(exchange.responder));
+    else out += fmt::format(" from {} to {}", text(exchange.requester), text(exchange.responder));
     out += fmt::format(": {}", name(exchange.outcome));
     if (exchange.status != 0) out += fmt::format(", {}", status_text(exchange.management_class, exchange.status));
-    if (exchange.retries != 0) out += fmt::format(", asked {}", counted(exchange.retries + 1U, "time"));
+    if (exchange.retries != 0) out += fmt::format(", sent {}", counted(exchange.retries + 1U, "time"));
     if (exchange.rmpp && exchange.rmpp->stopped) out += fmt::format(", {} by RMPP", exchange.rmpp->aborted ? "aborted" : "stopped");
     return out;
 }
@@ -170,7 +170,7 @@ std::string manager_text(const SubnetManager& manager) {
     const auto state = std::ranges::find(kSmStates, manager.state, &ValueName::value);
     std::string out = fmt::format("port GUID 0x{:016x}", manager.port_guid);
     if (manager.lid != Lid{}) out += fmt::format(", LID {}", lid_text(manager.lid));
-    out += fmt::format(", {}, priority {}, activity {}", state == kSmStates.end() ? "in no known state" : state->name, manager.priority,
+    out += fmt::format(", {}, priority {}, activity {}", state == kSmStates.end() ? "unknown state" : state->name, manager.priority,
                        grouped(manager.activity));
     if (manager.changes_of_state != 0) out += fmt::format(", changed its state {}", counted(manager.changes_of_state, "time"));
     return out;

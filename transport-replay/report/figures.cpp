@@ -40,8 +40,31 @@ std::string grouped(std::uint64_t number) {
     return digits;
 }
 
-std::string counted(std::uint64_t number, std::string_view what) {
-    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+std::string plural(std::string_view noun) {
+    // The head of a phrase is what stands before its first preposition.
+    constexpr std::array<std::string_view, 6> kPrepositions{" of ", " from ", " to ", " in ", " with ", " without "};
+    std::size_t head = noun.size();
+    for (const std::string_view preposition : kPrepositions) head = std::min(head, noun.find(preposition));
+    const std::string_view word = noun.substr(0, head);
+    const std::string_view rest = noun.substr(head);
+
+    struct Irregular {
+        std::string_view one;
+        std::string_view many;
+    };
+    constexpr std::array kIrregular{Irregular{"matrix", "matrices"}, Irregular{"index", "indices"}};
+    for (const auto& [one, many] : kIrregular)
+        if (word.ends_with(one)) return fmt::format("{}{}{}", word.substr(0, word.size() - one.size()), many, rest);
+
+    constexpr std::string_view kVowels = "aeiou";
+    const bool hissing = word.ends_with('s') || word.ends_with('x') || word.ends_with("ch") || word.ends_with("sh");
+    const bool in_y = word.size() > 1 && word.ends_with('y') && kVowels.find(word[word.size() - 2]) == std::string_view::npos;
+    if (in_y) return fmt::format("{}ies{}", word.substr(0, word.size() - 1), rest);
+    return fmt::format("{}{}{}", word, hissing ? "es" : "s", rest);
+}
+
+std::string counted(std::uint64_t number, std::string_view noun) {
+    return fmt::format("{} {}", grouped(number), number == 1 ? std::string(noun) : plural(noun));
 }
 
 std::string duration_text(Duration duration) {

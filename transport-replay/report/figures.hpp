@@ -10,8 +10,10 @@
 namespace qps::transport {
 
 [[nodiscard]] std::string grouped(std::uint64_t number);  // "1,234,567"
-// "1 packet", "2,000 packets".
-[[nodiscard]] std::string counted(std::uint64_t number, std::string_view what);
+// "packets", "retries", "bursts of CNPs": of a noun, or of a phrase that begins with one.
+[[nodiscard]] std::string plural(std::string_view noun);
+// "1 packet", "2,000 packets", "3 retries".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
 [[nodiscard]] std::string duration_text(dissect::Duration duration);  // "1.204 ms"
 // Since the beginning of the capture, in seconds: "0.001204"
 [[nodiscard]] std::string seconds_text(dissect::Duration since_start);

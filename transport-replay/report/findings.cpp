@@ -14,10 +14,10 @@ constexpr std::array kFindingColumns{
     TableColumn<Finding>{"id", "finding", Side::left, [](const Finding& finding) { return text_cell(finding.id); }},
     TableColumn<Finding>{"party", "party", Side::left, [](const Finding& finding) { return text_cell(party_name(finding)); }},
     TableColumn<Finding>{"connection", "#", Side::right, [](const Finding& finding) { return number(finding.connection); }},
-    TableColumn<Finding>{"count", "times", Side::right, [](const Finding& finding) { return number(finding.count); }},
+    TableColumn<Finding>{"count", "count", Side::right, [](const Finding& finding) { return number(finding.count); }},
     TableColumn<Finding>{"packets", "", Side::left, [](const Finding& finding) { return text_cell(frames_text(finding)); }},
-    TableColumn<Finding>{"summary", "what happened", Side::left, [](const Finding& finding) { return text_cell(finding.summary); }},
-    TableColumn<Finding>{"advice", "what to do", Side::left, [](const Finding& finding) { return text_cell(finding.advice); }},
+    TableColumn<Finding>{"summary", "summary", Side::left, [](const Finding& finding) { return text_cell(finding.summary); }},
+    TableColumn<Finding>{"advice", "advice", Side::left, [](const Finding& finding) { return text_cell(finding.advice); }},
     TableColumn<Finding>{"clause", "", Side::left, [](const Finding& finding) { return text_cell(finding.clause); }},
 };
 

@@ -49,7 +49,7 @@ constexpr std::array kMessageColumns{
     TableColumn<ReportedMessage>{"", "PSN", Side::left, first_psn, [](const ReportedMessage& row) { return psn_range(row.message.first, row.message.last); }},
     TableColumn<ReportedMessage>{"bytes", "bytes", Side::right, [](const ReportedMessage& row) { return number(row.message.bytes); }},
     TableColumn<ReportedMessage>{"packets", "packets", Side::right, [](const ReportedMessage& row) { return number(row.message.packets); }},
-    TableColumn<ReportedMessage>{"retransmissions", "resent", Side::right, [](const ReportedMessage& row) { return number(row.message.retransmissions); }},
+    TableColumn<ReportedMessage>{"retransmissions", "retrans", Side::right, [](const ReportedMessage& row) { return number(row.message.retransmissions); }},
     TableColumn<ReportedMessage>{"missing", "", Side::right, [](const ReportedMessage& row) { return number(row.message.missing); }},
     TableColumn<ReportedMessage>{"first_ns", "", Side::right, first_time},
     TableColumn<ReportedMessage>{"duration_ns", "", Side::right, [](const ReportedMessage& row) { return number(elapsed(row.message.first_time, row.message.last_time)); }},

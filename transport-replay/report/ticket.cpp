@@ -60,10 +60,10 @@ struct Figure {
 constexpr std::array kFigures{
     Figure{"packets", [](const Way& way) { return grouped(way.packets); }},
     Figure{"bytes on the wire", [](const Way& way) { return grouped(way.bytes); }},
-    Figure{"messages asked for", [](const Way& way) { return grouped(way.all_messages()); }},
-    Figure{"of them completed", [](const Way& way) { return grouped(way.completed); }},
-    Figure{"of them failed or abandoned", [](const Way& way) { return grouped(way.failed + way.abandoned); }},
-    Figure{"packets sent again", [](const Way& way) { return grouped(way.retransmitted); }},
+    Figure{"messages requested", [](const Way& way) { return grouped(way.all_messages()); }},
+    Figure{"completed", [](const Way& way) { return grouped(way.completed); }},
+    Figure{"failed or abandoned", [](const Way& way) { return grouped(way.failed + way.abandoned); }},
+    Figure{"packets retransmitted", [](const Way& way) { return grouped(way.retransmitted); }},
     Figure{"timeouts", [](const Way& way) { return grouped(way.recovery(RecoveryKind::timeout).triggers); }},
     Figure{"sequence NAKs", [](const Way& way) { return grouped(way.sequence_naks); }},
     Figure{"RNR NAKs", [](const Way& way) { return grouped(way.rnr_naks); }},
@@ -79,11 +79,11 @@ void append_carried(std::string& out, const Timeline& timeline, const Connection
     for (const UlpFact& fact : conversation->facts) append_item(out, fact.name, fact.value);
     if (conversation->operations == 0) return;
     append_item(out, "operations",
-                fmt::format("{} ({} failed, {} without an answer), at most {} outstanding", grouped(conversation->operations),
+                fmt::format("{} ({} failed, {} unanswered), at most {} outstanding", grouped(conversation->operations),
                             grouped(conversation->failed), grouped(conversation->unanswered), grouped(conversation->most_outstanding)));
     if (conversation->latency.count != 0)
         append_item(out, "latency",
-                    fmt::format("{} on average, {} at most", duration_text(conversation->latency.mean()),
+                    fmt::format("mean {}, max {}", duration_text(conversation->latency.mean()),
                                 duration_text(conversation->latency.most)));
 }
 
@@ -96,7 +96,7 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
     const ConnectionRow row{connection, given_up(timeline).contains(connection.uid)};
     append_item(out, "state", std::string(state_of(row)));
     append_carried(out, timeline, connection);
-    out += fmt::format("\n| what each end sent | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
+    out += fmt::format("\n| sent by | {} | {} |\n|---|---:|---:|\n", markdown_text(words::who(connection.ends[0])),
                        markdown_text(words::who(connection.ends[1])));
     for (const Figure& figure : kFigures)
         out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection.ways[0]), figure.of(connection.ways[1]));
@@ -109,7 +109,7 @@ void append_evidence(std::string& out, const Finding& finding) {
         out += fmt::format("- {} {}: `frame.number in {{{}}}`\n", finding.packets.size() == 1 ? "frame" : "frames",
                            frames_text(finding, ", "), frames_text(finding, ", "));
     if (finding.connection)
-        out += fmt::format("- the whole connection, in qpscope: `rdma.connection == {}`\n", std::to_underlying(*finding.connection));
+        out += fmt::format("- the whole connection: `rdma.connection == {}`\n", std::to_underlying(*finding.connection));
 }
 
 // Whether the pair of hosts is that of the connection.
@@ -125,16 +125,16 @@ void append_doubts(std::string& out, const Timeline& timeline, const Connection*
     const auto doubt = [&](std::uint64_t count, std::string_view noun, std::string_view what) {
         if (count != 0) out += fmt::format("- {} {}\n", counted(count, noun), what);
     };
-    doubt(quality.cut, "packet", "cut short");
-    doubt(quality.unreadable, "RDMA packet", "cut too short to read");
+    doubt(quality.cut, "packet", "truncated");
+    doubt(quality.unreadable, "RDMA packet", "truncated before the end of the transport header");
     doubt(quality.drops.dropped, "packet", "dropped by the interface");
     doubt(quality.drops.dropped_by_system, "packet", "dropped by the system");
     doubt(quality.copies(), "packet", "captured more than once");
     doubt(quality.backwards, "timestamp", "older than the one before");
-    doubt(timeline.left_out.packets_of_connections, "packet", "of connections past the bound of this analysis");
+    doubt(timeline.left_out.packets_of_connections, "packet", "of connections beyond the limits of this analysis");
     for (const OneWay& pair : quality.one_way)
         if (pair.reliable && connection != nullptr && is_between(pair, *connection))
-            out += fmt::format("- only packets from {} to {} were captured, none of the other way\n", markdown_text(text(pair.source)),
+            out += fmt::format("- only packets from {} to {} were captured, none in the other direction\n", markdown_text(text(pair.source)),
                                markdown_text(text(pair.destination)));
 }
 
@@ -166,9 +166,9 @@ void append_ticket(std::string& out, const Timeline& timeline, const Finding& fi
     out += fmt::format("# {}: {}\n", severity_name(finding), finding.id);
     append_said(out, "What happened", finding.summary);
     append_said(out, "What to do", finding.advice);
-    append_said(out, "Who can do something", party_name(finding));
-    append_said(out, "How often", finding.count == 1 ? "once" : counted(finding.count, "time"));
-    append_said(out, "Rests on", clause_text(finding));
+    append_said(out, "Party", party_name(finding));
+    append_said(out, "Count", finding.count == 1 ? "once" : counted(finding.count, "time"));
+    append_said(out, "Reference", clause_text(finding));
     const Connection* connection = finding.connection ? timeline.find(*finding.connection) : nullptr;
     if (connection != nullptr) append_connection(out, timeline, *connection);
     append_evidence(out, finding);

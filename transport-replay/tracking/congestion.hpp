@@ -9,10 +9,12 @@
 // packets past it; memory is that of the flows, not of the packets.
 #pragma once
 
-#include <transport-replay/tracking/flow_table.hpp>
+#include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/tracking/flow_table.hpp>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -25,135 +27,16 @@ inline constexpr std::size_t kMaxCnpStreams = 1 << 16;
 inline constexpr std::size_t kMaxIncasts = 4096;               // listed; more are counted
 inline constexpr std::size_t kMaxPausePeriods = 4096;          // listed; more are counted
 inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // interfaces times priorities and PAUSE
-inline constexpr std::size_t kMaxSamples = 128;                // of a distribution; then every second goes
-inline constexpr dissect::Duration kCnpDeadline{1'000'000};    // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
-inline constexpr dissect::Duration kCnpPacing{100'000};        // that pace, and as much again for the ways to the tap and back
 inline constexpr dissect::Duration kMarkMerging{10'000};       // marks this close count as one moment: 100 moments a deadline
 inline constexpr dissect::Duration kRateBin{1'000'000};        // 1 ms
 inline constexpr std::int64_t kRateBins = 4;                   // before and after a burst of CNPs; also how long it is quiet before
-inline constexpr dissect::Duration kStormTime{100'000'000};    // 100 ms: the shortest detection time of common PFC watchdogs
 inline constexpr dissect::Duration kLongestPause{33'600'000};  // 65535 quanta of 512 bits at 1 Gbit/s
-inline constexpr std::uint8_t kWholeLink = 8;                  // the "priority" of 802.3 PAUSE
-
-// Count, extremes and median of durations. The median is exact up to kMaxSamples, then of every 2nd, 4th, ... value.
-class Distribution {
-public:
-    void add(dissect::Duration value);
-    [[nodiscard]] std::uint64_t count() const { return count_; }
-    [[nodiscard]] dissect::Duration least() const { return least_; }
-    [[nodiscard]] dissect::Duration most() const { return most_; }
-    [[nodiscard]] std::optional<dissect::Duration> median() const;
-
-private:
-    std::uint64_t count_ = 0;
-    std::uint64_t stride_ = 1;
-    dissect::Duration least_{};
-    dissect::Duration most_{};
-    std::vector<dissect::Duration> samples_;
-};
-
-// How a flow's rate changed where a burst of CNPs went to its sender (to any of its queue pairs): bytes on the wire in
-// the whole kRateBin bins that were observed before and after, over all bursts.
-struct Reaction {
-    std::uint32_t bursts = 0;
-    std::uint64_t bytes_before = 0;
-    std::uint64_t bytes_after = 0;
-    std::uint32_t bins_before = 0;
-    std::uint32_t bins_after = 0;
-};
-
-struct FlowCongestion {
-    FlowKey flow;
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;  // on the wire
-    std::uint64_t marked = 0;
-    dissect::FrameIndex first_marked{};
-    dissect::FrameIndex last_marked{};
-    Reaction reaction;
-};
-
-// All data of one host to another.
-struct PairCongestion {
-    Address source;
-    Address destination;
-    std::uint64_t packets = 0;
-    std::uint64_t marked = 0;         // of packets that a CNP should answer: no ACKs, no multicast
-    std::uint64_t notifications = 0;  // CNPs the other way
-    std::uint64_t answered = 0;       // marks that a CNP followed within kCnpDeadline
-    std::uint64_t unanswered = 0;     // marks that none did; says little where other_way_seen is false
-    std::uint64_t undecided = 0;      // the others: within kCnpDeadline of the end of the capture, or within kCnpPacing of a CNP
-    std::uint64_t silences = 0;       // how many CNPs the unanswered ones could have brought: those kCnpDeadline apart
-    bool other_way_seen = false;      // any packet of the destination to the source
-};
-
-// CNPs from one host to one queue pair of another.
-struct CnpStream {
-    FlowKey flow;
-    std::uint64_t count = 0;
-    std::uint64_t without_mark = 0;  // no mark seen within kCnpDeadline before
-    dissect::FrameIndex first_frame{};
-    dissect::FrameIndex last_frame{};
-    dissect::Instant last_time{};
-    Distribution gaps;    // between consecutive CNPs
-    Distribution delays;  // since the last mark in the other direction
-};
-
-enum class PauseEnd : std::uint8_t { resumed, expired, unknown, capture_end };
-
-struct PausePeriod {
-    dissect::InterfaceId interface{};
-    std::uint8_t priority = 0;  // or kWholeLink
-    dissect::FrameIndex frame{};
-    dissect::Instant start{};
-    dissect::Instant end{};  // where unknown: of the last frame that asked for it, so the length is the least it can be
-    PauseEnd ended = PauseEnd::unknown;
-    std::uint32_t refreshes = 0;
-};
-
-// One priority of one interface. Both ends of a link may pause: who sent a frame is not told apart.
-struct PauseSummary {
-    dissect::InterfaceId interface{};
-    std::uint8_t priority = 0;
-    std::uint64_t stops = 0;  // frames
-    std::uint64_t resumes = 0;
-    std::uint64_t periods = 0;
-    std::uint64_t unknown_lengths = 0;  // periods that no frame ended, at a link speed nobody told us
-    std::uint64_t storms = 0;           // periods of kStormTime and more
-    dissect::Duration paused{};
-    dissect::Duration longest{};
-    dissect::FrameIndex longest_frame{};
-};
 
 struct IncastRule {
     std::uint32_t senders = 4;
     dissect::Duration window{50'000};  // they start within, having been silent for as long
     std::uint64_t bytes = 64 * 1024;
     dissect::Duration longest{1'000'000};  // what comes later is no longer the burst
-};
-
-struct IncastBurst {
-    Address destination;
-    dissect::FrameIndex frame{};  // of the first sender
-    dissect::Instant start{};
-    dissect::Duration length{};
-    std::uint32_t senders = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t marked = 0;
-};
-
-struct CongestionReport {
-    std::vector<FlowCongestion> flows;     // between hosts with marks or CNPs; sorted by flow
-    std::vector<PairCongestion> pairs;     // with marks or CNPs; sorted by source and destination
-    std::vector<CnpStream> notifications;  // sorted by flow
-    std::vector<PauseSummary> pauses;      // sorted by interface and priority
-    std::vector<PausePeriod> periods;      // in the order they ended
-    std::vector<IncastBurst> incasts;      // in the order they ended
-    std::uint64_t packets = 0;
-    std::uint64_t marked = 0;
-    std::uint64_t cnps = 0;
-    std::uint64_t packets_dropped = 0;  // of flows, pairs, streams or timers past their bounds
-    std::uint64_t periods_dropped = 0;
-    std::uint64_t incasts_dropped = 0;
 };
 
 class PauseTracker {

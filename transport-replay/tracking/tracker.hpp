@@ -5,7 +5,7 @@
 // is past them is counted (LeftOut).
 #pragma once
 
-#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/tracking/flow_index.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/model/packet_story.hpp>

@@ -113,7 +113,7 @@ std::string status(const UlpOperation& operation) {
     constexpr std::array kErrors{ValueName{5, "I/O error"},           ValueName{12, "out of memory"},
                                  ValueName{71, "protocol error"},     ValueName{103, "connection aborted"},
                                  ValueName{110, "timed out"},         ValueName{113, "no route to host"},
-                                 ValueName{2, "nobody waits for it"}, ValueName{90, "message too long"},
+                                 ValueName{2, "no matching receive"}, ValueName{90, "message too long"},
                                  ValueName{104, "connection reset"}};
     const auto error = std::ranges::find(kErrors, static_cast<std::uint64_t>(-std::int64_t{number}), &ValueName::value);
     return error == kErrors.end() ? fmt::format("status {}", number) : fmt::format("{} ({})", error->name, number);

@@ -2,7 +2,7 @@
 // of events. A machine is a value with the members of UlpMachineLike; it keeps only what its protocol needs to be understood.
 #pragma once
 
-#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/ulp/open_operations.hpp>
 
 #include <concepts>

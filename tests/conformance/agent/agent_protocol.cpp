@@ -230,7 +230,7 @@ TEST_CASE("a client believes answers in the order of its requests, and nothing e
     }
     AgentClient endless;
     for (int i = 0; i < 5; ++i) heard(endless, std::string(4096, 'x'));
-    CHECK(endless.problem() == "the agent's line does not end");
+    CHECK(endless.problem() == "unterminated line from the agent");
     AgentClient eager;
     for (std::size_t i = 0; i < kMostAsked; ++i) REQUIRE(eager.ask({Verb::ping, {}}) != 0);
     CHECK(eager.ask({Verb::ping, {}}) == 0);

@@ -123,7 +123,7 @@ TEST_CASE("collectives: the whole analysis names the pattern, the straggler and 
     const auto found = std::ranges::find(timeline.findings, "collective-straggler", &Finding::id);
     REQUIRE(found != timeline.findings.end());
     CHECK(found->summary.find("NCCL ring of 4 ranks") != std::string::npos);
-    CHECK(found->summary.find("10.0.0.2 was the last to begin") != std::string::npos);
+    CHECK(found->summary.find("10.0.0.2 was the last to start") != std::string::npos);
 
     std::string text;
     write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { text += piece; });

@@ -168,7 +168,7 @@ TEST_CASE("a comment takes the place of the record's first one, is added, or tak
     CHECK(kept(out)[1].comments == std::vector<std::string>{"old"});
     const auto refused = extract(index, {out, AllFrames{}, {{FrameIndex{3}, std::string(kMaxComment + 1, 'x')}}});
     REQUIRE_FALSE(refused.has_value());
-    CHECK_THAT(refused.error(), Contains(out + ": the comment of frame 3"));
+    CHECK_THAT(refused.error(), Contains(out + ": comment of frame 3"));
     CHECK(kept(out)[1].comments == std::vector<std::string>{"old"});
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("what fails or is cancelled leaves what was there, and nothing else") 
         const auto made = extract(index, {out, AllFrames{}, {}});
         REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
         REQUIRE_FALSE(made.has_value());
-        CHECK_THAT(made.error(), Contains(out + ": cannot be written"));
+        CHECK_THAT(made.error(), Contains(out + ": cannot write"));
     }
     SECTION("no such folder") { CHECK_FALSE(extract(index, {folder.file("none/out.pcapng"), AllFrames{}, {}}).has_value()); }
     CHECK(content(out) == "dear to somebody");
@@ -239,7 +239,7 @@ TEST_CASE("a full disk is told") {
     fill(index, {kLoss}, folder.path());
     const auto made = extract(index, {"/dev/full", AllFrames{}, {}});
     REQUIRE_FALSE(made.has_value());
-    CHECK_THAT(made.error(), Contains("/dev/full: cannot be written"));
+    CHECK_THAT(made.error(), Contains("/dev/full: cannot write"));
 }
 
 TEST_CASE("packets that are gone are counted, the others are written") {

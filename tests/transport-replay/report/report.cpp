@@ -90,7 +90,7 @@ TEST_CASE("a column that shows words is sorted by its number") {
     const auto& bytes = headed(connection_columns(), "bytes");
     CHECK(shown_text(bytes, row) == "3 KiB");
     CHECK(bytes.value(row) == number(3072U));
-    const auto& resent = headed(connection_columns(), "resent");
+    const auto& resent = headed(connection_columns(), "retrans");
     CHECK(shown_text(resent, row).empty());
     CHECK(resent.value(row) == number(0U));
     const Finding note;

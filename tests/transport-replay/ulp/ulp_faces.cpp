@@ -89,9 +89,9 @@ TEST_CASE("an operation as a row has its three parts, and none where no data mov
     const ReportedOperation row{operation, from, to, Instant{}};
     CHECK(cell(operation_columns(), row, "time") == "1.000000");
     CHECK(cell(operation_columns(), row, "latency") == "7 ms");
-    CHECK(cell(operation_columns(), row, "to data") == "2 ms");
-    CHECK(cell(operation_columns(), row, "data") == "3 ms");
-    CHECK(cell(operation_columns(), row, "to answer") == "2 ms");
+    CHECK(cell(operation_columns(), row, "wait") == "2 ms");
+    CHECK(cell(operation_columns(), row, "transfer") == "3 ms");
+    CHECK(cell(operation_columns(), row, "complete") == "2 ms");
     CHECK(cell(operation_columns(), row, "bytes") == "4096");
     CHECK(cell(operation_columns(), row, "answer") == "20");
     CHECK(tone_of(operation) == Tone::plain);
@@ -100,7 +100,7 @@ TEST_CASE("an operation as a row has its three parts, and none where no data mov
     waits.outcome = OperationOutcome::open;
     waits.data_frame = waits.answered_frame = FrameIndex{};
     const ReportedOperation open{waits, from, to, Instant{}};
-    for (const char* heading : {"latency", "to data", "data", "to answer", "answer"})
+    for (const char* heading : {"latency", "wait", "transfer", "complete", "answer"})
         CHECK(cell(operation_columns(), open, heading).empty());
     CHECK(cell(operation_columns(), open, "outcome") == "open");
     CHECK(tone_of(waits) == Tone::warning);
@@ -146,7 +146,7 @@ TEST_CASE("sums of operations have percentiles that no operation exceeded, and r
     CHECK(cell(operation_sum_columns(), row, "no answer") == "1");
     CHECK(cell(operation_sum_columns(), row, "rate") == "51/s");
     CHECK(cell(operation_sum_columns(), row, "most") == "7 ms");
-    CHECK(cell(operation_sum_columns(), row, "data") == "3 ms");
+    CHECK(cell(operation_sum_columns(), row, "transfer") == "3 ms");
     CHECK(percentile_of(sums[0], 100) == Duration{7 * kMillisecond});
     CHECK(percentile_of(sums[0], 99) == Duration{6 * kMillisecond});  // the 100th of 101
     CHECK(percentile_of(sums[0], 98) == Duration{5'990'000});

@@ -61,15 +61,15 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
         whole.failures.count += count;
         whole.words += (whole.words.empty() ? "" : "; ") + words;
     };
-    say(dropped(quality.drops), fmt::format("{} dropped while capturing", counted(dropped(quality.drops), "packet")));
+    say(dropped(quality.drops), fmt::format("{} dropped by the capture", counted(dropped(quality.drops), "packet")));
     const std::uint64_t missed = missed_by_tap(timeline);
-    say(missed, fmt::format("{} acknowledged before the capture has them, if at all", counted(missed, "packet")));
+    say(missed, fmt::format("{} acknowledged but not yet captured", counted(missed, "packet")));
     const std::uint64_t silent = reliable_one_way(timeline);
-    say(quality.backwards, fmt::format("time goes back {}", quality.backwards == 1 ? "once" : counted(quality.backwards, "time")));
-    say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "more than the bounds of the analysis");
+    say(quality.backwards, fmt::format("timestamps go backwards {}", quality.backwards == 1 ? "once" : counted(quality.backwards, "time")));
+    say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "beyond the limits of the analysis");
     if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
         whole.doubts.count = silent;
-        whole.words = fmt::format("{} of which one host is not heard", counted(silent, "pair"));
+        whole.words = fmt::format("{} captured in one direction only", counted(silent, "pair of hosts"));
     }
     if (quality.largest_step_frame != FrameIndex{}) whole.failures.first[whole.failures.kept++] = quality.largest_step_frame;
 

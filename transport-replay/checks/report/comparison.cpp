@@ -38,7 +38,7 @@ ChangeKind kind_of(std::optional<Verdict> before, std::optional<Verdict> after) 
 }  // namespace
 
 std::expected<EarlierReport, std::string> read_report(std::string_view json) {
-    if (json.size() > kLongestReport) return std::unexpected("it is too long for a report");
+    if (json.size() > kLongestReport) return std::unexpected("too long for a report");
     EarlierReport report;
     bool has_checks = false;
     JsonReader reader(json);
@@ -55,7 +55,7 @@ std::expected<EarlierReport, std::string> read_report(std::string_view json) {
             reader.skip();
         }
     });
-    if (!reader.whole() || !has_checks) return std::unexpected("it is no report of checks in JSON");
+    if (!reader.whole() || !has_checks) return std::unexpected("not a JSON report of checks");
     return report;
 }
 

@@ -83,7 +83,7 @@ void append_result(std::string& out, const CheckResult& result) {
         "<details{}><summary><span class=\"id\">{}</span><span class=\"verdict {}\">{}</span><span>{}</span></summary>\n<div>\n<dl>\n",
         open ? " open" : "", check.id, style_of(result.verdict), name(result.verdict),
         markup_text(result.reason.empty() ? fmt::format("{}: {}", check.stimulus, check.expected) : result.reason));
-    append_fact(out, "looks at", check.stimulus);
+    append_fact(out, "examines", check.stimulus);
     append_fact(out, "expects", check.expected);
     append_fact(out, "severity", name(check.severity));
     append_fact(out, "basis",
@@ -109,7 +109,7 @@ void append_comparison(std::string& out, const Comparison& comparison) {
         out += fmt::format("<tr><td class=\"id\">{}</td>{}{}<td>{}</td></tr>\n", change.check->id, cell(change.before), cell(change.after),
                            markup_text(change.reason));
     if (!comparison.changes.empty()) out += "</table></div>\n";
-    out += fmt::format("<p class=\"soft\">{} the same.</p>\n", counted(comparison.same, "verdict"));
+    out += fmt::format("<p class=\"soft\">{} unchanged.</p>\n", counted(comparison.same, "verdict"));
 }
 
 }  // namespace

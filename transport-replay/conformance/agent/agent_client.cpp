@@ -33,7 +33,7 @@ void AgentClient::process(Bytes heard) {
         } else if (heard_.size() < kMostLine) {
             heard_ += c;
         } else {
-            problem_ = "the agent's line does not end";
+            problem_ = "unterminated line from the agent";
         }
     }
 }
@@ -42,18 +42,18 @@ void AgentClient::hear(std::string_view line) {
     if (asked_.empty()) {
         // An agent that serves somebody else says so unasked.
         const ParsedAnswer answer = parse_answer(Verb::ping, line);
-        problem_ = answer.error.empty() ? "the agent says what it was not asked" : fmt::format("{}: {}", answer.error, answer.text);
+        problem_ = answer.error.empty() ? "unsolicited answer from the agent" : fmt::format("{}: {}", answer.error, answer.text);
         return;
     }
     const Asked first = asked_.front();
     ParsedAnswer answer = parse_answer(first.verb, line);
     const std::string_view verb = row_of(first.verb).name;
     if (answer.fault != Fault::none) {
-        problem_ = fmt::format("the agent's answer to {} is none: {} {}", verb, kFaultWords[std::to_underlying(answer.fault)], answer.text);
+        problem_ = fmt::format("invalid answer from the agent to {}: {} {}", verb, kFaultWords[std::to_underlying(answer.fault)], answer.text);
     } else if (answer.sequence == 0 && !answer.ok) {
         problem_ = fmt::format("{}: {}", answer.error, answer.text);
     } else if (answer.sequence != first.sequence) {
-        problem_ = fmt::format("the agent answers {} where {} was asked", answer.sequence, first.sequence);
+        problem_ = fmt::format("the agent answered request {}, expected {}", answer.sequence, first.sequence);
     } else {
         asked_.pop_front();
         answers_.push_back(std::move(answer));
@@ -61,7 +61,7 @@ void AgentClient::hear(std::string_view line) {
 }
 
 void AgentClient::closed() {
-    if (problem_.empty()) problem_ = "the agent has ended the connection";
+    if (problem_.empty()) problem_ = "the agent closed the connection";
 }
 
 std::optional<ParsedAnswer> AgentClient::take_answer(std::uint32_t sequence) {

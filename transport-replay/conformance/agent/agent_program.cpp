@@ -133,7 +133,7 @@ private:
 
 const ProgramRow& agent_program() {
     static constexpr ProgramRow kRow{
-        "agent", "does what `conform` asks, as qpscope-agent does beside a device", IpPort{kAgentPort}, true, false,
+        "agent", "serve the requests of conform, as qpscope-agent does for a device", IpPort{kAgentPort}, true, false,
         [](const ProgramRequest& request) -> std::expected<Program, std::string> { return Program(AgentProgram(request)); }};
     return kRow;
 }

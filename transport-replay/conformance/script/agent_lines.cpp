@@ -22,14 +22,14 @@ constexpr std::array<std::string_view, 11> kOperations{"send",      "send_imm", 
 constexpr std::array<std::string_view, 7> kStates{"reset", "init", "rtr", "rts", "sqd", "sqe", "err"};
 
 std::expected<Token, ScriptError> token_at(const Parsing& at, std::size_t place, std::string_view what) {
-    if (place >= at.tokens().size()) return at.missing(fmt::format("{} is missing", what));
+    if (place >= at.tokens().size()) return at.missing(fmt::format("missing {}", what));
     return at.tokens()[place];
 }
 
 template <std::size_t N>
 Parsed one_of(const Parsing& at, const Token& token, const std::array<std::string_view, N>& names, std::string_view what) {
     if (std::ranges::find(names, token.text) != names.end()) return {};
-    return at.fail(token, fmt::format("\"{}\" is no {}", token.text, what), nearest(token.text, names));
+    return at.fail(token, fmt::format("invalid {} '{}'", what, token.text), nearest(token.text, names));
 }
 
 // a..b, a.., a: of a region, of a count.
@@ -37,7 +37,7 @@ std::expected<std::optional<Choice>, ScriptError> range_at(const Parsing& at, st
     if (place >= at.tokens().size()) return std::nullopt;
     auto pattern = at.pattern(at.tokens()[place], 0, nullptr);
     if (!pattern) return std::unexpected(pattern.error());
-    if (pattern->any || pattern->negated || pattern->choices.size() != 1) return at.fail(at.tokens()[place], "write one range: 0..64");
+    if (pattern->any || pattern->negated || pattern->choices.size() != 1) return at.fail(at.tokens()[place], "expected one range, such as 0..64");
     return std::move(pattern->choices.front());
 }
 
@@ -45,7 +45,7 @@ Parsed take_region(Parsing& at, AgentLine line) {
     const auto name = token_at(at, 2, "the region's name");
     if (!name) return std::unexpected(name.error());
     if (!is_name(name->text) || name->text.find('.') != std::string::npos)
-        return at.fail(*name, fmt::format("\"{}\" is no name: letters, digits, _", name->text));
+        return at.fail(*name, fmt::format("invalid name '{}': expected letters, digits, _", name->text));
     line.object = name->text;
     auto settings = at.settings(3, at.tokens().size(), kRegionKeys);
     if (!settings) return std::unexpected(settings.error());
@@ -66,7 +66,7 @@ Parsed take_fill(Parsing& at, AgentLine line) {
         if (!range) return std::unexpected(range.error());
         line.range = std::move(*range);
     }
-    if (next + 2 != at.tokens().size() || at.tokens()[next].text != "with") return at.missing("write: fill NAME 0..100 with 9");
+    if (next + 2 != at.tokens().size() || at.tokens()[next].text != "with") return at.missing("expected: fill NAME 0..100 with 9");
     auto seed = at.expression(at.tokens()[next + 1]);
     if (!seed) return std::unexpected(seed.error());
     line.number = std::move(*seed);
@@ -85,19 +85,19 @@ Parsed take_memory(Parsing& at, AgentLine line) {
         if (!range) return std::unexpected(range.error());
         line.range = std::move(*range);
     }
-    const auto content = token_at(at, next + 1, "what it is: is fill 7, is data 00ff, is unchanged");
+    const auto content = token_at(at, next + 1, "content: is fill 7, is data 00ff, is unchanged");
     if (!content) return std::unexpected(content.error());
-    if (at.tokens()[next].text != "is") return at.fail(at.tokens()[next], "write: memory NAME 0..64 is fill 7");
+    if (at.tokens()[next].text != "is") return at.fail(at.tokens()[next], "expected: memory NAME 0..64 is fill 7");
     if (content->text == "unchanged") {
         line.content = Content::unchanged;
         return next + 2 == at.tokens().size() ? at.add(std::move(line)) : at.fail(at.tokens()[next + 2], "nothing may stand here");
     }
-    const auto value = token_at(at, next + 2, "a seed, or bytes");
+    const auto value = token_at(at, next + 2, "seed or bytes");
     if (!value) return std::unexpected(value.error());
     if (content->text == "data") {
         line.content = Content::bytes;
         auto bytes = read_hex(value->text);
-        if (!bytes) return at.fail(*value, fmt::format("\"{}\" are no bytes: hex digits in pairs", value->text));
+        if (!bytes) return at.fail(*value, fmt::format("invalid bytes '{}': expected hex digits in pairs", value->text));
         line.bytes = std::move(*bytes);
     } else if (content->text == "fill") {
         auto seed = at.expression(*value);
@@ -105,13 +105,13 @@ Parsed take_memory(Parsing& at, AgentLine line) {
         line.number = std::move(*seed);
         if (next + 3 < at.tokens().size()) {  // from OFFSET of the pattern
             if (next + 5 != at.tokens().size() || at.tokens()[next + 3].text != "from")
-                return at.fail(at.tokens()[next + 3], "write: is fill 7 from 1024");
+                return at.fail(at.tokens()[next + 3], "expected: is fill 7 from 1024");
             auto from = at.expression(at.tokens()[next + 4]);
             if (!from) return std::unexpected(from.error());
             line.settings.push_back({.key = "from", .choices = {{.text = from->text, .value = std::move(*from)}}});
         }
     } else {
-        return at.fail(*content, fmt::format("\"{}\" is none of fill, data, unchanged", content->text));
+        return at.fail(*content, fmt::format("invalid content '{}': expected fill, data or unchanged", content->text));
     }
     return at.add(std::move(line));
 }
@@ -122,7 +122,7 @@ Parsed take_counter(Parsing& at, AgentLine line) {
     if (!name) return std::unexpected(name.error());
     line.object = name->text;
     if (at.tokens().size() < 6 || at.tokens()[3].text != "rises" || at.tokens()[4].text != "by")
-        return at.missing("write: counter NAME rises by 1..");
+        return at.missing("expected: counter NAME rises by 1..");
     auto range = range_at(at, 5);
     if (!range) return std::unexpected(range.error());
     line.range = std::move(*range);
@@ -131,14 +131,14 @@ Parsed take_counter(Parsing& at, AgentLine line) {
 
 // dut ask VERB key=value ... [as NAME]
 Parsed take_ask(Parsing& at, AgentLine line) {
-    const auto verb = token_at(at, 2, "a word of the agent's protocol");
+    const auto verb = token_at(at, 2, "verb of the agent's protocol");
     if (!verb) return std::unexpected(verb.error());
     line.object = verb->text;
     const agent::VerbRow* row = agent::find_verb(verb->text);
     if (row == nullptr) {
         std::vector<std::string_view> names;
         for (const agent::VerbRow& each : agent::kVerbs) names.push_back(each.name);
-        return at.fail(*verb, fmt::format("\"{}\" is no word of the agent's protocol", verb->text), nearest(verb->text, names));
+        return at.fail(*verb, fmt::format("unknown verb '{}' of the agent's protocol", verb->text), nearest(verb->text, names));
     }
     std::vector<std::string_view> keys{"?"};  // where a verb takes none, none is right
     for (const agent::Use& use : row->asks) keys.push_back(agent::row_of(use.key).name);
@@ -146,7 +146,7 @@ Parsed take_ask(Parsing& at, AgentLine line) {
     if (end >= 5 && at.tokens()[end - 2].text == "as") {
         line.variable = at.tokens()[end - 1].text;
         if (!is_name(line.variable) || line.variable.find('.') != std::string::npos)
-            return at.fail(at.tokens()[end - 1], fmt::format("\"{}\" is no name: letters, digits, _", line.variable));
+            return at.fail(at.tokens()[end - 1], fmt::format("invalid name '{}': expected letters, digits, _", line.variable));
         end -= 2;
     }
     auto settings = at.settings(3, end, keys);
@@ -164,7 +164,7 @@ Parsed take_receive(Parsing& at, AgentLine line) {
 }
 
 Parsed take_post(Parsing& at, AgentLine line) {
-    const auto operation = token_at(at, 3, "an operation: send, write, read, ...");
+    const auto operation = token_at(at, 3, "operation: send, write, read, ...");
     if (!operation) return std::unexpected(operation.error());
     if (auto known = one_of(at, *operation, kOperations, "operation"); !known) return known;
     line.object = operation->text;
@@ -187,7 +187,7 @@ Parsed take_completion(Parsing& at, AgentLine line) {
 // dut a no completion for 20ms
 Parsed take_no_completion(Parsing& at, AgentLine line) {
     if (at.tokens().size() != 6 || at.tokens()[3].text != "completion" || at.tokens()[4].text != "for")
-        return at.missing("write: no completion for 20ms");
+        return at.missing("expected: no completion for 20ms");
     auto time = at.expression(at.tokens()[5]);
     if (!time) return std::unexpected(time.error());
     line.window.latest = std::move(*time);
@@ -201,7 +201,7 @@ Parsed take_state(Parsing& at, AgentLine line) {
     line.object = state->text;
     auto tail = at.window_at_end(4);
     if (!tail) return std::unexpected(tail.error());
-    if (tail->begins > 4) return at.fail(at.tokens()[4], "nothing but a time may stand here");
+    if (tail->begins > 4) return at.fail(at.tokens()[4], "expected a time");
     line.window = std::move(tail->window);
     return at.add(std::move(line));
 }
@@ -228,7 +228,7 @@ constexpr std::array kActs{
 }  // namespace
 
 Parsed take_agent_line(Parsing& at, Side side) {
-    const auto first = token_at(at, 1, "what? mr, memory, ..., or a queue pair");
+    const auto first = token_at(at, 1, "object: mr, memory, ..., or a queue pair");
     if (!first) return std::unexpected(first.error());
     AgentLine line{.side = side};
     std::size_t word = 1;
@@ -248,9 +248,9 @@ Parsed take_agent_line(Parsing& at, Side side) {
         names.push_back(row.word);
     }
     if (word == 1)
-        return at.fail(*act, fmt::format("\"{}\" is no queue pair and nothing that an agent is asked", act->text),
+        return at.fail(*act, fmt::format("unknown '{}': neither a queue pair nor a request to an agent", act->text),
                        nearest(act->text, names));
-    return at.fail(*act, fmt::format("\"{}\" is nothing that is asked of a queue pair", act->text), nearest(act->text, names));
+    return at.fail(*act, fmt::format("unknown request '{}' to a queue pair", act->text), nearest(act->text, names));
 }
 
 }  // namespace qps::transport::conformance::script

@@ -62,7 +62,7 @@ public:
         if (binary(1)) {
             skip_blanks();
             if (at_ < text_.size())
-                fail(at_, text_.size() - at_, fmt::format("\"{}\" does not continue the expression", text_.substr(at_)));
+                fail(at_, text_.size() - at_, fmt::format("unexpected '{}' after the expression", text_.substr(at_)));
         }
         if (error_) return std::unexpected(std::move(*error_));
         return Expression{std::move(terms_), std::string(text_)};
@@ -118,20 +118,20 @@ private:
 
     bool operand() {
         skip_blanks();
-        if (at_ >= text_.size()) return fail(at_, 0, "a number, a $variable or a parenthesis is missing");
+        if (at_ >= text_.size()) return fail(at_, 0, "missing operand: expected a number, a $variable or a parenthesis");
         const char c = text_[at_];
         if (c == '(') return parenthesis();
         if (c == '$') return variable();
         if (is_digit(c)) return number();
         if (is_letter(c)) return call();
-        return fail(at_, 1, fmt::format("\"{}\" is no number, no $variable and no parenthesis", c));
+        return fail(at_, 1, fmt::format("unexpected '{}': expected a number, a $variable or a parenthesis", c));
     }
 
     bool parenthesis() {
         const std::size_t open = at_++;
-        if (++depth_ > kMaxParentheses) return fail(open, 1, fmt::format("more than {} parentheses are open", kMaxParentheses));
+        if (++depth_ > kMaxParentheses) return fail(open, 1, fmt::format("more than {} nested parentheses", kMaxParentheses));
         if (!binary(1)) return false;
-        if (!next_is(')')) return fail(open, 1, "this parenthesis is not closed");
+        if (!next_is(')')) return fail(open, 1, "unclosed parenthesis");
         ++at_;
         --depth_;
         return true;
@@ -149,7 +149,7 @@ private:
     bool variable() {
         const std::size_t first = at_++;
         const std::string_view name = take_name();
-        if (!is_name(name)) return fail(first, name.size() + 1, "a name has to follow the $");
+        if (!is_name(name)) return fail(first, name.size() + 1, "missing variable name after $");
         return add({Operation::variable, 0, std::string(name)});
     }
 
@@ -159,7 +159,7 @@ private:
         const std::string_view word = text_.substr(first, at_ - first);
         if (const auto value = dissect::parse_number(word)) return add({Operation::number, *value});
         if (const auto time = read_time(word)) return add({Operation::number, *time});
-        return fail(first, word.size(), fmt::format("\"{}\" is no number of 64 bits (17, 0x11) and no time (10ms, 1.5s)", word));
+        return fail(first, word.size(), fmt::format("invalid number '{}': expected up to 64 bits (17, 0x11) or a time (10ms, 1.5s)", word));
     }
 
     bool call() {
@@ -170,10 +170,10 @@ private:
             std::array<std::string_view, kFunctions.size()> names;
             std::ranges::transform(kFunctions, names.begin(), &FunctionRow::name);
             std::string meant = nearest(name, names);
-            return fail(first, name.size(), fmt::format("\"{}\" is neither a number nor a function; a variable begins with $", name),
+            return fail(first, name.size(), fmt::format("unknown function '{}'; variables start with $", name),
                         std::move(meant));
         }
-        if (!next_is('(')) return fail(at_, 0, fmt::format("the arguments of {} stand in parentheses", name));
+        if (!next_is('(')) return fail(at_, 0, fmt::format("missing parentheses around the arguments of {}", name));
         for (std::size_t i = 0; i < row->arguments; ++i) {
             ++at_;  // the parenthesis, the comma
             if (++depth_ > kMaxParentheses || !binary(1)) return fail(first, name.size(), "too many parentheses");

@@ -128,7 +128,7 @@ std::unexpected<WordError> wrong(const Token& token, std::string message, std::s
 std::expected<PacketLine, WordError> parse_name(const Token& token, Purpose purpose) {
     PacketLine packet;
     if (token.text == "any") {
-        if (purpose == Purpose::inject) return wrong(token, "\"any\" is no packet that can be sent");
+        if (purpose == Purpose::inject) return wrong(token, "\"any\" cannot be sent");
         return packet;
     }
     for (const ValueName& row : kOpcodeNames)
@@ -154,7 +154,7 @@ std::expected<PacketLine, WordError> parse_name(const Token& token, Purpose purp
     for (const MadAttribute& row : kMadAttributes)
         if (row.group == MadGroup::communication) names.push_back(row.name);
     return wrong(token,
-                 fmt::format("\"{}\" is no packet: an opcode as `packets` prints it, OPCODE_0x15, or a message of the CM", token.text),
+                 fmt::format("unknown packet '{}': expected an opcode as `packets` prints it, OPCODE_0x15, or a CM message", token.text),
                  nearest(token.text, names));
 }
 
@@ -166,16 +166,16 @@ bool says_syndrome(const PacketWord& word) {
 std::optional<std::string> misuse(const PacketWord& word) {
     if (word.pattern.any || word.pattern.negated || word.pattern.choices.size() != 1 || word.pattern.choices.front().last ||
         word.pattern.choices.front().to_end)
-        return "a packet that is sent has one value here";
+        return "a sent packet needs a single value";
     if (word.special == Special::none && word.field->computed())
-        return fmt::format("{} is concluded from other fields: it can be expected, not sent", word.field->name);
+        return fmt::format("{} is derived from other fields: it can be expected, not sent", word.field->name);
     return std::nullopt;
 }
 
 std::expected<void, WordError> parse_special(const SpecialRow& row, const Token& token, std::size_t value_at, Purpose purpose,
                                              const std::vector<LayerKind>& kinds, PacketWord& word) {
     if (purpose == Purpose::inject ? !row.inject : !row.expect)
-        return wrong(token, fmt::format("\"{}\" is for packets that are {}", row.name, row.inject ? "sent" : "expected"));
+        return wrong(token, fmt::format("\"{}\" applies to {} packets only", row.name, row.inject ? "sent" : "expected"));
     const bool has_value = value_at < token.text.size();
     if (row.flag != !has_value && !(row.flag && value_at == token.text.size()))
         return wrong(token, row.flag ? fmt::format("\"{}\" has no value", row.name)
@@ -184,7 +184,7 @@ std::expected<void, WordError> parse_special(const SpecialRow& row, const Token&
     const std::string_view value = has_value ? std::string_view(token.text).substr(value_at) : std::string_view{};
     if (row.special == Special::data || row.special == Special::options || row.special == Special::trailer) {
         auto bytes = read_hex(value);
-        if (!bytes) return wrong(token, value_at, value.size(), fmt::format("\"{}\" are no bytes: hex digits in pairs", value));
+        if (!bytes) return wrong(token, value_at, value.size(), fmt::format("invalid bytes '{}': expected hex digits in pairs", value));
         word.pattern.choices.push_back({.bytes = std::move(*bytes)});
         return {};
     }
@@ -195,7 +195,7 @@ std::expected<void, WordError> parse_special(const SpecialRow& row, const Token&
         }
         const auto found = find_field(kinds, value);
         if (!found || found->field->computed())
-            return wrong(token, value_at, value.size(), fmt::format("\"{}\" is no field of this packet, nor payload, nor icrc", value),
+            return wrong(token, value_at, value.size(), fmt::format("unknown field '{}': expected a field of this packet, payload or icrc", value),
                          nearest(value, keys_of(kinds)));
         word.kind = found->kind;
         word.field = found->field;
@@ -220,7 +220,7 @@ std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purp
     } else {
         const auto found = find_field(kinds, key);
         if (!found)
-            return wrong(token, 0, key.size(), fmt::format("\"{}\" is no word of this packet and no field of its headers", key),
+            return wrong(token, 0, key.size(), fmt::format("unknown word or field '{}' of this packet", key),
                          nearest(key, keys_of(kinds)));
         word.kind = found->kind;
         word.field = found->field;
@@ -242,11 +242,11 @@ std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purp
 std::expected<Binding, WordError> parse_binding(const Token& token, std::size_t at, Purpose purpose, const std::vector<LayerKind>& kinds) {
     const std::string_view variable = std::string_view(token.text).substr(0, at);
     const std::string_view key = std::string_view(token.text).substr(at + 2);
-    if (purpose == Purpose::inject) return wrong(token, "a value can be taken from packets that are expected, not from those sent");
-    if (!is_name(variable)) return wrong(token, 0, at, fmt::format("\"{}\" is no name of a variable", variable));
+    if (purpose == Purpose::inject) return wrong(token, "values can be taken from expected packets only");
+    if (!is_name(variable)) return wrong(token, 0, at, fmt::format("invalid variable name '{}'", variable));
     const auto found = find_field(kinds, key);
     if (!found)
-        return wrong(token, at + 2, key.size(), fmt::format("\"{}\" is no field of this packet", key), nearest(key, keys_of(kinds)));
+        return wrong(token, at + 2, key.size(), fmt::format("unknown field '{}' of this packet", key), nearest(key, keys_of(kinds)));
     return Binding{std::string(variable), found->kind, found->field};
 }
 
@@ -292,13 +292,13 @@ std::optional<std::vector<std::byte>> read_hex(std::string_view digits) {
 }
 
 std::expected<PacketLine, WordError> parse_packet(std::span<const Token> tokens, Purpose purpose) {
-    if (tokens.empty()) return std::unexpected(WordError{{}, 0, 0, "the name of a packet is missing: RC_SEND_ONLY, say"});
+    if (tokens.empty()) return std::unexpected(WordError{{}, 0, 0, "missing packet name, such as RC_SEND_ONLY"});
     auto packet = parse_name(tokens.front(), purpose);
     if (!packet) return packet;
     const std::vector<LayerKind> kinds = headers_of(*packet);
     packet->text = tokens.front().text;
     for (const Token& token : tokens.subspan(1)) {
-        if (token.quoted) return wrong(token, "a quoted text is no word of a packet");
+        if (token.quoted) return wrong(token, "unexpected quoted text");
         packet->text += ' ' + token.text;
         if (const std::size_t at = token.text.find(":="); at != std::string::npos) {
             auto binding = parse_binding(token, at, purpose, kinds);

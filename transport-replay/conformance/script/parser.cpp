@@ -81,7 +81,7 @@ Parsed Parsing::known_variables(const Token& token, std::size_t offset, const Ex
         const std::size_t in = expression.text.find("$" + term.name);
         std::string meant = nearest(term.name, variables_);
         return fail(token, offset + (in == std::string::npos ? 0 : in), term.name.size() + 1,
-                    fmt::format("no line before sets ${}", term.name), meant.empty() ? meant : "$" + meant);
+                    fmt::format("undefined variable ${}", term.name), meant.empty() ? meant : "$" + meant);
     }
     return {};
 }
@@ -95,7 +95,7 @@ Parsed Parsing::known_variables(const Token& token, const Pattern& pattern) cons
                     return known;
         if (!choice.bytes_of.empty() && !is_known(choice.bytes_of)) {
             std::string meant = nearest(choice.bytes_of, variables_);
-            return fail(token, fmt::format("no line before sets ${}", choice.bytes_of), meant.empty() ? meant : "$" + meant);
+            return fail(token, fmt::format("undefined variable ${}", choice.bytes_of), meant.empty() ? meant : "$" + meant);
         }
     }
     return {};
@@ -111,7 +111,7 @@ std::expected<Expression, ScriptError> Parsing::expression(const Token& token, s
 }
 
 std::expected<Expression, ScriptError> Parsing::expression_between(std::size_t first, std::size_t end) const {
-    if (first >= end || first >= tokens_.size()) return missing("an expression is missing");
+    if (first >= end || first >= tokens_.size()) return missing("missing expression");
     const std::size_t from = tokens_[first].offset;
     const std::size_t to = tokens_[end - 1].offset + tokens_[end - 1].length;
     return expression({.text = std::string(raw_.substr(from, to - from)), .offset = from, .length = to - from, .quoted = false});
@@ -141,7 +141,7 @@ std::expected<Pattern, ScriptError> Parsing::pattern(const Token& token, std::si
 std::expected<Parsing::Tail, ScriptError> Parsing::window_at_end(std::size_t first) const {
     Tail tail{.begins = tokens_.size(), .window = {}};
     const auto time_at = [&](std::size_t at) -> std::expected<Expression, ScriptError> {
-        if (at >= tokens_.size()) return missing("a time is missing: 50ms, say");
+        if (at >= tokens_.size()) return missing("missing time, such as 50ms");
         return expression(tokens_[at]);
     };
     for (std::size_t at = first; at < tokens_.size(); ++at) {
@@ -158,7 +158,7 @@ std::expected<Parsing::Tail, ScriptError> Parsing::window_at_end(std::size_t fir
             tail.window.latest = std::move(*time);
         }
         if (at + 1 < tokens_.size() && tokens_[at + 1].text != "within" && tokens_[at + 1].text != "after")
-            return fail(tokens_[at + 1], "nothing but a time may stand here");
+            return fail(tokens_[at + 1], "expected a time");
     }
     return tail;
 }
@@ -170,7 +170,7 @@ std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::s
         const std::size_t equals = std::min(token.text.find('='), token.text.size());
         Setting setting{.key = token.text.substr(0, equals), .choices = {}};
         if (!keys.empty() && std::ranges::find(keys, setting.key) == keys.end())
-            return fail(token, 0, equals, fmt::format("\"{}\" is not known here", setting.key), nearest(setting.key, keys));
+            return fail(token, 0, equals, fmt::format("unknown setting '{}'", setting.key), nearest(setting.key, keys));
         for (std::size_t from = equals + 1; equals < token.text.size() && from <= token.text.size();) {
             std::size_t to = std::min(token.text.find('|', from), token.text.size());
             if (token.text.substr(to).starts_with("||")) to = token.text.size();  // of an expression
@@ -184,18 +184,18 @@ std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::s
                 if (!value) return std::unexpected(value.error());
                 choice.value = std::move(*value);
             }
-            if (choice.text.empty()) return fail(token, from, 0, fmt::format("\"{}\" has no value", setting.key));
+            if (choice.text.empty()) return fail(token, from, 0, fmt::format("missing value of '{}'", setting.key));
             setting.choices.push_back(std::move(choice));
             from = to + 1;
         }
-        if (equals + 1 == token.text.size()) return fail(token, fmt::format("\"{}\" has no value", setting.key));
+        if (equals + 1 == token.text.size()) return fail(token, fmt::format("missing value of '{}'", setting.key));
         all.push_back(std::move(setting));
     }
     return all;
 }
 
 Parsed Parsing::define(const Token& token, std::string name) {
-    if (!is_name(name)) return fail(token, fmt::format("\"{}\" is no name: letters, digits, _", name));
+    if (!is_name(name)) return fail(token, fmt::format("invalid name '{}': expected letters, digits, _", name));
     if (variables_.size() >= kMaxNames) return fail(token, fmt::format("more than {} variables", kMaxNames));
     variables_.insert(std::move(name));
     return {};
@@ -203,7 +203,7 @@ Parsed Parsing::define(const Token& token, std::string name) {
 
 Parsed Parsing::define_half(const Token& token, const std::string& name) {
     if (!is_name(name) || name.find('.') != std::string::npos || name == kManagement || name == "dut" || name == "us")
-        return fail(token, fmt::format("\"{}\" cannot be the name of a queue pair: letters, digits, _; not gsi, dut, us", name));
+        return fail(token, fmt::format("invalid name of a queue pair '{}': expected letters, digits, _; not gsi, dut, us", name));
     for (const GivenName& row : kOfHalf)
         if (auto defined = define(token, fmt::format("{}.{}", name, row.name)); !defined) return defined;
     halves_.insert(name);
@@ -220,12 +220,12 @@ void Parsing::define_region(const std::string& name) {
 
 Parsed Parsing::known_half(const Token& token, std::string_view name) const {
     if (halves_.contains(std::string(name))) return {};
-    return fail(token, fmt::format("no line before makes a queue pair \"{}\"", name), nearest(name, halves_));
+    return fail(token, fmt::format("no such queue pair '{}'", name), nearest(name, halves_));
 }
 
 Parsed Parsing::known_region(const Token& token, std::string_view name) const {
     if (regions_.contains(std::string(name))) return {};
-    return fail(token, fmt::format("no line before makes a region \"{}\"", name), nearest(name, regions_));
+    return fail(token, fmt::format("no such region '{}'", name), nearest(name, regions_));
 }
 
 Statement Parsing::statement(Body body) { return {place_, std::string(line_.text), delay_, std::move(delay_by_), std::move(body)}; }
@@ -237,7 +237,7 @@ Parsed Parsing::add(Body body) {
 }
 
 Parsed Parsing::open(Body body) {
-    if (open_.size() > kMaxNesting) return fail(tokens_.front(), fmt::format("more than {} blocks in one another", kMaxNesting));
+    if (open_.size() > kMaxNesting) return fail(tokens_.front(), fmt::format("more than {} nested blocks", kMaxNesting));
     open_.push_back({.statement = statement(std::move(body)), .body = {}});
     return {};
 }
@@ -247,7 +247,7 @@ std::optional<std::string> Parsing::misplaced(const Block& branch) const {
     if (!branch.empty() && branch.front().delay == DelayKind::none &&
         (std::holds_alternative<Expect>(branch.front().body) || std::holds_alternative<Nothing>(branch.front().body)))
         return std::nullopt;
-    return "each branch of an \"either\" begins with what is expected: < ...";
+    return "a branch of \"either\" must start with an expected packet: < ...";
 }
 
 Parsed Parsing::next_branch() {
@@ -262,7 +262,7 @@ Parsed Parsing::next_branch() {
         condition->then = std::move(block.body);
         block.second = true;
     } else {
-        return fail(token, token.text == "or" ? "\"or\" stands in an \"either\"" : "\"else\" stands once in an \"if\"");
+        return fail(token, token.text == "or" ? "\"or\" outside of \"either\"" : "\"else\" outside of \"if\", or a second one");
     }
     block.body = {};
     return {};
@@ -270,7 +270,7 @@ Parsed Parsing::next_branch() {
 
 Parsed Parsing::close() {
     const Token& token = tokens_.front();
-    if (open_.size() == 1) return fail(token, "there is nothing to end here");
+    if (open_.size() == 1) return fail(token, "\"end\" without a block");
     OpenBlock block = std::move(open_.back());
     open_.pop_back();
     if (auto* either = std::get_if<Either>(&block.statement.body)) {
@@ -289,9 +289,9 @@ Parsed Parsing::close() {
 }
 
 Parsed Parsing::include(const Token& token) {
-    if (!options_.read) return fail(token, "nothing can be included here");
+    if (!options_.read) return fail(token, "include is not possible here");
     if (script_.files.size() >= kMaxIncludes) return fail(token, fmt::format("more than {} files", kMaxIncludes));
-    if (include_depth_ >= kMaxIncludeDepth) return fail(token, fmt::format("more than {} files include one another", kMaxIncludeDepth));
+    if (include_depth_ >= kMaxIncludeDepth) return fail(token, fmt::format("more than {} nested includes", kMaxIncludeDepth));
     const auto text = options_.read(token.text);
     if (!text) return fail(token, text.error());
     const Place place = place_;
@@ -303,7 +303,7 @@ Parsed Parsing::include(const Token& token) {
     place_ = place;
     if (open_.size() != open) {
         const Token behind{.text = {}, .offset = 0, .length = 0, .quoted = false};
-        return fail(behind, fmt::format("{} does not end as many blocks as it opens", name));
+        return fail(behind, fmt::format("unclosed block in {}", name));
     }
     return {};
 }
@@ -327,16 +327,16 @@ Parsed Parsing::take_line(std::string_view line) {
         delay_ = relative ? DelayKind::after_line : DelayKind::after_start;
         delay_by_ = std::move(*time);
         tokens_ = tokens_.subspan(1);
-        if (tokens_.empty()) return missing("a time stands before a line: @+10ms > a ...");
+        if (tokens_.empty()) return missing("missing line after the time: @+10ms > a ...");
         if (tokens_.front().text != ">")
-            return fail(tokens_.front(), "only a packet that is sent has a time in front; see `wait`, `within`, `after`");
+            return fail(tokens_.front(), "a time in front applies to sent packets only; see `wait`, `within`, `after`");
     }
     const auto rows = keyword_rows();
     const auto row = std::ranges::find(rows, tokens_.front().text, &KeywordRow::word);
     if (row != rows.end() && !tokens_.front().quoted) return row->take(*this);
     std::vector<std::string_view> names;
     for (const KeywordRow& each : rows) names.push_back(each.word);
-    return fail(tokens_.front(), fmt::format("\"{}\" begins no line of a script", tokens_.front().text),
+    return fail(tokens_.front(), fmt::format("unknown keyword '{}'", tokens_.front().text),
                 nearest(tokens_.front().text, names));
 }
 
@@ -344,7 +344,7 @@ Parsed Parsing::take_file(std::string_view name, std::string_view text) {
     const auto file = static_cast<std::uint32_t>(script_.files.size());
     script_.files.push_back({std::string(name), {}});
     if (text.size() > kMaxScriptBytes)
-        return std::unexpected(ScriptError{.file = std::string(name), .message = fmt::format("is longer than {} bytes", kMaxScriptBytes)});
+        return std::unexpected(ScriptError{.file = std::string(name), .message = fmt::format("longer than {} bytes", kMaxScriptBytes)});
     script_.files.back().text = text;
     // Errors and names borrow from a copy that stays: files may move as more are included.
     const std::string kept(text);
@@ -368,7 +368,7 @@ Parsed Parsing::finish() {
                                            .line = statement.place.line,
                                            .column = 1,
                                            .length = static_cast<std::uint32_t>(statement.text.size()),
-                                           .message = "this has no \"end\"",
+                                           .message = "missing \"end\" of this block",
                                            .source_line = statement.text});
     }
     script_.body = std::move(open_.front().body);

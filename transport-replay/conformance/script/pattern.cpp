@@ -63,7 +63,7 @@ public:
         }
         for (const Piece& part : split(piece, '|')) {
             if (pattern.choices.size() >= kMaxAlternatives) return fail(part, fmt::format("more than {} alternatives", kMaxAlternatives));
-            if (part.text.empty()) return fail(part, "a value is missing");
+            if (part.text.empty()) return fail(part, "missing value");
             if (auto added = add_choice(part, pattern); !added) return std::unexpected(added.error());
         }
         return pattern;
@@ -81,7 +81,7 @@ private:
         Choice choice;
         if (piece.text.starts_with('+') || piece.text.starts_with('-')) {
             if (!is_psn_like(field_))
-                return fail(piece, "only a PSN or an MSN is relative to where it began; others are counted from 0 or from a $variable");
+                return fail(piece, "only PSNs and MSNs are relative to their start; others count from 0 or from a $variable");
             choice.relative = piece.text.front() == '+' ? Relative::plus : Relative::minus;
             piece = {piece.text.substr(1), piece.offset + 1};
         }
@@ -146,7 +146,7 @@ private:
 
     Added add_bytes(Piece piece, Pattern& pattern) {
         if (piece.text.starts_with('$')) {
-            if (!is_name(piece.text.substr(1))) return fail(piece, "the name of a variable has to follow the $");
+            if (!is_name(piece.text.substr(1))) return fail(piece, "missing variable name after $");
             pattern.choices.push_back({.bytes_of = std::string(piece.text.substr(1))});
             return {};
         }

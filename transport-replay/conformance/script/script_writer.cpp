@@ -262,7 +262,7 @@ std::string ScriptWriter::finish(std::string_view source) const {
     append_printable(text, source);
     text += fmt::format(": {} packets{}\n", rows_.size(), left_out_ > 0 ? fmt::format(", {} left out", left_out_) : "");
     if (all.size() > 1)
-        text += "# Several queue pairs: which belong together is a guess; a filter (-Y) that shows one connection is better.\n";
+        text += "# Several queue pairs, paired by guess: better select one connection with a filter (-Y).\n";
     if (!all.empty()) text += "needs agent\n\n";
     write_head(text, all, regions);
     text += '\n';

@@ -23,7 +23,7 @@ std::expected<SourceLine, LineError> split_line(std::string_view line) {
         Token token{.text = {}, .offset = at, .length = 0, .quoted = line[at] == '"'};
         if (token.quoted) {
             const std::size_t close = line.find('"', at + 1);
-            if (close == std::string_view::npos) return std::unexpected(LineError{at, 1, "this quote is not closed"});
+            if (close == std::string_view::npos) return std::unexpected(LineError{at, 1, "unclosed quote"});
             token.text = line.substr(at + 1, close - at - 1);
             at = close + 1;
         } else {

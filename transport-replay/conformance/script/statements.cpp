@@ -12,17 +12,17 @@ namespace {
 
 // The text of the token in that place, or an error that says what is missing.
 std::expected<Token, ScriptError> token_in_place(const Parsing& at, std::size_t place, std::string_view what) {
-    if (place >= at.tokens().size()) return at.missing(fmt::format("{} is missing", what));
+    if (place >= at.tokens().size()) return at.missing(fmt::format("missing {}", what));
     return at.tokens()[place];
 }
 
 Parsed nothing_behind(const Parsing& at, std::size_t place) {
-    if (place < at.tokens().size()) return at.fail(at.tokens()[place], "nothing may stand here");
+    if (place < at.tokens().size()) return at.fail(at.tokens()[place], "unexpected word");
     return {};
 }
 
 Parsed take_check(Parsing& at) {
-    if (at.tokens().size() < 2) return at.missing("the check that this script judges is missing: RSP-05, say");
+    if (at.tokens().size() < 2) return at.missing("missing check id, such as RSP-05");
     for (const Token& token : at.tokens().subspan(1)) at.script().checks.push_back(token.text);
     return {};
 }
@@ -35,7 +35,7 @@ Parsed take_title(Parsing& at) {
 }
 
 Parsed take_needs(Parsing& at) {
-    if (at.tokens().size() < 2) return at.missing("what is needed? agent, cm, ipv4, ...");
+    if (at.tokens().size() < 2) return at.missing("missing need: agent, cm, ipv4, ...");
     for (const Token& token : at.tokens().subspan(1)) at.script().needs.push_back(token.text);
     return {};
 }
@@ -55,7 +55,7 @@ Parsed take_include(Parsing& at) {
 Parsed take_let(Parsing& at) {
     const auto name = token_in_place(at, 1, "a name");
     if (!name) return std::unexpected(name.error());
-    if (at.tokens().size() < 3 || at.tokens()[2].text != "=") return at.fail(*name, "write: let NAME = EXPRESSION");
+    if (at.tokens().size() < 3 || at.tokens()[2].text != "=") return at.fail(*name, "expected: let NAME = EXPRESSION");
     auto value = at.expression_between(3, at.tokens().size());
     if (!value) return std::unexpected(value.error());
     if (auto defined = at.define(*name, name->text); !defined) return defined;
@@ -72,7 +72,7 @@ Parsed split_receives(Parsing& at, Settings& settings) {
     if (recv == settings.end()) return {};
     const auto token = std::ranges::find_if(at.tokens(), [](const Token& each) { return each.text.starts_with("recv="); });
     const std::size_t cross = token->text.find('x');
-    if (cross == std::string::npos) return at.fail(*token, "write how many receives of how many bytes: recv=4x1024");
+    if (cross == std::string::npos) return at.fail(*token, "expected COUNTxBYTES, such as recv=4x1024");
     for (const bool second : {false, true}) {
         const std::size_t from = second ? cross + 1 : token->text.find('=') + 1;
         auto value = at.expression(*token, from, second ? std::string::npos : cross - from);
@@ -92,7 +92,7 @@ Parsed take_qp(Parsing& at) {
     if (service->text == "rc") made.service = dissect::Service::rc;
     else if (service->text == "uc") made.service = dissect::Service::uc;
     else if (service->text == "ud") made.service = dissect::Service::ud;
-    else return at.fail(*service, fmt::format("\"{}\" is none of rc, uc, ud", service->text));
+    else return at.fail(*service, fmt::format("invalid service '{}': expected rc, uc or ud", service->text));
     std::size_t first = 3;
     if (first < at.tokens().size() && (at.tokens()[3].text == "verbs" || at.tokens()[3].text == "cm"))
         made.kind = at.tokens()[first++].text == "cm" ? HalfKind::managed : HalfKind::verbs;
@@ -131,7 +131,7 @@ Parsed take_inject(Parsing& at) {
 Parsed take_nothing(Parsing& at, std::string half, std::size_t word) {
     const auto preposition = token_in_place(at, word + 1, "\"for\" and a time");
     if (!preposition) return std::unexpected(preposition.error());
-    if (preposition->text != "for") return at.fail(*preposition, "write: nothing for 50ms");
+    if (preposition->text != "for") return at.fail(*preposition, "expected: nothing for 50ms");
     const auto time = token_in_place(at, word + 2, "a time");
     if (!time) return std::unexpected(time.error());
     auto lasting = at.expression(*time);
@@ -166,13 +166,13 @@ Parsed take_either(Parsing& at) {
 }
 
 Parsed take_repeat(Parsing& at) {
-    const auto count = token_in_place(at, 1, "how often");
+    const auto count = token_in_place(at, 1, "count");
     if (!count) return std::unexpected(count.error());
     auto often = at.expression(*count);
     if (!often) return std::unexpected(often.error());
     Repeat repeat{.count = std::move(*often), .variable = {}, .body = {}};
     if (at.tokens().size() > 2) {
-        if (at.tokens().size() != 4 || at.tokens()[2].text != "as") return at.fail(at.tokens()[2], "write: repeat 5 as i");
+        if (at.tokens().size() != 4 || at.tokens()[2].text != "as") return at.fail(at.tokens()[2], "expected: repeat 5 as i");
         repeat.variable = at.tokens()[3].text;
         if (auto defined = at.define(at.tokens()[3], repeat.variable); !defined) return defined;
     }
@@ -182,7 +182,7 @@ Parsed take_repeat(Parsing& at) {
 Parsed take_for(Parsing& at) {
     const auto name = token_in_place(at, 1, "a name");
     if (!name) return std::unexpected(name.error());
-    if (at.tokens().size() < 4 || at.tokens()[2].text != "in") return at.fail(*name, "write: for NAME in 1 2 3");
+    if (at.tokens().size() < 4 || at.tokens()[2].text != "in") return at.fail(*name, "expected: for NAME in 1 2 3");
     ForEach each{.variable = name->text, .values = {}, .body = {}};
     for (const Token& token : at.tokens().subspan(3)) {
         auto value = at.expression(token);
@@ -216,7 +216,7 @@ struct Condition {
 };
 std::expected<Condition, ScriptError> condition(const Parsing& at) {
     const std::size_t last = at.tokens().size() - 1;
-    if (last < 2 || !at.tokens()[last].quoted) return at.missing("an expression and a reason in quotes have to follow");
+    if (last < 2 || !at.tokens()[last].quoted) return at.missing("missing expression or reason in quotes");
     auto expression = at.expression_between(1, last);
     if (!expression) return std::unexpected(expression.error());
     return Condition{std::move(*expression), at.tokens()[last].text};

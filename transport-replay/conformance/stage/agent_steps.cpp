@@ -42,7 +42,7 @@ Question& Question::put(std::string_view key, std::string_view value) {
     if (field) request_.fields.add(std::move(*field));
     else if (problem_.empty())
         problem_ = use == nullptr ? fmt::format("\"{}\" has no key \"{}\"", agent::row_of(request_.verb).name, key)
-                                  : fmt::format("{}={} is no value of \"{}\"", key, value, agent::row_of(request_.verb).name);
+                                  : fmt::format("{}={} is not a value of \"{}\"", key, value, agent::row_of(request_.verb).name);
     return *this;
 }
 
@@ -52,12 +52,12 @@ void Run::ask(Side side, Question question, Answered then) {
         return;
     }
     if (!seam(side).there()) {
-        cannot(side == Side::device ? "there is no agent beside the device (--agent)" : "there is no adapter of ours to ask");
+        cannot(side == Side::device ? "no agent of the device (--agent)" : "no adapter of our own");
         return;
     }
     const std::uint32_t sequence = seam(side).ask(question.request());
     if (sequence == 0) {
-        cannot(fmt::format("the agent cannot be asked{}", seam(side).problem ? ": " + seam(side).problem() : ""));
+        cannot(fmt::format("cannot ask the agent{}", seam(side).problem ? ": " + seam(side).problem() : ""));
         return;
     }
     std::string words = agent::write_request(sequence, question.request());
@@ -127,7 +127,7 @@ void Run::post(const AgentLine& line) {
     if (const auto named = std::ranges::find(line.settings, "mr", &script::Setting::key); named != line.settings.end()) {
         const auto region = named->choices.empty() ? regions_.end() : regions_.find(region_name(line.side, named->choices.front().text));
         if (region == regions_.end()) {
-            cannot("there is no such region to post from");
+            cannot("no such region to post from");
             return;
         }
         return post_from(line, region->second);
@@ -186,14 +186,14 @@ void Run::poll_completion(const AgentLine& line) {
     ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
-        fail_agent(line.half + ": a completion", "none", fmt::format("no completion came at {}", line.half));
+        fail_agent(line.half + ": a completion", "none", fmt::format("no completion at {}", line.half));
     });
 }
 
 void Run::compare_completion(const AgentLine& line, std::string_view text) {
     const auto done = agent::parse_completion(text);
     if (!done) {
-        cannot("the agent's completion cannot be read");
+        cannot("invalid completion from the agent");
         return;
     }
     const auto value_of = [&](std::string_view key) -> std::string {
@@ -234,7 +234,7 @@ void Run::poll_no_completion(const AgentLine& line) {
             const std::string_view status = done && done->status < agent::kStatusWords.size() ? agent::kStatusWords[done->status] : "?";
             const std::string_view what = done && done->done < agent::kDoneWords.size() ? agent::kDoneWords[done->done] : "?";
             return fail_agent("no completion", fmt::format("a completion op={} status={} len={}", what, status, done ? done->length : 0),
-                              fmt::format("a completion came at {} where none may", line.half));
+                              fmt::format("unexpected completion at {}", line.half));
         }
         ++outcome_.examined;
     });
@@ -275,7 +275,7 @@ std::optional<Run::Part> Run::part_of(const AgentLine& line, const Region& regio
         last = *first + 1;
     }
     if (*first > last || last > region.length) {
-        cannot(fmt::format("{}..{} is not in the {} bytes of {}", *first, last, region.length, line.object));
+        cannot(fmt::format("{}..{} is outside of the {} bytes of {}", *first, last, region.length, line.object));
         return std::nullopt;
     }
     return Part{.offset = *first, .length = last - *first};
@@ -284,7 +284,7 @@ std::optional<Run::Part> Run::part_of(const AgentLine& line, const Region& regio
 void Run::look_at_memory(const AgentLine& line) {
     const auto found = regions_.find(region_name(line.side, line.object));
     if (found == regions_.end()) {
-        cannot(fmt::format("there is no region {}", line.object));
+        cannot(fmt::format("no such region {}", line.object));
         return;
     }
     const Region region = found->second;
@@ -305,8 +305,8 @@ void Run::look_at_memory(const AgentLine& line) {
             const std::string_view data = answer.fields.text(agent::Key::data);
             fail_agent(
                 fmt::format("{} from byte {}: {}", line.object, offset, hex_of(expected)),
-                fmt::format("{}{}", hex_of(std::as_bytes(std::span(data))), wrong > 0 ? fmt::format(", {} bytes are others", wrong) : ""),
-                fmt::format("memory {} is not what it has to be, from byte {} on", line.object, offset));
+                fmt::format("{}{}", hex_of(std::as_bytes(std::span(data))), wrong > 0 ? fmt::format(", {} bytes differ", wrong) : ""),
+                fmt::format("memory {} differs from byte {} on", line.object, offset));
         });
     };
     if (!whole) {
@@ -342,7 +342,7 @@ void Run::fill(const AgentLine& line) {
     const auto seed = line.number ? number(*line.number) : std::nullopt;
     const auto part = found == regions_.end() || !seed ? std::nullopt : part_of(line, found->second);
     if (!part) {
-        cannot(fmt::format("there is no region {}", line.object));
+        cannot(fmt::format("no such region {}", line.object));
         return;
     }
     Question question(agent::Verb::fill);
@@ -397,7 +397,7 @@ std::string Run::end_named(const std::string& words) const {
 void Run::ask_anything(const AgentLine& line) {
     const agent::VerbRow* row = agent::find_verb(line.object);
     if (row == nullptr) {
-        cannot(fmt::format("\"{}\" is no word of the agent's protocol", line.object));
+        cannot(fmt::format("\"{}\" is not a verb of the agent's protocol", line.object));
         return;
     }
     Question question(row->verb);

@@ -56,7 +56,7 @@ public:
 
     std::expected<std::vector<Difference>, std::string> run() {
         if (!packet_.has_transport()) {
-            differ("packet", line_.text, "what is no packet of the transport");
+            differ("packet", line_.text, "not a packet of the transport");
             return std::move(found_);
         }
         if (line_.opcode && *line_.opcode != packet_.opcode) {
@@ -83,7 +83,7 @@ private:
         const bool wants_bad = std::ranges::any_of(line_.words, [](const PacketWord& word) { return word.special == Special::bad_icrc; });
         const bool bad = packet_.icrc.status == CrcStatus::bad && with_.checks_icrc;
         if (bad != wants_bad)
-            differ("icrc", wants_bad ? "a wrong one" : fmt::format("0x{:08x}", packet_.icrc.expected),
+            differ("icrc", wants_bad ? "a wrong ICRC" : fmt::format("0x{:08x}", packet_.icrc.expected),
                    fmt::format("0x{:08x}", packet_.icrc.found));
         const Layer* aeth = find(packet_, LayerKind::aeth);
         if (!line_.acknowledges || aeth == nullptr) return;
@@ -156,7 +156,7 @@ private:
         bool one = false;
         for (const Choice& choice : pattern.choices) {
             const auto named = with_.variables.bytes(choice.bytes_of, came.size());
-            if (!choice.bytes_of.empty() && !named && !problem_) problem_ = fmt::format("${} are no bytes", choice.bytes_of);
+            if (!choice.bytes_of.empty() && !named && !problem_) problem_ = fmt::format("${} is not a string of bytes", choice.bytes_of);
             const Bytes wanted = named ? Bytes(*named) : Bytes(choice.bytes);
             const bool begins = came.size() >= wanted.size() && std::ranges::equal(came.first(wanted.size()), wanted);
             one = one || (begins && std::ranges::all_of(came.subspan(wanted.size()), [](std::byte byte) { return byte == std::byte{}; }));
@@ -266,7 +266,7 @@ private:
         std::vector<std::byte> wanted(std::min<std::size_t>(came.size() - place, 8));
         agent::fill_pattern(wanted, *seed, from + place);
         differ("fill", fmt::format("{} from {}: at byte {} {}", *seed, from, place, hex_text(wanted)),
-               fmt::format("{}, {} of {} bytes are others", hex_text(came.subspan(place, wanted.size())), difference.wrong, came.size()));
+               fmt::format("{}, {} of {} bytes differ", hex_text(came.subspan(place, wanted.size())), difference.wrong, came.size()));
     }
 
     const PacketLine& line_;

@@ -102,14 +102,14 @@ private:
     Done set_field(const PacketWord& word) {
         const Field& field = *word.field;
         HeaderSpec* header_spec = word.kind == LayerKind::cm_ip_private && ip_cm_ ? &*ip_cm_ : find(spec_, word.kind);
-        if (header_spec == nullptr) return std::unexpected(fmt::format("\"{}\": this network's packets have no such header", word.text));
+        if (header_spec == nullptr) return std::unexpected(fmt::format("\"{}\": no such header in packets of this network", word.text));
         if (auto done = set_condition(*header_spec, field); !done) return done;
         const script::Choice& choice = word.pattern.choices.front();
         bool fits = false;
         if (!choice.first) {
             const auto named = making_.variables.bytes(choice.bytes_of, field.width / 8);
             if (!choice.bytes_of.empty() && !named)
-                return std::unexpected(fmt::format("\"{}\": ${} are no bytes", word.text, choice.bytes_of));
+                return std::unexpected(fmt::format("\"{}\": ${} is not a string of bytes", word.text, choice.bytes_of));
             fits = set(*header_spec, field.name, named ? Bytes(*named) : Bytes(choice.bytes));
             private_said_ = private_said_ || field.name.ends_with(".private");
         } else {
@@ -118,7 +118,7 @@ private:
             if (choice.relative == Relative::minus) *value = 0 - *value;
             if (choice.relative != Relative::no) *value &= kPsnBits;
             fits = set(*header_spec, field.name, *value);
-            if (!fits) return std::unexpected(fmt::format("\"{}\": {} has no room in {} bits", word.text, *value, field.width));
+            if (!fits) return std::unexpected(fmt::format("\"{}\": {} does not fit into {} bits", word.text, *value, field.width));
         }
         if (!fits) return std::unexpected(fmt::format("\"{}\" has no room in its field", word.text));
         return {};
@@ -174,7 +174,7 @@ private:
         const auto length = number(Special::length, 0);
         const auto seed = number(Special::fill, kUsualFill);
         if (!length || !seed) return std::unexpected(length ? seed.error() : length.error());
-        if (*length > kLongestPayload) return std::unexpected(fmt::format("a payload of {} bytes fits into no frame", *length));
+        if (*length > kLongestPayload) return std::unexpected(fmt::format("a payload of {} bytes does not fit into a frame", *length));
         const Stream& stream = making_.half.streams[0][row_.request ? 0 : 1];
         const bool first = begins_message(row_.place);
         const auto from = number(Special::from, first ? 0 : stream.offset_at(made_.psn, making_.half.mtu));
@@ -224,7 +224,7 @@ private:
         if (bad) turn(packet, LayerKind::icrc, 0);
         if (flip != nullptr) {
             const std::size_t bit = flip->field == nullptr ? 0 : std::size_t{flip->field->bit} + flip->field->width - 1U;
-            if (!turn(packet, flip->kind, bit)) return std::unexpected(fmt::format("\"{}\": the packet has no such bit", flip->text));
+            if (!turn(packet, flip->kind, bit)) return std::unexpected(fmt::format("\"{}\": no such bit in the packet", flip->text));
         }
         if (cut == nullptr) return {};
         const auto left = number(*cut);
@@ -280,7 +280,7 @@ private:
 Psn first_psn(const Half& half, Sender sender, bool request) { return in_our_space(sender, request) ? half.our_first : half.their_first; }
 
 std::expected<MadePacket, std::string> make_packet(const PacketLine& line, const Making& making) {
-    if (!line.opcode) return std::unexpected("a packet that is sent has a name");
+    if (!line.opcode) return std::unexpected("a packet to send needs a name");
     return Maker(line, making).run();
 }
 

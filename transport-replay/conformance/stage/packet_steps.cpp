@@ -29,11 +29,11 @@ std::optional<std::uint64_t> number_in(const Packet& packet, LayerKind kind, std
 Half* Run::half_named(const std::string& name) {
     const auto half = halves_.find(name);
     if (half == halves_.end()) {
-        cannot(fmt::format("the queue pair {} is not there", name));
+        cannot(fmt::format("no such queue pair {}", name));
         return nullptr;
     }
     if (half->second.kind == script::HalfKind::verbs) {
-        cannot(fmt::format("{} is a queue pair of our own adapter: its packets are not ours to write", name));
+        cannot(fmt::format("{} is a queue pair of our own adapter: scripts cannot write its packets", name));
         return nullptr;
     }
     return &half->second;
@@ -97,7 +97,7 @@ Step Run::play(const script::Inject& line) {
     const auto made = make(line.packet, *half);
     if (!made) return Step::ended;
     if (!send(made->bytes)) {
-        if (made->bytes.size() > endpoint_->device().limits().frame_bytes) return cannot("the frame is longer than the interface carries");
+        if (made->bytes.size() > endpoint_->device().limits().frame_bytes) return cannot("the frame is longer than the MTU of the interface");
         waits_.at = now_;  // the device has no room: behind what waits
         return Step::wait;
     }
@@ -366,7 +366,7 @@ Step Run::alive_device() {
     }
     if (wait_until(*waits_.until)) return Step::wait;
     outcome_.silent = true;
-    fail_silent("gsi", "any answer to a request that nobody serves", {.earliest = {}, .latest = *waits_.until});
+    fail_silent("gsi", "any answer to a request for an unused service", {.earliest = {}, .latest = *waits_.until});
     return Step::ended;
 }
 

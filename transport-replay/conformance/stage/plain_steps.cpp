@@ -58,7 +58,7 @@ Step Run::play(const script::Assert& line) {
 }
 
 Step Run::play(const script::Fail& line) {
-    fail_agent("not to come here", "it came here", line.reason);
+    fail_agent("not to get here", "got here", line.reason);
     return Step::ended;
 }
 

@@ -72,8 +72,8 @@ Step Run::play(const script::Release& line) {
 Step Run::play(const script::MakeQp& line) {
     if (waits_.part == 0) {
         if (line.kind != HalfKind::managed && !given_.device.there())
-            return cannot("a queue pair of the device takes its agent (--agent), or `cm`");
-        if (line.kind == HalfKind::verbs && !given_.us.there()) return cannot("there is no adapter of ours");
+            return cannot("a queue pair of the device needs its agent (--agent) or `cm`");
+        if (line.kind == HalfKind::verbs && !given_.us.there()) return cannot("no adapter of our own");
         if (const auto old = halves_.find(line.name); old != halves_.end()) free_half(old->second);
         Half& half = halves_[line.name] = Half{};
         half.name = line.name;
@@ -166,12 +166,12 @@ Step Run::connect_managed(const script::MakeQp& line, Half& half) {
     Half& gsi = halves_["gsi"];
     const auto port = number_of(line.settings, "port").value_or(variables_.number("port").value_or(0));
     if (port == 0) {
-        end(Verdict::not_applicable, "where the device listens was not said (--port)");
+        end(Verdict::not_applicable, "the port of the device is unknown (--port)");
         return Step::ended;
     }
     const std::uint64_t code = half.mtu >= 4096 ? 5 : half.mtu >= 2048 ? 4 : half.mtu >= 1024 ? 3 : half.mtu >= 512 ? 2 : 1;
     if (!waits_.until || now_ >= *waits_.until) {
-        if (waits_.part > kMostRequests) return cannot("nobody answers the request for a connection");
+        if (waits_.part > kMostRequests) return cannot("no answer to the connection request");
         ++waits_.part;
         waits_.until = later(now_, kRequestAgain);
         const std::string request =
@@ -194,7 +194,7 @@ Step Run::connect_managed(const script::MakeQp& line, Half& half) {
         };
         if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == half.our_comm)
             return cannot(
-                fmt::format("the connection to port {} is refused, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
+                fmt::format("the connection to port {} is rejected, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
         if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != half.our_comm)
             continue;
         note_received(gsi, packet);

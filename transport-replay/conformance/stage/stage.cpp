@@ -126,7 +126,7 @@ void Run::reach() {
         if (now_ < later(began_, kReachable)) return;
     }
     end(Verdict::inconclusive,
-        fmt::format("there is no way to {}: {}", text(given_.settings.device), live::kReaches[static_cast<std::size_t>(reach)]));
+        fmt::format("{} is not reachable: {}", text(given_.settings.device), live::kReaches[static_cast<std::size_t>(reach)]));
 }
 
 // Agents begin with nothing made; the device's is asked once what it can do, and for its counters where the script looks at them.
@@ -166,9 +166,9 @@ std::string Run::missing_need() {
     };
     for (const std::string& need : script_.needs)
         if (!there(need))
-            return need == "agent" ? "there is no agent beside the device (--agent)"
-                   : need == "cm"  ? "where the device listens was not said (--port)"
-                                   : fmt::format("it needs \"{}\", which is not there", need);
+            return need == "agent" ? "no agent of the device (--agent)"
+                   : need == "cm"  ? "the port of the device is unknown (--port)"
+                                   : fmt::format("it needs \"{}\", which is missing", need);
     return {};
 }
 
@@ -219,7 +219,7 @@ void Run::take_answers() {
             const std::string problem = seam(side).problem ? seam(side).problem() : std::string{};
             const char* whose = side == Side::device ? "the device's agent" : "our own agent";
             outcome_.silent = outcome_.silent || side == Side::device;
-            if (!problem.empty()) return end(Verdict::inconclusive, fmt::format("{}: {} is gone: {}", here(), whose, problem));
+            if (!problem.empty()) return end(Verdict::inconclusive, fmt::format("{}: {} is not reachable: {}", here(), whose, problem));
             if (now_ >= asked_.front().until)
                 return end(Verdict::inconclusive, fmt::format("{}: {} does not answer \"{}\"", here(), whose, asked_.front().words));
             outcome_.silent = false;
@@ -282,7 +282,7 @@ void Run::play() {
         if (phase_ != Phase::playing) return;
         if (line == nullptr) return end(Verdict::pass, {});
         if (++steps_ > kMostSteps) {
-            cannot(fmt::format("more than {} lines were played", kMostSteps));
+            cannot(fmt::format("more than {} lines played", kMostSteps));
             return;
         }
         const std::size_t depth = cursors_.size();
@@ -339,7 +339,7 @@ void Run::poll(live::Endpoint& endpoint, Instant now) {
 
 void Run::stop(live::Endpoint& endpoint) {
     endpoint_ = &endpoint;
-    end(Verdict::inconclusive, "it was interrupted");
+    end(Verdict::inconclusive, "interrupted");
 }
 
 std::optional<Instant> Run::poll_at() const {

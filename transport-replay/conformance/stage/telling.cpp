@@ -58,7 +58,7 @@ std::string Run::before_it(std::string_view name) {
     std::ranges::reverse(lines);
     std::string text;
     for (const std::string& line : lines) text += line;
-    return text.empty() ? text : "    so far, since the script began:\n" + text;
+    return text.empty() ? text : "    so far, since the start of the script:\n" + text;
 }
 
 void Run::fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
@@ -70,16 +70,16 @@ void Run::fail_packet(std::string_view name, const script::PacketLine& packet, c
     std::string detail = row("expected", wanted);
     if (came != nullptr)
         detail +=
-            row("came", fmt::format("{}, after {}", decoded_line(*came, half, Sender::device), time_text(elapsed(event_, came->time))));
+            row("received", fmt::format("{}, after {}", decoded_line(*came, half, Sender::device), time_text(elapsed(event_, came->time))));
     std::string reason;
     for (const Difference& each : met.differences) {
-        detail += row("differs", fmt::format("{}: expected {}, came {}", each.word, each.expected, each.came));
+        detail += row("differs", fmt::format("{}: expected {}, received {}", each.word, each.expected, each.came));
         reason += fmt::format("{}{} is {}, not {}", reason.empty() ? "" : "; ", each.word, each.came, each.expected);
     }
     if (met.early || met.late) {
-        reason = met.early ? fmt::format("it came after {}, before {} were over", time_text(elapsed(event_, met.time)),
+        reason = met.early ? fmt::format("it arrived after {}, earlier than {}", time_text(elapsed(event_, met.time)),
                                          time_text(elapsed(event_, *bounds->earliest)))
-                           : fmt::format("it came after {}, later than {}", time_text(elapsed(event_, met.time)),
+                           : fmt::format("it arrived after {}, later than {}", time_text(elapsed(event_, met.time)),
                                          time_text(elapsed(event_, bounds->latest)));
         detail += row("differs", reason);
     }
@@ -90,17 +90,17 @@ void Run::fail_packet(std::string_view name, const script::PacketLine& packet, c
 void Run::fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds) {
     const Duration waited = elapsed(event_, bounds.latest);
     const std::string at = here();
-    end(Verdict::fail, fmt::format("{}: nothing came in {} where {} was expected", at, time_text(waited), expected),
-        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("{}, within {}", expected, time_text(waited))), row("came", "nothing"),
+    end(Verdict::fail, fmt::format("{}: no packet within {}, expected {}", at, time_text(waited), expected),
+        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("{}, within {}", expected, time_text(waited))), row("received", "nothing"),
                     before_it(name)));
 }
 
 void Run::fail_unexpected(Half& half, const live::ClaimedFrame& came, Duration lasting) {
     const std::string line = decoded_line(came, half, Sender::device);
     const std::string at = here();
-    end(Verdict::fail, fmt::format("{}: {} came where nothing may", at, line.substr(0, line.find(' '))),
+    end(Verdict::fail, fmt::format("{}: unexpected {}", at, line.substr(0, line.find(' '))),
         fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("nothing at {} for {}", half.name, time_text(lasting))),
-                    row("came", fmt::format("{}, after {}", line, time_text(elapsed(event_, came.time)))), before_it(half.name)));
+                    row("received", fmt::format("{}, after {}", line, time_text(elapsed(event_, came.time)))), before_it(half.name)));
 }
 
 void Run::fail_agent(std::string expected, std::string came, std::string reason) {

@@ -26,7 +26,7 @@ bool is_dangerous(const script::Script& script) {
 
 std::expected<std::string, std::string> read_builtin(std::string_view name) {
     const BuiltinScript* found = find_builtin_script(name);
-    if (found == nullptr) return std::unexpected(fmt::format("no script is called {}", name));
+    if (found == nullptr) return std::unexpected(fmt::format("no such script {}", name));
     return std::string(found->text);
 }
 

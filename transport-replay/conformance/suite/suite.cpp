@@ -18,12 +18,12 @@ using stage::ScriptOutcome;
 namespace {
 
 constexpr std::string_view kLivesWithAgent =
-    "title \"the device lives\"\n"
+    "title \"the device responds\"\n"
     "alive\n"
     "qp a rc mtu=256\n"
     "alive a\n";
 constexpr std::string_view kLivesAlone =
-    "title \"the device lives\"\n"
+    "title \"the device responds\"\n"
     "alive\n";
 
 constexpr std::string_view kRequest =
@@ -49,8 +49,8 @@ constexpr int weight(Verdict verdict) {
 }
 
 std::string why_not_played(const CheckRow& check) {
-    if (!check.exempt.empty()) return fmt::format("nobody checks it: {}", check.exempt);
-    return is_decided_passively(check) ? "a capture decides it: qpscope check" : "no script checks it";
+    if (!check.exempt.empty()) return fmt::format("not checked: {}", check.exempt);
+    return is_decided_passively(check) ? "decided by captures: qpscope check" : "not checked by any script";
 }
 
 std::string joined_ids(const Script& script) {
@@ -135,7 +135,7 @@ void Suite::finish_request(bool answered) {
     requesting_ = false;
     if (hearing_ == Hearing::hears && !answered) {
         deaf_since_ = joined_ids(*last_);
-        tell(SuiteEventKind::deaf, "requests for connection are not answered any more");
+        tell(SuiteEventKind::deaf, "connection requests are no longer answered");
     }
     hearing_ = answered ? Hearing::hears : Hearing::deaf;
 }
@@ -173,7 +173,7 @@ std::optional<Instant> Suite::poll_at() const {
 void Suite::stop(Endpoint& endpoint, Instant now) {
     if (done()) return;
     stopped_ = true;
-    if (phase_ == Phase::waiting) return end(now, "it was interrupted");
+    if (phase_ == Phase::waiting) return end(now, "interrupted");
     (phase_ == Phase::playing ? stage_ : knocking_).stop(endpoint, now);
 }
 
@@ -187,7 +187,7 @@ void Suite::finish_script(Endpoint& endpoint, Instant now) {
                         .number = at_,
                         .of = settings_.scripts.size(),
                         .sentence = {}});
-    if (stopped_) return end(now, "it was interrupted");
+    if (stopped_) return end(now, "interrupted");
     if (outcome.verdict == Verdict::not_applicable && outcome.frames.empty() && !outcome.silent) return next(endpoint, now);
     knocks_ = 0;
     if (outcome.silent && device_.renew) device_.renew();
@@ -196,7 +196,7 @@ void Suite::finish_script(Endpoint& endpoint, Instant now) {
 
 void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     const ScriptOutcome outcome = knocking_.take_outcome();
-    if (stopped_) return end(now, "it was interrupted");
+    if (stopped_) return end(now, "interrupted");
     if (requesting_) {
         finish_request(outcome.verdict == Verdict::pass);
         return next(endpoint, now);
@@ -223,7 +223,7 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     }
     if (!gone_since_) {
         gone_since_ = now;
-        const std::string died = fmt::format("the device died of it: {}", outcome.reason);
+        const std::string died = fmt::format("the device crashed: {}", outcome.reason);
         blame(died, outcome.detail);
         tell(SuiteEventKind::died, died);
     }
@@ -283,12 +283,12 @@ void Suite::end(Instant now, const std::string& rest) {
 }
 
 Report Suite::take_report() {
-    if (!done()) end(began_, "it was broken off");
+    if (!done()) end(began_, "aborted");
     Report report;
     report.subject = text(settings_.stage.device);
     report.facts = stage_.facts().empty() ? knocking_.facts() : stage_.facts();
     if (!settings_.profile.name.empty()) report.facts.push_back({"profile", settings_.profile.name});
-    if (!deaf_since_.empty()) report.facts.push_back({"queue pair 1", fmt::format("answers no request since {}", deaf_since_)});
+    if (!deaf_since_.empty()) report.facts.push_back({"queue pair 1", fmt::format("no answers since {}", deaf_since_)});
     report.facts.push_back({"duration", duration_text(took_)});
     for (std::optional<Entry>& entry : entries_) {
         if (!entry) continue;

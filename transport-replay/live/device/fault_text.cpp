@@ -68,7 +68,7 @@ struct Clause {
     bool out = true;
     bool in = true;
     [[nodiscard]] std::unexpected<std::string> wrong(std::string_view why) const {
-        return std::unexpected(fmt::format("fault \"{}\": {}", text, why));
+        return std::unexpected(fmt::format("invalid fault '{}': {}", text, why));
     }
     // The ways it is for get that value of a member.
     template <class T>
@@ -87,21 +87,21 @@ Parsed parse_always(const Clause& clause, FaultSettings& settings) {
     value = trimmed(value);
     if (const FaultName* fault = fault_named(name)) {
         const auto chance = chance_in(value);
-        if (!chance) return clause.wrong(fmt::format("\"{}\" is no chance: 0 to 1, or 0% to 100%", value));
+        if (!chance) return clause.wrong(fmt::format("invalid probability '{}': expected 0 to 1, or 0% to 100%", value));
         if (clause.out) settings.out.chances.*fault->chance = *chance;
         if (clause.in) settings.in.chances.*fault->chance = *chance;
         return {};
     }
     if (name == "seed") {
         const auto seed = parse_number(value, ~std::uint64_t{0});
-        if (!seed) return clause.wrong(fmt::format("\"{}\" is no number", value));
+        if (!seed) return clause.wrong(fmt::format("invalid seed '{}': expected a number", value));
         settings.seed = *seed;
         return {};
     }
     if (name != kDelay && name != "jitter" && name != "reorder-by")
-        return clause.wrong(fmt::format("\"{}\" is not known; there are {}", name, kKnown));
+        return clause.wrong(fmt::format("unknown fault '{}': expected one of {}", name, kKnown));
     const auto time = time_in(value);
-    if (!time) return clause.wrong(fmt::format("\"{}\" is no time of at most 60 s with a unit: ns, us, ms, s", value));
+    if (!time) return clause.wrong(fmt::format("invalid time '{}': expected at most 60 s, in ns, us, ms or s", value));
     if (name == kDelay) clause.set(settings, &WayFaults::delay, *time);
     else if (name == "jitter") clause.set(settings, &WayFaults::jitter, *time);
     else settings.reorder_by = *time;
@@ -119,15 +119,15 @@ Parsed parse_word(const Clause& clause, std::string_view word, ExactFault& exact
     const std::string_view key = take_until(value, "=");
     if (key == "by") {
         const auto time = time_in(value);
-        if (!time || *time == Duration{}) return clause.wrong(fmt::format("\"{}\" is no time of at most 60 s with a unit", value));
+        if (!time || *time == Duration{}) return clause.wrong(fmt::format("invalid time '{}': expected at most 60 s, in ns, us, ms or s", value));
         exact.later_by = *time;
         return {};
     }
     if (key != "psn" && key != "qp" && key != "round")
-        return clause.wrong(fmt::format("\"{}\" is not known; there are psn=, qp=, round=, by=, requests and responses", word));
+        return clause.wrong(fmt::format("unknown word '{}': expected psn=, qp=, round=, by=, requests or responses", word));
     const auto number = parse_number(value, key == "round" ? kMostRounds : k24Bits);
     if (!number || (key == "round" && *number == 0))
-        return clause.wrong(fmt::format("\"{}\" is no number of {}", value, key == "round" ? "a round, from 1" : "24 bits"));
+        return clause.wrong(fmt::format("invalid {} '{}': expected {}", key, value, key == "round" ? "a number from 1" : "a number of 24 bits"));
     if (key == "psn") {
         exact.psn = Psn(static_cast<std::uint32_t>(*number));
         has_psn = true;
@@ -144,7 +144,7 @@ Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
     std::string_view words = clause.rest;
     const std::string_view name = take_until(words, " \t");
     const FaultName* fault = fault_named(name);
-    if (fault == nullptr && name != kDelay) return clause.wrong(fmt::format("\"{}\" is not known; there are {}", name, kKnown));
+    if (fault == nullptr && name != kDelay) return clause.wrong(fmt::format("unknown fault '{}': expected one of {}", name, kKnown));
     ExactFault exact;
     exact.kind = fault != nullptr ? fault->kind : FaultKind::reordering;
     bool has_psn = false;
@@ -153,9 +153,9 @@ Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
         if (word.empty()) continue;
         if (auto parsed = parse_word(clause, word, exact, has_psn); !parsed) return parsed;
     }
-    if (!has_psn) return clause.wrong("which packet? psn=N is missing");
-    if (name == kDelay && exact.later_by == Duration{}) return clause.wrong("by how much? by=TIME is missing");
-    if (exact.kind != FaultKind::reordering && exact.later_by != Duration{}) return clause.wrong("by=TIME is for delay and reorder");
+    if (!has_psn) return clause.wrong("missing psn=N: which packet?");
+    if (name == kDelay && exact.later_by == Duration{}) return clause.wrong("missing by=TIME");
+    if (exact.kind != FaultKind::reordering && exact.later_by != Duration{}) return clause.wrong("by=TIME applies to delay and reorder only");
     for (const End from : {End::a, End::b}) {
         if (!(from == End::a ? clause.out : clause.in)) continue;
         if (settings.exact.size() >= kMaxExactFaults) return clause.wrong(fmt::format("more than {} packets", kMaxExactFaults));
@@ -169,7 +169,7 @@ Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
 
 std::expected<FaultSettings, std::string> parse_faults(std::string_view text) {
     FaultSettings settings;
-    if (trimmed(text).empty()) return std::unexpected("no fault is named");
+    if (trimmed(text).empty()) return std::unexpected("missing fault");
     while (!text.empty()) {
         Clause clause{.text = trimmed(take_until(text, ",")), .rest = {}};
         clause.rest = clause.text;
@@ -179,7 +179,7 @@ std::expected<FaultSettings, std::string> parse_faults(std::string_view text) {
             (prefix == "in:" ? clause.out : clause.in) = false;
             break;
         }
-        if (clause.rest.empty()) return clause.wrong("nothing is said");
+        if (clause.rest.empty()) return clause.wrong("empty clause");
         // A clause to order has words; one for every frame is NAME=VALUE.
         const bool exact =
             clause.rest.find_first_of("= \t") == std::string_view::npos || clause.rest.find_first_of(" \t") < clause.rest.find('=');

@@ -146,14 +146,14 @@ std::expected<void, Problem> PacketRing::State::filter(const std::string& expres
     bpf_program program{};
     if (!compiler) return fail("out of memory");
     if (pcap_compile(compiler.get(), &program, expression.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
-        return fail(fmt::format("capture filter \"{}\": {}", expression, pcap_geterr(compiler.get())));
+        return fail(fmt::format("invalid capture filter '{}': {}", expression, pcap_geterr(compiler.get())));
     // The instructions of libpcap are those of the kernel under another name.
     static_assert(sizeof(bpf_insn) == sizeof(sock_filter));
     const sock_fprog attached{static_cast<unsigned short>(program.bf_len), reinterpret_cast<sock_filter*>(program.bf_insns)};
     const bool attaches = set(socket, SOL_SOCKET, SO_ATTACH_FILTER, attached);
     const int error = errno;
     pcap_freecode(&program);
-    if (!attaches) return fail(fmt::format("capture filter \"{}\": {}", expression, system_says(error)));
+    if (!attaches) return fail(fmt::format("invalid capture filter '{}': {}", expression, system_says(error)));
     return {};
 }
 
@@ -167,7 +167,7 @@ std::expected<void, Problem> PacketRing::State::bind_to_interface(std::uint16_t 
     membership.mr_ifindex = static_cast<int>(interface_index);
     membership.mr_type = PACKET_MR_PROMISC;
     if (promiscuous && !set(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership))
-        return fail(fmt::format("cannot be made promiscuous: {}", system_says(errno)));
+        return fail(fmt::format("cannot set promiscuous mode: {}", system_says(errno)));
     return {};
 }
 
@@ -179,16 +179,16 @@ PacketRing::~PacketRing() = default;
 std::expected<PacketRing, Problem> PacketRing::open(const PacketRingSettings& settings) {
     const auto fail = [&](std::string sentence) { return std::unexpected(Problem{settings.interface, std::move(sentence)}); };
     Descriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), true);
-    if (socket.number() < 0) return fail(errno == EPERM ? "raw frames need root or the capability CAP_NET_RAW" : system_says(errno));
+    if (socket.number() < 0) return fail(errno == EPERM ? "raw frames need CAP_NET_RAW" : system_says(errno));
     ifreq request = request_for(settings.interface);
     if (settings.interface.size() >= sizeof(request.ifr_name) || ioctl(socket.number(), SIOCGIFINDEX, &request) != 0)
-        return fail("there is no such interface");
+        return fail("no such interface");
     const auto index = static_cast<unsigned>(request.ifr_ifindex);
     if (ioctl(socket.number(), SIOCGIFMTU, &request) != 0) return fail(system_says(errno));
     const auto mtu = static_cast<std::size_t>(std::max(request.ifr_mtu, 0));
     if (ioctl(socket.number(), SIOCGIFHWADDR, &request) != 0) return fail(system_says(errno));
     if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER && request.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK)
-        return fail("it is not an Ethernet interface");
+        return fail("not an Ethernet interface");
 
     auto state = std::make_unique<State>(std::clamp(mtu + kEthernetHeader + kTags, kShortestFrame, kLongestFrame));
     state->interface = settings.interface;

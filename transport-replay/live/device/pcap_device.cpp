@@ -28,7 +28,7 @@ using Handle = std::unique_ptr<pcap_t, CloseHandle>;
 std::string why(pcap_t* handle, int status) {
     const char* detail = pcap_geterr(handle);
     std::string text = detail != nullptr && *detail != '\0' ? detail : pcap_statustostr(status);
-    if (status == PCAP_ERROR_PERM_DENIED) text += "; raw frames need root or the capability CAP_NET_RAW";
+    if (status == PCAP_ERROR_PERM_DENIED) text += "; raw frames need CAP_NET_RAW";
     return text;
 }
 
@@ -65,17 +65,17 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
     pcap_set_immediate_mode(handle.get(), 1);
     pcap_set_buffer_size(handle.get(), kKernelBuffer);
     if (const int status = pcap_activate(handle.get()); status < 0) return fail(why(handle.get(), status));
-    if (pcap_datalink(handle.get()) != DLT_EN10MB) return fail("it is not an Ethernet interface");
+    if (pcap_datalink(handle.get()) != DLT_EN10MB) return fail("not an Ethernet interface");
     if (pcap_setnonblock(handle.get(), 1, error.data()) != 0) return fail(error.data());
     // Where a direction cannot be chosen, what we send comes back; a channel adapter drops it, as it is not to its address.
     static_cast<void>(pcap_setdirection(handle.get(), PCAP_D_IN));
     if (!filter.empty()) {
         bpf_program program{};
         if (pcap_compile(handle.get(), &program, filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
-            return fail(fmt::format("capture filter \"{}\": {}", filter, pcap_geterr(handle.get())));
+            return fail(fmt::format("invalid capture filter '{}': {}", filter, pcap_geterr(handle.get())));
         const int status = pcap_setfilter(handle.get(), &program);
         pcap_freecode(&program);
-        if (status != 0) return fail(fmt::format("capture filter \"{}\": {}", filter, pcap_geterr(handle.get())));
+        if (status != 0) return fail(fmt::format("invalid capture filter '{}': {}", filter, pcap_geterr(handle.get())));
     }
     const InterfaceFacts found = facts_of_interface(interface);
     const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTagBytes, kLongestFrame);

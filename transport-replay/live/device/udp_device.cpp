@@ -148,7 +148,7 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
     hints.ai_socktype = SOCK_DGRAM;
     addrinfo* found = nullptr;
     if (getaddrinfo(address.c_str(), fmt::format("{}", port).c_str(), &hints, &found) != 0 || found == nullptr)
-        return fail("it is no IPv4 or IPv6 address");
+        return fail("not an IPv4 or IPv6 address");
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(found, &freeaddrinfo);
 
     const std::size_t mtu = facts_of_interface(interface_with(*found->ai_addr)).mtu;
@@ -157,11 +157,11 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
     state->ipv6 = found->ai_family == AF_INET6;
     std::memcpy(&state->bound, found->ai_addr, found->ai_addrlen);
     state->local = address_in(state->bound);
-    if (state->local.bytes == SocketAddress{}.bytes) return fail("it stands for all addresses; one of this machine's is needed");
+    if (state->local.bytes == SocketAddress{}.bytes) return fail("wildcard address: expected an address of this machine");
     state->socket = Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
     if (state->socket.number() < 0) return fail(socket_error_text(errno));
     if (bind(state->socket.number(), found->ai_addr, found->ai_addrlen) != 0)
-        return fail(errno == EADDRINUSE ? fmt::format("UDP port {} is taken (by the kernel's own RoCE, perhaps)", port)
+        return fail(errno == EADDRINUSE ? fmt::format("UDP port {} is in use (by the kernel's RoCE?)", port)
                                         : socket_error_text(errno));
     state->configure();
     return UdpDevice(std::move(state));

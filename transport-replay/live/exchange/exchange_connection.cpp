@@ -29,7 +29,7 @@ std::expected<Found, Problem> look_up(const std::string& host, std::uint16_t por
     hints.ai_flags = AI_NUMERICSERV | (to_listen ? AI_PASSIVE | AI_NUMERICHOST : 0);
     addrinfo* found = nullptr;
     const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
-    if (error != 0) return std::unexpected(Problem{host, fmt::format("it has no address: {}", gai_strerror(error))});
+    if (error != 0) return std::unexpected(Problem{host, fmt::format("cannot resolve: {}", gai_strerror(error))});
     return Found(found, freeaddrinfo);
 }
 
@@ -88,12 +88,12 @@ std::expected<ExchangeConnection, Problem> ExchangeConnection::connect(const std
             return ExchangeConnection(std::move(socket), name_of(each->ai_addr, each->ai_addrlen), true);
         error = errno;
     }
-    return std::unexpected(Problem{host, fmt::format("port {} cannot be reached: {}", port, words_of(error))});
+    return std::unexpected(Problem{host, fmt::format("cannot connect to port {}: {}", port, words_of(error))});
 }
 
 void ExchangeConnection::fail(int error) {
     if (problem_) return;  // the first says why
-    problem_ = Problem{peer_, fmt::format("the connection {}: {}", connecting_ ? "was not made" : "is gone", words_of(error))};
+    problem_ = Problem{peer_, fmt::format("{}: {}", connecting_ ? "cannot connect" : "connection lost", words_of(error))};
 }
 
 void ExchangeConnection::finish() {
@@ -144,7 +144,7 @@ std::expected<ExchangeListener, Problem> ExchangeListener::open(const std::strin
             error = errno;
         }
     }
-    return std::unexpected(Problem{address, fmt::format("port {} cannot be listened at: {}", port, words_of(error))});
+    return std::unexpected(Problem{address, fmt::format("cannot listen on port {}: {}", port, words_of(error))});
 }
 
 std::optional<ExchangeConnection> ExchangeListener::accept() {

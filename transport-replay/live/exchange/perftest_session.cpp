@@ -73,14 +73,14 @@ std::optional<std::string> refusal(const PerftestSettings& settings) {
     const bool asks = settings.test >= PerftestTest::read_bw;
     const bool atomics = settings.test >= PerftestTest::atomic_bw;
     if (settings.service != Service::rc && settings.service != Service::uc && settings.service != Service::ud)
-        return fmt::format("{} here knows RC, UC and UD alone", program);
-    if (asks && settings.service != Service::rc) return fmt::format("{} works over RC alone", program);
+        return fmt::format("{} supports RC, UC and UD only", program);
+    if (asks && settings.service != Service::rc) return fmt::format("{} works over RC only", program);
     if (settings.service == Service::ud && !is_send(settings.test)) return fmt::format("{} does not work over UD", program);
-    if (is_latency(settings.test) && settings.queue_pairs != 1) return fmt::format("{} has one queue pair", program);
-    if (is_latency(settings.test) && settings.bidirectional) return fmt::format("{} has no bidirectional form", program);
+    if (is_latency(settings.test) && settings.queue_pairs != 1) return fmt::format("{} uses one queue pair", program);
+    if (is_latency(settings.test) && settings.bidirectional) return fmt::format("{} has no bidirectional mode", program);
     if (settings.queue_pairs == 0 || settings.queue_pairs > kMaxPerftestQueuePairs)
-        return fmt::format("{} has 1 to {} queue pairs here", program, kMaxPerftestQueuePairs);
-    if (settings.all_sizes && settings.duration) return fmt::format("{} runs all sizes or for a duration", program);
+        return fmt::format("{} supports 1 to {} queue pairs", program, kMaxPerftestQueuePairs);
+    if (settings.all_sizes && settings.duration) return fmt::format("{} runs all sizes or for a duration, not both", program);
     if (settings.all_sizes && atomics) return fmt::format("{} has one size, 8 bytes", program);
     if (atomics && settings.size != sizeof(std::uint64_t)) return fmt::format("{} has one size, 8 bytes", program);
     if (settings.size == 0) return fmt::format("{} has messages of at least one byte", program);
@@ -161,22 +161,22 @@ void PerftestSession::hear_version(Bytes bytes) {
     const auto [end, error] = std::from_chars(begin, begin + remote_version_.size(), number, std::chars_format::fixed);
     if (error != std::errc{} || end == begin || !std::ranges::all_of(remote_version_, [](char c) { return c > ' ' && c < 0x7f; })) {
         remote_version_.clear();
-        return fail("the peer does not say the version of a program of perftest");
+        return fail("the peer announces no perftest version");
     }
     if (number < kOldestVersion)
-        fail(fmt::format("the peer's perftest speaks version {}; at least {} is needed", remote_version_, kOldestVersion));
+        fail(fmt::format("the peer has perftest version {}: expected at least {}", remote_version_, kOldestVersion));
 }
 
 void PerftestSession::hear_keys(std::uint32_t index, Bytes bytes) {
     const auto end = read_perftest_text(bytes);
-    if (!end) return fail(fmt::format("what the peer says of queue pair {} is not in the form of perftest", index + 1));
+    if (!end) return fail(fmt::format("the peer's announcement of queue pair {} is not in the format of perftest", index + 1));
     QueuePairEnd& known = remote_[index];
     if (known == QueuePairEnd{}) {
         if (family_of(end->gid) != family_of(own_[index].gid))
-            return fail("the peer's GID is of the other kind than ours, IPv4 or IPv6 (its option -x chooses)");
+            return fail("the peer's GID and ours are of different families, IPv4 and IPv6 (see its option -x)");
         known = *end;
     } else if (known != *end) {
-        fail("the peer's keys are others than before: is it the same program, with the same options (-q, -a, -b, -D)?");
+        fail("the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
     }
 }
 
@@ -209,7 +209,7 @@ void PerftestSession::hear(const Taken& taken, Bytes bytes) {
         case PerftestStep::mtu: {
             const auto code = static_cast<std::uint8_t>(std::to_integer<int>(bytes[0]) - '0');
             const bool valid = code >= std::to_underlying(PathMtu::bytes_256) && code <= std::to_underlying(PathMtu::bytes_4096);
-            if (!valid || bytes[1] != std::byte{0}) return fail("the peer says no path MTU");
+            if (!valid || bytes[1] != std::byte{0}) return fail("the peer announces no valid path MTU");
             settings_.mtu = std::min(settings_.mtu, static_cast<PathMtu>(code));
             lay_out_sizes();
             return write_script();
@@ -249,7 +249,7 @@ void PerftestSession::advance() {
 
 void PerftestSession::process(Bytes bytes) {
     if (at_ == script_.size()) return;  // the peer's "done"
-    if (bytes.size() > kMaxHeard - heard_.size()) return fail("the peer says more than perftest does");
+    if (bytes.size() > kMaxHeard - heard_.size()) return fail("the peer sends more than perftest does");
     heard_.insert(heard_.end(), bytes.begin(), bytes.end());
     advance();
 }

@@ -18,7 +18,7 @@ constexpr std::array kPingpongDone{std::byte{'d'}, std::byte{'o'}, std::byte{'n'
 PingPongSession::PingPongSession(ExchangeRole role, std::vector<QueuePairEnd> own)
     : role_(role), own_(std::move(own)), telling_(role == ExchangeRole::client) {
     if (own_.size() > kSrqPingPongEnds) own_.resize(kSrqPingPongEnds);
-    if (own_.empty()) fail("there is no queue pair to tell of");
+    if (own_.empty()) fail("no queue pair to announce");
 }
 
 bool PingPongSession::take(PingPongEvent event) {
@@ -34,7 +34,7 @@ void PingPongSession::fail(std::string sentence) {
 void PingPongSession::hear_end() {
     const auto end = read_pingpong_text(heard_);
     heard_.clear();
-    if (!end) return fail(fmt::format("what the peer says of queue pair {} is not in the form of ibv_*_pingpong", remote_.size() + 1));
+    if (!end) return fail(fmt::format("the peer's announcement of queue pair {} is not in the format of ibv_*_pingpong", remote_.size() + 1));
     remote_.push_back(*end);
     if (remote_.size() < own_.size()) return;
     take(PingPongEvent::all_ends);
@@ -51,17 +51,17 @@ void PingPongSession::process(Bytes bytes) {
             case PingPongState::hears_done:
                 heard_.push_back(byte);
                 if (!std::ranges::equal(heard_, Bytes(kPingpongDone).first(heard_.size())))
-                    return fail("the peer says something else than \"done\"");
+                    return fail("the peer sent something other than \"done\"");
                 if (heard_.size() == kPingpongDone.size()) take(PingPongEvent::done);
                 break;
-            default: return fail("the peer says more than ibv_*_pingpong do");
+            default: return fail("the peer sends more than ibv_*_pingpong does");
         }
     }
 }
 
 void PingPongSession::closed() {
-    if (state_ == PingPongState::hears_ends) fail("the peer closed the connection before it told its queue pairs");
-    if (state_ == PingPongState::hears_done) fail("the peer closed the connection before it said \"done\"");
+    if (state_ == PingPongState::hears_ends) fail("the peer closed the connection before it announced its queue pairs");
+    if (state_ == PingPongState::hears_done) fail("the peer closed the connection before it sent \"done\"");
 }
 
 std::vector<std::byte> PingPongSession::take_output() {

@@ -53,7 +53,7 @@ public:
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
         const auto pd = endpoint.adapter().alloc_pd();
         const auto cq = endpoint.adapter().create_cq(1);
-        if (!pd || !cq) return std::unexpected("the adapter has no room for another program");
+        if (!pd || !cq) return std::unexpected("adapter resources exhausted");
         pd_ = *pd;
         cq_ = *cq;
         if (!request_.target) return start_listening(endpoint, PortSpace::tcp, port_);
@@ -139,7 +139,7 @@ private:
             }
         }
         release(desk, entry);
-        return std::unexpected("no room for another connection: " + std::string(name(ready.error())));
+        return std::unexpected("cannot allocate a connection: " + std::string(name(ready.error())));
     }
     // Gives back what open() took.
     void release(const Desk& desk, Entry& entry) {
@@ -247,7 +247,7 @@ private:
                 rise(desk, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
                 if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.talk))) {
                     ++counts_.failed;
-                    desk.say(about(entry.link, entry.link.complaint.value_or("the peer left early")));
+                    desk.say(about(entry.link, entry.link.complaint.value_or("the peer disconnected early")));
                 }
                 forget(desk, entry);
                 break;

@@ -11,7 +11,7 @@ std::expected<void, std::string> Datagrams::open(Endpoint& endpoint, dissect::In
                            .receive_bytes = bytes_of(adapter.settings().mtu)};
     const auto pd = adapter.alloc_pd();
     const auto cq = adapter.create_cq(completions_of(needs));
-    if (!pd || !cq) return std::unexpected("the adapter has no room for another program");
+    if (!pd || !cq) return std::unexpected("adapter resources exhausted");
     pd_ = *pd;
     cq_ = *cq;
     auto made = Queues::open(desk(endpoint, now), cq_, needs, kDefaultPkey);
@@ -23,7 +23,7 @@ std::expected<void, std::string> Datagrams::open(Endpoint& endpoint, dissect::In
     } else {
         ready = std::unexpected(made.error());
     }
-    if (!ready) return std::unexpected("no queue pair for datagrams: " + std::string(name(ready.error())));
+    if (!ready) return std::unexpected("cannot create a queue pair for datagrams: " + std::string(name(ready.error())));
     open_ = true;
     return {};
 }
@@ -62,7 +62,7 @@ bool Datagrams::send(const Desk& desk, const verbs::Sge& piece, const verbs::UdT
 }
 
 std::expected<void, std::string> sound_datagrams(const ProgramRequest& request) {
-    if (request.connections != 1) return std::unexpected("datagrams have no connections to count");
+    if (request.connections != 1) return std::unexpected("datagram programs have no connections");
     return sound(request, 1, bytes_of(PathMtu::bytes_4096));
 }
 

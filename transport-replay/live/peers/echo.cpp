@@ -59,7 +59,7 @@ public:
     }
     static bool complete(const Talk& /*talk*/) { return true; }
     static void close(const Desk& desk, const Link& link, const Talk& talk) {
-        if (talk.up) desk.say(about(link, fmt::format("{} sent back, {}", counted(talk.messages, "message"), bytes_text(talk.bytes))));
+        if (talk.up) desk.say(about(link, fmt::format("{} returned, {}", counted(talk.messages, "message"), bytes_text(talk.bytes))));
     }
     static bool again() { return false; }
 
@@ -101,7 +101,7 @@ public:
     }
     [[nodiscard]] bool complete(const Talk& talk) const { return talk.back >= count_; }
     void close(const Desk& desk, const Link& link, Talk& talk) const {
-        if (talk.up) desk.say(about(link, fmt::format("{} of {} came back", counted(talk.back, "message"), counted(size_, "byte"))));
+        if (talk.up) desk.say(about(link, fmt::format("{} of {} returned", counted(talk.back, "message"), counted(size_, "byte"))));
         talk.out.close(desk);
     }
     static bool again() { return false; }
@@ -121,13 +121,13 @@ private:
     void take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
         const dissect::Bytes message = link.queues.message(done);
         if (talk.back >= talk.sent) {
-            link.fail("sent back what was not sent");
+            link.fail("returned data that was not sent");
             return;
         }
         const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, slot(talk, talk.back)));
         if (!right) {
             ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("message {} came back changed", talk.back)));
+            desk.say(about(link, fmt::format("message {} was corrupted", talk.back)));
         }
         ++talk.back;
         ++desk.counts.messages;
@@ -154,7 +154,7 @@ Made make_echo(const ProgramRequest& request) {
     if (!request.target)
         return Connected<EchoServer>({request, std::max(1U, request.size.value_or(kDefaultServed)), 0}, request, kRdmaCmPort);
     const std::uint64_t count = request.count.value_or(kDefaultCount);
-    if (count == 0) return std::unexpected("no message to send");
+    if (count == 0) return std::unexpected("invalid count 0: expected at least 1");
     return Connected<EchoClient>({request, request.size.value_or(kDefaultSent), count, false}, request, kRdmaCmPort);
 }
 

@@ -80,11 +80,11 @@ bool ExchangePairs::connect(const Desk& desk, std::span<const QueuePairEnd> remo
     for (std::uint32_t i = 0; i < std::min<std::size_t>(size(), remote.size()); ++i) {
         if (remote[i].qpn == dissect::Qpn{}) continue;  // ibv_srq_pingpong tells of more than there are
         if (family_of(remote[i].gid) != family_of(ends_[i].gid)) {
-            complain("its GID is of the other kind than ours, IPv4 or IPv6 (its option -g chooses)");
+            complain("its GID and ours are of different families, IPv4 and IPv6 (see its option -g)");
         } else if (!is_host(remote[i].gid)) {
-            complain(fmt::format("{} is no address of a peer", text(remote[i].gid)));
+            complain(fmt::format("{} is not a valid peer address", text(remote[i].gid)));
         } else if (const auto up = raise(desk, i, remote[i], mtu, reads); !up) {
-            complain(fmt::format("queue pair {} cannot be connected to what it tells: {}", i + 1, name(up.error())));
+            complain(fmt::format("cannot connect queue pair {} to the announced one: {}", i + 1, name(up.error())));
         }
     }
     return !complaint_;
@@ -99,7 +99,7 @@ bool ExchangePairs::reachable(const Desk& desk) {
         route.destination = each.ah.destination;
         const Reach reach = desk.endpoint.host().complete(route, 0, desk.now);
         if (reach == Reach::ready) continue;
-        if (reach != Reach::resolving) complain(fmt::format("nobody answers for {}", text(each.ah.destination)));
+        if (reach != Reach::resolving) complain(fmt::format("cannot resolve {}", text(each.ah.destination)));
         return false;
     }
     return !complaint_;
@@ -127,13 +127,13 @@ bool ExchangePairs::post(const Desk& desk, std::uint32_t number, verbs::SendWr w
     if (complaint_) return false;
     if (at(number).needs().type == verbs::QpType::ud) wr.ud = targets_[number];
     const auto posted = at(number).post(desk, wr, tag);
-    if (!posted) complain(fmt::format("work could not be posted: {}", name(posted.error())));
+    if (!posted) complain(fmt::format("cannot post work: {}", name(posted.error())));
     return posted.has_value();
 }
 
 bool ExchangePairs::post_receive(const Desk& desk, std::uint32_t number, std::uint32_t slot) {
     const auto posted = at(number).post_receive(desk, slot);
-    if (!posted) complain(fmt::format("a receive could not be posted: {}", name(posted.error())));
+    if (!posted) complain(fmt::format("cannot post a receive: {}", name(posted.error())));
     return posted.has_value();
 }
 

@@ -64,7 +64,7 @@ public:
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
         const auto pd = endpoint.adapter().alloc_pd();
-        if (!pd) return std::unexpected("the adapter has no room for another program");
+        if (!pd) return std::unexpected("adapter resources exhausted");
         pd_ = *pd;
         if (!request_.target) {
             auto listener = ExchangeListener::open(request_.exchange.tcp, port_);
@@ -169,7 +169,7 @@ private:
         const Address gid = request_.target ? desk.endpoint.connections().path_to(*request_.target).source
                             : own.empty()   ? Address{}
                                             : own.front();
-        if (gid.space == AddressSpace::none) return std::unexpected("no address of ours is of that kind");
+        if (gid.space == AddressSpace::none) return std::unexpected("no own address of that family");
         auto session = role_.open(turn_of(desk, *party), party->talk, gid);
         if (!session) {
             close(desk, *party);
@@ -230,7 +230,7 @@ private:
         if (waits && party.connection.problem()) return fail(desk, party, party.connection.problem()->sentence);
         if (!session.problem().empty()) return fail(desk, party, session.problem());
         if (!party.connected && elapsed(party.last, desk.now) >= kTalkPatience)
-            return fail(desk, party, "it tells nothing of its queue pairs");
+            return fail(desk, party, "it does not announce its queue pairs");
         if (session.awaits() == Awaits::nothing && party.connection.finished()) party.ended = desk.now;
     }
     void fail(const Desk& desk, Party& party, const std::string& why) {

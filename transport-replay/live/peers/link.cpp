@@ -10,9 +10,9 @@ dissect::Bytes asked(const ConnectionEvent& event) {
 }
 
 std::string why_it_failed(const ConnectionEvent& event) {
-    if (event.kind == ConnectionEventKind::unreachable) return "nobody answered";
+    if (event.kind == ConnectionEventKind::unreachable) return "no answer";
     const Rejection& rejection = event.rejection;
-    return fmt::format("{} refused the connection, reason {}", rejection.by_peer ? "the peer" : "we",
+    return fmt::format("{} rejected the connection, reason {}", rejection.by_peer ? "the peer" : "we",
                        static_cast<unsigned>(rejection.reason));
 }
 
@@ -27,7 +27,7 @@ std::expected<void, std::string> start_listening(Endpoint& endpoint, PortSpace s
     const CmResult listening = endpoint.connections().listen(space, port);
     if (listening) return {};
     return std::unexpected(
-        fmt::format("cannot listen at port {} of {}: {}", static_cast<unsigned>(port), name(space), live::name(listening.error())));
+        fmt::format("cannot listen on port {} of {}: {}", static_cast<unsigned>(port), name(space), live::name(listening.error())));
 }
 
 void stop_listening(Endpoint& endpoint, PortSpace space, IpPort port) { (void)endpoint.manager().stop_listening(ip_service(space, port)); }

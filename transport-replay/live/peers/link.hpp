@@ -31,14 +31,14 @@ struct Link {
 
 private:
     bool posted(const verbs::Result<void>& result) {
-        if (!result) fail("work could not be posted: " + std::string(name(result.error())));
+        if (!result) fail("cannot post work: " + std::string(name(result.error())));
         return result.has_value();
     }
 };
 
 // What the consumer of the peer put beside its request, without the header of the RDMA IP CM service.
 [[nodiscard]] dissect::Bytes asked(const ConnectionEvent& event);
-// "the peer refused: consumer", "nobody answered".
+// "the peer rejected the connection, reason 28", "no answer".
 [[nodiscard]] std::string why_it_failed(const ConnectionEvent& event);
 // "10.0.0.2: what".
 [[nodiscard]] std::string about(const Link& link, std::string_view what);

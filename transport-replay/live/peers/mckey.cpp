@@ -34,10 +34,10 @@ public:
           sends_(sends) {}
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
-        if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("the messages are longer than the MTU");
+        if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("messages are longer than the MTU");
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
         auto out = Block::open(datagrams_.desk(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
-        if (!out) return std::unexpected("no memory for the message");
+        if (!out) return std::unexpected("no memory for messages");
         out_ = std::move(*out);
         group_ = gid_of(endpoint, *request_.target);
         if (!sends_)
@@ -107,7 +107,7 @@ private:
 
 Made make(const ProgramRequest& request, bool sends) {
     if (const auto fits = sound_datagrams(request); !fits) return std::unexpected(fits.error());
-    if (!request.target || !is_multicast_group(*request.target)) return std::unexpected("the target is no multicast group");
+    if (!request.target || !is_multicast_group(*request.target)) return std::unexpected("the target is not a multicast group");
     return Mckey(request, sends);
 }
 

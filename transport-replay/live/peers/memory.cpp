@@ -96,7 +96,7 @@ private:
             line += fmt::format("{}{} {}", line.empty() ? "" : ", ", grouped(counts.of(row.verb)), row.name);
         }
         desk.counts.bytes += counts.bytes_received + counts.bytes_sent;
-        desk.say(about(link, fmt::format("{}; {} came, {} went out", line.empty() ? "nothing was done" : line,
+        desk.say(about(link, fmt::format("{}; {} received, {} sent", line.empty() ? "no operations" : line,
                                          bytes_text(counts.bytes_received), bytes_text(counts.bytes_sent))));
     }
 
@@ -148,7 +148,7 @@ public:
         if (done.receive) {
             const auto offer = read_offer(link.queues.message(done));
             if (!offer || talk.step != Step::asks) {
-                link.fail("said what is no answer");
+                link.fail("sent an invalid answer");
             } else if (link.post_receive(desk, done.tag)) {
                 begin(desk, link, talk, *offer);
             }
@@ -169,7 +169,7 @@ private:
     void begin(const Desk& desk, Link& link, Talk& talk, const Offer& offer) const {
         constexpr std::uint8_t kWanted = kMayRead | kMayWrite | kMayDoAtomics;
         if ((offer.allowed & kWanted) != kWanted || offer.length < kWord + size_ || offer.address % kWord != 0) {
-            link.fail(fmt::format("offers {}, where {} and every right are needed", bytes_text(offer.length), bytes_text(kWord + size_)));
+            link.fail(fmt::format("advertises {}, where {} with all access rights are needed", bytes_text(offer.length), bytes_text(kWord + size_)));
             return;
         }
         talk.offer = offer;
@@ -187,7 +187,7 @@ private:
             }
             case Step::writes: move(desk, link, talk, Step::reads, verbs::WrOpcode::rdma_read, talk.in); break;
             case Step::reads:
-                expect(desk, link, talk, std::ranges::equal(talk.in.bytes(), talk.out.bytes()), "READ gives other bytes than were written");
+                expect(desk, link, talk, std::ranges::equal(talk.in.bytes(), talk.out.bytes()), "READ returned other bytes than were written");
                 talk.step = Step::swaps;
                 atomic(desk, link, talk, verbs::WrOpcode::atomic_cmp_and_swp, talk.stripe,
                        {.compare_add = first_word(talk.out), .swap = talk.rounds});
@@ -202,7 +202,7 @@ private:
                 move(desk, link, talk, Step::reads_again, verbs::WrOpcode::rdma_read, talk.in);
                 break;
             case Step::reads_again:
-                expect(desk, link, talk, first_word(talk.in) == talk.rounds + kAdded, "READ gives another value than was added to");
+                expect(desk, link, talk, first_word(talk.in) == talk.rounds + kAdded, "READ returned another value than FETCH ADD left");
                 ++talk.rounds;
                 ++desk.counts.messages;
                 desk.counts.bytes += std::uint64_t{3} * size_ + 2 * kWord;

@@ -95,9 +95,9 @@ public:
     }
     void connect(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
         if (session.cycle_buffer() > talk.region && is_write(settings_.test))
-            return turn.pairs.complain(fmt::format("its pages of {} are larger than the memory shown", bytes_text(session.cycle_buffer())));
+            return turn.pairs.complain(fmt::format("its pages of {} are larger than the advertised memory", bytes_text(session.cycle_buffer())));
         if (settings_.service == dissect::Service::ud && session.size() > bytes_of(session.mtu()))
-            return turn.pairs.complain(fmt::format("messages of UD are of {} bytes at most, as it says", bytes_of(session.mtu())));
+            return turn.pairs.complain(fmt::format("UD messages have at most {} bytes, by its MTU", bytes_of(session.mtu())));
         turn.pairs.connect(turn.desk, session.remote(), session.mtu(), kPerftestReads);
     }
     void begin(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
@@ -115,7 +115,7 @@ public:
         }
         const dissect::Bytes message = turn.pairs.at(number).message(done);
         if (message.size() != talk.size && !settings_.all_sizes)
-            turn.pairs.complain(fmt::format("sends messages of {}, not of {} (option -s)", counted(message.size(), "byte"), talk.size));
+            turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), talk.size));
         if (request_.verify && judge(message) == Content::wrong) ++turn.desk.counts.wrong;
         count(turn, message.size());
         talk.traffic.received(turn.desk.now);
@@ -128,7 +128,7 @@ public:
         // Unreliable: what is lost never comes, and who waits for it would for ever.
         if (waits(talk) && turn.silence >= kExchangeSilence) {
             talk.given_up = true;
-            if (is_latency(settings_.test)) turn.pairs.complain("nothing comes any more: a message was lost");
+            if (is_latency(settings_.test)) turn.pairs.complain("no more messages: one was lost");
         }
         for (bool again = true; again;) {
             again = false;
@@ -170,11 +170,11 @@ public:
         if (settings_.test == write_bw && request_.verify)
             for (std::uint32_t i = 0; i < turn.pairs.size(); ++i)
                 if (judge(shown(talk, i).first(longest_of(settings_))) == Content::wrong) ++turn.desk.counts.wrong;
-        if (is_latency(settings_.test)) return "it has what it asked for";
+        if (is_latency(settings_.test)) return "done";
         const BandwidthReport& report = session.remote_report();
         turn.desk.counts.messages += report.iterations;
         turn.desk.counts.bytes += report.iterations * std::min<std::uint64_t>(report.size, kMaxTransfer);
-        return fmt::format("{} of {}, {}, as it says", counted(report.iterations, "message"), counted(report.size, "byte"),
+        return fmt::format("{} of {}, {} by its own measure", counted(report.iterations, "message"), counted(report.size, "byte"),
                            rate_text(report.average * 8 * (1U << 20U)));
     }
     static void close(const ExchangeTurn& turn, Talk& talk) {
@@ -184,7 +184,7 @@ public:
 
 private:
     static std::unexpected<std::string> no_room(verbs::VerbsError error) {
-        return std::unexpected(fmt::format("no room for its queue pairs and memory: {}", name(error)));
+        return std::unexpected(fmt::format("cannot allocate queue pairs and memory: {}", name(error)));
     }
     static std::uint32_t longest_of(const PerftestSettings& settings) {
         if (!settings.all_sizes) return settings.size;
@@ -296,7 +296,7 @@ private:
         const auto shown = [&](dissect::Duration all, std::uint64_t count) {
             return duration_text(dissect::Duration{std::to_underlying(all) / parts / static_cast<std::int64_t>(count)});
         };
-        return line + fmt::format(", {} on average, {} to {}", shown(each.all, each.count), shown(each.least, 1), shown(each.most, 1));
+        return line + fmt::format(", mean {}, {} to {}", shown(each.all, each.count), shown(each.least, 1), shown(each.most, 1));
     }
 
     PerftestSettings settings_;
@@ -307,7 +307,7 @@ private:
 
 Made make_perftest(PerftestTest test, const ProgramRequest& request) {
     if (const auto fits = sound(request, 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
-    if (request.connections != 1) return std::unexpected("it has one connection; of queue pairs there may be more");
+    if (request.connections != 1) return std::unexpected("perftest programs use one connection; see --qps");
     const ExchangeOptions& options = request.exchange;
     PerftestSettings settings{.test = test, .service = options.service.value_or(dissect::Service::rc)};
     settings.queue_pairs = options.queue_pairs.value_or(1);
@@ -316,8 +316,8 @@ Made make_perftest(PerftestTest test, const ProgramRequest& request) {
     settings.bidirectional = options.both_ways;
     settings.duration = options.duration.has_value();
     if (auto sentence = refusal(settings)) return std::unexpected(std::move(*sentence));
-    if (options.duration && request.count) return std::unexpected("a number of messages or a duration, not both");
-    if (options.compare_swap && !is_atomic(test)) return std::unexpected("there is nothing to compare and swap");
+    if (options.duration && request.count) return std::unexpected("--count and --duration exclude each other");
+    if (options.compare_swap && !is_atomic(test)) return std::unexpected("--compare-swap applies to ib_atomic_* only");
     return Exchanged<Perftest>(Perftest(settings, request), request);
 }
 

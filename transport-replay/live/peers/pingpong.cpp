@@ -60,7 +60,7 @@ public:
 
     std::expected<Session, std::string> open(const ExchangeTurn& turn, Talk& talk, const Address& own) const {
         const std::uint32_t packet = bytes_of(turn.desk.adapter().settings().mtu);
-        if (kind_ == Kind::ud && size_ > packet) return std::unexpected(fmt::format("messages of UD are of {} bytes at most here", packet));
+        if (kind_ == Kind::ud && size_ > packet) return std::unexpected(fmt::format("UD messages have at most {} bytes here", packet));
         const QueueNeeds needs{
             .type = type_of(kind_), .sends = kPingSends, .receives = kPingReceives, .receive_bytes = size_, .access = verbs::kLocalWrite};
         auto pairs = ExchangePairs::open(turn.desk, needs, count_, kUdPingPongQkey, own, request_.seed);
@@ -78,7 +78,7 @@ public:
         turn.pairs.connect(turn.desk, session.remote(), mtu, kPingReads);
         talk.pairs.resize(static_cast<std::size_t>(
             std::ranges::count_if(session.remote().first(count_), [](const QueuePairEnd& end) { return end.qpn != dissect::Qpn{}; })));
-        if (talk.pairs.empty()) turn.pairs.complain("it tells of no queue pair");
+        if (talk.pairs.empty()) turn.pairs.complain("it announces no queue pair");
     }
     void begin(const ExchangeTurn& turn, Talk& talk, const Session& /*session*/) const {
         talk.first = turn.desk.now;
@@ -115,12 +115,12 @@ public:
         talk.through = iterations_ == std::numeric_limits<std::uint64_t>::max() && talk.received > 0;
         if (!talk.through)
             turn.pairs.complain(
-                fmt::format("nothing comes any more; {} came, {} went", counted(talk.received, "message"), grouped(talk.sent)));
+                fmt::format("no more messages; {} received, {} sent", counted(talk.received, "message"), grouped(talk.sent)));
     }
     static bool through(const Talk& talk) { return talk.through; }
     std::string finish(const ExchangeTurn& /*turn*/, const Talk& talk, const Session& /*session*/) const {
         const dissect::Duration took = elapsed(*talk.first, talk.last);
-        std::string line = fmt::format("{} of {} there and back", counted(talk.received, "message"), counted(size_, "byte"));
+        std::string line = fmt::format("{} of {} in round trips", counted(talk.received, "message"), counted(size_, "byte"));
         if (took > dissect::Duration{} && talk.received > 0)
             line += fmt::format(" in {}, {} each", duration_text(took),
                                 duration_text(dissect::Duration{std::to_underlying(took) / static_cast<std::int64_t>(talk.received)}));
@@ -132,7 +132,7 @@ public:
 
 private:
     static std::unexpected<std::string> no_room(verbs::VerbsError error) {
-        return std::unexpected(fmt::format("no room for its queue pairs: {}", name(error)));
+        return std::unexpected(fmt::format("cannot allocate queue pairs: {}", name(error)));
     }
     [[nodiscard]] dissect::MutableBytes ping(const Talk& talk, std::uint32_t number) const {
         return talk.out.bytes().subspan(std::size_t{number} * size_, size_);
@@ -157,7 +157,7 @@ private:
         turn.desk.counts.bytes += message.size();
         const dissect::MutableBytes own = ping(talk, number);
         if (message.size() != own.size()) {
-            turn.pairs.complain(fmt::format("sends messages of {}, not of {} (option -s)", counted(message.size(), "byte"), own.size()));
+            turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), own.size()));
             return;
         }
         const bool wrong = request_.target ? !std::ranges::equal(message, own) : judge(message) == Content::wrong;
@@ -174,13 +174,13 @@ private:
 
 Made make(Kind kind, const ProgramRequest& request) {
     if (const auto fits = sound(request, 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
-    if (request.connections != 1) return std::unexpected("it has one connection");
+    if (request.connections != 1) return std::unexpected("ibv_*_pingpong programs use one connection");
     const ExchangeOptions& options = request.exchange;
     if (options.service || options.both_ways || options.all_sizes || options.duration || options.compare_swap)
-        return std::unexpected("a pingpong has one service, one size and a number of messages");
+        return std::unexpected("ibv_*_pingpong programs have one service, one size and a number of messages");
     const std::uint32_t most = kind == Kind::srq ? kSrqPingPongEnds : 1;
     if (options.queue_pairs && (*options.queue_pairs == 0 || *options.queue_pairs > most))
-        return std::unexpected(fmt::format("it has {} at most", counted(most, "queue pair")));
+        return std::unexpected(fmt::format("it uses at most {}", counted(most, "queue pair")));
     return Exchanged<PingPong>(PingPong(kind, request), request);
 }
 

@@ -97,7 +97,7 @@ public:
         if (done.receive) {
             const dissect::Bytes message = link.queues.message(done);
             if (message.size() != kShown) {
-                link.fail(fmt::format("said {} bytes where {} are to be", message.size(), kShown));
+                link.fail(fmt::format("sent {} bytes where {} are expected", message.size(), kShown));
                 return;
             }
             const Shown theirs = shown(message);
@@ -147,7 +147,7 @@ private:
         desk.counts.bytes += size_;
         if (request_.verify && std::memcmp(talk.ping.bytes().data(), talk.pong.bytes().data(), size_) != 0) {
             ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("ping {} came back changed", talk.rounds - 1)));
+            desk.say(about(link, fmt::format("ping {} was corrupted", talk.rounds - 1)));
         }
         std::ranges::fill(talk.pong.bytes(), std::byte{0xff});  // so that the last one cannot be taken for the next
         next_round(desk, link, talk);
@@ -163,14 +163,14 @@ private:
     // Server.
     static void serve(const Desk& desk, Link& link, Talk& talk, const Shown& theirs) {
         if (theirs.length == 0 || theirs.length > kMaxPing) {
-            link.fail(fmt::format("showed {} of memory", counted(theirs.length, "byte")));
+            link.fail(fmt::format("advertised {} of memory", counted(theirs.length, "byte")));
         } else if (talk.step == Step::waits_for_source) {
             talk.length = theirs.length;
             if (talk.ping.size() < theirs.length) {
                 talk.ping.close(desk);  // nothing of ours is under way that uses it
                 auto larger = Block::open(desk, theirs.length, verbs::kLocalWrite);
                 if (!larger) {
-                    link.fail("no memory for its ping");
+                    link.fail("no memory for the ping");
                     return;
                 }
                 talk.ping = std::move(*larger);
@@ -184,7 +184,7 @@ private:
             talk.step = Step::writes;
             move(desk, link, talk, theirs, verbs::WrOpcode::rdma_write, std::min(length, theirs.length), kWritten);
         } else {
-            link.fail("showed memory out of turn");
+            link.fail("advertised memory out of turn");
         }
     }
     static void served(const Desk& desk, Link& link, Talk& talk, std::uint32_t tag) {

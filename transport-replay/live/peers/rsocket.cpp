@@ -82,9 +82,9 @@ void Rsocket::close(const Desk& desk) {
 }
 
 std::optional<std::string> Rsocket::judge(dissect::Bytes said) {
-    if (said.size() < kRsocketData || dissect::read_be<std::uint8_t>(said, 0) != kVersion) return "does not speak rsockets, version 1";
+    if (said.size() < kRsocketData || dissect::read_be<std::uint8_t>(said, 0) != kVersion) return "does not use rsockets version 1";
     const auto entries = dissect::read_be<std::uint32_t>(said, 20);
-    if (entries < kEntries || entries > kMostEntries) return fmt::format("has {} places for offers", entries);
+    if (entries < kEntries || entries > kMostEntries) return fmt::format("has room for {} offers", entries);
     return std::nullopt;
 }
 
@@ -112,7 +112,7 @@ void Rsocket::done(const Desk& desk, Link& link, const Done& done) {
         return;
     }
     if (!connected_ || !done.wc.flags.with_imm) {
-        link.fail("said something that is no message of rsockets");
+        link.fail("sent an invalid rsockets message");
         return;
     }
     const std::uint32_t rest = done.wc.imm_data & kRest;
@@ -122,7 +122,7 @@ void Rsocket::done(const Desk& desk, Link& link, const Done& done) {
         case Op::credits: may_send_ = static_cast<std::uint16_t>(rest); break;
         case Op::map: break;
         case Op::control: peer_left_ = peer_left_ || rest == kDisconnect || rest == kShutdown; break;
-        default: link.fail(fmt::format("said something reserved ({:#010x})", done.wc.imm_data)); break;
+        default: link.fail(fmt::format("sent a reserved value ({:#010x})", done.wc.imm_data)); break;
     }
     if (!link.complaint) link.post_receive(desk, done.tag);
 }
@@ -130,7 +130,7 @@ void Rsocket::done(const Desk& desk, Link& link, const Done& done) {
 void Rsocket::take_data(Link& link, const verbs::Wc& wc, std::uint32_t length) {
     const std::size_t left_of_half = kHalf - arrive_at_ % kHalf;
     if (length == 0 || length != wc.byte_len || length > offered_ || length > left_of_half || waiting_.size() >= kStreamReceives) {
-        link.fail(fmt::format("says that {} came, of which {} fit", length, std::min(offered_, left_of_half)));
+        link.fail(fmt::format("announced {} bytes where {} fit", length, std::min(offered_, left_of_half)));
         return;
     }
     offered_ -= length;

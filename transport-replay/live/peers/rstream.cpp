@@ -79,7 +79,7 @@ public:
     }
     static bool complete(const Talk& talk) { return talk.sent == talk.received; }
     static void close(const Desk& desk, const Link& link, Talk& talk) {
-        if (talk.up) desk.say(about(link, fmt::format("{} came, {} went back", bytes_text(talk.received), bytes_text(talk.sent))));
+        if (talk.up) desk.say(about(link, fmt::format("{} received, {} returned", bytes_text(talk.received), bytes_text(talk.sent))));
         talk.socket.close(desk);
     }
     static bool again() { return false; }
@@ -91,7 +91,7 @@ private:
         if (!right && talk.received < kSync) talk.counts = false;  // it sends anything
         if (!right && talk.counts && verify_) {
             ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("what comes after {} is not as it has to be", counted(talk.received, "byte"))));
+            desk.say(about(link, fmt::format("data after {} was corrupted", counted(talk.received, "byte"))));
             talk.counts = false;
         }
         talk.received += bytes.size();
@@ -204,7 +204,7 @@ private:
         if (verify_ && !counts_up(bytes, static_cast<std::uint8_t>(talk.transfer_from + into_transfer))) {
             ++desk.counts.wrong;
             if (desk.counts.wrong == 1)
-                desk.say(about(link, fmt::format("what comes after {} is not as it has to be", counted(received_, "byte"))));
+                desk.say(about(link, fmt::format("data after {} was corrupted", counted(received_, "byte"))));
         }
         received_ += bytes.size();
         desk.counts.bytes += bytes.size();
@@ -254,8 +254,8 @@ private:
 Made make_rstream(const ProgramRequest& request) {
     if (const auto fits = sound(request, 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
     if (!request.target) return Connected<StreamServer>(StreamServer(request), request, kRdmaCmPort);
-    if (request.connections != 1) return std::unexpected("rstream has one connection at a time");
-    if (request.count && *request.count == 0) return std::unexpected("no transfer to do");
+    if (request.connections != 1) return std::unexpected("rstream uses one connection");
+    if (request.count && *request.count == 0) return std::unexpected("invalid count 0: expected at least 1");
     return Connected<StreamClient>(StreamClient(request), request, kRdmaCmPort);
 }
 

@@ -106,16 +106,16 @@ private:
         if (done.wc.opcode == verbs::WcOpcode::recv) {
             const dissect::Bytes message = link.queues.message(done);
             if (message.size() != kCountBytes) {
-                link.fail(fmt::format("said {} where 8 are to be", counted(message.size(), "byte")));
+                link.fail(fmt::format("sent {} where 8 are expected", counted(message.size(), "byte")));
                 return false;
             }
             written = dissect::read_be<std::uint64_t>(message, 0);
         } else if (talk.announced.way != Way::write_with_imm || done.wc.byte_len != talk.announced.bytes) {
-            link.fail("wrote otherwise than announced");
+            link.fail("wrote outside of what it announced");
             return false;
         }
         if (written < talk.written || written - talk.looked_at > talk.announced.depth) {
-            link.fail(fmt::format("says that {} were written, after {}", counted(written, "message"), talk.written));
+            link.fail(fmt::format("reports {} written, {} arrived", counted(written, "message"), talk.written));
             return false;
         }
         talk.written = written;
@@ -131,7 +131,7 @@ private:
         const bool next = content != Content::right || dissect::read_be<std::uint64_t>(message, 8) == talk.looked_at;
         if (content == Content::wrong || !next) {
             ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("message {} is not as it has to be", talk.looked_at)));
+            desk.say(about(link, fmt::format("message {} was corrupted", talk.looked_at)));
         }
         ++talk.looked_at;
         talk.bytes += message.size();

@@ -60,7 +60,7 @@ public:
         if (way_ != Way::send) {
             const auto offer = read_offer(said);
             if (!offer || (offer->allowed & kMayWrite) == 0 || offer->length / offer->slots < size_) {
-                link.fail("offers no memory for the messages");
+                link.fail("advertises no memory for the messages");
                 return;
             }
             talk.offer = *offer;
@@ -73,7 +73,7 @@ public:
             const dissect::Bytes message = link.queues.message(done);
             const auto seen = dissect::read_be<std::uint64_t>(message, 0);
             if (message.size() != kSourceCountBytes || seen < talk.seen || seen > talk.sent) {
-                link.fail("answered what cannot be");
+                link.fail("sent an invalid answer");
                 return;
             }
             talk.seen = seen;
@@ -153,7 +153,7 @@ private:
 
 Made make(const ProgramRequest& request, Way way) {
     if (const auto fits = sound(request, way == Way::send ? 0 : 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
-    if (request.count && *request.count == 0) return std::unexpected("no message to send");
+    if (request.count && *request.count == 0) return std::unexpected("invalid count 0: expected at least 1");
     return Connected<Source>(Source(request, way), request, kSinkPort);
 }
 

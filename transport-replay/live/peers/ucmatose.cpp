@@ -79,7 +79,7 @@ private:
     void take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
         const dissect::Bytes message = link.queues.message(done);
         if (talk.received >= count_) {
-            link.fail("sent more than was agreed");
+            link.fail("sent more messages than agreed");
             return;
         }
         // The client's first is what all others have to be.
@@ -87,7 +87,7 @@ private:
         const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, talk.out.bytes()));
         if (!right) {
             ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("message {} is not as it has to be", talk.received)));
+            desk.say(about(link, fmt::format("message {} was corrupted", talk.received)));
         }
         ++talk.received;
         ++desk.counts.messages;

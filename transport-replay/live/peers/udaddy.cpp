@@ -82,15 +82,15 @@ public:
         : request_(request), size_(request.size.value_or(kDefaultDatagram)), count_(request.count.value_or(kDefaultDatagrams)) {}
 
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
-        if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("the messages are longer than the MTU");
+        if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("messages are longer than the MTU");
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
         auto out = Block::open(datagrams_.desk(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
-        if (!out) return std::unexpected("no memory for the message");
+        if (!out) return std::unexpected("no memory for messages");
         out_ = std::move(*out);
         request_.target = as_spoken(endpoint, *request_.target);
         const Target target{.address = *request_.target, .port = request_.port.value_or(kRpingPort), .space = PortSpace::udp};
         const auto id = endpoint.connections().resolve(target, {}, now);
-        if (!id) return std::unexpected("cannot ask: " + std::string(live::name(id.error())));
+        if (!id) return std::unexpected("cannot resolve the service: " + std::string(live::name(id.error())));
         id_ = *id;
         return {};
     }
@@ -162,9 +162,9 @@ private:
     void finish(Endpoint& endpoint, dissect::Instant now) {
         const Desk desk = datagrams_.desk(endpoint, now);
         if (refused_) {
-            desk.say("nobody serves the port, or nobody answered");
+            desk.say("no service at the port, or no answer");
         } else {
-            desk.say(fmt::format("{} of {} of {} came back", grouped(back_), counted(count_, "datagram"), counted(size_, "byte")));
+            desk.say(fmt::format("{} of {} of {} returned", grouped(back_), counted(count_, "datagram"), counted(size_, "byte")));
         }
         if (!stopped_ && (refused_ || back_ < count_)) ++datagrams_.counts.failed;
         out_.close(desk);

@@ -23,12 +23,12 @@ std::expected<Program, std::string> make_pingpong(PingpongSettings settings) {
     const ProgramRequest& request = settings.request;
     if (const auto fits = peers::sound(request, 0, kMaxTransfer); !fits) return std::unexpected(fits.error());
     if (request.depth > kMaxPingpongDepth)
-        return std::unexpected(fmt::format("a depth of {} is more than {}", request.depth, kMaxPingpongDepth));
-    if (request.connections != 1) return std::unexpected("round trips are measured of one connection");
+        return std::unexpected(fmt::format("invalid depth {}: expected at most {}", request.depth, kMaxPingpongDepth));
+    if (request.connections != 1) return std::unexpected("round trips are measured on one connection only");
     if (request.count && (*request.count == 0 || *request.count > kMaxRounds))
-        return std::unexpected(fmt::format("{} round trips are not between 1 and {}", *request.count, kMaxRounds));
+        return std::unexpected(fmt::format("invalid count {}: expected 1 to {}", *request.count, kMaxRounds));
     const auto known = [](std::size_t mode) { return mode < kPingpongModes.size(); };
-    if (settings.modes.empty() || !std::ranges::all_of(settings.modes, known)) return std::unexpected("there is no such row");
+    if (settings.modes.empty() || !std::ranges::all_of(settings.modes, known)) return std::unexpected("no such mode");
     return request.target ? pingpong::make_client(std::move(settings)) : pingpong::make_server(std::move(settings));
 }
 

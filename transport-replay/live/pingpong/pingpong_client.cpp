@@ -85,7 +85,7 @@ public:
         constexpr std::uint8_t kBoth = kMayRead | kMayWrite;
         if (!offer || (offer->allowed & kBoth) != kBoth || offer->slots != announced_.depth ||
             offer->length < std::uint64_t{announced_.depth} * announced_.bytes) {
-            link.fail("is no server of pingpong");
+            link.fail("is not a pingpong server");
             return;
         }
         talk.offer = *offer;
@@ -130,7 +130,7 @@ private:
         } else if (talk.step == Step::ending && done.wc.imm_data == (kEnd | row) && report) {
             end_row(desk, link, talk, *report);
         } else {
-            link.fail("answered what was not asked");
+            link.fail("sent an unexpected answer");
             return;
         }
         link.post_receive(desk, done.tag);
@@ -194,7 +194,7 @@ private:
 
     void take_message(const Desk& desk, Link& link, Talk& talk, const Done& done) {
         if (talk.step != Step::playing || mode(talk).way != PingpongWay::send || talk.returned == talk.posted) {
-            link.fail("sent back what was not sent");
+            link.fail("returned data that was not sent");
             return;
         }
         take_round(desk, talk, slot_of(talk.returned), link.queues.message(done));

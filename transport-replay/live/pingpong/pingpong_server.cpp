@@ -33,7 +33,7 @@ public:
 
     std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& talk, dissect::Bytes said) const {
         const auto announced = read_announced(said);
-        if (!announced) return std::unexpected("it is no client of pingpong");
+        if (!announced) return std::unexpected("not a pingpong client");
         talk.announced = *announced;
         return needs_of(*announced);
     }
@@ -72,7 +72,7 @@ public:
         talk.mode.reset();
         if (talk.up)
             desk.say(
-                about(link, fmt::format("{} of pingpong, {} sent back", counted(talk.rows, "row"), counted(talk.messages, "message"))));
+                about(link, fmt::format("{} of pingpong, {} returned", counted(talk.rows, "row"), counted(talk.messages, "message"))));
         talk.memory.close(desk);
         talk.control.close(desk);
     }
@@ -109,7 +109,7 @@ private:
             wr.sg_list = {&piece, 1};
             wr.send_flags.inline_data = true;
         } else {
-            link.fail("says what is no row of pingpong");
+            link.fail("requested an unknown mode of pingpong");
             return;
         }
         // With a completion in any case: it takes the quiet ones with it.

@@ -28,23 +28,23 @@ void add(ComparedMessage& live, DifferenceKind kind, std::uint64_t recorded, std
 std::string sentence(const Difference& difference) {
     switch (difference.kind) {
         case DifferenceKind::outcome:
-            return fmt::format("{} was recorded, {} is the answer", name(Ending{static_cast<std::uint8_t>(difference.recorded)}),
+            return fmt::format("recorded {}, live {}", name(Ending{static_cast<std::uint8_t>(difference.recorded)}),
                                name(Ending{static_cast<std::uint8_t>(difference.live)}));
-        case DifferenceKind::rnr: return fmt::format("{} were recorded, {} came", counted(difference.recorded, "RNR NAK"), difference.live);
+        case DifferenceKind::rnr: return fmt::format("recorded {}, live {}", counted(difference.recorded, "RNR NAK"), difference.live);
         case DifferenceKind::data:
-            return fmt::format("{} differ{}, from byte {} on: {:#04x} was recorded, {:#04x} is there", counted(difference.bytes, "byte"),
+            return fmt::format("{} differ{}, from byte {}: recorded {:#04x}, live {:#04x}", counted(difference.bytes, "byte"),
                                difference.bytes == 1 ? "s" : "", difference.offset, difference.recorded, difference.live);
-        case DifferenceKind::length: return fmt::format("{} were recorded, {} came", counted(difference.recorded, "byte"), difference.live);
+        case DifferenceKind::length: return fmt::format("recorded {}, live {}", counted(difference.recorded, "byte"), difference.live);
         case DifferenceKind::verb:
-            return difference.live == 0 ? "a SEND came instead of a WRITE with immediate" : "a WRITE with immediate came instead of a SEND";
+            return difference.live == 0 ? "recorded WRITE with immediate, live SEND" : "recorded SEND, live WRITE with immediate";
         case DifferenceKind::immediate:
-            return fmt::format("immediate data: {} was recorded, {} came", value_text(difference.recorded), value_text(difference.live));
+            return fmt::format("immediate data: recorded {}, live {}", value_text(difference.recorded), value_text(difference.live));
         case DifferenceKind::invalidate:
-            return fmt::format("key invalidated: {} was recorded, {} came", value_text(difference.recorded), value_text(difference.live));
+            return fmt::format("invalidated key: recorded {}, live {}", value_text(difference.recorded), value_text(difference.live));
         case DifferenceKind::atomic_result:
-            return fmt::format("the value was {:#x} when recorded, it is {:#x}", difference.recorded, difference.live);
-        case DifferenceKind::missing: return "was recorded and did not happen";
-        case DifferenceKind::unexpected: return "was not recorded";
+            return fmt::format("value: recorded {:#x}, live {:#x}", difference.recorded, difference.live);
+        case DifferenceKind::missing: return "recorded only";
+        case DifferenceKind::unexpected: return "live only";
     }
     return {};
 }

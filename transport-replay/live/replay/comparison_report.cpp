@@ -110,12 +110,12 @@ void add_gaps(Document& document, const RecordingGaps& gaps) {
 std::string gaps_text(const RecordingGaps& gaps) {
     std::string text;
     const auto add = [&](std::string_view sentence) { text += fmt::format("    {}\n", sentence); };
-    if (gaps.one_way) add("only one way was recorded: what the other end answered is not known");
+    if (gaps.one_way) add("only one direction was captured: answers of the other end are unknown");
     if (gaps.incomplete != 0)
-        add(fmt::format("{} not recorded whole: {} are zeros, and not compared", counted(gaps.incomplete, "message"),
+        add(fmt::format("{} captured in part: {} are zeros, and not compared", counted(gaps.incomplete, "message"),
                         bytes_text(gaps.missing_bytes)));
-    if (gaps.unplayable != 0) add(fmt::format("{} left out: the beginning was not recorded", counted(gaps.unplayable, "message")));
-    if (gaps.let_go != 0) add(fmt::format("{} forgotten: too much waited for the end of its message", bytes_text(gaps.let_go)));
+    if (gaps.unplayable != 0) add(fmt::format("{} left out: their start was not captured", counted(gaps.unplayable, "message")));
+    if (gaps.let_go != 0) add(fmt::format("{} dropped: too much belonged to incomplete messages", bytes_text(gaps.let_go)));
     return text;
 }
 
@@ -138,11 +138,11 @@ std::string summary_text(const RecordedConversation& conversation, const ReplayC
                     counted(conversation.messages.size(), "message"), count == 0 ? "no differences" : counted(count, "difference"));
     text += gaps_text(conversation.gaps);
     if (comparison.extra_count != 0)
-        text += fmt::format("    {} of the peer {} not recorded\n", counted(comparison.extra_count, "message"),
-                            comparison.extra_count == 1 ? "was" : "were");
-    if (comparison.sequence_naks != 0) text += fmt::format("    {} of the network\n", counted(comparison.sequence_naks, "sequence NAK"));
+        text += fmt::format("    {} from the peer {} not in the capture\n", counted(comparison.extra_count, "message"),
+                            comparison.extra_count == 1 ? "is" : "are");
+    if (comparison.sequence_naks != 0) text += fmt::format("    {} after loss on the network\n", counted(comparison.sequence_naks, "sequence NAK"));
     for (const Rkey key : comparison.unmapped)
-        text += fmt::format("    key {:#x} was asked for as recorded: no message told of it; --map-key {:#x}=LIVE says what it is now\n",
+        text += fmt::format("    key {:#x} was used as recorded, since no message carries it: set the live key with --map-key {:#x}=LIVE\n",
                             std::to_underlying(key), std::to_underlying(key));
     return text;
 }

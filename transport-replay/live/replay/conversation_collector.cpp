@@ -95,7 +95,7 @@ void put_in_order(std::vector<RecordedMessage>& messages) {
 ConversationCollector::ConversationCollector(const Timeline& timeline, ConnectionId uid)
     : timeline_(&timeline), uid_(uid), connection_(timeline.find(uid)) {
     told_.uid = uid;
-    if (connection_ == nullptr) refusal_ = fmt::format("there is no connection {}", std::to_underlying(uid));
+    if (connection_ == nullptr) refusal_ = fmt::format("no such connection {}", std::to_underlying(uid));
     else describe();
 }
 
@@ -211,7 +211,7 @@ void ConversationCollector::message(ConnectionId connection, End requester, cons
     const std::uint64_t length = unanswered_read && message.outcome != Outcome::completed ? 0 : length_of(message, payload, size);
     const std::uint64_t captured = payload.bytes.size();
     if (length > captured && length - captured > kMaxHoleOfMessage) {
-        refusal_ = fmt::format("a message of connection {} has {}, of which {} were recorded", std::to_underlying(uid_), bytes_text(length),
+        refusal_ = fmt::format("a message of connection {} has {}, of which {} were captured", std::to_underlying(uid_), bytes_text(length),
                                bytes_text(captured));
         return;
     }

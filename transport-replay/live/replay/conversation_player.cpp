@@ -37,7 +37,7 @@ void ConversationPlayer::poll(Endpoint& endpoint, Instant now) {
     if (state.phase == Playing::Phase::connecting && state.settings.connect) {
         const Instant until = later(state.last_progress, state.settings.patience);
         if (now >= until) {
-            state.conclude(endpoint, ReplayEnd::not_connected, "nobody answered", now);
+            state.conclude(endpoint, ReplayEnd::not_connected, "no answer", now);
         } else {
             state.wake_at(until);
         }

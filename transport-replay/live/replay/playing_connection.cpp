@@ -21,8 +21,8 @@ Bytes asked(const ConnectionEvent& event) {
 }
 
 std::string why_not(const ConnectionEvent& event) {
-    if (event.kind == ConnectionEventKind::unreachable) return "nobody answered";
-    return fmt::format("{} refused the connection: {}", event.rejection.by_peer ? "the peer" : "we",
+    if (event.kind == ConnectionEventKind::unreachable) return "no answer";
+    return fmt::format("{} rejected the connection: {}", event.rejection.by_peer ? "the peer" : "we",
                        reject_reason(static_cast<std::uint16_t>(event.rejection.reason)));
 }
 
@@ -58,7 +58,7 @@ std::expected<void, std::string> Playing::begin(Endpoint& endpoint, Instant now)
     for (std::uint32_t i = 0; i < part.learned.size(); ++i) learned_by_message.push_back(i);
     std::ranges::stable_sort(learned_by_message, {}, [&](std::uint32_t i) { return part.learned[i].message; });
     if (const auto made = make_queues(endpoint.adapter()); !made)
-        return std::unexpected(fmt::format("the adapter refuses what the recording needs: {}",
+        return std::unexpected(fmt::format("the adapter cannot provide what the recording needs: {}",
                                            verbs::kVerbsErrorNames[static_cast<std::size_t>(made.error())]));
     phase = Phase::connecting;
     last_progress = now;
@@ -84,7 +84,7 @@ void Playing::tell_regions() {
         const auto has_key = [&](std::uint32_t place) { return part.told[place].key == key; };
         if (std::ranges::binary_search(part.told_keys, key) || std::ranges::any_of(part.private_tells, has_key)) continue;
         untold.push_back({region.recorded->key, region.key});
-        lines.push_back(fmt::format("memory of key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message tells of it",
+        lines.push_back(fmt::format("memory with key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message carries it",
                                     std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
                                     region.recorded->range.offset, std::to_underlying(region.key)));
     }
@@ -129,10 +129,10 @@ void Playing::take(Endpoint& endpoint, const ConnectionEvent& event, Instant now
         case ConnectionEventKind::unreachable: give_up(why_not(event)); break;
         case ConnectionEventKind::disconnected:
             if (connected()) conclude(endpoint, complete(now) ? ReplayEnd::complete : ReplayEnd::peer_left, {}, now);
-            give_up("the peer left before the connection was made");  // its RTU was lost, and all that it sent
+            give_up("the peer left before the connection was established");  // its RTU was lost, and all that it sent
             break;
         default:
-            if (event.last) give_up("the connection ended before it was made");
+            if (event.last) give_up("the connection ended before it was established");
     }
 }
 
@@ -152,7 +152,7 @@ void Playing::establish(Endpoint& endpoint, Bytes private_data, Instant now) {
     ++counts.connections;
     if (settings.connect) learn(kInPrivateData, private_data);
     if (const auto bound = memory->bind(endpoint.adapter(), qp); !bound)
-        conclude(endpoint, ReplayEnd::failed, "a memory window could not be bound", now);
+        conclude(endpoint, ReplayEnd::failed, "cannot bind a memory window", now);
 }
 
 void Playing::learn(std::uint32_t message, Bytes bytes) {

@@ -53,7 +53,7 @@ void Playing::take_refusals(Endpoint& endpoint, Instant now) {
             compared(*next).ending = access ? Ending::remote_access : Ending::invalid_request;
             compare_answer(recorded(*next), compared(*next));
         }
-        conclude(endpoint, ReplayEnd::failed, "a request of the peer had to be refused", now);
+        conclude(endpoint, ReplayEnd::failed, "a request from the peer was refused", now);
     }
 }
 
@@ -77,7 +77,7 @@ void Playing::drain(Endpoint& endpoint, Instant now) {
 
 void Playing::take_bind(Endpoint& endpoint, const Wc& wc, Instant now) {
     if (wc.status == WcStatus::success || wc.status == WcStatus::wr_flush_err || !connected()) return;
-    conclude(endpoint, ReplayEnd::failed, fmt::format("a memory window could not be bound: {}", verbs::name(wc.status)), now);
+    conclude(endpoint, ReplayEnd::failed, fmt::format("cannot bind a memory window: {}", verbs::name(wc.status)), now);
 }
 
 // Of a READ that is answered: what requests posted behind it may have changed before it was executed.
@@ -200,7 +200,7 @@ void Playing::advance(Endpoint& endpoint, Instant now) {
     }
     if (wake) return;  // something of ours is due
     const Instant patience_ends = later(last_progress, settings.patience);
-    if (now >= patience_ends) conclude(endpoint, ReplayEnd::timed_out, "the peer did nothing more", now);
+    if (now >= patience_ends) conclude(endpoint, ReplayEnd::timed_out, "the peer was silent", now);
     else wake_at(patience_ends);
 }
 
@@ -280,7 +280,7 @@ void Playing::post_messages(Endpoint& endpoint, Instant now) {
         if (const auto posted = post(endpoint.adapter(), static_cast<std::uint32_t>(next_post), now); !posted) {
             if (posted.error() == verbs::VerbsError::queue_full && !outstanding.empty()) return;  // binds fill it: later
             const auto why = verbs::kVerbsErrorNames[static_cast<std::size_t>(posted.error())];
-            conclude(endpoint, ReplayEnd::failed, fmt::format("message {} could not be posted: {}", next.message + 1, why), now);
+            conclude(endpoint, ReplayEnd::failed, fmt::format("cannot post message {}: {}", next.message + 1, why), now);
             return;
         }
         last_post = last_progress = now;

@@ -8,7 +8,7 @@
 // conversation beyond them is refused with a sentence, so is a message whose length is a claim without packets behind it.
 #pragma once
 
-#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/connection.hpp>
 
 #include <array>

@@ -89,19 +89,19 @@ std::optional<Masked> value_in(const SubjectWord& subject, std::string_view text
 // OLD=NEW.
 std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::string_view mapping, RewriteRule& rule) {
     const std::size_t sign = mapping.find('=');
-    if (sign == std::string_view::npos) return std::unexpected(fmt::format("\"{}\" is not OLD=NEW", mapping));
+    if (sign == std::string_view::npos) return std::unexpected(fmt::format("invalid mapping '{}': expected OLD=NEW", mapping));
     const auto side = [&](std::string_view text) -> std::expected<Masked, std::string> {
         if (auto value = value_in(subject, text)) return *value;
-        return std::unexpected(fmt::format("\"{}\" is not {}", text, subject.value));
+        return std::unexpected(fmt::format("invalid value '{}': expected {}", text, subject.value));
     };
     const auto from = side(mapping.substr(0, sign)), to = side(mapping.substr(sign + 1));
     if (!from) return std::unexpected(from.error());
     if (!to) return std::unexpected(to.error());
-    if (to->mask == Wide{}) return std::unexpected("what is written cannot be *");
+    if (to->mask == Wide{}) return std::unexpected("the new value cannot be *");
     const bool any = mapping.substr(0, sign) == "*";
     if (!any && subject.subject == Subject::ip) {
-        if (from->ipv4 != to->ipv4) return std::unexpected("one address is IPv4, the other IPv6");
-        if (from->mask != to->mask) return std::unexpected("the networks differ in their length");
+        if (from->ipv4 != to->ipv4) return std::unexpected("address families differ: IPv4 and IPv6");
+        if (from->mask != to->mask) return std::unexpected("prefix lengths differ");
     }
     rule.from = from->value;
     rule.compared = from->mask;
@@ -114,11 +114,11 @@ std::expected<void, std::string> parse_mapping(const SubjectWord& subject, std::
 // QP+N or QP-N.
 std::expected<void, std::string> parse_offset(const SubjectWord& subject, std::string_view text, RewriteRule& rule) {
     const std::size_t sign = text.find_first_of("+-");
-    if (sign == std::string_view::npos) return std::unexpected(fmt::format("\"{}\" is not QP+NUMBER or QP-NUMBER", text));
+    if (sign == std::string_view::npos) return std::unexpected(fmt::format("invalid rule '{}': expected QP+NUMBER or QP-NUMBER", text));
     const auto qp = value_in(subject, text.substr(0, sign));
     const auto by = parse_number(text.substr(sign + 1), subject.most);
-    if (!qp) return std::unexpected(fmt::format("\"{}\" is not {}", text.substr(0, sign), subject.value));
-    if (!by) return std::unexpected(fmt::format("\"{}\" is not a number of 24 bits", text.substr(sign + 1)));
+    if (!qp) return std::unexpected(fmt::format("invalid value '{}': expected {}", text.substr(0, sign), subject.value));
+    if (!by) return std::unexpected(fmt::format("invalid value '{}': expected a number of 24 bits", text.substr(sign + 1)));
     rule.from = qp->value;
     rule.compared = qp->mask;
     rule.psn_offset = static_cast<std::uint32_t>(text[sign] == '+' ? *by : 0x100'0000 - *by) & 0xff'ffff;
@@ -129,7 +129,7 @@ std::expected<void, std::string> parse_offset(const SubjectWord& subject, std::s
 
 std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
     std::string_view rest = text;
-    const auto wrong = [&](const std::string& why) { return std::unexpected(fmt::format("rewriting \"{}\": {}", text, why)); };
+    const auto wrong = [&](const std::string& why) { return std::unexpected(fmt::format("invalid rewrite rule '{}': {}", text, why)); };
     const std::string_view word = next_word(rest), mapping = next_word(rest);
     const SubjectWord* subject = nullptr;
     std::string known;
@@ -137,7 +137,7 @@ std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
         if (row.word == word) subject = &row;
         known += fmt::format("{}{}", known.empty() ? "" : ", ", row.word);
     }
-    if (subject == nullptr) return wrong(fmt::format("\"{}\" is not one of {}", word, known));
+    if (subject == nullptr) return wrong(fmt::format("unknown field '{}': expected one of {}", word, known));
     RewriteRule rule;
     rule.subject = subject->subject;
     rule.only = subject->only;
@@ -145,13 +145,13 @@ std::expected<RewriteRule, std::string> parse_rewrite(std::string_view text) {
     if (!parsed) return wrong(parsed.error());
     if (const std::string_view at = next_word(rest); !at.empty()) {
         const bool numbers = rule.subject == Subject::qpn || rule.subject == Subject::psn || rule.subject == Subject::rkey;
-        if (at != "at" || !numbers) return wrong(fmt::format("\"{}\" is too much", at));
+        if (at != "at" || !numbers) return wrong(fmt::format("unexpected '{}'", at));
         const std::string_view host = next_word(rest);
         const auto address = address_in(host);
-        if (!address || address->mask != kAllBits) return wrong(fmt::format("\"{}\" is no address of a host", host));
+        if (!address || address->mask != kAllBits) return wrong(fmt::format("invalid host address '{}'", host));
         rule.at = address->value;
     }
-    if (const std::string_view more = next_word(rest); !more.empty()) return wrong(fmt::format("\"{}\" is too much", more));
+    if (const std::string_view more = next_word(rest); !more.empty()) return wrong(fmt::format("unexpected '{}'", more));
     return rule;
 }
 

@@ -253,22 +253,22 @@ TEST_CASE("a pingpong's talk with strangers ends with a sentence") {
     const auto server = [] { return PingPongSession(ExchangeRole::server, {QueuePairEnd{.qpn = Qpn{5}, .gid = ipv4_address(1)}}); };
     PingPongSession wrong = server();
     wrong.process(with_nul("GET / HTTP/1.1 and so on and so on and so on until 52"));
-    CHECK(wrong.problem() == "what the peer says of queue pair 1 is not in the form of ibv_*_pingpong");
+    CHECK(wrong.problem() == "the peer's announcement of queue pair 1 is not in the format of ibv_*_pingpong");
     CHECK(wrong.awaits() == Awaits::nothing);
     PingPongSession gone = server();
     gone.process(with_nul("0000"));
     gone.closed();
-    CHECK(gone.problem() == "the peer closed the connection before it told its queue pairs");
+    CHECK(gone.problem() == "the peer closed the connection before it announced its queue pairs");
     PingPongSession hasty = server();
     hasty.process(with_nul("0000:000012:1a5136:00000000000000000000ffff0a4d000c"));
     hasty.process(with_nul("more"));
-    CHECK(hasty.problem() == "the peer says more than ibv_*_pingpong do");
+    CHECK(hasty.problem() == "the peer sends more than ibv_*_pingpong does");
     PingPongSession rude = server();
     rude.process(with_nul("0000:000012:1a5136:00000000000000000000ffff0a4d000c"));
     rude.proceed();
     CHECK(rude.take_output().size() == kPingPongEndBytes);
     rude.process(with_nul("dine"));
-    CHECK(rude.problem() == "the peer says something else than \"done\"");
+    CHECK(rude.problem() == "the peer sent something other than \"done\"");
     CHECK_FALSE(PingPongSession(ExchangeRole::client, {}).problem().empty());
 }
 
@@ -381,14 +381,14 @@ TEST_CASE("perftest's talk with strangers, and with other options, ends with a s
     const auto talk = messages_of("V P L M k0 k1", kClientKeys);
     Message version(16);
     std::memcpy(version.data(), "4.30", 4);
-    CHECK(problem_after({version}) == "the peer's perftest speaks version 4.30; at least 5.33 is needed");
-    CHECK(problem_after({with_nul("GET / HTTP/1.1\r")}) == "the peer does not say the version of a program of perftest");
-    CHECK(problem_after({Message(16)}) == "the peer does not say the version of a program of perftest");
+    CHECK(problem_after({version}) == "the peer has perftest version 4.30: expected at least 5.33");
+    CHECK(problem_after({with_nul("GET / HTTP/1.1\r")}) == "the peer announces no perftest version");
+    CHECK(problem_after({Message(16)}) == "the peer announces no perftest version");
     CHECK(problem_after({talk[0], Message(4, std::byte{0xff})}) == "the peer's cycle buffer of 4294967295 bytes is too large");
-    CHECK(problem_after({talk[0], talk[1], talk[2], with_nul("9")}) == "the peer says no path MTU");
+    CHECK(problem_after({talk[0], talk[1], talk[2], with_nul("9")}) == "the peer announces no valid path MTU");
     CHECK(problem_after({talk[0], talk[1], talk[2], talk[3], Message(kPerftestEndBytes)}) ==
-          "what the peer says of queue pair 1 is not in the form of perftest");
-    CHECK(problem_after(talk) == "the peer's keys are others than before: is it the same program, with the same options (-q, -a, -b, -D)?");
+          "the peer's announcement of queue pair 1 is not in the format of perftest");
+    CHECK(problem_after(talk) == "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
     CHECK(problem_after({talk[0]}) == "the peer closed the connection in the middle of the talk");
     PerftestSession busy = server();
     for (std::size_t i = 0; i < 5; ++i) busy.process(talk[i]);
@@ -396,10 +396,10 @@ TEST_CASE("perftest's talk with strangers, and with other options, ends with a s
     busy.process(Message(kMaxHeard));  // before its time
     CHECK(busy.problem().empty());
     busy.process(Message(1));
-    CHECK(busy.problem() == "the peer says more than perftest does");
+    CHECK(busy.problem() == "the peer sends more than perftest does");
     Message ipv6 = with_nul("0000:0001:000057:dc6b3b:00003de0:000055f2ea393000:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:00:01:00000000:");
     CHECK(problem_after({talk[0], talk[1], talk[2], talk[3], ipv6}) ==
-          "the peer's GID is of the other kind than ours, IPv4 or IPv6 (its option -x chooses)");
+          "the peer's GID and ours are of different families, IPv4 and IPv6 (see its option -x)");
 }
 
 TEST_CASE("what perftest does not have is refused") {
@@ -407,11 +407,11 @@ TEST_CASE("what perftest does not have is refused") {
     const auto refused = [](PerftestTest test, auto change) { return refusal(settings_for(test, change)).value_or(""); };
     CHECK(refused(send_bw, [](PerftestSettings&) {}).empty());
     CHECK(refused(write_bw, [](PerftestSettings& s) { s.service = Service::ud; }) == "ib_write_bw does not work over UD");
-    CHECK(refused(read_bw, [](PerftestSettings& s) { s.service = Service::uc; }) == "ib_read_bw works over RC alone");
-    CHECK(refused(send_bw, [](PerftestSettings& s) { s.service = Service::xrc; }) == "ib_send_bw here knows RC, UC and UD alone");
-    CHECK(refused(send_lat, [](PerftestSettings& s) { s.queue_pairs = 2; }) == "ib_send_lat has one queue pair");
-    CHECK(refused(write_lat, [](PerftestSettings& s) { s.bidirectional = true; }) == "ib_write_lat has no bidirectional form");
-    CHECK(refused(send_bw, [](PerftestSettings& s) { s.queue_pairs = 0; }) == "ib_send_bw has 1 to 1024 queue pairs here");
+    CHECK(refused(read_bw, [](PerftestSettings& s) { s.service = Service::uc; }) == "ib_read_bw works over RC only");
+    CHECK(refused(send_bw, [](PerftestSettings& s) { s.service = Service::xrc; }) == "ib_send_bw supports RC, UC and UD only");
+    CHECK(refused(send_lat, [](PerftestSettings& s) { s.queue_pairs = 2; }) == "ib_send_lat uses one queue pair");
+    CHECK(refused(write_lat, [](PerftestSettings& s) { s.bidirectional = true; }) == "ib_write_lat has no bidirectional mode");
+    CHECK(refused(send_bw, [](PerftestSettings& s) { s.queue_pairs = 0; }) == "ib_send_bw supports 1 to 1024 queue pairs");
     CHECK(refused(atomic_bw, [](PerftestSettings& s) { s.size = 16; }) == "ib_atomic_bw has one size, 8 bytes");
     CHECK(refused(send_bw, [](PerftestSettings& s) { s.all_sizes = s.duration = true; }) == "ib_send_bw runs all sizes or for a duration");
     PerftestSettings two = settings_for(send_bw);

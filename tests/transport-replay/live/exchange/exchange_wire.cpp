@@ -104,7 +104,7 @@ TEST_CASE("programs with other options end with a sentence on both sides") {
     PerftestSession client(ExchangeRole::client, two, {end_of(17), end_of(19)});
     PerftestSession server(ExchangeRole::server, one, {end_of(18)});
     talk(client, server);
-    CHECK(server.problem() == "the peer's keys are others than before: is it the same program, with the same options (-q, -a, -b, -D)?");
+    CHECK(server.problem() == "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
     CHECK_FALSE(client.problem().empty());
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("where nobody listens, or nobody can, it is said") {
         port = gone.port();
         const auto again = ExchangeListener::open("127.0.0.1", port);
         REQUIRE_FALSE(again);
-        CHECK(again.error().sentence.find("cannot be listened at") != std::string::npos);
+        CHECK(again.error().sentence.find("cannot listen on port") != std::string::npos);
     }
     auto out = ExchangeConnection::connect("127.0.0.1", port);
     PingPongSession client(ExchangeRole::client, {end_of(17)});
@@ -126,7 +126,7 @@ TEST_CASE("where nobody listens, or nobody can, it is said") {
         }
         CHECK(out->finished());
         REQUIRE(out->problem());
-        CHECK(out->problem()->sentence == "the connection was not made: Connection refused");
+        CHECK(out->problem()->sentence == "cannot connect: Connection refused");
     }
     CHECK_FALSE(ExchangeConnection::connect("no-such-host.invalid", 1));
     CHECK_FALSE(ExchangeListener::open("192.0.2.1", 0));

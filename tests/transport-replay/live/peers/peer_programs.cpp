@@ -236,7 +236,7 @@ TEST_CASE("clients say why there is no connection") {
     CHECK(client->counts().failed == 1);
     const auto lines = client->take_lines();
     REQUIRE(lines.size() == 1);
-    CHECK(lines[0] == "192.0.2.1: the peer refused the connection, reason 8");  // no such service
+    CHECK(lines[0] == "192.0.2.1: the peer rejected the connection, reason 8");  // no such service
 }
 
 TEST_CASE("requests that no program can do are refused in a sentence") {

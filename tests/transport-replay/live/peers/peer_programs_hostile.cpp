@@ -129,11 +129,11 @@ TEST_CASE("rping ends the connection of who says too little, too much, or shows 
         std::string_view line;
     };
     const std::vector<Row> rows{
-        {3, 0, 0, 0, "192.0.2.2: said 3 bytes where 16 are to be"},
-        {0, 0, 0, 0, "192.0.2.2: said 0 bytes where 16 are to be"},
-        {16, 0, 0, 0, "192.0.2.2: showed 0 bytes of memory"},
-        {16, 0, 0, 0xffff'ffff, "192.0.2.2: showed 4,294,967,295 bytes of memory"},
-        {16, 0, 0, (1U << 20) + 1, "192.0.2.2: showed 1,048,577 bytes of memory"},
+        {3, 0, 0, 0, "192.0.2.2: sent 3 bytes where 16 are expected"},
+        {0, 0, 0, 0, "192.0.2.2: sent 0 bytes where 16 are expected"},
+        {16, 0, 0, 0, "192.0.2.2: advertised 0 bytes of memory"},
+        {16, 0, 0, 0xffff'ffff, "192.0.2.2: advertised 4,294,967,295 bytes of memory"},
+        {16, 0, 0, (1U << 20) + 1, "192.0.2.2: advertised 1,048,577 bytes of memory"},
         {16, ~std::uint64_t{0}, 0x1234'5678, 64, "192.0.2.2: a request failed: rem_access_err"},
         {17, 0, 0, 0, "192.0.2.2: a receive failed: loc_len_err"},  // longer than it is
     };
@@ -163,7 +163,7 @@ TEST_CASE("rping refuses a second advertisement before it has gone on") {
     for (int i = 0; i < 3; ++i) scene.post(qp, {}, 16);
     CHECK(scene.wait_for(ConnectionEventKind::disconnected));
     scene.settle();
-    CHECK(scene.line() == "192.0.2.2: showed memory out of turn");
+    CHECK(scene.line() == "192.0.2.2: advertised memory out of turn");
     scene.goes_on("rping", {.count = 1});
 }
 
@@ -274,7 +274,7 @@ TEST_CASE("rstream refuses who does not speak rsockets, and ends who claims more
     Scene scene("rstream");
     scene.connect(scene.queue_pair(), kRdma);
     CHECK(scene.wait_for(ConnectionEventKind::rejected));
-    CHECK(scene.line() == "192.0.2.2: refused: it does not speak rsockets, version 1");
+    CHECK(scene.line() == "192.0.2.2: refused: it does not use rsockets version 1");
     std::array<std::byte, 40> said{};
     said[0] = std::byte{1};
     scene.connect(scene.queue_pair(), kRdma, said);  // no places for offers

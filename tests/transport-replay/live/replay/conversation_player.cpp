@@ -72,7 +72,7 @@ TEST_CASE("a receive that was too small is answered as we answer it") {
     const RecordedConversation c = recorded("err_recv_too_small");
     const Played played = play(c, c);
     // Soft-RoCE says remote operational error where the specification wants invalid request (9.7.4.1.6).
-    CHECK(told(played.requester) == "1 outcome: remote operational error was recorded, invalid request is the answer");
+    CHECK(told(played.requester) == "1 outcome: recorded remote operational error, live invalid request");
     CHECK(told(played.responder) == "");
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a peer that refuses a key: one difference, and what comes behind it i
     RecordedConversation other_key = c;
     for (RecordedMessage& each : other_key.messages) each.message.access->key = Rkey{0x77000000};
     const Played played = play(c, other_key, {.fast = true});
-    CHECK(told(played.requester) == "1 outcome: completed was recorded, remote access error is the answer");
+    CHECK(told(played.requester) == "1 outcome: recorded completed, live remote access error");
     CHECK(played.requester.end == ReplayEnd::failed);
     CHECK(count(played.requester, Progress::done) == 1);
     REQUIRE(played.requester.unmapped.size() == 1);
@@ -359,9 +359,9 @@ TEST_CASE("a live client that has other pings, or fewer, is told from the record
     const RecordedConversation c = recorded_programs("rping", {.count = 5, .size = 3000});
     const ReplayComparison fewer = against(c, End::b, "rping", {.count = 4, .size = 3000});
     CHECK(fewer.end == ReplayEnd::peer_left);
-    CHECK(told(fewer) == "25 missing: was recorded and did not happen");
+    CHECK(told(fewer) == "25 missing: recorded only");
     // Shorter memory: the READ of what was recorded leaves it, and is refused.
     const ReplayComparison shorter = against(c, End::b, "rping", {.count = 5, .size = 1000});
     CHECK(shorter.end == ReplayEnd::failed);
-    CHECK(told(shorter).find("2 outcome: completed was recorded, remote access error is the answer") != std::string::npos);
+    CHECK(told(shorter).find("2 outcome: recorded completed, live remote access error") != std::string::npos);
 }

@@ -216,7 +216,7 @@ TEST_CASE("what a capture lacks is padded, named and counted") {
 
 TEST_CASE("what cannot be replayed is refused with a sentence") {
     CHECK(refusal("ud_pingpong", 1) == "connection 1 is UD: only RC and UC connections can be replayed");
-    CHECK(refusal("rping_v4", 2) == "there is no connection 2");
+    CHECK(refusal("rping_v4", 2) == "no such connection 2");
     CHECK(refusal("cut_128", 4) == "connection 4 has no messages");
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("bytes are compared but for what is left out") {
     const auto all = compare_bytes(recorded, live, {});
     REQUIRE(all.has_value());
     CHECK(*all == Difference{DifferenceKind::data, 0, 9, 5, 4});
-    CHECK(sentence(*all) == "4 bytes differ, from byte 5 on: 0x00 was recorded, 0x09 is there");
+    CHECK(sentence(*all) == "4 bytes differ, from byte 5: recorded 0x00, live 0x09");
     const std::vector<ByteRange> some{{20, 4}, {0, 6}, {2, 1}};
     CHECK(compare_bytes(recorded, live, some)->offset == 63);
     CHECK(compare_bytes(recorded, live, some)->bytes == 1);
@@ -214,7 +214,7 @@ TEST_CASE("endings: by NAK code, and where nobody was ready; what is not known i
     CHECK(recorded_ending(recorded) == Ending::rnr_exceeded);
     compare_answer(recorded, live);
     REQUIRE(live.differences.size() == 1);
-    CHECK(sentence(live.differences[0]) == "not ready was recorded, completed is the answer");
+    CHECK(sentence(live.differences[0]) == "recorded not ready, live completed");
 }
 
 TEST_CASE("a message whose beginning was not recorded is compared by what is known of it") {

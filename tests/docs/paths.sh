@@ -1,0 +1,43 @@
+#!/bin/bash
+# What the documents point at exists: links of Markdown, and paths and sources of this repository in backticks. README has 150
+# lines at most.
+# Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one.
+#   SOURCE   the root of the checkout (default: the one with this file)
+set -uo pipefail
+export LC_ALL=C
+cd "${SOURCE:-$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../..}" || exit 2
+pages=(README.md HACKING.md CONTRIBUTING.md docs/*.md docs/guide/*.md captures/README.md agent/README.md tests/lab/README.md)
+rooms='agent|bench|captures|cli|cmake|dissect|docs|examples|gui|packaging|tests|transport-replay'
+
+offences() {
+    local page number text target
+    for page in "${pages[@]}"; do
+        while IFS=: read -r number text; do
+            target=${text#](}
+            target=${target%)}
+            target=${target%%#*}
+            [[ -z $target || $target == http* || -e $(dirname "$page")/$target ]] || echo "$page:$number: no file for the link $target"
+        done < <(grep -noE '\]\([^)]*\)' "$page")
+        # A path may be a pattern (walk_*.cpp), or a name without its ending (tests/lab/conform, gui/window/actions).
+        while IFS=: read -r number text; do
+            target=${text//\`/}
+            [[ $target != *CASE* ]] || continue  # stands for any
+            compgen -G "$target" >/dev/null || compgen -G "$target.?pp" >/dev/null || echo "$page:$number: there is no $target"
+        done < <(grep -noE '`('"$rooms"')/[A-Za-z0-9_./*-]*`' "$page")
+    done
+    # A source by its name alone.
+    find agent bench cli dissect docs gui tests transport-replay -type f -printf '%f\n' | sort -u >"$names"
+    while IFS=: read -r page number text; do
+        target=${text//\`/}
+        target=${target//./\\.}
+        grep -qxE "${target//\*/.*}" "$names" || echo "$page:$number: there is no $text"
+    done < <(grep -noE '`[a-z0-9_*]+\.(cpp|hpp|sh)`' HACKING.md CONTRIBUTING.md | grep -vE '`(run|test|bench)\.sh`')
+    awk 'END { if (NR > 150) print FILENAME ":" NR ": more than 150 lines" }' README.md
+}
+
+names=$(mktemp)
+trap 'rm -f -- "$names"' EXIT
+found=$(offences)
+[[ -n $found ]] || exit 0
+printf '%s\n' "$found"
+exit 1

@@ -1,0 +1,54 @@
+// What is wrong with a capture itself: what QualityTracker (tracking/quality.hpp) reports. Values; bounds are the tracker's.
+#pragma once
+
+#include <dissect/capture/drops.hpp>
+#include <transport-replay/model/address.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace qps::transport {
+
+// Two hosts of which only one was heard.
+struct OneWay {
+    Address source;
+    Address destination;
+    std::uint64_t packets = 0;
+    bool reliable = false;  // RC or XRC: there must have been answers
+};
+
+struct CaptureQuality {
+    std::uint64_t packets = 0;
+    std::uint64_t rdma_packets = 0;
+    std::uint64_t cut = 0;
+    // The snap length lies between the longest packet that is whole and the shortest that is cut (0: none), in bytes.
+    std::uint32_t longest_whole = 0;
+    std::uint32_t shortest_cut = 0;
+    std::uint64_t unreadable = 0;  // RDMA whose BTH was cut off
+    std::uint64_t faulty = 0;      // RDMA packets with a fault of any layer but the cut
+    std::uint64_t icrc_good = 0;
+    std::uint64_t icrc_bad = 0;
+    std::uint64_t icrc_not_checkable = 0;
+
+    std::uint64_t copies_of_other_taps = 0;
+    std::uint64_t copies_of_same_tap = 0;  // Repetition::same_bytes
+    std::uint64_t ambiguous_repetitions = 0;
+    bool same_tap_systematic = false;  // at any time
+    dissect::Duration least_copy_distance{};
+    dissect::Duration most_copy_distance{};
+    std::uint64_t window_displaced = 0;
+
+    std::uint64_t backwards = 0;  // timestamps before that of the packet before
+    dissect::Duration largest_step_back{};
+    dissect::FrameIndex largest_step_frame{};
+    std::optional<dissect::Duration> clock_resolution;  // a power of ten; nothing where too few packets tell
+
+    std::vector<OneWay> one_way;  // sorted by source and destination
+    std::uint64_t host_pairs = 0;
+    std::uint64_t pairs_dropped = 0;  // packets of pairs past kMaxQualityPairs
+    dissect::Drops drops;             // as the capture file says
+
+    [[nodiscard]] std::uint64_t copies() const { return copies_of_other_taps + copies_of_same_tap; }
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,131 @@
+// Congestion, as a capture shows it: what CongestionTracker (tracking/congestion.hpp) reports. Values; bounds are the tracker's.
+#pragma once
+
+#include <transport-replay/model/address.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace qps::transport {
+
+inline constexpr dissect::Duration kCnpDeadline{1'000'000};  // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
+inline constexpr dissect::Duration kCnpPacing{100'000};      // that pace, and as much again for the ways to the tap and back
+inline constexpr dissect::Duration kStormTime{100'000'000};  // 100 ms: the shortest detection time of common PFC watchdogs
+inline constexpr std::uint8_t kWholeLink = 8;                // the "priority" of 802.3 PAUSE
+inline constexpr std::size_t kMaxSamples = 128;              // of a distribution; then every second goes
+
+// Count, extremes and median of durations. The median is exact up to kMaxSamples, then of every 2nd, 4th, ... value.
+class Distribution {
+public:
+    void add(dissect::Duration value);
+    [[nodiscard]] std::uint64_t count() const { return count_; }
+    [[nodiscard]] dissect::Duration least() const { return least_; }
+    [[nodiscard]] dissect::Duration most() const { return most_; }
+    [[nodiscard]] std::optional<dissect::Duration> median() const;
+
+private:
+    std::uint64_t count_ = 0;
+    std::uint64_t stride_ = 1;
+    dissect::Duration least_{};
+    dissect::Duration most_{};
+    std::vector<dissect::Duration> samples_;
+};
+
+// How a flow's rate changed where a burst of CNPs went to its sender (to any of its queue pairs): bytes on the wire in
+// the whole kRateBin bins that were observed before and after, over all bursts.
+struct Reaction {
+    std::uint32_t bursts = 0;
+    std::uint64_t bytes_before = 0;
+    std::uint64_t bytes_after = 0;
+    std::uint32_t bins_before = 0;
+    std::uint32_t bins_after = 0;
+};
+
+struct FlowCongestion {
+    FlowKey flow;
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;  // on the wire
+    std::uint64_t marked = 0;
+    dissect::FrameIndex first_marked{};
+    dissect::FrameIndex last_marked{};
+    Reaction reaction;
+};
+
+// All data of one host to another.
+struct PairCongestion {
+    Address source;
+    Address destination;
+    std::uint64_t packets = 0;
+    std::uint64_t marked = 0;         // of packets that a CNP should answer: no ACKs, no multicast
+    std::uint64_t notifications = 0;  // CNPs the other way
+    std::uint64_t answered = 0;       // marks that a CNP followed within kCnpDeadline
+    std::uint64_t unanswered = 0;     // marks that none did; says little where other_way_seen is false
+    std::uint64_t undecided = 0;      // the others: within kCnpDeadline of the end of the capture, or within kCnpPacing of a CNP
+    std::uint64_t silences = 0;       // how many CNPs the unanswered ones could have brought: those kCnpDeadline apart
+    bool other_way_seen = false;      // any packet of the destination to the source
+};
+
+// CNPs from one host to one queue pair of another.
+struct CnpStream {
+    FlowKey flow;
+    std::uint64_t count = 0;
+    std::uint64_t without_mark = 0;  // no mark seen within kCnpDeadline before
+    dissect::FrameIndex first_frame{};
+    dissect::FrameIndex last_frame{};
+    dissect::Instant last_time{};
+    Distribution gaps;    // between consecutive CNPs
+    Distribution delays;  // since the last mark in the other direction
+};
+
+enum class PauseEnd : std::uint8_t { resumed, expired, unknown, capture_end };
+
+struct PausePeriod {
+    dissect::InterfaceId interface {};
+    std::uint8_t priority = 0;  // or kWholeLink
+    dissect::FrameIndex frame{};
+    dissect::Instant start{};
+    dissect::Instant end{};  // where unknown: of the last frame that asked for it, so the length is the least it can be
+    PauseEnd ended = PauseEnd::unknown;
+    std::uint32_t refreshes = 0;
+};
+
+// One priority of one interface. Both ends of a link may pause: who sent a frame is not told apart.
+struct PauseSummary {
+    dissect::InterfaceId interface {};
+    std::uint8_t priority = 0;
+    std::uint64_t stops = 0;  // frames
+    std::uint64_t resumes = 0;
+    std::uint64_t periods = 0;
+    std::uint64_t unknown_lengths = 0;  // periods that no frame ended, at a link speed nobody told us
+    std::uint64_t storms = 0;           // periods of kStormTime and more
+    dissect::Duration paused{};
+    dissect::Duration longest{};
+    dissect::FrameIndex longest_frame{};
+};
+
+struct IncastBurst {
+    Address destination;
+    dissect::FrameIndex frame{};  // of the first sender
+    dissect::Instant start{};
+    dissect::Duration length{};
+    std::uint32_t senders = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t marked = 0;
+};
+
+struct CongestionReport {
+    std::vector<FlowCongestion> flows;     // between hosts with marks or CNPs; sorted by flow
+    std::vector<PairCongestion> pairs;     // with marks or CNPs; sorted by source and destination
+    std::vector<CnpStream> notifications;  // sorted by flow
+    std::vector<PauseSummary> pauses;      // sorted by interface and priority
+    std::vector<PausePeriod> periods;      // in the order they ended
+    std::vector<IncastBurst> incasts;      // in the order they ended
+    std::uint64_t packets = 0;
+    std::uint64_t marked = 0;
+    std::uint64_t cnps = 0;
+    std::uint64_t packets_dropped = 0;  // of flows, pairs, streams or timers past their bounds
+    std::uint64_t periods_dropped = 0;
+    std::uint64_t incasts_dropped = 0;
+};
+
+}  // namespace qps::transport
