@@ -45,7 +45,7 @@ std::vector<std::string> all_commands() {
 
 std::string without_numbers(const std::string& text) {
     std::string same = std::regex_replace(text, std::regex("[0-9]+([.,][0-9]+)*"), "#");
-    same = std::regex_replace(same, std::regex("# (ns|us|ms|s)\b"), "TIME");
+    same = std::regex_replace(same, std::regex("# (ns|us|ms|s)\\b"), "TIME");
     return std::regex_replace(same, std::regex(" +"), " ");
 }
 

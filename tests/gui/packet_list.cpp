@@ -12,7 +12,6 @@
 
 #include <QAccessible>
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QHeaderView>
 #include <QMenu>
 #include <QScrollBar>
@@ -442,10 +441,9 @@ TEST_CASE("a hundred million rows are scrolled through at once") {
     std::vector<qint64> times;
     for (int i = 0; i <= 100; ++i) {
         list.verticalScrollBar()->setValue(static_cast<int>(static_cast<std::int64_t>(list.verticalScrollBar()->maximum()) * i / 100));
-        QElapsedTimer timer;
-        timer.start();
+        const auto start = processorTime();
         list.viewport()->render(&image);
-        times.push_back(timer.nsecsElapsed());
+        times.push_back(std::chrono::duration_cast<std::chrono::nanoseconds>(processorTime() - start).count());
     }
     CHECK(list.textAt(kRows - 1).cells.front() == QStringLiteral("100000000"));
     CHECK(list.viewport()->rect().contains(list.rowRect(kRows - 1)));

@@ -1,13 +1,14 @@
 // Rows by a column: stable, absent cells first, numbers in texts by value; a million of them in no time.
 #include <gui/tables/sort_order.hpp>
+#include <tests/gui/application.hpp>
 #include <tests/support/catch.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <numeric>
 
 using namespace qps::gui;
+using namespace qps::gui::tests;
 using qps::transport::Cell;
 
 namespace {
@@ -51,7 +52,7 @@ TEST_CASE("a million rows are sorted well under a second, also by a text") {
     constexpr std::uint32_t kRows = 1'000'000;
     Order order(kRows);
     std::iota(order.begin(), order.end(), 0U);
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = processorTime();
     const bool texts = GENERATE(false, true);
     const auto cell = [texts](std::uint32_t row) {
         const std::uint64_t mixed = row * 2654435761U % 1000003U;
@@ -59,7 +60,7 @@ TEST_CASE("a million rows are sorted well under a second, also by a text") {
     };
     const SortKeys keys = sortKeys(kRows, cell);
     sortRows(order, keys, false);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> took = processorTime() - start;
     CHECK(std::ranges::is_sorted(order, {}, [&](std::uint32_t row) { return keys[row]; }));
     CHECK(took.count() < 5);  // some tenths on a machine that does nothing else
 }
