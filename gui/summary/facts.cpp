@@ -8,6 +8,7 @@
 
 #include <QObject>
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 

@@ -45,7 +45,7 @@ QString symbol(Verdict verdict, const QPalette& palette) {
 QString overall(Verdict verdict) {
     switch (verdict) {
         case Verdict::Good:
-        case Verdict::Unknown: return tr("The capture is complete and reliable.");
+        case Verdict::Unknown: return tr("The capture is reliable.");
         case Verdict::Doubtful: return tr("The capture is usable, with limitations:");
         case Verdict::Bad: break;
     }

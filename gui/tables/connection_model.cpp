@@ -13,17 +13,17 @@ namespace {
 constexpr std::array kConnectionMeanings{
     Meaning{"#", "Number of the connection, in order of first packet"},
     Meaning{"svc", "Transport service"},
-    Meaning{"ends", "Address and queue pair of both ends"},
-    Meaning{"joined", "Confidence that the two directions belong together"},
+    Meaning{"endpoints", "Address and queue pair of both ends"},
+    Meaning{"pairing", "Confidence that the two directions belong together"},
     Meaning{"protocol", "Upper-layer protocol, and how it was identified if not certain"},
     Meaning{"msgs", "Messages: SEND, WRITE, READ, ATOMIC"},
-    Meaning{"resent", "Retransmitted request packets: their PSN was seen before"},
-    Meaning{"seq/rnr/fatal", "NAKs: PSN sequence error, RNR, fatal"},
+    Meaning{"retrans", "Retransmitted request packets: their PSN was seen before"},
+    Meaning{"NAKs", "NAKs by kind: PSN sequence error, RNR, fatal"},
     Meaning{"timeouts", "Retransmissions without a NAK"},
-    Meaning{"lost net/tap", "PSNs lost in the network, and PSNs missing only in the capture"},
+    Meaning{"lost", "PSNs lost in the network (net), and PSNs missing only in the capture (tap)"},
     Meaning{"CE", "Packets with a CE mark"},
     Meaning{"MTU", "Path MTU: payload bytes per packet"},
-    Meaning{"lasts", "From first to last packet"},
+    Meaning{"duration", "From first to last packet"},
 };
 
 // One that is not seen both ways may have no time.

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array kFindingMeanings{
     Meaning{"party", "Who can act on it"},
     Meaning{"#", "Connection, if it concerns a single one"},
-    Meaning{"times", "Number of occurrences"},
+    Meaning{"count", "Number of occurrences"},
 };
 
 }  // namespace

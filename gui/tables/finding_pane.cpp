@@ -98,15 +98,15 @@ void FindingPane::fill() {
     m_copy->setVisible(m_finding != nullptr);
     if (m_finding == nullptr) {
         m_title->clear();
-        m_text->setText(tr("Select a finding to see details, remedy and evidence."));
+        m_text->setText(tr("Select a finding to see its summary, advice and evidence."));
         return;
     }
     const Finding& finding = *m_finding;
     const QString times = finding.count > 1 ? tr(", %1 times").arg(shown(grouped(finding.count))) : QString();
     m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3%4")
                          .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id), times));
-    QString text = paragraph(tr("What happened"), sentence(finding.summary));
-    text += paragraph(tr("Remedy (%1)").arg(escaped(party_name(finding))), sentence(finding.advice));
+    QString text = paragraph(tr("Summary"), sentence(finding.summary));
+    text += paragraph(tr("Advice (%1)").arg(escaped(party_name(finding))), sentence(finding.advice));
     text += paragraph(tr("Connection"), where(finding, *m_timeline));
     text += paragraph(tr("Evidence"), evidence(finding));
     text += paragraph(tr("Reference"), escaped(clause_text(finding)));

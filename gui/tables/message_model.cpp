@@ -17,7 +17,7 @@ constexpr std::array kMessageMeanings{
     Meaning{"time", "Time of the first packet, in seconds since the start of the capture"},
     Meaning{"PSN", "Packet sequence numbers; of a READ, those of its responses"},
     Meaning{"bytes", "Payload bytes captured, without retransmissions"},
-    Meaning{"resent", "Retransmitted request packets: their PSN was seen before"},
+    Meaning{"retrans", "Retransmitted request packets: their PSN was seen before"},
     Meaning{"latency", "From first request packet to completion or failure"},
     Meaning{"operation", "Upper-layer operation, and whether the message is its request, data or response"},
     Meaning{"details", "Remote address and R_Key, operands, immediate data"},
@@ -125,7 +125,7 @@ SortKeys MessageModel::keys(int column) const {
     const std::string_view heading = column == whenColumn() ? "time" : m_columns.at(column).heading;
     if (heading == "#") return by([](const MessageRow& row) { return row.connection(); });
     if (heading == "bytes") return by([](const MessageRow& row) { return row.bytes(); });
-    if (heading == "resent") return by([](const MessageRow& row) { return row.retransmissions(); });
+    if (heading == "retrans") return by([](const MessageRow& row) { return row.retransmissions(); });
     if (heading == "time") return by([this](const MessageRow& row) { return m_index->row(row.first_frame()).time(); });
     if (heading == "from" || heading == "to") return keysOfEnds(heading == "from");
     return TableModel::keys(column);

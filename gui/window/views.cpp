@@ -32,7 +32,7 @@ constexpr std::array kViewRows{
     ViewRow{"summary", QT_TRANSLATE_NOOP("views", "Summary"), QT_TRANSLATE_NOOP("views", "Overview of the capture"), make<SummaryView>},
     ViewRow{"packets", QT_TRANSLATE_NOOP("views", "Packets"), QT_TRANSLATE_NOOP("views", "All packets, with fields and bytes"),
             make<PacketsView>, [](const Session& session) -> Count { return session.packets(); }},
-    ViewRow{"findings", QT_TRANSLATE_NOOP("views", "Findings"), QT_TRANSLATE_NOOP("views", "Problems, with evidence and remedy"),
+    ViewRow{"findings", QT_TRANSLATE_NOOP("views", "Findings"), QT_TRANSLATE_NOOP("views", "Problems, with evidence and advice"),
             make<FindingsView>, [](const Session& session) -> Count { return session.timeline()->findings.size(); }},
     ViewRow{"connections", QT_TRANSLATE_NOOP("views", "Connections"), QT_TRANSLATE_NOOP("views", "Connections between queue pairs"),
             make<ConnectionsView>, [](const Session& session) -> Count { return session.timeline()->connections.size(); }},

@@ -107,8 +107,8 @@ TEST_CASE("peer over UDP: what people read of both sides") {
     for (const Ending* ending : {&met.client, &met.server})
         for (const std::string& line : lines_of(without_numbers(ending->out)))
             if (!line.starts_with(" refused") && !line.starts_with(" lost here"))
-                text += line + '
-';  // those of a busy machine qps::tests::check_golden("cli/golden/peer_echo.txt", text);
+                text += line + '\n';  // those of a busy machine
+    qps::tests::check_golden("cli/golden/peer_echo.txt", text);
 }
 
 TEST_CASE("peer over UDP: what is lost is sent again, and both captures tell it") {

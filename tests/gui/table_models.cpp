@@ -130,7 +130,7 @@ TEST_CASE("sorting moves selections with their rows, and column -1 brings back t
     model.sort(columnOf(model, "packets"), Qt::DescendingOrder);
     CHECK(order(model) == Order{1, 2, 0});
     CHECK(chosen.row() == 0);
-    model.sort(columnOf(model, "ends"), Qt::AscendingOrder);
+    model.sort(columnOf(model, "endpoints"), Qt::AscendingOrder);
     CHECK(order(model) == Order{0, 1, 2});  // 10.0.0.10 behind 10.0.0.9
     model.sort(columnOf(model, "packets"));
     CHECK(order(model) == Order{0, 2, 1});

@@ -12,6 +12,8 @@
 #include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
 
+#include <cmath>
+
 #include <QCheckBox>
 #include <QClipboard>
 #include <QHeaderView>
@@ -242,7 +244,7 @@ TEST_CASE("selected rows are copied as they are shown") {
     OpenedTable<ConnectionsView> opened("loss_write");
     opened.table->select(0);
     const QString markdown = opened.table->selectedText(TextFormat::Markdown);
-    CHECK(markdown.startsWith(QStringLiteral("| # | Svc | Ends |")));
+    CHECK(markdown.startsWith(QStringLiteral("| # | Svc | Endpoints |")));
     CHECK(markdown.contains(QStringLiteral("|\n| ---: | --- | --- |")));
     CHECK(opened.table->selectedText(TextFormat::Csv).contains(QStringLiteral("\"1,486\"")));
     QTest::keyClick(&opened.table->table(), Qt::Key_C, Qt::ControlModifier);

@@ -88,7 +88,7 @@ TEST_CASE("A message is a line, what answers several stands once", "[series][lad
 TEST_CASE("A message that is expanded shows its packets, and no others", "[series][ladder]") {
     const Conversation made;
     const Ladder first = made.drawn(0, 1, {0});
-    CHECK(labels(first) == Labels{"SEND FIRST, PSN 10", "NAK, PSN sequence error, PSN 11", "SEND LAST, PSN 11, sent again", "ACK, PSN 13"});
+    CHECK(labels(first) == Labels{"SEND FIRST, PSN 10", "NAK, PSN sequence error, PSN 11", "SEND LAST, PSN 11, retransmitted", "ACK, PSN 13"});
     CHECK(first.lines[0].heading);
     CHECK_FALSE(first.lines[0].collapsed);
     CHECK(first.lines[2].tone == LadderTone::retransmission);

@@ -24,9 +24,8 @@
 #include <transport-replay/live/verbs/adapter.hpp>
 
 #include <expected>
+#include <map>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport::live {
 
@@ -107,8 +106,8 @@ private:
     ConnectionSettings settings_;
     std::uint64_t draws_;
     std::uint16_t next_port_;
-    boost::unordered_flat_map<std::uint32_t, Ours> ours_;                       // by CmId: connections that have a queue pair
-    boost::unordered_flat_map<std::uint32_t, ConnectionParameters> requested_;  // by CmId: requests nobody has decided on
+    std::map<std::uint32_t, Ours> ours_;                       // by CmId: connections that have a queue pair
+    std::map<std::uint32_t, ConnectionParameters> requested_;  // by CmId: requests nobody has decided on
     std::vector<ConnectionEvent> events_;
     std::vector<verbs::AsyncEvent> async_;
 };

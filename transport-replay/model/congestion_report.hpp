@@ -3,17 +3,16 @@
 
 #include <transport-replay/model/address.hpp>
 
-#include <functional>
 #include <optional>
 #include <vector>
 
 namespace qps::transport {
 
-inline constexpr dissect::Duration kCnpDeadline{1'000'000};    // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
-inline constexpr dissect::Duration kStormTime{100'000'000};    // 100 ms: the shortest detection time of common PFC watchdogs
-inline constexpr std::uint8_t kWholeLink = 8;                  // the "priority" of 802.3 PAUSE
-inline constexpr dissect::Duration kCnpPacing{100'000};        // that pace, and as much again for the ways to the tap and back
-inline constexpr std::size_t kMaxSamples = 128;                // of a distribution; then every second goes
+inline constexpr dissect::Duration kCnpDeadline{1'000'000};  // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
+inline constexpr dissect::Duration kCnpPacing{100'000};      // that pace, and as much again for the ways to the tap and back
+inline constexpr dissect::Duration kStormTime{100'000'000};  // 100 ms: the shortest detection time of common PFC watchdogs
+inline constexpr std::uint8_t kWholeLink = 8;                // the "priority" of 802.3 PAUSE
+inline constexpr std::size_t kMaxSamples = 128;              // of a distribution; then every second goes
 
 // Count, extremes and median of durations. The median is exact up to kMaxSamples, then of every 2nd, 4th, ... value.
 class Distribution {
@@ -81,7 +80,7 @@ struct CnpStream {
 enum class PauseEnd : std::uint8_t { resumed, expired, unknown, capture_end };
 
 struct PausePeriod {
-    dissect::InterfaceId interface{};
+    dissect::InterfaceId interface {};
     std::uint8_t priority = 0;  // or kWholeLink
     dissect::FrameIndex frame{};
     dissect::Instant start{};
@@ -92,7 +91,7 @@ struct PausePeriod {
 
 // One priority of one interface. Both ends of a link may pause: who sent a frame is not told apart.
 struct PauseSummary {
-    dissect::InterfaceId interface{};
+    dissect::InterfaceId interface {};
     std::uint8_t priority = 0;
     std::uint64_t stops = 0;  // frames
     std::uint64_t resumes = 0;
@@ -128,23 +127,5 @@ struct CongestionReport {
     std::uint64_t periods_dropped = 0;
     std::uint64_t incasts_dropped = 0;
 };
-
-// The flow the other way of the same connection, where it is known.
-using Pairing = std::function<std::optional<FlowKey>(const FlowKey&)>;
-
-enum class Attribution : std::uint8_t {
-    paired,     // by the pairing
-    only_flow,  // the only flow between the hosts that was marked
-    undecided,
-};
-
-struct ThrottledFlow {
-    std::size_t notification = 0;     // index into CongestionReport::notifications
-    std::optional<std::size_t> flow;  // index into CongestionReport::flows: whose sender was told to slow down
-    Attribution attribution = Attribution::undecided;
-};
-
-// One row a stream of CNPs, in their order.
-[[nodiscard]] std::vector<ThrottledFlow> attribute(const CongestionReport& report, const Pairing& pairing);
 
 }  // namespace qps::transport

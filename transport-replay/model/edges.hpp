@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,7 +56,7 @@ template <class State, class Event, std::size_t kStates, std::size_t kEvents, st
     for (std::size_t round = 0; round < kStates; ++round)
         for (const Edge<State, Event>& edge : machine.edges)
             if (reached[static_cast<std::size_t>(edge.from)]) reached[static_cast<std::size_t>(edge.to)] = true;
-    return std::ranges::all_of(reached, std::identity{});
+    return std::ranges::all_of(reached, [](bool each) { return each; });
 }
 
 // The whole grid as text: a row an event, a column a state, "-" where the event is refused.

@@ -64,7 +64,7 @@ std::string packet_words(const CaptureIndex& index, FrameIndex frame) {
     std::string words = syndrome ? acknowledgment_words(opcode, *syndrome) : opcode_words(opcode);
     words += fmt::format(", PSN {}", row.psn().value());
     if (row.has(Mark::duplicated)) words += ", doubled by the network";
-    else if (row.has(Mark::retransmission)) words += ", sent again";
+    else if (row.has(Mark::retransmission)) words += ", retransmitted";
     if (row.icrc() == CrcStatus::bad) words += ", ICRC wrong";
     if (row.has(Mark::mirror_copy)) words += ", copy of a mirror";
     if (row.has(Mark::gap)) words += ", PSNs before it are missing";
@@ -77,7 +77,7 @@ std::string message_words(const CaptureIndex& index, const MessageRow& message) 
     std::string words(words::verb(info(index.row(message.first_frame()).opcode()).verb));
     if (message.bytes() != 0) words += fmt::format(", {}", bytes_text(message.bytes()));
     if (message.retransmissions() != 0)
-        words += fmt::format(", {}{} sent again", counted(message.retransmissions(), "packet"),
+        words += fmt::format(", {}{} retransmitted", counted(message.retransmissions(), "packet"),
                              message.retransmissions() == UINT8_MAX ? " or more" : "");
     words += kOutcomeWords[static_cast<std::size_t>(message.outcome())];
     return words;
@@ -162,7 +162,7 @@ private:
     }
 
     static std::string wait_words(const Recovery& recovery, Duration length) {
-        constexpr std::array<std::string_view, 4> kReasons{"after a NAK", "receiver not ready", "timeout", "READ asked for again"};
+        constexpr std::array<std::string_view, 4> kReasons{"after a NAK", "receiver not ready", "timeout", "READ retried"};
         return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], duration_text(length));
     }
 

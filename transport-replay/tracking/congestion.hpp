@@ -13,6 +13,8 @@
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -151,5 +153,23 @@ private:
     std::vector<Destination> destinations_;
     dissect::Instant now_{};
 };
+
+// The flow the other way of the same connection, where it is known.
+using Pairing = std::function<std::optional<FlowKey>(const FlowKey&)>;
+
+enum class Attribution : std::uint8_t {
+    paired,     // by the pairing
+    only_flow,  // the only flow between the hosts that was marked
+    undecided,
+};
+
+struct ThrottledFlow {
+    std::size_t notification = 0;     // index into CongestionReport::notifications
+    std::optional<std::size_t> flow;  // index into CongestionReport::flows: whose sender was told to slow down
+    Attribution attribution = Attribution::undecided;
+};
+
+// One row a stream of CNPs, in their order.
+[[nodiscard]] std::vector<ThrottledFlow> attribute(const CongestionReport& report, const Pairing& pairing);
 
 }  // namespace qps::transport

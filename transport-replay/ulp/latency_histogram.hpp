@@ -4,10 +4,8 @@
 
 #include <transport-replay/model/instant.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 namespace qps::transport {
@@ -21,16 +19,7 @@ public:
     }
     [[nodiscard]] std::uint64_t count() const { return count_; }
     // By nearest rank, `percent` 0 to 100: the upper end of the bin that holds it. Nothing of none: zero.
-    [[nodiscard]] dissect::Duration percentile(double percent) const {
-        if (count_ == 0) return {};
-        const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_))));
-        std::uint64_t seen = 0;
-        for (std::size_t bin = 0; bin < kBins; ++bin) {
-            seen += bins_[bin];
-            if (seen >= rank) return end_of(bin);
-        }
-        return end_of(kBins - 1);
-    }
+    [[nodiscard]] dissect::Duration percentile(double percent) const;
 
 private:
     static constexpr std::size_t kParts = 8;           // of each doubling
@@ -42,11 +31,7 @@ private:
         const std::size_t bin = (doubling + 1) * kParts + (ns >> doubling) - kParts;
         return bin < kBins ? bin : kBins - 1;
     }
-    static dissect::Duration end_of(std::size_t bin) {
-        if (bin < kParts) return dissect::Duration{static_cast<std::int64_t>(bin)};
-        const std::size_t doubling = bin / kParts - 1;
-        return dissect::Duration{static_cast<std::int64_t>(((bin % kParts + kParts + 1) << doubling) - 1)};
-    }
+    static dissect::Duration end_of(std::size_t bin);
 
     std::array<std::uint32_t, kBins> bins_{};
     std::uint64_t count_ = 0;

@@ -5,18 +5,16 @@
 // times, WRITEs of gigabytes into memory that is kept. Past kMaxOpen all open ones are closed unanswered.
 #pragma once
 
+#include <transport-replay/ulp/operation_sink.hpp>
 #include <transport-replay/ulp/ulp_message.hpp>
 #include <transport-replay/ulp/ulp_report.hpp>
 
-#include <functional>
 #include <tuple>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport {
-
-using OperationSink = std::function<void(const UlpOperation&)>;
 
 class OpenOperations {
 public:

@@ -4,7 +4,8 @@
 
 #include <transport-replay/model/timeline.hpp>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <map>
+#include <optional>
 
 namespace qps::transport {
 
@@ -21,7 +22,7 @@ struct UlpSaid {
     bool settled = false;       // an earlier pass saw it through: it is not given up
 };
 
-using UlpHints = boost::unordered_flat_map<std::uint32_t, UlpSaid>;  // by ConnectionId
+using UlpHints = std::map<std::uint32_t, UlpSaid>;  // by ConnectionId
 
 // What a pass over a capture came to, for another one. `whole`: it saw all of it; then a connection speaks what it was found to
 // speak, or nothing.

@@ -4,12 +4,12 @@
 // What an attacker could feed: any datagrams. What was not captured whole is not judged; transactions remembered are bounded.
 #pragma once
 
-#include <transport-replay/cm/cm_machine.hpp>
 #include <transport-replay/checks/passive/packet_facts.hpp>
 #include <transport-replay/checks/passive/tally.hpp>
+#include <transport-replay/cm/cm_machine.hpp>
 #include <transport-replay/model/observation.hpp>
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <unordered_map>
 
 namespace qps::transport::conformance {
 
@@ -27,7 +27,6 @@ private:
         [[nodiscard]] bool operator==(const Key&) const = default;
     };
     struct KeyHash {
-        using is_avalanching = void;
         [[nodiscard]] std::size_t operator()(const Key& key) const { return mix(hash_of(key.host) + mix(key.id)); }
     };
     struct Transaction {
@@ -36,7 +35,7 @@ private:
     };
     void take_transaction(const CmDatagram& message, const Observation& datagram, Tallies& tallies);
 
-    boost::unordered_flat_map<Key, Transaction, KeyHash> open_;
+    std::unordered_map<Key, Transaction, KeyHash> open_;
 };
 
 }  // namespace qps::transport::conformance

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 namespace qps::transport::live {
 
 using namespace dissect;
@@ -14,6 +16,21 @@ bool asks(NeighbourState state) {
 }
 
 }  // namespace
+
+struct Neighbours::Table {
+    struct Hash {
+        using is_avalanching = void;
+        [[nodiscard]] std::size_t operator()(const Address& address) const { return hash_of(address); }
+    };
+    boost::unordered_flat_map<Address, Entry, Hash> entries;
+};
+
+Neighbours::Neighbours() : table_(std::make_unique<Table>()) {}
+Neighbours::Neighbours(Neighbours&&) noexcept = default;
+Neighbours& Neighbours::operator=(Neighbours&&) noexcept = default;
+Neighbours::~Neighbours() = default;
+
+std::size_t Neighbours::size() const { return table_->entries.size(); }
 
 void Neighbours::schedule(Entry& entry, Instant at) {
     entry.due = at;
@@ -40,25 +57,25 @@ void Neighbours::take(Entry& entry, NeighbourEvent event, Instant now) {
 
 // Whether another entry may be added: the longest unused one makes room, unless even that one is in use.
 bool Neighbours::make_room(Instant now) {
-    if (entries_.size() < kMaxNeighbours) return true;
-    const auto victim = std::ranges::min_element(entries_, {}, [](const auto& entry) {
+    if (table_->entries.size() < kMaxNeighbours) return true;
+    const auto victim = std::ranges::min_element(table_->entries, {}, [](const auto& entry) {
         return entry.second.told || entry.second.state == NeighbourState::unreachable ? Instant{} : entry.second.used;
     });
     const Entry& entry = victim->second;
     if (!entry.told && entry.state != NeighbourState::unreachable && later(entry.used, kInUse) > now) return false;
     if (entry.told) --told_;
-    entries_.erase(victim);
+    table_->entries.erase(victim);
     return true;
 }
 
 Neighbour Neighbours::find(const Address& address, Instant now) {
-    auto found = entries_.find(address);
-    if (found == entries_.end()) {
+    auto found = table_->entries.find(address);
+    if (found == table_->entries.end()) {
         if (!make_room(now)) {
             ++counts_.refused;
             return {Resolution::unreachable};
         }
-        found = entries_.try_emplace(address).first;
+        found = table_->entries.try_emplace(address).first;
     }
     Entry& entry = found->second;
     if (entry.told) --told_;
@@ -71,8 +88,8 @@ Neighbour Neighbours::find(const Address& address, Instant now) {
 }
 
 void Neighbours::answered(const Address& address, Mac mac, Instant now) {
-    const auto found = entries_.find(address);
-    if (found == entries_.end()) return;
+    const auto found = table_->entries.find(address);
+    if (found == table_->entries.end()) return;
     Entry& entry = found->second;
     if (!asks(entry.state) || entry.questions == 0) return learn(entry, mac, now);
     const bool another = entry.state != NeighbourState::asking && entry.mac != mac;
@@ -99,14 +116,14 @@ void Neighbours::learn(Entry& entry, Mac mac, Instant now) {
 }
 
 void Neighbours::announced(const Address& address, Mac mac, Instant now) {
-    if (const auto found = entries_.find(address); found != entries_.end()) learn(found->second, mac, now);
+    if (const auto found = table_->entries.find(address); found != table_->entries.end()) learn(found->second, mac, now);
 }
 
 void Neighbours::asked_us(const Address& address, Mac mac, Instant now) {
-    auto found = entries_.find(address);
-    if (found == entries_.end()) {
-        if (told_ == kMaxToldNeighbours || entries_.size() == kMaxNeighbours) return;
-        found = entries_.try_emplace(address).first;
+    auto found = table_->entries.find(address);
+    if (found == table_->entries.end()) {
+        if (told_ == kMaxToldNeighbours || table_->entries.size() == kMaxNeighbours) return;
+        found = table_->entries.try_emplace(address).first;
         found->second.told = true;
         ++told_;
     }
@@ -134,12 +151,12 @@ void Neighbours::come_due(const Address& address, Entry& entry, Instant now) {
 // One pass over all entries: everything that is due happens, and the next time is known.
 void Neighbours::collect(Instant now) {
     due_at_.reset();
-    for (auto at = entries_.begin(); at != entries_.end();) {
+    for (auto at = table_->entries.begin(); at != table_->entries.end();) {
         Entry& entry = at->second;
         if (entry.due <= now) come_due(at->first, entry, now);
         if (entry.state == NeighbourState::none) {
             if (entry.told) --told_;
-            entries_.erase(at++);
+            table_->entries.erase(at++);
             continue;
         }
         schedule(entry, entry.due);
@@ -161,8 +178,8 @@ std::optional<Instant> Neighbours::due_at() const {
 }
 
 NeighbourState Neighbours::state_of(const Address& address) const {
-    const auto found = entries_.find(address);
-    return found == entries_.end() ? NeighbourState::none : found->second.state;
+    const auto found = table_->entries.find(address);
+    return found == table_->entries.end() ? NeighbourState::none : found->second.state;
 }
 
 }  // namespace qps::transport::live

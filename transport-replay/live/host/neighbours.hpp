@@ -13,13 +13,12 @@
 // kMaxNeighbours.
 #pragma once
 
-#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/host/addresses.hpp>
+#include <transport-replay/model/edges.hpp>
 
+#include <memory>
 #include <optional>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport::live {
 
@@ -101,6 +100,11 @@ struct NeighbourCounts {
 
 class Neighbours {
 public:
+    Neighbours();
+    Neighbours(Neighbours&&) noexcept;
+    Neighbours& operator=(Neighbours&&) noexcept;
+    ~Neighbours();
+
     // Of an address on the link (its space is RoCEv2's); asks where it is not known.
     [[nodiscard]] Neighbour find(const Address& address, dissect::Instant now);
 
@@ -116,7 +120,7 @@ public:
     [[nodiscard]] std::optional<dissect::Instant> due_at() const;
 
     [[nodiscard]] NeighbourState state_of(const Address& address) const;
-    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    [[nodiscard]] std::size_t size() const;
     [[nodiscard]] const NeighbourCounts& counts() const { return counts_; }
 
 private:
@@ -129,11 +133,7 @@ private:
         dissect::Instant due{};        // next question, or next change of its own
         dissect::Instant used{};       // last wanted
     };
-    struct Hash {
-        using is_avalanching = void;
-        [[nodiscard]] std::size_t operator()(const Address& address) const { return hash_of(address); }
-    };
-    using Entries = boost::unordered_flat_map<Address, Entry, Hash>;
+    struct Table;  // by address
 
     void take(Entry& entry, NeighbourEvent event, dissect::Instant now);
     void learn(Entry& entry, Mac mac, dissect::Instant now);
@@ -142,7 +142,7 @@ private:
     void come_due(const Address& address, Entry& entry, dissect::Instant now);
     void collect(dissect::Instant now);
 
-    Entries entries_;
+    std::unique_ptr<Table> table_;
     std::vector<Question> questions_;  // due and not yet sent; at most one a neighbour
     std::size_t told_ = 0;
     std::optional<dissect::Instant> due_at_;  // never later than the first that is due

@@ -1,0 +1,12 @@
+// Who is handed each operation of an upper protocol when it ended.
+#pragma once
+
+#include <transport-replay/ulp/ulp_operation.hpp>
+
+#include <functional>
+
+namespace qps::transport {
+
+using OperationSink = std::function<void(const UlpOperation&)>;
+
+}  // namespace qps::transport
