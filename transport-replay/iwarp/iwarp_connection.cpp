@@ -109,7 +109,7 @@ void IwarpConnection::take_set_up(const Observation& observation, const TcpSegme
     tell_ulp(listeners);
 }
 
-// Ulp protocols are told of a connection as CM tells of one.
+// Upper-layer protocols are told of a connection as CM tells of one.
 void IwarpConnection::tell_ulp(const IwarpListeners& listeners) {
     const auto kept = [](Bytes bytes) {
         PrivateData data;

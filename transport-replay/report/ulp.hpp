@@ -1,4 +1,4 @@
-// Ulp protocols in words: conversations, operations and what became of them.
+// Upper-layer protocols in words: conversations, operations and what became of them.
 //
 // Words of status and subject are those of the protocol's row (upper/protocols.hpp); what has none is a number.
 #pragma once

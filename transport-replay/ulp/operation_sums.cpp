@@ -18,10 +18,10 @@ OperationSum* sum_of(std::vector<OperationSum>& sums, const UlpOperation& operat
     return &sum;
 }
 
-Duration latency_of(const UlpOperation& operation) { return elapsed(operation.asked, operation.answered); }
+Duration time_taken(const UlpOperation& operation) { return elapsed(operation.asked, operation.answered); }
 
 void keep_if_slow(OperationSum& sum, const UlpOperation& operation) {
-    const auto place = std::ranges::upper_bound(sum.slowest, latency_of(operation), std::greater{}, latency_of);
+    const auto place = std::ranges::upper_bound(sum.slowest, time_taken(operation), std::greater{}, latency_of);
     if (sum.slowest.size() == kSlowestKept) {
         if (place == sum.slowest.end()) return;
         std::shift_right(place, sum.slowest.end(), 1);
@@ -32,7 +32,7 @@ void keep_if_slow(OperationSum& sum, const UlpOperation& operation) {
 }
 
 void add_times(OperationSum& sum, const UlpOperation& operation) {
-    const Duration latency = latency_of(operation);
+    const Duration latency = time_taken(operation);
     sum.latency.add(latency);
     sum.histogram.add(latency);
     if (operation.has_data()) {
