@@ -103,7 +103,7 @@ TEST_CASE("what is wrong with a script is said with its place and what was meant
 TEST_CASE("bounds of scripts hold") {
     std::string deep, many, wide = "let n = 1";
     for (int i = 0; i < 40; ++i) deep += "repeat 2\n";
-    CHECK(wrong(deep).find("blocks in one another") != std::string::npos);
+    CHECK(wrong(deep).find("nested blocks") != std::string::npos);
     for (int i = 0; i < 30'000; ++i) many += "wait 1\n";
     CHECK(wrong(many).find("more than") != std::string::npos);
     for (int i = 0; i < 300; ++i) wide += " + 1";
@@ -112,5 +112,5 @@ TEST_CASE("bounds of scripts hold") {
     const auto endless = parse_script(
         "a.script", "include \"a\"", {.read = [](std::string_view) -> std::expected<std::string, std::string> { return "include \"a\""; }});
     REQUIRE_FALSE(endless);
-    CHECK(explain(endless.error()).find("include one another") != std::string::npos);
+    CHECK(explain(endless.error()).find("nested includes") != std::string::npos);
 }

@@ -100,7 +100,7 @@ TEST_CASE("Lengths of pcap records that lie end the reading, not the program") {
             CHECK(reading.frames.size() == 1);
             CHECK(reading.problem.kind == InputProblemKind::damaged);
             CHECK(reading.problem.offset == 24 + 20);
-            CHECK_THAT(reading.problem.sentence, Contains("frame 2 claims " + std::to_string(lie) + " captured bytes"));
+            CHECK_THAT(reading.problem.sentence, Contains("invalid record of frame 2: " + std::to_string(lie) + " captured bytes"));
         }
     }
 }

@@ -131,7 +131,7 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
     }
     if (first == nullptr) return;
     draft.summary = fmt::format(
-        "Only one direction of {} was captured, e.g. {} to {} ({}): losses, latencies and answers of the other "
+        "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the other "
         "side cannot be judged.",
         counted(draft.count, "pair of hosts"), text(first->source), text(first->destination), counted(first->packets, "packet"));
     draft.advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.";

@@ -66,7 +66,7 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
     if (count == 0) return;
     draft.count = count;
     draft.severity = unanswered != 0 ? Severity::warning : Severity::note;
-    draft.summary = fmt::format("{} used link-local GIDs (fe80::), e.g. between {}{}.", counted(count, "connection"), example,
+    draft.summary = fmt::format("{} used link-local GIDs (fe80::), such as between {}{}.", counted(count, "connection"), example,
                                 unanswered == 0 ? "" : fmt::format("; {} of them got no answer", unanswered));
     draft.advice =
         "Choose the GID index of a routable address (`show_gids`, NCCL_IB_GID_INDEX, ibv_ah_attr.grh.sgid_index): routers "

@@ -143,7 +143,7 @@ TEST_CASE("sums of operations have percentiles that no operation exceeded, and r
     const ReportedSum row{sums[0], Duration{2 * kSecond}};
     CHECK(cell(operation_sum_columns(), row, "count") == "102");
     CHECK(cell(operation_sum_columns(), row, "failed") == "1");
-    CHECK(cell(operation_sum_columns(), row, "no answer") == "1");
+    CHECK(cell(operation_sum_columns(), row, "unanswered") == "1");
     CHECK(cell(operation_sum_columns(), row, "rate") == "51/s");
     CHECK(cell(operation_sum_columns(), row, "most") == "7 ms");
     CHECK(cell(operation_sum_columns(), row, "transfer") == "3 ms");

@@ -247,7 +247,7 @@ TEST_CASE("nobody listens, and the user ends it") {
     } idle;
     CHECK(stage.run(client, idle));
     CHECK(client.comparison().end == ReplayEnd::not_connected);
-    CHECK(client.comparison().words.find("refused") != std::string::npos);
+    CHECK(client.comparison().words.find("rejected") != std::string::npos);
     CHECK(client.counts().failed == 1);
 }
 
