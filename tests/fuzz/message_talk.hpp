@@ -5,7 +5,7 @@
 #include <dissect/field.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
-#include <tests/support/upper_talk.hpp>
+#include <tests/support/ulp_talk.hpp>
 
 #include <cstdlib>
 
