@@ -413,7 +413,7 @@ TEST_CASE("what perftest does not have is refused") {
     CHECK(refused(write_lat, [](PerftestSettings& s) { s.bidirectional = true; }) == "ib_write_lat has no bidirectional mode");
     CHECK(refused(send_bw, [](PerftestSettings& s) { s.queue_pairs = 0; }) == "ib_send_bw supports 1 to 1024 queue pairs");
     CHECK(refused(atomic_bw, [](PerftestSettings& s) { s.size = 16; }) == "ib_atomic_bw has one size, 8 bytes");
-    CHECK(refused(send_bw, [](PerftestSettings& s) { s.all_sizes = s.duration = true; }) == "ib_send_bw runs all sizes or for a duration");
+    CHECK(refused(send_bw, [](PerftestSettings& s) { s.all_sizes = s.duration = true; }) == "ib_send_bw runs all sizes or for a duration, not both");
     PerftestSettings two = settings_for(send_bw);
     two.queue_pairs = 2;
     PerftestSession session(ExchangeRole::client, two, ends_of(kClientKeys, 1));

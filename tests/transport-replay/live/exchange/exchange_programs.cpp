@@ -203,7 +203,7 @@ TEST_CASE("who was given other options than the peer is told so") {
     INFO(sizes.text());
     CHECK(sizes.through);
     CHECK(sizes.server.failed == 1);
-    CHECK(sizes.text().find("sends messages of 50 bytes, not of 100 (option -s)") != std::string::npos);
+    CHECK(sizes.text().find("sends messages of 50 bytes, expected 100 (option -s)") != std::string::npos);
     const Outcome pairs = play({"ib_send_bw", with({.queue_pairs = 2}), with({.queue_pairs = 1}, {.count = 3})});
     INFO(pairs.text());
     CHECK(pairs.through);
