@@ -12,7 +12,7 @@
 namespace qps::fuzz {
 
 // Decoded with that detail: layers cover it without a gap.
-inline void show(dissect::Bytes message, dissect::UpperProtocol protocol, std::uint8_t detail) {
+inline void show(dissect::Bytes message, dissect::UlpProtocol protocol, std::uint8_t detail) {
     using namespace dissect;
     Packet packet;
     decode_message(message, {protocol, (detail & 1) != 0, detail}, packet);
@@ -26,13 +26,13 @@ inline void show(dissect::Bytes message, dissect::UpperProtocol protocol, std::u
 }
 
 // The input says who says what, how long, and which memory is moved.
-inline void talk_over(dissect::UpperProtocol protocol, std::span<const std::uint8_t> bytes) {
+inline void talk_over(dissect::UlpProtocol protocol, std::span<const std::uint8_t> bytes) {
     using namespace dissect;
     using namespace transport;
     Bytewise input{bytes};
-    UpperHints hints;
+    UlpHints hints;
     if ((input.byte() & 1) != 0) hints[1] = protocol;
-    tests::UpperTalk talk(std::move(hints));
+    tests::UlpTalk talk(std::move(hints));
     constexpr std::uint8_t kDetails = 7;
     while (!input.empty()) {
         const std::uint8_t what = input.byte();
@@ -49,7 +49,7 @@ inline void talk_over(dissect::UpperProtocol protocol, std::span<const std::uint
         talk.say(from, {taken.begin(), taken.end()});
     }
     talk.finish();
-    for (const UpperConversation& conversation : talk.report.conversations)
+    for (const UlpConversation& conversation : talk.report.conversations)
         if (conversation.facts.size() > kMaxFacts) std::abort();
 }
 

@@ -16,7 +16,7 @@ std::string_view operation_name(OperationCode code) {
         const std::string_view function = dissect::scsi::name_of(kTaskFunctions, scsi::detail_of(code));
         return function.empty() ? "Task Management" : function;
     }
-    const std::string_view name = dissect::scsi::name_of(dissect::scsi::kOpcodes, opcode);
+    const std::string_view name = dissect::scsi::name_of(dissect::iscsi::kOpcodes, opcode);
     constexpr std::string_view kRequest = " Request";
     if (name.ends_with(kRequest)) return name.substr(0, name.size() - kRequest.size());
     return name.empty() ? "iSCSI request" : name;
