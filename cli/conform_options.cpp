@@ -7,13 +7,12 @@
 #include "conversation_options.hpp"
 #include "live_options.hpp"
 #include "quantity.hpp"
+#include "refuse.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
 
 std::uint16_t read_port(const std::string& text) {
     const auto port = dissect::parse_decimal(text, 65535);

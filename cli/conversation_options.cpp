@@ -8,6 +8,7 @@
 
 #include "live_options.hpp"
 #include "quantity.hpp"
+#include "refuse.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -17,9 +18,7 @@ using live::IpPort;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
-
-std::optional<IpPort> read_port(std::string_view text) {
+std::optional<IpPort> parse_port(std::string_view text) {
     const auto number = dissect::parse_number(text, 65535);
     if (!number || *number == 0) return std::nullopt;
     return IpPort{static_cast<std::uint16_t>(*number)};
@@ -57,7 +56,7 @@ std::optional<PeerName> read_peer_name(const std::string& text) {
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     else if (host.find(':') != std::string::npos) return std::nullopt;
     const auto address = read_address(host);
-    const auto port = read_port(std::string_view(text).substr(colon + 1));
+    const auto port = parse_port(std::string_view(text).substr(colon + 1));
     if (!address || !port) return std::nullopt;
     return PeerName{*address, port};
 }
@@ -88,7 +87,7 @@ void add_conversation_options(CLI::App& app, ConversationOptions& options) {
     app.add_option_function<std::string>(
            "-p,--port",
            [&options](const std::string& text) {
-               options.port = read_port(text);
+               options.port = parse_port(text);
                if (!options.port) refuse(fmt::format("invalid port '{}': expected 1 to 65535", text));
            },
            "Listen on, or connect to, this port (default: the recorded one)")

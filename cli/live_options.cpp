@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "quantity.hpp"
+#include "refuse.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -19,9 +20,6 @@ using namespace transport;
 using live::Mac;
 
 namespace {
-
-// Every option fails with a sentence that has what was typed in it.
-[[noreturn]] void refuse(const std::string& sentence) { throw CLI::ValidationError(sentence); }
 
 template <class T>
 T read_number(const std::string& text, T least, T most, std::string_view what) {

@@ -1,4 +1,4 @@
-// qpscope: the table of sub-commands and the command line of each.
+// qpscope: the command line of each sub-command, from the table of commands.
 #include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "commands.hpp"
 #include "decoding_as.hpp"
 #include "input.hpp"
 #include "options.hpp"
@@ -27,196 +28,6 @@ using namespace qps::cli;
 using qps::transport::Severity;
 
 constexpr std::string_view kVersion = QPSCOPE_VERSION;
-
-// Which options a command has.
-struct Takes {
-    bool captures = false;
-    bool columns = false;
-    bool written = false;
-    bool frames = false;
-    bool pattern = false;
-    bool long_report = false;
-    bool analysis = false;
-    bool log_line = false;
-    bool interval = false;
-    bool followed = false;
-    bool tickets = false;
-    bool picture = false;
-    bool live = false;
-    bool program = false;
-    bool pingpong = false;
-    bool conform = false;
-    bool replayed = false;
-    bool verdicts = false;
-    bool operations = false;
-};
-
-// What one wants of a command: the headings of --help.
-constexpr std::string_view kAnalyse = "Analyse a capture";
-constexpr std::string_view kLookAt = "Look at packets";
-constexpr std::string_view kOnAWire = "Work on a wire";
-
-struct Command {
-    std::string_view name;
-    std::string_view group;
-    std::string_view summary;
-    std::string_view examples;
-    Takes takes;
-    ExitCode (*run)(const Options&);
-};
-
-constexpr std::array kCommands{
-    Command{"analyze", kAnalyse,
-            "Summarise a capture: quality, connections, messages, losses, findings",
-            "  qpscope analyze trace.pcapng\n"
-            "  qpscope analyze -f json ring_00001.pcap ring_00002.pcap    # rotated files of one capture\n"
-            "  qpscope analyze --fail-on error trace.pcap || echo broken\n"
-            "  qpscope analyze -i eth0                                    # until Ctrl-C",
-            {.captures = true, .analysis = true},
-            run_analyze},
-    Command{"findings", kAnalyse,
-            "List what went wrong, with evidence and advice; --list shows all findings known",
-            "  qpscope findings trace.pcap\n"
-            "  qpscope findings --fail-on warning -f ndjson trace.pcap\n"
-            "  qpscope findings --markdown -C 3 trace.pcap > ticket.md    # a ticket for each finding\n"
-            "  qpscope findings -i eth0                                   # each as it happens\n"
-            "  qpscope findings --list                                    # every finding and what it means",
-            {.captures = true, .analysis = true, .tickets = true},
-            run_findings},
-    Command{"connections", kAnalyse,
-            "List connections; --match finds those that a log line is about",
-            "  qpscope connections trace.pcap\n"
-            "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
-            {.captures = true, .analysis = true, .log_line = true},
-            run_connections},
-    Command{"messages", kAnalyse,
-            "List messages: type, size, latency, outcome",
-            "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv\n\n"
-            "Rows are in the order in which messages end; open ones come last.",
-            {.captures = true, .analysis = true},
-            run_messages},
-    Command{"operations", kAnalyse,
-            "Count and time operations of storage and file protocols (NVMe, iSER, NFS, ...)",
-            "  qpscope operations trace.pcap\n"
-            "  qpscope operations --list --slower-than 10ms trace.pcap\n"
-            "  qpscope operations --list --failed --protocol nvme -f csv trace.pcap > failed.csv\n"
-            "  qpscope operations --decode-as 3=nvme,4=nvme --operation Read trace.pcap\n\n"
-            "The latency of an operation that moved data has three parts: wait (until its data starts), transfer, complete (until the answer).",
-            {.captures = true, .analysis = true, .operations = true},
-            run_operations},
-    Command{"timeline", kAnalyse,
-            "Count per interval: bytes, retransmissions, NAKs, CE, CNPs, pauses",
-            "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv",
-            {.captures = true, .analysis = true, .interval = true},
-            run_timeline},
-    Command{"cm", kAnalyse,
-            "Show how connections were set up and torn down",
-            "  qpscope cm trace.pcap\n  qpscope cm -C 3 -f json trace.pcap",
-            {.captures = true, .analysis = true},
-            run_cm},
-    Command{"fabric", kAnalyse,
-            "Map the fabric from management datagrams: nodes, links, managers, counters, traps",
-            "  qpscope fabric sweep.pcap\n"
-            "  qpscope fabric -f csv sweep.pcap > ports.csv\n"
-            "  qpscope fabric --dot sweep.pcap | dot -Tsvg > fabric.svg",
-            {.captures = true, .picture = true},
-            run_fabric},
-    Command{"check", kAnalyse,
-            "Check a capture against every protocol rule that a capture can decide",
-            "  qpscope check trace.pcap\n"
-            "  qpscope check --all --only FMT,RSP-02 trace.pcap\n"
-            "  qpscope check --profile nic.profile --fail-on high trace.pcap || echo broken\n"
-            "  qpscope check -f html -o report.html --evidence packets trace.pcap\n"
-            "  qpscope check -f json -o new.json --compare old.json trace.pcap     # between two firmwares\n\n"
-            "A profile has lines such as: name My NIC; declares ooo; deviation FMT-08 = ticket 4711",
-            {.captures = true, .verdicts = true},
-            run_check},
-    Command{"info", kLookAt,
-            "Print the format, packet counts and ICRC verdicts of captures",
-            "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
-            {.captures = true, .long_report = true},
-            run_info},
-    Command{"packets", kLookAt,
-            "Print packets, one line each, or write them to a capture",
-            "  qpscope packets trace.pcap\n"
-            "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
-            "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
-            "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
-            "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
-            "  qpscope packets -Y 'rdma.connection == 3' -w three.pcapng trace.pcap\n\n"
-            "rdma.connection, rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet\n"
-            "is read. They need a single thread, and make several files pieces of one capture.",
-            {.captures = true, .columns = true, .written = true},
-            run_packets},
-    Command{"show", kLookAt,
-            "Print the field tree and bytes of selected packets",
-            "  qpscope show -n 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
-        {.captures = true, .frames = true},
-        run_show},
-    Command{"follow", kLookAt,
-            "Print the payload of a connection's messages",
-            "  qpscope follow 3 trace.pcap\n  qpscope follow 3 --raw --from a -o sent.bin trace.pcap",
-            {.captures = true, .analysis = true, .followed = true},
-            run_follow},
-    Command{"fields", kLookAt,
-            "List the fields for filters and columns, with type and meaning",
-            "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
-            {.pattern = true},
-            run_fields},
-    Command{"peer", kOnAWire,
-            "Run a live endpoint: serve or call rping, perftest and others",
-            "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # serve: rping -c -a 10.77.0.9\n"
-        "  qpscope peer -i eth1 --address 10.77.0.9/24 rping 10.77.0.12 -n 10\n"
-        "  qpscope peer -i eth1 -w session.pcapng --fault loss=3%,seed=7 sink\n"
-        "  qpscope peer -i eth1 --address 10.77.0.9/24 ib_write_bw -s 4096    # serve: ib_write_bw -s 4096 -x 1 HOST\n"
-        "  qpscope peer --via udp --address 127.0.0.1 echo                   # without root",
-        {.live = true, .program = true},
-        run_peer},
-    Command{"pingpong", kOnAWire,
-            "Measure round-trip times of a live peer and their CPU cost",
-            "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serve\n"
-            "  qpscope pingpong -i eth1 -a 10.77.0.10/24 10.77.0.9               # measure all four modes\n"
-            "  qpscope pingpong -i eth1 --only send-poll --seconds 10 -s 8 -f json 10.77.0.9\n"
-            "  qpscope pingpong --via udp -a 127.0.0.2 127.0.0.1                 # without root",
-            {.live = true, .pingpong = true},
-            run_pingpong},
-    Command{"replay", kOnAWire,
-            "Send a capture's frames, or play one end of a recorded connection against a live peer",
-            "  qpscope replay -i eth1 trace.pcap                          # as it was recorded, frame by frame\n"
-            "  qpscope replay -i eth1 --fast --loop 10 -Y 'infiniband.bth' trace.pcap\n"
-            "  qpscope replay -i eth1 --speed 0.5 --rewrite 'ip 10.0.0.1=10.77.0.11' --rewrite 'dst-mac *=02:00:00:00:00:0b' trace.pcap\n"
-            "  qpscope replay --rewrite 'qpn 0x11=0x42 at 10.0.0.2' --rewrite 'psn 0x11+1000' -w other.pcapng trace.pcap\n"
-            "  qpscope replay --as requester -C 3 -i eth1 --address 10.77.0.9/24 --connect 10.77.0.12:4420 trace.pcap\n"
-            "  qpscope replay --as responder -C 1 -i eth1 --address 10.77.0.9/24 --fast -f json trace.pcap\n\n"
-            "With --as, the messages of that end are replayed in their order, with keys and addresses of the live peer in place of\n"
-            "the recorded ones. Its answers are compared; differences make the exit code 1.\n\n"
-            "Rewrite rules are OLD=NEW, where OLD may be * for any:\n"
-            "  mac, src-mac, dst-mac      02:00:00:00:00:01=02:00:00:00:00:0b\n"
-            "  ip, src-ip, dst-ip         10.0.0.1=10.77.0.11, 10.0.0.0/24=10.77.0.0/24; also in GIDs, ARP and CM messages\n"
-            "  vlan                       5=7, none=7 (add a tag), *=none (remove it)\n"
-            "  qpn, rkey                  17=0x42 or, for one host only, \"17=0x42 at 10.0.0.1\"\n"
-            "  pkey                       0xffff=0x8001\n"
-            "  psn                        17+1000 for packets to queue pair 17; *-5 for all\n"
-            "Rules apply to packets as recorded; the first that matches wins. Checksums and ICRC are updated: right ones stay right.",
-            {.replayed = true},
-            run_replay},
-    Command{"conform", kOnAWire,
-            "Test a device for conformance with the suite or with scripts",
-            "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"
-            "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --only RSP --profile nic.profile\n"
-            "  qpscope conform ... --comes-back 3m --evidence packets -f html -o report.html\n"
-            "  qpscope conform ... -f json -o new.json --compare old.json                        # between two firmwares\n"
-            "  qpscope conform --coverage\n"
-            "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
-            "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"
-            "  qpscope conform --list --script rsp-05.script\n"
-            "  qpscope conform --script-of trace.pcapng -Y 'infiniband.bth.destqp in {17, 18}' -o again.script",
-            {.live = true, .conform = true, .verdicts = true},
-            run_conform},
-};
-
-// The command for a line that names files only.
-constexpr std::string_view kDefaultCommand = "analyze";
 
 constexpr int kMostJobs = 1024;
 
@@ -479,7 +290,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
 }
 
 bool is_command(const std::string& word) {
-    return std::ranges::any_of(kCommands, [&](const Command& command) { return command.name == word; });
+    return std::ranges::any_of(commands(), [&](const Command& command) { return command.name == word; });
 }
 
 // `qpscope FILE` is short for the default command. What looks like a command in the wrong place or with a slip is said
@@ -499,7 +310,7 @@ std::optional<std::vector<std::string>> arguments(int argc, char** argv) {
         return std::nullopt;
     }
     if (first == words.begin() && *first != "-" && !std::filesystem::exists(*first, error))
-        for (const Command& command : kCommands)
+        for (const Command& command : commands())
             if (qps::dissect::edit_distance(*first, command.name, 2)) {
                 fmt::print(stderr, "qpscope: no such file or command '{}': did you mean {}?\n", *first, command.name);
                 return std::nullopt;
@@ -554,7 +365,7 @@ int run(int argc, char** argv) {
     app.footer(fmt::format("qpscope FILE is short for qpscope {} FILE. See qpscope COMMAND --help for options and examples.\n\n{}", kDefaultCommand,
                            exit_code_text()));
     app.require_subcommand(0, 1);  // that there is one is said in our own words
-    for (const Command& command : kCommands) add_command(app, command, options, chosen);
+    for (const Command& command : commands()) add_command(app, command, options, chosen);
     auto line = arguments(argc, argv);
     if (!line) return static_cast<int>(ExitCode::usage);
     std::vector<std::string>& words = *line;

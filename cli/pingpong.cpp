@@ -45,7 +45,7 @@ std::string names_of(std::span<const PingpongRow> rows, const std::vector<std::s
 std::string for_people(const PingpongSettings& settings, std::span<const PingpongRow> rows) {
     std::string text = fmt::format("{}, depth {}, {}\n", counted(settings.request.size.value_or(kPingpongBytes), "byte"),
                                    settings.request.depth, settings.signaled ? "all SENDs signaled" : "some SENDs signaled");
-    constexpr std::string_view kLine = "{:>5}  {:<13}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>8}  {}\n";
+    constexpr std::string_view kLine = "{:>5}  {:<13}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}  {}\n";
     text += fmt::format(kLine, "place", "mode", "rounds", "min", "p50", "p99", "max", "CPU", "peer CPU", "ties with");
     for (const PingpongPlace& place : ranked(rows)) {
         const PingpongRow& row = rows[place.row];

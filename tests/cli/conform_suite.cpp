@@ -96,7 +96,7 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     const Ending compared = device.ask({"--only", "RSP", "--only", "CM-05", "--compare", folder.file("earlier.json"), "-f", "html", "-q"});
     CHECK_THAT(compared.out, Contains("<!doctype html>") && Contains("Changed since") && Contains("qpscope conformance report"));
     const Ending mended = device.ask({"--only", "RSP-05,CM-05", "--compare", folder.file("earlier.json"), "-q"});
-    CHECK_THAT(mended.out, Contains("RSP-05  fail -> pass") && Contains("1 verdict the same"));
+    CHECK_THAT(mended.out, Contains("RSP-05  fail -> pass") && Contains("1 verdict unchanged"));
     const Ending junit = device.ask({"--only", "RSP-05", "-f", "junit", "-q"});
     CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 "));
 }
@@ -108,7 +108,7 @@ TEST_CASE("the suite over UDP: a device that says everything twice fails, and it
     INFO(failed.err << failed.out);
     CHECK(failed.code == kFindings);
     // What of the doubled packets came before the failure is chance: two processes.
-    CHECK_THAT(failed.out, Contains("RSP-05  rsp-05.script:10: psn is +0") && Contains("nak: expected PSN_SEQUENCE_ERROR, came an ACK") &&
+    CHECK_THAT(failed.out, Contains("RSP-05  rsp-05.script:10: psn is +0") && Contains("nak: expected PSN_SEQUENCE_ERROR, received an ACK") &&
                                Contains("so far, since the start of the script:") &&
                                Contains("2 checks: 1 passed, 1 failed, 0 inconclusive, 0 declared, 0 not applicable"));
     const std::string profile = folder.file("twice.profile");

@@ -36,11 +36,11 @@ TEST_CASE("a wrong --decode-as says what it should have been") {
     for (const auto& row : qps::dissect::ulp_rows()) CHECK_THAT(unknown, Contains(std::string(row.word)));
     CHECK_THAT(error_of({"messages", "--decode-as", "nvme", file}), Contains("such as 3=nvme"));
     CHECK_THAT(error_of({"messages", "--decode-as", "=nvme", file}), Contains("such as 3=nvme"));
-    CHECK_THAT(error_of({"messages", "--decode-as", "1=", file}), Contains("there are none, nvme"));
+    CHECK_THAT(error_of({"messages", "--decode-as", "1=", file}), Contains("expected one of none, nvme"));
     CHECK_THAT(error_of({"messages", "--decode-as", "1=nvme,1=iser", file}), Contains("conflicting --decode-as"));
-    CHECK_THAT(error_of({"operations", "--protocol", "scsi", file}), Contains("there are none, nvme"));
+    CHECK_THAT(error_of({"operations", "--protocol", "scsi", file}), Contains("expected one of none, nvme"));
     CHECK_THAT(error_of({"operations", "--slower-than", "long", file}), Contains("invalid time 'long'"));
-    CHECK_THAT(error_of({"follow", "1", "--raw", "--decode", file}), Contains("one of them"));
+    CHECK_THAT(error_of({"follow", "1", "--raw", "--decode", file}), Contains("exclude each other"));
 }
 
 TEST_CASE("the user's word stands in every command that reconstructs") {

@@ -141,7 +141,7 @@ TEST_CASE("peer with wrong words names them") {
     };
     CHECK_THAT(wrong({"-a", "127.0.0.1", "rpnig"}), Contains("no such program 'rpnig'"));
     CHECK_THAT(wrong({"-a", "127.0.0.1", "sink", "127.0.0.2"}), Contains("sink only serves"));
-    CHECK_THAT(wrong({"-a", "127.0.0.1", "source"}), Contains("source connects: name the address of a peer"));
+    CHECK_THAT(wrong({"-a", "127.0.0.1", "source"}), Contains("source only connects: name the address of a peer"));
     CHECK_THAT(wrong({"-a", "127.0.0.1/40", "echo"}), Contains("prefix length"));
     CHECK_THAT(wrong({"-a", "127.0.0.1", "--fault", "los=3%", "echo"}), Contains("los"));
     CHECK_THAT(wrong({"-a", "127.0.0.1", "--mtu", "1500", "echo"}), Contains("256, 512, 1024, 2048 or 4096"));

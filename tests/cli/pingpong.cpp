@@ -78,7 +78,7 @@ TEST_CASE("pingpong over UDP: one row for people") {
     CHECK(measured.server.code == kDone);
     const auto lines = lines_of(measured.client.out);
     REQUIRE(lines.size() == 3);
-    CHECK(lines[0] == "64 bytes, 1 under way, some SENDs signaled");
+    CHECK(lines[0] == "64 bytes, depth 1, some SENDs signaled");
     CHECK_THAT(lines[1], Contains("p50") && Contains("CPU"));
     CHECK_THAT(lines[2], StartsWith("    1  send-notify") && Contains(" 20 "));
     qps::tests::check_golden("cli/golden/pingpong_row.txt", without_numbers(measured.client.out));

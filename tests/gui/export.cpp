@@ -149,7 +149,7 @@ TEST_CASE("the open capture is not written over, by packets or by the analysis, 
     CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot write")));
     desk.failed.clear();
     desk.exporting.writeAnalysis(desk.path("none/out.json"));
-    CHECK(desk.end().contains(QStringLiteral("Cannot write")));
+    CHECK(desk.end().contains(QStringLiteral("cannot write")));
     CHECK(desk.told.isEmpty());
 }
 

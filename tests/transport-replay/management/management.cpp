@@ -149,7 +149,7 @@ TEST_CASE("requests meet their answers, with status, latency and repetitions") {
     REQUIRE(lost != report().exchanges.end());
     CHECK(text(*lost->path) == "0,1,4");
     CHECK(lost->retries == 2);
-    CHECK(exchange_text(*lost) == "Subn_DirectedRoute Get NodeInfo along 0,1,4: unanswered, asked 3 times");
+    CHECK(exchange_text(*lost) == "Subn_DirectedRoute Get NodeInfo along 0,1,4: unanswered, sent 3 times");
     const Exchange& first = report().exchanges.front();
     CHECK(first.latency == Duration{10'000});
     REQUIRE(first.return_path);

@@ -145,7 +145,7 @@ TEST_CASE("sums of operations have percentiles that no operation exceeded, and r
     CHECK(cell(operation_sum_columns(), row, "failed") == "1");
     CHECK(cell(operation_sum_columns(), row, "unanswered") == "1");
     CHECK(cell(operation_sum_columns(), row, "rate") == "51/s");
-    CHECK(cell(operation_sum_columns(), row, "most") == "7 ms");
+    CHECK(cell(operation_sum_columns(), row, "max") == "7 ms");
     CHECK(cell(operation_sum_columns(), row, "transfer") == "3 ms");
     CHECK(percentile_of(sums[0], 100) == Duration{7 * kMillisecond});
     CHECK(percentile_of(sums[0], 99) == Duration{6 * kMillisecond});  // the 100th of 101

@@ -1,0 +1,50 @@
+// THE table of sub-commands: what each is called, is for and takes. Help, completion and the documents derive from it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "exit_code.hpp"
+
+namespace qps::cli {
+
+struct Options;
+
+// Which options a command has.
+struct Takes {
+    bool captures = false;
+    bool columns = false;
+    bool written = false;
+    bool frames = false;
+    bool pattern = false;
+    bool long_report = false;
+    bool analysis = false;
+    bool log_line = false;
+    bool interval = false;
+    bool followed = false;
+    bool tickets = false;
+    bool picture = false;
+    bool live = false;
+    bool program = false;
+    bool pingpong = false;
+    bool conform = false;
+    bool replayed = false;
+    bool verdicts = false;
+    bool operations = false;
+};
+
+struct Command {
+    std::string_view name;
+    std::string_view group;
+    std::string_view summary;
+    std::string_view examples;
+    Takes takes;
+    ExitCode (*run)(const Options&);
+};
+
+[[nodiscard]] std::span<const Command> commands();
+
+// The command for a line that names files only.
+inline constexpr std::string_view kDefaultCommand = "analyze";
+
+}  // namespace qps::cli
