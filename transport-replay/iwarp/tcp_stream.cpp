@@ -46,8 +46,8 @@ void TcpStream::acknowledged(std::uint32_t seq) {
 }
 
 std::uint32_t TcpStream::unseen() const {
-    constexpr std::uint32_t kFin = 1;
-    if (!started_ || !acknowledged_ || !is_before(next_ + kFin, *acknowledged_)) return 0;
+    constexpr std::uint32_t kFinLength = 1;
+    if (!started_ || !acknowledged_ || !is_before(next_ + kFinLength, *acknowledged_)) return 0;
     return *acknowledged_ - next_;
 }
 
