@@ -4,7 +4,7 @@
 // of its own. Prints WRITEs of 64 KiB at path MTU 4096 and 1024: rates, and the processor time that a packet costs either side,
 // which holds on a busy machine too; then round trips of 8 bytes by SEND, polling, and those of raw packet sockets over the same
 // veth, in turns, with their ratio.
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "wire_end.hpp"
@@ -109,7 +110,7 @@ Spent drive(const Side& side, PathMtu mtu, Program program, std::atomic<bool>& o
         std::optional<Instant> due = program.poll_at();
         if (const auto at = endpoint.poll_at(); at && (!due || *at < *due)) due = at;
         constexpr std::int64_t kNap = 10'000'000;
-        const std::int64_t longest = due ? std::min(static_cast<std::int64_t>(elapsed(time, *due)), kNap) : kNap;
+        const std::int64_t longest = due ? std::min(static_cast<std::int64_t>(*due - time), kNap) : kNap;
         if (longest <= 0) continue;
         pollfd poller{.fd = endpoint.device().descriptor(), .events = POLLIN, .revents = 0};
         const timespec timeout{.tv_sec = 0, .tv_nsec = longest};

@@ -102,9 +102,9 @@ std::optional<Round> measure(const char* path) {
         for (std::size_t i = 0; i < count; ++i) static_cast<void>(trackers.cm.observe(seen[i]));
         watch.lap(cm);
         for (std::size_t i = 0; i < count; ++i) {
-            transport::PacketStory story;
-            trackers.tracker.observe(seen[i], transport::Repetition::none, {}, story);
-            round.check += story.retransmission ? 1U : 0U;
+            transport::PacketRecord record;
+            trackers.tracker.observe(seen[i], transport::Repetition::none, {}, record);
+            round.check += record.retransmission ? 1U : 0U;
         }
         watch.lap(tracker);
         for (std::size_t i = 0; i < count; ++i) round.check += trackers.analysis.observe(seen[i]).retransmission ? 1U : 0U;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <expected>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -31,7 +33,9 @@ struct Ended {
 // The analysis of all inputs, and who listens to it.
 class Analyst {
 public:
-    Analyst(const Options& options, const Listening& listening) : options_(options), listening_(listening), analysis_(settings()) {}
+    // What is known before: of taps and ICRCs, by a log.
+    Analyst(const Options& options, const Listening& listening, AnalysisSettings known)
+        : options_(options), listening_(listening), analysis_(settings(std::move(known))) {}
     Analyst(const Analyst&) = delete;
     Analyst& operator=(const Analyst&) = delete;
 
@@ -39,10 +43,10 @@ public:
 
     void take(const ObservationBatch& observations, std::size_t slot) {
         if (full()) return;
-        observations.follow(analysis_, [&](const Observation& observation, const PacketStory& story, std::size_t place) {
+        observations.follow(analysis_, [&](const Observation& observation, const PacketRecord& record, std::size_t place) {
             ++packets_;
-            if (listening_.placed) listening_.placed(slot, place, observation, story);
-            if (listening_.packet) listening_.packet(observation, story);
+            if (listening_.placed) listening_.placed(slot, place, observation, record);
+            if (listening_.packet) listening_.packet(observation, record);
             hand_on();
             return !full();
         });
@@ -70,16 +74,14 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    AnalysisSettings settings() {
-        AnalysisSettings settings{.hints = options_.hints};
+    AnalysisSettings settings(AnalysisSettings settings) {
+        settings.hints = options_.hints;
+        settings.icrc = options_.icrc;
         if (listening_.message)
             settings.message = [this](ConnectionId connection, End requester, const Message& message) {
                 ended_.push_back({connection, requester, message});
             };
-        if (listening_.operation)
-            settings.operation = [this](const UlpOperation& operation) {
-                operations_.push_back(operation);
-            };
+        if (listening_.operation) settings.operation = [this](const UlpOperation& operation) { operations_.push_back(operation); };
         return settings;
     }
     void hand_on() {
@@ -99,23 +101,44 @@ private:
     Clock::time_point shown_ = Clock::now();
 };
 
-Drops drops_of(const Input& input) {
-    if (input.file() != nullptr) return input.file()->drops();
-    Drops drops;
-    drops.known = true;
-    drops.dropped_by_system = input.lost();
-    return drops;
+// Whether somebody prints while the capture is read, and cannot take it back.
+bool prints_on_the_way(const Listening& listening) {
+    return listening.packet || listening.message || listening.operation || listening.placed || listening.each;
 }
 
-}  // namespace
+constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousand ranks
 
-Analyzed analyze(const Options& options, const Filter& filter, const Output& output, const Listening& listening) {
+// The log that --nccl-log names; says what of it could not be read.
+std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
+    if (options.nccl_log.empty()) return NcclLog{};
+    std::ifstream file(options.nccl_log, std::ios::binary);
+    std::string text;
+    std::array<char, 65536> part{};
+    while (file && text.size() < kMostOfLog) {
+        file.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    }
+    if (text.empty()) {
+        fmt::print(stderr, "qpscope: {}: cannot be read, or is empty\n", options.nccl_log);
+        return std::unexpected(ExitCode::unreadable);
+    }
+    NcclLog log = read_nccl_log(text);
+    if (options.quiet) return log;
+    if (log.lines == 0) fmt::print(stderr, "qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
+    if (log.malformed != 0) fmt::print(stderr, "qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
+    return log;
+}
+
+Analyzed analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening, AnalysisSettings known,
+                      bool again) {
     Analyzed analyzed;
-    Analyst analyst(options, listening);
+    Analyst analyst(options, listening, std::move(known));
     std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
-    if (filter.needs_annotation()) annotator.emplace(known_before(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none).hints);
+    if (filter.needs_annotation()) annotator.emplace(known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none));
     std::uint64_t frames = 0;  // of the inputs before
-    analyzed.code = for_each_input(options, [&](Input& input, Progress& progress) {
+    std::uint16_t files = 0;
+    const auto each_input = [&](Input& input, Progress& progress) {
+        const std::uint16_t file = files++;
         analyzed.any = true;
         if (analyst.full()) return ExitCode::done;
         input.number_from(frames);
@@ -128,7 +151,7 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
             if (listening.begin) listening.begin(slot);
         };
         const auto each = [&](std::size_t slot, const Packet& packet) {
-            parts[slot].add(packet);
+            parts[slot].add(packet, file);
             if (listening.each) listening.each(slot, packet);
         };
         const auto consume = [&](std::size_t slot) {
@@ -138,10 +161,34 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
         };
         decode_all(input, progress, jobs, {filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
         frames = input.last_number();
-        analyst.add(drops_of(input));
+        analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
-    });
+    };
+    analyzed.code = for_each_input(options, each_input, again);
     analyzed.timeline = analyst.finish();
+    return analyzed;
+}
+
+}  // namespace
+
+// Who prints at the end only reads the files a second time where the first time showed that it must.
+Analyzed analyze(const Options& options, const Filter& filter, const Output& output, const Listening& listening) {
+    Analyzed analyzed;
+    auto log = read_nccl_log_of(options);
+    if (!log) {
+        analyzed.code = log.error();
+        return analyzed;
+    }
+    AnalysisSettings known{.nccl_log = std::move(*log)};
+    const bool on_the_way = prints_on_the_way(listening);
+    if (on_the_way) known.traits = traits_before(options);
+    analyzed = analyze_once(options, filter, output, listening, known, false);
+    if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
+    const ExitCode code = analyzed.code;
+    known.traits = std::move(analyzed.timeline.learned);
+    analyzed = {};
+    analyzed = analyze_once(options, filter, output, listening, std::move(known), true);
+    analyzed.code = worse(analyzed.code, code);
     return analyzed;
 }
 

@@ -17,7 +17,7 @@ namespace qps::cli {
 // What a command wants to hear while the capture is read. All of it comes from one thread, in the order of the capture.
 struct Listening {
     // Each packet that was analysed; the observation is valid during the call.
-    std::function<void(const transport::Observation&, const transport::PacketStory&)> packet{};
+    std::function<void(const transport::Observation&, const transport::PacketRecord&)> packet{};
     // Each message when nothing more can happen to it, after the packet that ended it.
     std::function<void(transport::ConnectionId, transport::End requester, const transport::Message&)> message{};
     // Each operation of an upper protocol when it ended, after the packet that ended it.
@@ -27,7 +27,7 @@ struct Listening {
     std::function<void(std::size_t slots)> slots{};
     std::function<void(std::size_t slot)> begin{};
     std::function<void(std::size_t slot, const dissect::Packet&)> each{};
-    std::function<void(std::size_t slot, std::size_t place, const transport::Observation&, const transport::PacketStory&)> placed{};
+    std::function<void(std::size_t slot, std::size_t place, const transport::Observation&, const transport::PacketRecord&)> placed{};
     // Where packets arrive as they happen: what is known so far, at most once a second.
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
     // The same for those who only have to show what they hold back.

@@ -1,6 +1,6 @@
 // `check`: every rule that a capture alone can decide, with its verdict.
+#include <dissect/types.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Report report_of(const Options& options, const Profile& profile, const Analyzed&
     const transport::Timeline& timeline = analyzed.timeline;
     report.facts.push_back({"packets", grouped(timeline.packets)});
     report.facts.push_back({"connections", grouped(timeline.connections.size())});
-    if (timeline.first && timeline.last) report.facts.push_back({"duration", duration_text(elapsed(*timeline.first, *timeline.last))});
+    if (timeline.first && timeline.last) report.facts.push_back({"duration", duration_text(*timeline.last - *timeline.first)});
     if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
     report.results = suite.finish(timeline, profile);
     std::erase_if(report.results, [&](const CheckResult& result) { return !is_wanted_check(options.check, *result.check); });
@@ -80,8 +80,8 @@ Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter&
     listening.slots = [&](std::size_t slots) { facts.resize(std::max(facts.size(), slots)); };
     listening.begin = [&](std::size_t slot) { facts[slot].used = 0; };
     listening.each = [&](std::size_t slot, const Packet& packet) { facts[slot].add(packet); };
-    listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketStory& story) {
-        suite.observe(observation, facts[slot].all[place], story);
+    listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+        suite.observe(observation, facts[slot].all[place], record);
     };
     return analyze(options, filter, output, listening);
 }

@@ -1,9 +1,11 @@
 // Connection attempts on a terminal.
 #include "cm_text.hpp"
 
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
+
+#include <utility>
 
 #include "tone.hpp"
 #include "wrapped.hpp"
@@ -25,11 +27,10 @@ void append_cm_line(std::string& out, std::string_view words) {
 
 void append_ladder(std::string& out, const CmAttempt& attempt, bool color) {
     for (const CmRung& rung : attempt.ladder) {
-        const std::string arrow = rung.from_active ? fmt::format("-- {:-<9}>", fmt::format("{} ", name(rung.message)))
-                                                   : fmt::format("<- {:-<9}-", fmt::format("{} ", name(rung.message)));
+        const std::string arrow = rung.from_active ? fmt::format("-- {:-<9}>", fmt::format("{} ", message_text(attempt, rung)))
+                                                   : fmt::format("<- {:-<9}-", fmt::format("{} ", message_text(attempt, rung)));
         const Instant first = attempt.ladder.front().time;
-        std::string line =
-            fmt::format("    {:>8}  {:>12}  {}", std::to_underlying(rung.frame), seconds_text(elapsed(first, rung.time)), arrow);
+        std::string line = fmt::format("    {:>8}  {:>12}  {}", std::to_underlying(rung.frame), seconds_text(rung.time - first), arrow);
         if (const std::string remarks = remarks_text(rung); !remarks.empty()) line += "  " + remarks;
         append_toned(out, color ? tone_of(rung) : Tone::plain, line);
         out += '\n';
@@ -42,7 +43,7 @@ void append_attempt(std::string& out, const CmAttempt& attempt, Instant start, b
     out += title_text(attempt) + "  ";
     append_toned(out, color ? tone_of(attempt) : Tone::plain, name(attempt.outcome));
     if (const std::string setup = setup_text(attempt); !setup.empty()) out += ", " + setup;
-    if (!attempt.ladder.empty()) out += fmt::format(", at {}", seconds_text(elapsed(start, attempt.ladder.front().time)));
+    if (!attempt.ladder.empty()) out += fmt::format(", at {}", seconds_text(attempt.ladder.front().time - start));
     out += '\n';
     if (attempt.rejection) {
         append_cm_line(out, rejection_text(attempt));
@@ -60,8 +61,8 @@ void append_joins(std::string& out, const CmReport& report, Instant start) {
     if (report.joins.empty()) return;
     out += "multicast groups\n";
     for (const MulticastJoin& join : report.joins)
-        append_cm_line(out, fmt::format("{:>8}  {:>12}  {}", std::to_underlying(join.frame), seconds_text(elapsed(start, join.time)),
-                                     join_text(join)));
+        append_cm_line(out,
+                       fmt::format("{:>8}  {:>12}  {}", std::to_underlying(join.frame), seconds_text(join.time - start), join_text(join)));
     if (report.joins_dropped != 0) append_cm_line(out, fmt::format("and {} more", grouped(report.joins_dropped)));
 }
 

@@ -1,5 +1,6 @@
 #include "columns.hpp"
 
+#include <dissect/json_writer.hpp>
 #include <dissect/notation.hpp>
 #include <dissect/render_value.hpp>
 
@@ -94,12 +95,11 @@ void append_cell_text(std::string& out, const OutputColumn& column, const Packet
     else append_values(out, std::get<Column>(column.what), packet, words);
 }
 
-void append_json_cell(std::string& out, const OutputColumn& column, const Packet& packet) {
+void add_cell(JsonWriter& json, const OutputColumn& column, const Packet& packet) {
     if (const auto* text = std::get_if<TextColumn>(&column.what)) {
         std::string value;
         append_text_column(value, *text, packet);
-        append_json_string(out, value);
-        return;
+        return json.add(column.name, value);
     }
     std::string values;
     std::size_t count = 0;
@@ -107,9 +107,8 @@ void append_json_cell(std::string& out, const OutputColumn& column, const Packet
         if (count++ > 0) values += ',';
         append_json(values, field, value);
     });
-    if (count == 0) out += "null";
-    else if (count == 1) out += values;
-    else out += "[" + values + "]";
+    if (count > 1) values = "[" + values + "]";
+    json.add_json(column.name, count == 0 ? "null" : values);
 }
 
 void append_padded(std::string& out, const OutputColumn& column, std::string_view text, bool last) {
@@ -177,14 +176,11 @@ void append_heading(std::string& out, OutputFormat format, const std::vector<Out
 
 void append_row(std::string& out, OutputFormat format, const std::vector<OutputColumn>& columns, const Packet& packet) {
     if (format == OutputFormat::json || format == OutputFormat::ndjson) {
-        out += '{';
-        for (const OutputColumn& column : columns) {
-            if (&column != &columns.front()) out += ',';
-            append_json_string(out, column.name);
-            out += ':';
-            append_json_cell(out, column, packet);
-        }
-        out += "}\n";
+        JsonWriter json(out);
+        json.open();
+        for (const OutputColumn& column : columns) add_cell(json, column, packet);
+        json.close();
+        out += '\n';
         return;
     }
     std::string text;

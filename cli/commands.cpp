@@ -21,7 +21,7 @@ constexpr std::array kCommands{
             "  qpscope analyze -f json ring_00001.pcap ring_00002.pcap    # rotated files of one capture\n"
             "  qpscope analyze --fail-on error trace.pcap || echo broken\n"
             "  qpscope analyze -i eth0                                    # until Ctrl-C",
-            {.captures = true, .analysis = true},
+            {.captures = true, .analysis = true, .nccl_log = true},
             run_analyze},
     Command{"findings", kAnalyse,
             "List what went wrong, with evidence and advice; --list shows all findings known",
@@ -30,7 +30,7 @@ constexpr std::array kCommands{
             "  qpscope findings --markdown -C 3 trace.pcap > ticket.md    # a ticket for each finding\n"
             "  qpscope findings -i eth0                                   # each as it happens\n"
             "  qpscope findings --list                                    # every finding and what it means",
-            {.captures = true, .analysis = true, .tickets = true},
+            {.captures = true, .analysis = true, .nccl_log = true, .tickets = true},
             run_findings},
     Command{"connections", kAnalyse,
             "List connections; --match finds those that a log line is about",

@@ -20,6 +20,7 @@ struct Takes {
     bool long_report = false;
     bool analysis = false;
     bool log_line = false;
+    bool nccl_log = false;  // names of ranks
     bool interval = false;
     bool followed = false;
     bool tickets = false;

@@ -46,15 +46,14 @@ void take_hint(UlpHints& hints, const std::string& text) {
     if (!hints.emplace(static_cast<std::uint32_t>(*uid), *protocol).second) throw CLI::ValidationError(fmt::format("conflicting --decode-as for connection {}: give one protocol", *uid));
 }
 
-// Files that are there the second time too.
+}  // namespace
+
 bool can_be_read_twice(const Options& options) {
     std::error_code error;
     return options.interface.empty() && std::ranges::all_of(options.files, [&](const std::string& file) {
                return file != "-" && std::filesystem::is_regular_file(file, error);
            });
 }
-
-}  // namespace
 
 void add_decode_as(CLI::App& app, Options& options) {
     app.add_option_function<std::vector<std::string>>(
@@ -72,38 +71,45 @@ void add_decode_as(CLI::App& app, Options& options) {
 namespace {
 
 constexpr std::uint64_t kBeginning = 2'000'000;  // packets: a second or two
+constexpr std::uint64_t kQuickLook = 200'000;    // where only TCP is followed: hundredths of a second
 
-// Reads the files through, up to so many packets; whether that was all.
-bool read_through(const Options& options, Analysis& analysis, std::uint64_t most) {
-    std::uint64_t packets = 0;
+// Reads the files through, up to so many packets of each; whether that was all.
+bool read_through(const Options& options, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
+    std::uint16_t number = 0;
+    bool whole = true;
     for (const std::string& file : options.files) {
+        std::uint64_t packets = 0;
         auto input = Input::open(options, file);
         if (!input) continue;  // said when it is read again
         const Jobs jobs = jobs_for(options, *input);
         std::vector<ObservationBatch> parts(jobs.slots());
-        const auto read = [&](Batch& batch) { return input->read(batch); };
+        const auto read = [&](Batch& batch) {
+            if (packets >= most || !input->read(batch)) return false;
+            packets += batch.frames.size();
+            return true;
+        };
         const auto work = [&](std::size_t slot, const Batch& batch) {
             Packet packet;
             parts[slot].clear();
             for (const Frame& frame : batch.frames) {
                 decode(frame, packet);
-                parts[slot].add(packet);
+                if (scope == AnnotatorScope::all || find(packet, LayerKind::tcp) != nullptr) parts[slot].add(packet, number);
             }
         };
         const auto consume = [&](std::size_t slot) {
-            parts[slot].follow(analysis, [](const Observation&, const PacketStory&, std::size_t) { return true; });
-            packets += parts[slot].size();
-            return packets < most;
+            parts[slot].follow(analysis, [](const Observation&, const PacketRecord&, std::size_t) { return true; });
+            return true;
         };
         run({read, work, consume}, jobs);
-        if (packets >= most) return false;
+        whole &= packets < most;
+        ++number;
     }
-    return true;
+    return whole;
 }
 
 // Set-ups tell of protocols too, also where no connection came about.
 bool has_any(const transport::Timeline& timeline) {
-    if (!timeline.ulp.conversations.empty()) return true;
+    if (!timeline.ulp.conversations.empty() || !timeline.iwarp.conversations.empty()) return true;
     const UlpTracker words{{}};
     return std::ranges::any_of(timeline.cm.attempts,
                                [&](const CmAttempt& attempt) { return words.protocol_of(attempt) != UlpProtocol::none; });
@@ -112,13 +118,34 @@ bool has_any(const transport::Timeline& timeline) {
 }  // namespace
 
 KnownBefore known_before(const Options& options, LookAhead look_ahead) {
-    if (look_ahead == LookAhead::none || !can_be_read_twice(options)) return {options.hints, !options.hints.empty()};
-    Analysis analysis({.hints = options.hints});
-    const bool whole = read_through(options, analysis, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
-    const transport::Timeline timeline = analysis.finish();
-    KnownBefore known{hints_of(timeline, whole), has_any(timeline)};
+    if (look_ahead == LookAhead::none || !can_be_read_twice(options)) return {options.hints, {}, !options.hints.empty()};
+    Analysis analysis({.hints = options.hints, .icrc = options.icrc});
+    const bool whole = read_through(options, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
+    transport::Timeline timeline = analysis.finish();
+    KnownBefore known{hints_of(timeline, whole), std::move(timeline.learned), has_any(timeline)};
     for (const auto& [uid, said] : options.hints) known.hints.insert_or_assign(uid, said);
     return known;
+}
+
+std::optional<Annotator> stream_annotator(const Options& options) {
+    if (!can_be_read_twice(options)) return Annotator({}, AnnotatorScope::streams);
+    Analysis analysis;
+    const bool whole = read_through(options, analysis, AnnotatorScope::streams, kQuickLook);
+    const transport::Timeline timeline = analysis.finish();
+    if (timeline.iwarp.conversations.empty()) return std::nullopt;
+    return Annotator({.hints = hints_of(timeline, whole)}, AnnotatorScope::streams);
+}
+
+AnalysisSettings known_settings(const Options& options, LookAhead look_ahead) {
+    KnownBefore known = known_before(options, look_ahead);
+    return {.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits)};
+}
+
+CaptureTraits traits_before(const Options& options) {
+    if (!can_be_read_twice(options)) return {};
+    Analysis analysis({.hints = options.hints, .icrc = options.icrc});
+    read_through(options, analysis, AnnotatorScope::all, kBeginning);
+    return analysis.finish().learned;
 }
 
 }  // namespace qps::cli

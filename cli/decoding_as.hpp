@@ -2,9 +2,11 @@
 // twice, so that packets before the one that settled it are decoded too.
 #pragma once
 
+#include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,8 +36,21 @@ enum class LookAhead {
 
 struct KnownBefore {
     transport::UlpHints hints;
+    transport::CaptureTraits traits;
     bool any = false;  // there is an upper protocol to decode
 };
 [[nodiscard]] KnownBefore known_before(const Options& options, LookAhead look_ahead);
+
+// For commands that show packets without asking for annotations: who follows TCP, so that iWARP is decoded. A quick look at the
+// beginning of the files decides whether one is needed, since it costs the threads; pipes and interfaces, which have one thread and
+// are read once, always have it.
+[[nodiscard]] std::optional<transport::Annotator> stream_annotator(const Options& options);
+// The same for who follows the packets.
+[[nodiscard]] transport::AnalysisSettings known_settings(const Options& options, LookAhead look_ahead);
+
+// Files that are there the second time too.
+[[nodiscard]] bool can_be_read_twice(const Options& options);
+// What the beginnings of the files tell of taps and ICRCs, for commands that print while they read.
+[[nodiscard]] transport::CaptureTraits traits_before(const Options& options);
 
 }  // namespace qps::cli

@@ -1,6 +1,6 @@
 #include "driving.hpp"
 
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
@@ -134,7 +134,7 @@ std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& option
 
 std::optional<Duration> until(std::optional<Instant> due, Instant now) {
     if (!due) return std::nullopt;
-    return std::max(elapsed(now, *due), Duration{});
+    return std::max(*due - now, Duration{});
 }
 
 std::optional<Instant> earliest(std::initializer_list<std::optional<Instant>> times) {
@@ -259,7 +259,7 @@ SteadyTime::SteadyTime() : start_{read_clock(CLOCK_REALTIME)}, monotonic_start_(
 
 Duration processor_time() { return Duration{read_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
 
-Instant SteadyTime::now() const { return later(start_, Duration{read_clock(CLOCK_MONOTONIC) - monotonic_start_}); }
+Instant SteadyTime::now() const { return start_ + Duration{read_clock(CLOCK_MONOTONIC) - monotonic_start_}; }
 
 std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock) {
     while (!endpoint.host().settled() && !interrupted()) {
@@ -276,7 +276,7 @@ std::expected<void, Failure> settle(Endpoint& endpoint, const SteadyTime& clock)
 Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, const SteadyTime& clock,
              const std::function<void(Instant)>& show) {
     Instant now = clock.now();
-    const std::optional<Instant> end = options.lasts ? std::optional(later(now, *options.lasts)) : std::nullopt;
+    const std::optional<Instant> end = options.lasts ? std::optional(now + *options.lasts) : std::nullopt;
     std::optional<Instant> farewell;
     Ending ending = Ending::done;
     while (!program.done()) {
@@ -289,7 +289,7 @@ Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, c
         const bool over = end && now >= *end;
         if (!farewell && (interrupted() || over)) {
             ending = interrupted() ? Ending::interrupted : Ending::time_is_up;
-            farewell = later(now, kFarewell);
+            farewell = now + kFarewell;
             program.stop(endpoint, now);
         }
         if (farewell && now >= *farewell) break;

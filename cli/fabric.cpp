@@ -1,9 +1,11 @@
 // `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions, groups, counters
 // that moved, events, and what was asked and answered.
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
+
+#include <utility>
 
 #include "analyzing.hpp"
 #include "command.hpp"
@@ -37,16 +39,16 @@ void append_section(std::string& out, std::string_view heading, const Range& ran
     }
 }
 
-std::string counters_text(const FabricMap& map, const PortCounterStory& story) {
-    const std::vector<std::string> moved = moved_texts(story, false);
+std::string counters_text(const FabricMap& map, const PortCounterHistory& history) {
+    const std::vector<std::string> moved = moved_texts(history, false);
     if (moved.empty()) return {};
-    return fmt::format("{}, {} in {}: {}", owner_text(map, story), counted(story.answers, "answer"),
-                       duration_text(elapsed(story.first_time, story.last_time)), fmt::join(moved, ", "));
+    return fmt::format("{}, {} in {}: {}", owner_text(map, history), counted(history.answers, "answer"),
+                       duration_text(history.last_time - history.first_time), fmt::join(moved, ", "));
 }
 
 std::string event_line(const ManagementEvent& event, dissect::Instant start) {
-    return fmt::format("{:>8}  {:>12}  {} {} {}{}", std::to_underlying(event.first), seconds_text(elapsed(start, event.time)),
-                       text(event.from), event.reported ? "reports" : "sends", event_text(event),
+    return fmt::format("{:>8}  {:>12}  {} {} {}{}", std::to_underlying(event.first), seconds_text(event.time - start), text(event.from),
+                       event.reported ? "reports" : "sends", event_text(event),
                        event.count > 1 ? fmt::format(", {}", counted(event.count, "time")) : "");
 }
 
@@ -76,7 +78,8 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
     append_section(out, "subnet managers", map.managers, [](const SubnetManager& manager) { return manager_text(manager); });
     append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(map, partition); });
     append_section(out, "multicast groups", map.groups, [](const MulticastGroup& group) { return group_text(group); });
-    append_section(out, "counters that increased", report.counters, [&](const PortCounterStory& story) { return counters_text(map, story); });
+    append_section(out, "counters that increased", report.counters,
+                   [&](const PortCounterHistory& history) { return counters_text(map, history); });
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
     append_section(out, "events", report.events, [&](const ManagementEvent& event) { return event_line(event, start); });
     append_requests(out, report);

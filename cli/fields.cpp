@@ -1,7 +1,7 @@
 // `fields`: every field with its type and meaning, for -e and -Y.
 #include <dissect/field.hpp>
 #include <dissect/filter/field_index.hpp>
-#include <dissect/render_value.hpp>
+#include <dissect/json_writer.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "json_rows.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -72,6 +73,17 @@ bool contains(std::string_view text, std::string_view part) {
     return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
 }
 
+void append_field(std::string& out, const FieldRow& row) {
+    JsonWriter json(out);
+    json.open();
+    json.add("name", row.name);
+    json.add("type", row.type);
+    json.add("layer", row.layer);
+    json.add("meaning", row.meaning);
+    json.add("values", row.values);
+    json.close();
+}
+
 void append(std::string& out, OutputFormat format, const FieldRow& row, std::size_t width, bool first) {
     switch (format) {
         case OutputFormat::table:
@@ -86,18 +98,9 @@ void append(std::string& out, OutputFormat format, const FieldRow& row, std::siz
             break;
         case OutputFormat::json:
         case OutputFormat::ndjson:
-            if (format == OutputFormat::json && !first) out += ",";
-            out += "{\"name\":";
-            append_json_string(out, row.name);
-            out += ",\"type\":";
-            append_json_string(out, row.type);
-            out += ",\"layer\":";
-            append_json_string(out, row.layer);
-            out += ",\"meaning\":";
-            append_json_string(out, row.meaning);
-            out += ",\"values\":";
-            append_json_string(out, row.values);
-            out += "}\n";
+            if (format == OutputFormat::json && !first) out += kJsonRowsBetween;
+            append_field(out, row);
+            out += '\n';
     }
 }
 
@@ -113,13 +116,13 @@ ExitCode run_fields(const Options& options) {
     std::size_t width = 0;
     for (const FieldRow& row : rows) width = std::max(width, row.name.size());
     std::string out;
-    if (options.format == OutputFormat::json) out += "{\"schema\":1,\"fields\":[\n";
+    if (options.format == OutputFormat::json) out += json_rows_begin("fields");
     if (has_rows(options.format)) {
         const char s = separator(options.format);
         out += fmt::format("name{0}type{0}layer{0}meaning{0}values\n", s);
     }
     for (const FieldRow& row : rows) append(out, options.format, row, width, &row == &rows.front());
-    if (options.format == OutputFormat::json) out += "]}\n";
+    if (options.format == OutputFormat::json) out += kJsonRowsEnd;
     output.write(out);
     if (rows.empty() && !options.quiet) {
         const std::string near = nearest_name(options.pattern);

@@ -2,17 +2,18 @@
 // that each belongs to, and on request as field trees.
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
+#include <dissect/types.hpp>
 #include <dissect/ulp/ulp.hpp>
-#include <transport-replay/model/instant.hpp>
-#include <transport-replay/tracking/payload_store.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/ulp.hpp>
 #include <transport-replay/report/verbs.hpp>
+#include <transport-replay/tracking/payload_store.hpp>
 
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "analyzing.hpp"
 #include "command.hpp"
@@ -38,12 +39,12 @@ public:
         document_.open_list("messages");
     }
 
-    void packet(const Observation& observation, const PacketStory& story) {
+    void packet(const Observation& observation, const PacketRecord& record) {
         if (!start_ && observation.has_time) start_ = observation.time;
-        if (!is_followed(story.connection)) return;
-        ends_.learn(observation, story);
-        store_.keep(observation, story);
-        if (story.ulp.protocol != UlpProtocol::none) hints_[static_cast<std::size_t>(story.from)] = story.ulp;
+        if (!is_followed(record.connection)) return;
+        ends_.learn(observation, record);
+        store_.keep(observation, record);
+        if (record.ulp.protocol != UlpProtocol::none) hints_[static_cast<std::size_t>(record.from)] = record.ulp;
     }
 
     void message(ConnectionId connection, End requester, const Message& message) {
@@ -89,7 +90,7 @@ private:
     void append_message(End requester, const Message& message, const MessagePayload& payload) {
         const ConnectionId connection{*options_.followed};
         text_ += fmt::format("message {} at {}: {} from {} to {}, PSN {}, {}, {}\n", number_,
-                             seconds_text(elapsed(start_.value_or(Instant{}), message.first_time)), verb_text(message),
+                             seconds_text(message.first_time - start_.value_or(Instant{})), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
                              psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
         if (message.ulp) text_ += fmt::format("    {}\n", label_text(*message.ulp));
@@ -191,7 +192,7 @@ ExitCode run_follow(const Options& asked) {
     std::optional<Following> following;
     const auto begin = [&]() -> Following& { return following ? *following : following.emplace(options, output); };
     Listening listening;
-    listening.packet = [&](const Observation& observation, const PacketStory& story) { begin().packet(observation, story); };
+    listening.packet = [&](const Observation& observation, const PacketRecord& record) { begin().packet(observation, record); };
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
         begin().message(connection, requester, message);
     };

@@ -2,9 +2,13 @@
 #include <dissect/census.hpp>
 #include <dissect/headers/derived.hpp>
 #include <dissect/render_value.hpp>
+#include <dissect/ulp/iwarp.hpp>
+#include <transport-replay/report/document.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
@@ -13,17 +17,13 @@
 #include "decoding.hpp"
 #include "decoding_as.hpp"
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace qps::cli {
 
 using namespace dissect;
 using namespace transport;
-using Json = nlohmann::ordered_json;
 
 namespace {
-
-constexpr int kSchema = 1;
 
 // The link types of a capture; a file of many has the first few named.
 std::string link_names(const Input& input) {
@@ -41,13 +41,19 @@ std::string link_names(const Input& input) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Counts that are not zero, by the names of their rows.
+struct NamedCount {
+    std::string name;
+    std::uint64_t count = 0;
+};
+using NamedCounts = std::vector<NamedCount>;
+
+// Those that are not zero, by the names of their rows.
 template <std::size_t N, class Name>
-Json counts(const std::array<std::uint64_t, N>& numbers, Name name, std::size_t from = 0) {
-    Json object = Json::object();
+NamedCounts counts(const std::array<std::uint64_t, N>& numbers, Name name, std::size_t from = 0) {
+    NamedCounts found;
     for (std::size_t i = from; i < N; ++i)
-        if (numbers[i] != 0) object[std::string(name(i))] = numbers[i];
-    return object;
+        if (numbers[i] != 0) found.push_back({std::string(name(i)), numbers[i]});
+    return found;
 }
 
 std::string opcode_name(std::size_t code) {
@@ -55,80 +61,121 @@ std::string opcode_name(std::size_t code) {
     return row.defined ? std::string(row.name()) : fmt::format("{}_0x{:02X}", row.name(), code);
 }
 
-Json verdicts(const std::array<std::uint64_t, 4>& numbers) {
-    Json object = Json::object();
+using CrcCounts = std::array<std::uint64_t, 4>;
+
+std::string rdmap_name(std::size_t code) {
+    const std::string_view known = name_in(kRdmapOpcodeNames, code);
+    return known.empty() ? fmt::format("RDMAP_0x{:X}", code) : fmt::format("RDMAP_{}", known);
+}
+
+NamedCounts verdicts(const CrcCounts& numbers) {
+    NamedCounts found;
     for (const CrcStatus status : {CrcStatus::good, CrcStatus::bad, CrcStatus::not_checkable}) {
         const auto i = std::to_underlying(status);
-        object[std::string(kCrcStatusNames[i].name)] = numbers[i];
+        found.push_back({std::string(kCrcStatusNames[i].name), numbers[i]});
     }
-    return object;
+    return found;
 }
+
+NamedCounts encapsulations(const Census& census) {
+    NamedCounts found = counts(
+        census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
+    if (census.iwarp != 0) found.push_back({"iWARP", census.iwarp});
+    return found;
+}
+NamedCounts crc_reasons(const Census& census) {
+    return counts(census.icrc_reasons, [](std::size_t i) { return kCrcReasonNames[i].name; });
+}
+NamedCounts innermost(const Census& census) {
+    return counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
+}
+NamedCounts faults(const Census& census) {
+    return counts(
+        census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
+}
+
+std::uint64_t skipped_blocks(const Input& input) { return input.file() == nullptr ? 0 : input.file()->skipped_blocks().total(); }
 
 std::int64_t duration_ns(const Census& census) {
     return census.time ? std::to_underlying(census.time->last) - std::to_underlying(census.time->first) : 0;
 }
 
-std::uint64_t rdma_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
+std::uint64_t infiniband_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
+std::uint64_t rdma_packets(const Census& census) { return infiniband_packets(census) + census.iwarp; }
 
-Json document(const Input& input, const Census& census) {
-    Json json;
-    json["schema"] = kSchema;
-    json["file"] = input.name();
-    if (const CaptureFile* file = input.file()) {
-        json["format"] = name(file->format());
-        json["compression"] = name(file->compression());
-    } else {
-        json["format"] = "live";
-    }
-    json["link_type"] = link_names(input);
-    json["packets"] = census.packets;
-    json["bytes"] = census.bytes;
-    json["captured_bytes"] = census.captured_bytes;
-    json["cut_packets"] = census.cut;
+void add_counts(Document& document, std::string_view name, const NamedCounts& counts) {
+    document.open(name);
+    for (const auto& [what, count] : counts) document.add(what, count);
+    document.close();
+}
+
+// An object, the whole of it.
+void add_input(Document& document, const Input& input, const Census& census) {
+    document.open();
+    document.add("schema", kSchema);
+    document.add("file", input.name());
+    document.add("format", input.file() != nullptr ? name(input.file()->format()) : "live");
+    if (input.file() != nullptr) document.add("compression", name(input.file()->compression()));
+    document.add("link_type", link_names(input));
+    document.add("packets", census.packets);
+    document.add("bytes", census.bytes);
+    document.add("captured_bytes", census.captured_bytes);
+    document.add("cut_packets", census.cut);
     if (census.time) {
-        json["first_time_ns"] = std::to_underlying(census.time->first);
-        json["last_time_ns"] = std::to_underlying(census.time->last);
-        json["duration_ns"] = duration_ns(census);
-        json["backwards_timestamps"] = census.backwards;
+        document.add("first_time_ns", census.time->first);
+        document.add("last_time_ns", census.time->last);
+        document.add("duration_ns", duration_ns(census));
+        document.add("backwards_timestamps", census.backwards);
     }
-    if (census.without_time != 0) json["packets_without_time"] = census.without_time;
-    if (input.file() != nullptr && input.file()->skipped_blocks().total() != 0)
-        json["skipped_blocks"] = input.file()->skipped_blocks().total();
-    if (const CaptureFile* file = input.file(); file != nullptr && file->drops().known) {
-        const Drops drops = file->drops();
-        json["dropped"] = {{"interface", drops.dropped}, {"system", drops.dropped_by_system}};
-    } else if (file == nullptr) {
-        json["dropped"] = {{"interface", 0}, {"system", input.lost()}};
+    if (census.without_time != 0) document.add("packets_without_time", census.without_time);
+    if (const std::uint64_t skipped = skipped_blocks(input); skipped != 0) document.add("skipped_blocks", skipped);
+    if (const Drops drops = input.drops(); drops.known)
+        add_counts(document, "dropped", {{"interface", drops.dropped}, {"system", drops.dropped_by_system}});
+    document.add("rdma_packets", rdma_packets(census));
+    document.add("rdma_payload_bytes", census.payload_bytes);
+    add_counts(document, "encapsulations", encapsulations(census));
+    add_counts(document, "icrc", verdicts(census.icrc));
+    add_counts(document, "icrc_not_checkable", crc_reasons(census));
+    add_counts(document, "vcrc", verdicts(census.vcrc));
+    document.add("congestion_experienced", census.congestion_experienced);
+    NamedCounts opcodes = counts(census.opcodes, opcode_name);
+    std::ranges::move(counts(census.rdmap, rdmap_name), std::back_inserter(opcodes));
+    add_counts(document, "opcodes", opcodes);
+    if (census.iwarp != 0) add_counts(document, "fpdu_crc", verdicts(census.fpdu_crc));
+    add_counts(document, "other", innermost(census));
+    add_counts(document, "faults", faults(census));
+    if (const InputProblem& problem = input.problem(); problem.kind != InputProblemKind::none) {
+        document.open("problem");
+        document.add("offset_bytes", problem.offset);
+        document.add("sentence", problem.sentence);
+        document.close();
     }
-    json["rdma_packets"] = rdma_packets(census);
-    json["rdma_payload_bytes"] = census.payload_bytes;
-    json["encapsulations"] = counts(census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
-    json["icrc"] = verdicts(census.icrc);
-    json["icrc_not_checkable"] = counts(census.icrc_reasons, [](std::size_t i) { return kCrcReasonNames[i].name; });
-    json["vcrc"] = verdicts(census.vcrc);
-    json["congestion_experienced"] = census.congestion_experienced;
-    json["opcodes"] = counts(census.opcodes, opcode_name);
-    json["other"] = counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
-    json["faults"] = counts(census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
-    if (const InputProblem& problem = input.problem(); problem.kind != InputProblemKind::none)
-        json["problem"] = {{"offset_bytes", problem.offset}, {"sentence", problem.sentence}};
-    return json;
+    document.close();
 }
 
 void append_row(std::string& out, std::string_view label, std::string_view text) {
     if (!text.empty()) out += fmt::format("    {:<12}{}\n", label, text);
 }
 
-std::string list_of(const Json& object) {
+std::string list_of(const NamedCounts& counts) {
     std::vector<std::string> parts;
-    for (const auto& [key, value] : object.items()) parts.push_back(fmt::format("{} {}", grouped(value.get<std::uint64_t>()), key));
+    for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", grouped(count), name));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string crc_text(const Json& verdict, const Json& reasons) {
-    std::string text = fmt::format("{} good, {} bad, {} not checkable", grouped(verdict["good"].get<std::uint64_t>()),
-                                   grouped(verdict["bad"].get<std::uint64_t>()), grouped(verdict["not_checkable"].get<std::uint64_t>()));
+std::string crc_text(const CrcCounts& numbers, const NamedCounts& reasons) {
+    const auto of = [&](CrcStatus status) { return grouped(numbers[std::to_underlying(status)]); };
+    std::string text =
+        fmt::format("{} good, {} bad, {} not checkable", of(CrcStatus::good), of(CrcStatus::bad), of(CrcStatus::not_checkable));
     if (!reasons.empty()) text += fmt::format(" ({})", list_of(reasons));
+    return text;
+}
+
+std::string format_text(const Input& input) {
+    std::string text(input.file() != nullptr ? name(input.file()->format()) : "live");
+    if (input.file() != nullptr && name(input.file()->compression()) != "none")
+        text += fmt::format(" in {}", name(input.file()->compression()));
+    if (const std::string links = link_names(input); !links.empty()) text += fmt::format(", {}", links);
     return text;
 }
 
@@ -136,53 +183,53 @@ void append_times(std::string& out, const Census& census) {
     if (!census.time) return;
     const auto length = static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond;
     append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
-    if (census.backwards != 0) append_row(out, "", fmt::format("{} older than the one before", transport::counted(census.backwards, "packet")));
+    if (census.backwards != 0)
+        append_row(out, "", fmt::format("{} older than the one before", transport::counted(census.backwards, "packet")));
 }
 
-void append_opcodes(std::string& out, const Census& census) {
+// Opcodes of one kind, with their share of all there are.
+template <std::size_t N, class Name>
+void append_opcodes(std::string& out, const std::array<std::uint64_t, N>& counts, Name name, std::uint64_t all) {
     constexpr double kPercent = 100;
-    const std::uint64_t all = std::max<std::uint64_t>(1, rdma_packets(census));
     std::string_view label = "opcodes";
-    for (std::size_t code = 0; code < census.opcodes.size(); ++code) {
-        if (census.opcodes[code] == 0) continue;
+    for (std::size_t code = 0; code < N; ++code) {
+        if (counts[code] == 0) continue;
         append_row(out, label,
-                   fmt::format("{:<36}{:>12} {:>6.1f} %", opcode_name(code), grouped(census.opcodes[code]),
-                               kPercent * static_cast<double>(census.opcodes[code]) / static_cast<double>(all)));
+                   fmt::format("{:<36}{:>12} {:>6.1f} %", name(code), grouped(counts[code]),
+                               kPercent * static_cast<double>(counts[code]) / static_cast<double>(all)));
         label = "";
     }
 }
 
 void append_table(std::string& out, const Input& input, const Census& census) {
-    const Json json = document(input, census);
     out += fmt::format("{}\n", input.name());
-    std::string format = json["format"].get<std::string>();
-    if (json.contains("compression") && json["compression"] != "none")
-        format += fmt::format(" in {}", json["compression"].get<std::string>());
-    if (const auto links = json["link_type"].get<std::string>(); !links.empty()) format += fmt::format(", {}", links);
-    append_row(out, "format", format);
+    append_row(out, "format", format_text(input));
     append_row(out, "packets",
                fmt::format("{}, {} bytes on the wire{}", grouped(census.packets), grouped(census.bytes),
                            census.cut == 0 ? "" : fmt::format("; {} truncated by the capture", grouped(census.cut))));
     append_times(out, census);
-    if (census.without_time != 0) append_row(out, "", fmt::format("{} without a timestamp", transport::counted(census.without_time, "packet")));
-    if (json.contains("skipped_blocks"))
-        append_row(out, "skipped", fmt::format("{} without packets", transport::counted(json["skipped_blocks"].get<std::uint64_t>(), "block")));
-    if (json.contains("dropped") && (json["dropped"]["interface"] != 0 || json["dropped"]["system"] != 0))
+    if (census.without_time != 0)
+        append_row(out, "", fmt::format("{} without a timestamp", transport::counted(census.without_time, "packet")));
+    if (const std::uint64_t skipped = skipped_blocks(input); skipped != 0)
+        append_row(out, "skipped", fmt::format("{} without packets", transport::counted(skipped, "block")));
+    if (const Drops drops = input.drops(); drops.known && (drops.dropped != 0 || drops.dropped_by_system != 0))
         append_row(out, "dropped",
-                   fmt::format("{} by the interface, {} by the system", grouped(json["dropped"]["interface"].get<std::uint64_t>()),
-                               grouped(json["dropped"]["system"].get<std::uint64_t>())));
+                   fmt::format("{} by the interface, {} by the system", grouped(drops.dropped), grouped(drops.dropped_by_system)));
     if (rdma_packets(census) != 0) {
-        append_row(out, "RDMA", fmt::format("{}; {} bytes of payload", list_of(json["encapsulations"]), grouped(census.payload_bytes)));
-        append_row(out, "ICRC", crc_text(json["icrc"], json["icrc_not_checkable"]));
-        if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(json["vcrc"], Json::object()));
+        append_row(out, "RDMA", fmt::format("{}; {} bytes of payload", list_of(encapsulations(census)), grouped(census.payload_bytes)));
+        if (infiniband_packets(census) != 0) append_row(out, "ICRC", crc_text(census.icrc, crc_reasons(census)));
+        const bool checked = std::ranges::any_of(census.fpdu_crc, [](std::uint64_t count) { return count != 0; });
+        if (census.iwarp != 0) append_row(out, "MPA CRC", checked ? crc_text(census.fpdu_crc, {}) : "not in use");
+        if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(census.vcrc, {}));
         if (census.congestion_experienced != 0)
             append_row(out, "ECN", fmt::format("{}", transport::counted(census.congestion_experienced, "CE-marked packet")));
     } else if (census.packets != 0) {
-        append_row(out, "RDMA", "none: no RoCE or InfiniBand packet");
+        append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
     }
-    append_row(out, "other", list_of(json["other"]));
-    append_row(out, "faults", list_of(json["faults"]));
-    append_opcodes(out, census);
+    append_row(out, "other", list_of(innermost(census)));
+    append_row(out, "faults", list_of(faults(census)));
+    append_opcodes(out, census.opcodes, opcode_name, infiniband_packets(census));
+    append_opcodes(out, census.rdmap, rdmap_name, std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0}));
 }
 
 constexpr std::string_view kBriefLayout = "{:>12} {:>12} {:>12} {:>8} {:>12} {:>16} {:>10}  {}\n";
@@ -199,64 +246,58 @@ void append_brief(std::string& out, const Input& input, const Census& census) {
                        icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable), grouped(census.bytes), length, input.name());
 }
 
-// Nested objects become keys with dots.
-void append_flat(std::string& out, OutputFormat format, const std::string& prefix, const Json& json) {
-    for (const auto& [key, value] : json.items()) {
-        const std::string path = prefix.empty() ? key : prefix + "." + key;
-        if (value.is_object()) {
-            append_flat(out, format, path, value);
-            continue;
-        }
-        append_cell(out, format, path);
-        out += separator(format);
-        append_cell(out, format, value.is_string() ? value.get<std::string>() : value.dump());
-        out += '\n';
-    }
-}
-
 // The reports of all inputs in the format asked for.
 class Reports {
 public:
     Reports(const Options& options, Output& output)
-        : format_(options.format), several_(options.files.size() > 1), brief_(several_ && !options.long_report), output_(output) {
+        : format_(options.format),
+          several_(options.files.size() > 1),
+          brief_(several_ && !options.long_report),
+          output_(output),
+          document_(options.format, text_, options.format == OutputFormat::ndjson ? JsonLayout::compact : JsonLayout::indented) {
         if (has_rows(format_)) output_.write(fmt::format("key{}value\n", separator(format_)));
+        if (!in_one()) return;
+        document_.open();
+        document_.add("schema", kSchema);
+        document_.open_list("captures");
     }
 
     void add(const Input& input, const Census& census) {
-        std::string out;
-        switch (format_) {
-            case OutputFormat::table:
-                if (brief_ && !headed_) append_brief_heading(out);
-                headed_ = true;
-                brief_ ? append_brief(out, input, census) : append_table(out, input, census);
-                break;
-            case OutputFormat::ndjson: out = dump(document(input, census), -1) + "\n"; break;
-            case OutputFormat::json:
-                if (several_) documents_.push_back(document(input, census));
-                else out = dump(document(input, census), kIndent) + "\n";
-                break;
-            case OutputFormat::csv:
-            case OutputFormat::tsv: append_flat(out, format_, {}, document(input, census)); break;
+        if (format_ == OutputFormat::table) {
+            if (brief_ && !headed_) append_brief_heading(text_);
+            headed_ = true;
+            brief_ ? append_brief(text_, input, census) : append_table(text_, input, census);
+        } else {
+            add_input(document_, input, census);
+            if (!has_rows(format_) && !in_one()) text_ += '\n';
         }
-        output_.write(out);
-        output_.flush();
+        write_out();
     }
 
     void end() {
-        if (format_ == OutputFormat::json && several_)
-            output_.write(dump(Json{{"schema", kSchema}, {"captures", documents_}}, kIndent) + "\n");
+        if (!in_one()) return;
+        document_.close_list();
+        document_.close();
+        text_ += '\n';
+        write_out();
     }
 
 private:
-    static constexpr int kIndent = 2;
-    static std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+    // All captures are one document.
+    [[nodiscard]] bool in_one() const { return format_ == OutputFormat::json && several_; }
+    void write_out() {
+        output_.write(text_);
+        output_.flush();
+        text_.clear();
+    }
 
     OutputFormat format_;
     bool several_;
     bool brief_;
     bool headed_ = false;
     Output& output_;
-    Json documents_ = Json::array();
+    std::string text_;  // not written yet
+    Document document_;
 };
 
 }  // namespace
@@ -266,7 +307,9 @@ ExitCode run_info(const Options& options) {
     if (!filter) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation())
-        annotator.emplace(known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::none).hints);
+        annotator.emplace(known_settings(options, filter->needs_ulp() ? LookAhead::all : LookAhead::none));
+    else
+        annotator = stream_annotator(options);
     Output output(options);
     if (!output.ok()) return finish(output);
     Reports reports(options, output);

@@ -116,6 +116,14 @@ dissect::LinkType Input::link() const {
     return listener == nullptr ? dissect::LinkType::ethernet : listener->link();
 }
 
+dissect::Drops Input::drops() const {
+    if (file() != nullptr) return file()->drops();
+    dissect::Drops drops;
+    drops.known = true;
+    drops.dropped_by_system = lost();
+    return drops;
+}
+
 std::uint64_t Input::lost() const {
     const auto* listener = std::get_if<Listener>(&source_);
     if (listener == nullptr) return 0;
@@ -138,7 +146,7 @@ void catch_interrupts() {
 
 bool interrupted() { return interrupt_seen; }
 
-ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command) {
+ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command, bool said_before) {
     std::vector<std::string> names = options.files;
     if (!options.interface.empty()) names = {""};
     ExitCode code = ExitCode::done;
@@ -146,19 +154,19 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         auto input = Input::open(options, name);
         if (!input) {
             if (interrupted()) return worse(code, ExitCode::interrupted);
-            print(input.error().problem);
+            if (!said_before) print(input.error().problem);
             code = worse(code, input.error().code);
             continue;
         }
         Progress progress(!options.no_progress && !options.quiet, input->name());
         code = worse(code, command(*input, progress));
         progress.clear();
-        if (const std::uint64_t lost = input->lost(); lost != 0)
+        if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)
             fmt::print(stderr, "qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return worse(code, ExitCode::interrupted);
         if (input->problem().kind != InputProblemKind::none) {
-            print(input->problem());
+            if (!said_before) print(input->problem());
             code = worse(code, code_of(input->problem().kind));
         }
     }

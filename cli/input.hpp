@@ -49,6 +49,8 @@ public:
     [[nodiscard]] dissect::LinkType link() const;
     // Frames that a live capture lost on the way to us.
     [[nodiscard]] std::uint64_t lost() const;
+    // Frames that the recorder lost: those of a live capture, or what its file says.
+    [[nodiscard]] dissect::Drops drops() const;
 
 private:
     Input(std::variant<dissect::CaptureFile, transport::Listener> source, const Options& options);
@@ -71,6 +73,8 @@ void catch_interrupts();
 
 // Calls `command` for every input of the options, in order, after opening it. Prints problems, one sentence each, with
 // file name and byte offset, and returns the exit code that they and the command's own codes amount to.
-[[nodiscard]] ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command);
+// `said_before`: it is not the first time, and what is wrong with the inputs was printed.
+[[nodiscard]] ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command,
+                                      bool said_before = false);
 
 }  // namespace qps::cli

@@ -25,6 +25,7 @@
 namespace {
 
 using namespace qps::cli;
+using qps::transport::IcrcPolicy;
 using qps::transport::Severity;
 
 constexpr std::string_view kVersion = QPSCOPE_VERSION;
@@ -42,6 +43,7 @@ constexpr std::array kFormats{
 };
 constexpr std::array kSeverities{NamedValue{"note", std::optional{Severity::note}}, NamedValue{"warning", std::optional{Severity::warning}},
                                  NamedValue{"error", std::optional{Severity::error}}};
+constexpr std::array kIcrcPolicies{NamedValue{"ignore", IcrcPolicy::ignore}, NamedValue{"check", IcrcPolicy::check}};
 constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
 constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always}, NamedValue{"never", ColorMode::never}};
 
@@ -129,6 +131,11 @@ void add_fail_on(CLI::App& app, Options& options) {
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit with 1 on findings this severe or worse: note, warning or error");
 }
 
+void add_icrc(CLI::App& app, Options& options) {
+    add_choice(app, "--icrc", options.icrc, kIcrcPolicies,
+               "Take packets with a wrong ICRC for corrupted always (check) or never (ignore); default: unless every ICRC of their sender is wrong");
+}
+
 void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (!takes.followed)
         app.add_option("-C,--connection", options.connections,
@@ -143,8 +150,10 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
                        "List connections that this log line (NCCL, UCX, verbs, kernel) may be about, best match first")
             ->type_name("LINE");
     if (takes.interval)
-        add_quantity(app, "--interval", "TIME", options.interval, "Interval length: 100us, 1s, ... (default: 1ms)",
+        add_quantity(app, "--interval", "TIME", options.interval, "Interval length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
+    if (takes.nccl_log)
+        app.add_option("--nccl-log", options.nccl_log, "Name the ranks of NCCL jobs by this log of NCCL_DEBUG=INFO")->type_name("FILE");
     if (takes.operations) add_operation_options(app, options.operations);
     add_fail_on(app, options);
 }
@@ -200,7 +209,7 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --jobs --link-speed "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --link-speed "},
     OptionGroup{"Filter", " --filter --connection --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --no-bytes --markdown "
@@ -237,6 +246,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
     const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts;
     if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
+    if (command.takes.captures && reconstructs) add_icrc(*sub, options);
     if (command.takes.columns)
         sub->add_option("-e,--column", options.columns, "Print this column: a field (see qpscope fields), source, destination, protocol or line")
             ->type_name("FIELD")

@@ -23,9 +23,9 @@ ExitCode run_messages(const Options& options) {
     KnownEnds ends;
     std::optional<Instant> start;
     const auto begin = [&]() -> Sheet& { return sheet ? *sheet : sheet.emplace(options, output, "messages", message_columns()); };
-    const auto packet = [&](const Observation& observation, const PacketStory& story) {
+    const auto packet = [&](const Observation& observation, const PacketRecord& record) {
         if (!start && observation.has_time) start = observation.time;
-        ends.learn(observation, story);
+        ends.learn(observation, record);
     };
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
         if (!wanted(options, connection)) return;

@@ -1,7 +1,7 @@
 // What a user may ask of `operations`.
 #pragma once
 
-#include <transport-replay/ulp/ulp_operation.hpp>
+#include <transport-replay/model/ulp_operation.hpp>
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // `operations`: what upper protocols asked for: sums of each kind and the slowest ones, or a row each.
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/operations.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>
@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "analyzing.hpp"
 #include "command.hpp"
@@ -30,9 +31,9 @@ class Operations {
 public:
     Operations(const Options& options, Output& output) : options_(options), output_(output) {}
 
-    void packet(const Observation& observation, const PacketStory& story) {
+    void packet(const Observation& observation, const PacketRecord& record) {
         if (!start_ && observation.has_time) start_ = observation.time;
-        ends_.learn(observation, story);
+        ends_.learn(observation, record);
     }
 
     void operation(const UlpOperation& ended) {
@@ -74,13 +75,13 @@ private:
         Sheet sums(options_, output_, "sums", operation_sum_columns());
         for (const OperationSum& sum : sums_) {
             const auto& [first, last] = periods_.at(sum.protocol);
-            sums.add(operation_sum_columns(), ReportedSum{sum, elapsed(first, last)}, tone_of(sum));
+            sums.add(operation_sum_columns(), ReportedSum{sum, last - first}, tone_of(sum));
         }
         sums.end();
         if (options_.format != OutputFormat::table || count_ == 0) return;
         std::vector<UlpOperation> slowest;
         for (const OperationSum& sum : sums_) slowest.insert(slowest.end(), sum.slowest.begin(), sum.slowest.end());
-        std::ranges::stable_sort(slowest, std::greater{}, [](const UlpOperation& one) { return elapsed(one.asked, one.answered); });
+        std::ranges::stable_sort(slowest, std::greater{}, [](const UlpOperation& one) { return one.answered - one.asked; });
         if (slowest.size() > kSlowestShown) slowest.resize(kSlowestShown);
         if (slowest.empty()) return;
         output_.write("\nslowest operations:\n");
@@ -107,7 +108,7 @@ ExitCode run_operations(const Options& options) {
     if (!output.ok()) return finish(output);
     Operations operations(options, output);
     Listening listening;
-    listening.packet = [&](const Observation& observation, const PacketStory& story) { operations.packet(observation, story); };
+    listening.packet = [&](const Observation& observation, const PacketRecord& record) { operations.packet(observation, record); };
     listening.operation = [&](const UlpOperation& ended) { operations.operation(ended); };
     listening.pause = [&] { operations.show_now(); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dissect/types.hpp>
+#include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/report/format.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
@@ -47,7 +48,7 @@ struct Options {
     std::optional<transport::Severity> fail_on;        // findings as bad as this decide the exit code
     std::vector<transport::ConnectionId> connections;  // only these; none: all
     std::string log_line;                              // connections: candidates for what it complains of
-    dissect::Duration interval{1'000'000};             // timeline
+    std::optional<dissect::Duration> interval;        // timeline; nothing: chosen by the length of the capture
     std::optional<std::uint32_t> followed;             // follow: the connection
     Whose whose = Whose::both;                         // follow
     std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
@@ -56,6 +57,8 @@ struct Options {
     bool list_findings = false;                        // findings: all there are, and what they mean
     bool decode = false;                               // follow: messages of a known protocol as field trees
     transport::UlpHints hints;                       // --decode-as
+    transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;  // --icrc
+    std::string nccl_log;                              // file
     OperationOptions operations;
 
     LiveOptions live;  // of the commands that speak on a wire

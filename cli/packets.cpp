@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "json_rows.hpp"
 #include "tone.hpp"
 #include <fmt/format.h>
 
@@ -32,11 +33,11 @@ public:
           columns_(std::move(columns)),
           output_(output),
           color_(options.format == OutputFormat::table && wants_color(options, output)) {
-        if (options_.format == OutputFormat::json) output_.write("{\"schema\":1,\"packets\":[\n");
+        if (options_.format == OutputFormat::json) output_.write(json_rows_begin("packets"));
     }
 
     void end() {
-        if (options_.format == OutputFormat::json) output_.write("]}\n");
+        if (options_.format == OutputFormat::json) output_.write(kJsonRowsEnd);
     }
 
     [[nodiscard]] bool full() const { return options_.count != 0 && written_ >= options_.count; }
@@ -59,7 +60,7 @@ public:
         } else {
             for (const std::size_t end : rendered.ends) {
                 if (full()) break;
-                if (options_.format == OutputFormat::json && written_ > 0) output_.write(",");
+                if (options_.format == OutputFormat::json && written_ > 0) output_.write(kJsonRowsBetween);
                 output_.write(std::string_view(rendered.text).substr(begin, end - begin));
                 begin = end;
                 ++written_;
@@ -173,8 +174,9 @@ ExitCode run_packets(const Options& options) {
     std::optional<transport::Annotator> annotator;
     const bool ulp = filter->needs_ulp() || needs_ulp(*columns);
     if (filter->needs_annotation() || needs_annotation(*columns) || !options.hints.empty())
-        annotator.emplace(known_before(options, ulp ? LookAhead::all : LookAhead::none).hints);
+        annotator.emplace(known_settings(options, ulp ? LookAhead::all : LookAhead::none));
     if (!options.capture.empty()) return copy_packets(options, *filter, annotator ? &*annotator : nullptr);
+    if (!annotator) annotator = stream_annotator(options);
     Output output(options);
     if (!output.ok()) return finish(output);
     PacketRows rows(options, std::move(*columns), output);

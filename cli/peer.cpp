@@ -1,6 +1,6 @@
 // `peer`: a live endpoint on a wire that runs one program: what happens as lines, what it came to at the end.
+#include <dissect/types.hpp>
 #include <transport-replay/conformance/agent/agent_program.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 
@@ -83,7 +83,7 @@ private:
     }
 
     void tell(const std::string& line, Instant now) {
-        const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(elapsed(clock_.start(), now)), line);
+        const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(now - clock_.start()), line);
         if (options_.format == OutputFormat::table) {
             output_.write(shown);
             output_.flush();
@@ -96,7 +96,7 @@ private:
         const ProgramCounts done = program.counts();
         const EndpointCounts& counts = endpoint.counts();
         const verbs::AdapterCounts& adapter = endpoint.adapter().counts();
-        std::string text = fmt::format("{}, {} s\n", row_.name, seconds_text(elapsed(clock_.start(), now)));
+        std::string text = fmt::format("{}, {} s\n", row_.name, seconds_text(now - clock_.start()));
         text += fmt::format("    connections   {}{}\n", done.connections, done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
         text += fmt::format("    messages      {}, {}{}\n", grouped(done.messages), bytes_text(done.bytes),
                             done.wrong > 0         ? fmt::format(", {} WRONG", done.wrong)
@@ -110,8 +110,7 @@ private:
         for (const Named& each : refusals_of(endpoint))
             refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", each.name, each.count);
         if (!refused.empty()) text += fmt::format("    refused       {}\n", refused);
-        if (counts.unroutable > 0)
-            text += fmt::format("    unroutable    {} packets: address not resolved\n", counts.unroutable);
+        if (counts.unroutable > 0) text += fmt::format("    unroutable    {} packets: address not resolved\n", counts.unroutable);
         const DeviceCounts device = endpoint.device().counts();
         if (device.dropped + device.refused > 0)
             text += fmt::format("    dropped here  {} frames received, {} to send\n", device.dropped, device.refused);
@@ -126,7 +125,7 @@ private:
         document.open();
         document.add("schema", kSchema);
         document.add("program", row_.name);
-        document.add("lasts_ns", static_cast<std::uint64_t>(elapsed(clock_.start(), now)));
+        document.add("lasts_ns", static_cast<std::uint64_t>(now - clock_.start()));
         document.add("connections", done.connections);
         document.add("failed", done.failed);
         document.add("messages", done.messages);
@@ -162,7 +161,6 @@ ProgramRequest request_of(const LiveOptions& options) {
     request.connections = options.connections.value_or(request.connections);
     request.clients = options.clients;
     request.verify = options.verify;
-    request.clients = options.clients;
     request.exchange = {.tcp = options.tcp,
                         .mtu = options.mtu,
                         .service = options.service,

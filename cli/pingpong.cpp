@@ -106,7 +106,10 @@ std::string for_programs(OutputFormat format, const PingpongSettings& settings, 
 }
 
 PingpongSettings settings_of(const LiveOptions& live) {
-    PingpongSettings settings{.row_lasts = live.row_lasts, .signaled = live.signaled, .processor = processor_time};
+    PingpongSettings settings{
+        .row_lasts = live.row_lasts, .signaled = live.signaled, .processor = processor_time, .clock = [clock = SteadyTime{}] {
+            return clock.now();
+        }};
     settings.request = {.target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
     settings.request.depth = live.depth.value_or(1);
     settings.request.clients = live.clients;

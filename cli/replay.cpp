@@ -4,19 +4,19 @@
 #include <transport-replay/live/device/null_device.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
+#include <transport-replay/report/document.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <vector>
 
 #include "command.hpp"
 #include "decoding.hpp"
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <ctime>
 
 namespace qps::cli {
 
@@ -200,16 +200,24 @@ std::string summary(const Options& options, const Replay& replay) {
 std::string document(const Replay& replay) {
     const ReplayCounts& counts = replay.replayer().counts();
     const DeviceCounts device = replay.replayer().device().counts();
-    nlohmann::ordered_json json;
-    json["schema"] = 1;
-    json["frames"] = device.sent;
-    json["bytes"] = device.sent_bytes;
-    json["elapsed_ns"] = replay.elapsed();
-    json["loops"] = replay.loops();
-    json["late_frames"] = counts.late;
-    json["latest_ns"] = static_cast<std::int64_t>(counts.latest);
-    json["left_out"] = {{"cut", counts.cut}, {"foreign", counts.foreign}, {"misfits", counts.misfits}, {"refused", device.refused}};
-    return json.dump(2) + "\n";
+    std::string out;
+    transport::Document json(OutputFormat::json, out, JsonLayout::indented);
+    json.open();
+    json.add("schema", transport::kSchema);
+    json.add("frames", device.sent);
+    json.add("bytes", device.sent_bytes);
+    json.add("elapsed_ns", replay.elapsed());
+    json.add("loops", replay.loops());
+    json.add("late_frames", counts.late);
+    json.add("latest_ns", counts.latest);
+    json.open("left_out");
+    json.add("cut", counts.cut);
+    json.add("foreign", counts.foreign);
+    json.add("misfits", counts.misfits);
+    json.add("refused", device.refused);
+    json.close();
+    json.close();
+    return out + "\n";
 }
 
 ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitCode code) {
@@ -225,7 +233,8 @@ std::string_view replay_contradiction(const Options& options) {
     const bool stream = std::ranges::find(options.files, "-") != options.files.end();
     if (options.loops != 1 && stream) return "--loop needs files: standard input can be read only once";
     if (options.loops == 0 && options.send_by.empty()) return "--loop 0 needs -i: a file would grow without end";
-    if (options.format != OutputFormat::table && options.format != OutputFormat::json) return "the summary is a table or json: use -f table or -f json";
+    if (options.format != OutputFormat::table && options.format != OutputFormat::json)
+        return "the summary is a table or json: use -f table or -f json";
     if (options.capture == "-" && options.output.empty()) return "-w - takes standard output: write the summary to a file with -o FILE";
     return {};
 }
@@ -249,7 +258,7 @@ ExitCode run_replay(const Options& options) {
         auto opened = SavedCapture::open(options.capture, options.files);
         if (!opened)
             return fail_replay(opened.error().file, opened.error().sentence,
-                        is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+                               is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
         saved.emplace(std::move(*opened));
     }
     Device device = NullDevice();

@@ -66,7 +66,7 @@ Recording read_recording(const Options& options, const dissect::Filter& filter, 
     if (!first.any || first.code == ExitCode::unreadable) return {worse(first.code, ExitCode::unreadable), std::unexpected(std::string())};
     ConversationCollector collector(first.timeline, uid);
     Listening listening;
-    listening.packet = [&](const Observation& observation, const PacketStory& story) { collector.packet(observation, story); };
+    listening.packet = [&](const Observation& observation, const PacketRecord& record) { collector.packet(observation, record); };
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
         collector.message(connection, requester, message);
     };

@@ -1,11 +1,13 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <dissect/render_value.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
+#include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "analyzing.hpp"
 #include "report.hpp"
@@ -46,13 +48,15 @@ private:
 };
 
 Duration length_of(const transport::Timeline& timeline) {
-    return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
+    return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{};
 }
 
 void append_capture(std::string& out, const Options& options, const transport::Timeline& timeline) {
     const auto names = input_names(options);
     out += fmt::format("{}{}\n", names.front(),
-                       names.size() == 1 ? "" : fmt::format(" and {} more, as one capture", grouped(names.size() - 1)));
+                       names.size() == 1 ? ""
+                                         : fmt::format(" and {} more, {}", grouped(names.size() - 1),
+                                                       timeline.quality.vantage.by_file ? "taps of the same packets" : "as one capture"));
     append_row(out, "packets",
                fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(timeline.quality.rdma_packets),
                            bytes_text(timeline.bytes)));
@@ -63,11 +67,16 @@ void append_capture(std::string& out, const Options& options, const transport::T
 void append_quality(std::string& out, const CaptureQuality& quality) {
     append_row(
         out, "ICRC",
-        Counts().add(quality.icrc_good, "good").add(quality.icrc_bad, "bad").add(quality.icrc_not_checkable, "not checkable").text());
+        Counts()
+            .add(quality.icrc_good, "good")
+            .add(quality.icrc_bad, quality.icrc_not_judged == quality.icrc_bad ? "wrong, not judged" : "bad")
+            .add(quality.icrc_not_checkable, "not checkable")
+            .text());
     Counts counts;
     counts.add_many(quality.cut, "truncated packet")
         .add_many(quality.unreadable, "RDMA packet without a whole transport header")
         .add_many(quality.faulty, "malformed RDMA packet")
+        .add(quality.left_out, "recorded by another tap")
         .add(quality.copies_of_other_taps, "copied by another tap")
         .add(quality.copies_of_same_tap,
              quality.same_tap_systematic ? "copied by the same tap (a mirror)" : "seen twice at the same tap")
@@ -174,40 +183,69 @@ void append_totals(std::string& out, const Totals& totals) {
 }
 
 void append_pauses(std::string& out, const CongestionReport& congestion) {
-    std::uint64_t stops = 0;
-    Duration paused{};
+    struct {
+        std::uint64_t stops = 0, resumes = 0;
+        Duration paused{};
+    } link, priorities;
     for (const PauseSummary& pause : congestion.pauses) {
-        stops += pause.stops;
-        paused = transport::sum(paused, pause.paused);
+        auto& sum = pause.priority == kWholeLink ? link : priorities;
+        sum.stops += pause.stops;
+        sum.resumes += pause.resumes;
+        sum.paused = sum.paused + pause.paused;
     }
-    if (stops != 0) append_row(out, "pauses", fmt::format("{}, {} in total", counted(stops, "PAUSE or PFC frame"), duration_text(paused)));
+    const auto add = [&](std::string_view kind, const auto& sum) {
+        if (sum.stops + sum.resumes == 0) return;
+        append_row(out, "pauses",
+                   fmt::format("{}: {} XOFF, {} XON; {} in total", kind, grouped(sum.stops), grouped(sum.resumes), duration_text(sum.paused)));
+    };
+    add("PFC", priorities);
+    add("802.3x PAUSE", link);
     if (!congestion.incasts.empty()) append_row(out, "incast", counted(congestion.incasts.size(), "incast burst"));
 }
 
 // "NCCL ring of 8 ranks over 16 connections (confidence 95 %); 20 steps of 1 MiB ...".
 std::string line_of(const Collective& collective) {
-    const std::string library =
-        collective.made_by == CollectiveLibrary::unknown ? "" : fmt::format("{} ", transport::name(collective.made_by));
-    std::string line =
-        fmt::format("{}{} of {} over {} (confidence {} %)", library, transport::name(collective.pattern), counted(collective.ranks.size(), "rank"),
-                    counted(collective.connections, "connection"), collective.certainty);
+    std::string line = fmt::format("{} over {} (confidence {} %)", transport::group_text(collective),
+                                   counted(collective.connections, "connection"), collective.certainty);
+    if (const std::string chain = transport::chain_text(collective); !chain.empty()) line += "; " + chain;
+    if (collective.protocol != NcclProtocol::unknown) line += fmt::format("; protocol {}", transport::name(collective.protocol));
+    if (collective.channels != 0) line += fmt::format(", {}", counted(collective.channels, "channel"));
     if (collective.steps.empty()) return line + fmt::format("; {}", bytes_text(collective.bytes));
-    line += fmt::format("; {} of {}, taking {}, {} apart; bus bandwidth {}", counted(collective.steps.size(), "step"),
-                        bytes_text(collective.step_bytes), duration_text(collective.step_length.mean()),
-                        duration_text(collective.between.mean()), rate_text(collective.bus_rate));
+    line += fmt::format("; {} of {}, taking {}", transport::steps_text(collective, collective.steps.size()), bytes_text(collective.step_bytes),
+                        duration_text(collective.step_length.mean()));
+    if (collective.between.count != 0) line += fmt::format(", {} apart", duration_text(collective.between.mean()));
+    line += fmt::format("; bus bandwidth {}", rate_text(collective.bus_rate));
     if (collective.algorithm_rate > 0) line += fmt::format(", algorithm {}", rate_text(collective.algorithm_rate));
     if (!collective.straggler) return line;
     const CollectiveStraggler& late = *collective.straggler;
-    const std::string rank = text(collective.ranks[late.rank].address);
+    const std::string rank = rank_text(collective.ranks[late.rank]);
     if (late.delay == CollectiveDelay::sends) return line + fmt::format("; straggler {}, the slowest sender", rank);
     return line + fmt::format("; straggler {}, last to {} in {} of {}", rank, late.delay == CollectiveDelay::starts ? "start" : "finish",
-                              grouped(late.steps), counted(late.of, "step"));
+                              grouped(late.steps), transport::steps_text(collective, late.of));
+}
+
+// Who was waited for where no straggler says it already: each of the first steps in which anybody was.
+void append_waits(std::string& out, const Collective& collective) {
+    constexpr std::size_t kWaitsShown = 4;
+    if (collective.straggler) return;
+    std::size_t shown = 0;
+    for (std::size_t i = 0; i < collective.steps.size() && shown < kWaitsShown; ++i) {
+        const CollectiveStep& step = collective.steps[i];
+        if (!step.last || step.certainty == 0) continue;
+        ++shown;
+        append_row(out, "", fmt::format("step {} of {}, frame {}: the others waited {} for {} to begin (confidence {} %)", i + 1,
+                                        collective.steps.size(), std::to_underlying(step.frame), duration_text(step.waited),
+                                        rank_text(collective.ranks[*step.last]), step.certainty));
+    }
 }
 
 void append_collectives(std::string& out, const CollectiveReport& report) {
     constexpr std::size_t kShown = 5;
     const std::size_t shown = std::min(report.collectives.size(), kShown);
-    for (std::size_t i = 0; i < shown; ++i) append_row(out, i == 0 ? "collectives" : "", line_of(report.collectives[i]));
+    for (std::size_t i = 0; i < shown; ++i) {
+        append_row(out, i == 0 ? "collectives" : "", line_of(report.collectives[i]));
+        append_waits(out, report.collectives[i]);
+    }
     const std::uint64_t more = report.collectives.size() - shown + report.left_out;
     if (more != 0) append_row(out, "", fmt::format("and {} more", grouped(more)));
 }
@@ -246,7 +284,8 @@ std::vector<std::string> input_names(const Options& options) {
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
     append_capture(out, options, timeline);
-    if (timeline.quality.rdma_packets == 0 && timeline.packets != 0) append_row(out, "RDMA", "none: no RoCE or InfiniBand packet");
+    if (timeline.quality.rdma_packets == 0 && timeline.connections.empty() && timeline.packets != 0)
+        append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);
     append_setups(out, timeline.cm, timeline.totals.management);

@@ -1,11 +1,11 @@
 // Sheet: rows of one kind in any format, from one table of columns.
 #include "sheet.hpp"
 
-#include <dissect/render_value.hpp>
+#include <dissect/json_writer.hpp>
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "json_rows.hpp"
 
 namespace qps::cli {
 
@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::size_t kHeld = 200;  // rows that decide the widths
 
-void append_json(std::string& out, const Cell& cell) {
-    if (std::holds_alternative<std::monostate>(cell)) out += "null";
-    else if (const bool* flag = std::get_if<bool>(&cell)) out += *flag ? "true" : "false";
-    else if (const auto* text = std::get_if<std::string>(&cell)) dissect::append_json_string(out, *text);
-    else out += plain_text(cell);
+void add_cell(dissect::JsonWriter& json, std::string_view name, const Cell& cell) {
+    if (std::holds_alternative<std::monostate>(cell)) json.add_json(name, "null");
+    else if (const bool* flag = std::get_if<bool>(&cell)) json.add_json(name, *flag ? "true" : "false");
+    else if (const auto* text = std::get_if<std::string>(&cell)) json.add(name, *text);
+    else json.add_json(name, plain_text(cell));
 }
 
 }  // namespace
 
 void Sheet::begin() {
     if (format_ == OutputFormat::json) {
-        output_.write(fmt::format("{{\"schema\":1,\"{}\":[\n", plural_));
+        output_.write(json_rows_begin(plural_));
     } else if (has_rows(format_)) {
         std::string heading;
         for (const SheetHead& head : heads_) {
@@ -56,17 +56,13 @@ void Sheet::take(const std::vector<Cell>& cells, Tone tone) {
 }
 
 void Sheet::write_json(const std::vector<Cell>& cells) {
-    std::string out = format_ == OutputFormat::json && rows_ > 0 ? ",{" : "{";
-    bool first = true;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (!wanted(heads_[i])) continue;
-        if (!first) out += ',';
-        first = false;
-        dissect::append_json_string(out, heads_[i].name);
-        out += ':';
-        append_json(out, cells[i]);
-    }
-    output_.write(out + "}\n");
+    std::string out(format_ == OutputFormat::json && rows_ > 0 ? kJsonRowsBetween : "");
+    dissect::JsonWriter json(out);
+    json.open();
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (wanted(heads_[i])) add_cell(json, heads_[i].name, cells[i]);
+    json.close();
+    output_.write(out + "\n");
 }
 
 void Sheet::write_separated(const std::vector<Cell>& cells) {
@@ -133,7 +129,7 @@ void Sheet::write_line(const Line& line) {
 
 void Sheet::end() {
     if (format_ == OutputFormat::table) show_now();
-    if (format_ == OutputFormat::json) output_.write("]}\n");
+    if (format_ == OutputFormat::json) output_.write(kJsonRowsEnd);
 }
 
 }  // namespace qps::cli

@@ -1,7 +1,6 @@
 // `show`: chosen packets in full, as a field tree with their bytes, or as JSON.
 #include <dissect/parse_value.hpp>
 #include <dissect/render.hpp>
-#include <dissect/render_value.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "json_rows.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -91,12 +91,16 @@ ExitCode run_show(const Options& options) {
     const std::uint64_t last = last_wanted(*ranges);
     std::optional<transport::Annotator> annotator;
     KnownBefore known = known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::beginning);
-    if (filter->needs_annotation() || known.any) annotator.emplace(std::move(known.hints));
+    if (filter->needs_annotation() || known.any)
+        annotator.emplace(
+            transport::AnalysisSettings{.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits)});
+    else
+        annotator = stream_annotator(options);
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
     Output output(options);
     if (!output.ok()) return finish(output);
     const bool json = options.format == OutputFormat::json;
-    if (json) output.write("{\"schema\":1,\"packets\":[\n");
+    if (json) output.write(json_rows_begin("packets"));
     std::uint64_t shown = 0;
     std::uint64_t frames = 0;  // read so far
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
@@ -127,9 +131,8 @@ ExitCode run_show(const Options& options) {
                     annotator ? &*annotator : nullptr});
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
-    if (json) output.write("\n]}\n");
-    if (shown == 0 && code == ExitCode::done && !options.quiet)
-        fmt::print(stderr, "qpscope: no packet of {} matches\n", frames);
+    if (json) output.write("\n" + std::string(kJsonRowsEnd));
+    if (shown == 0 && code == ExitCode::done && !options.quiet) fmt::print(stderr, "qpscope: no packet of {} matches\n", frames);
     return worse(output.closed() ? ExitCode::done : code, finish(output));
 }
 

@@ -1,4 +1,6 @@
 #include <dissect/census.hpp>
+#include <dissect/ulp/fpdu.hpp>
+#include <dissect/ulp/iwarp.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -39,12 +41,48 @@ void count_fault(Census& census, const Packet& packet) {
     }
 }
 
+// The payload of an FPDU is counted where it begins, whole.
+std::uint64_t fpdu_payload(Bytes fpdu, std::uint8_t opcode, bool tagged) {
+    switch (static_cast<RdmapOpcode>(opcode)) {
+        case RdmapOpcode::read_request:
+        case RdmapOpcode::terminate:
+        case RdmapOpcode::atomic_request:
+        case RdmapOpcode::atomic_response: return 0;
+        default: break;
+    }
+    const std::size_t length = read_be<std::uint16_t>(fpdu, 0), own = tagged ? mpa::kTagged : mpa::kUntagged;
+    return length > own ? length - own : 0;
+}
+
+// Whether the packet has any iWARP.
+bool count_iwarp(Census& census, const Packet& packet) {
+    bool any = false;
+    Bytes fpdu;
+    bool tagged = false;
+    for (const Layer& layer : packet.layers()) {
+        if (!is_of(layer.kind, LayerFamily::iwarp)) continue;
+        any = true;
+        const Bytes bytes = packet.bytes_of(layer);
+        if (layer.kind == kind::mpa_fpdu) fpdu = bytes;
+        if (layer.kind == kind::ddp_tagged || layer.kind == kind::ddp_untagged) tagged = layer.kind == kind::ddp_tagged;
+        if (layer.kind == kind::rdmap || layer.kind == kind::rdmap_invalidate) {
+            const auto opcode = static_cast<std::uint8_t>(read(bytes, rdmap_rows::kOpcode));
+            ++census.rdmap[opcode];
+            census.payload_bytes += fpdu_payload(fpdu, opcode, tagged);
+        }
+        if (layer.kind == kind::mpa_crc)
+            if (const auto verdict = iwarp::crc_status(packet, layer)) ++census.fpdu_crc[verdict->number];
+    }
+    if (any) ++census.iwarp;
+    return any;
+}
+
 }  // namespace
 
 void count(Census& census, const Packet& packet) {
     ++census.packets;
-    census.bytes += packet.frame.wire_length;
-    census.captured_bytes += packet.frame.bytes.size();
+    census.bytes += packet.frame.wire_bytes();
+    census.captured_bytes += packet.frame.captured_bytes();
     if (packet.frame.cut()) ++census.cut;
     if (packet.frame.has_time) count_time(census, packet.frame.time);
     else ++census.without_time;
@@ -57,7 +95,7 @@ void count(Census& census, const Packet& packet) {
         if (packet.has_transport()) ++census.opcodes[std::to_underlying(packet.opcode)];
         census.payload_bytes += packet.payload.length;
         if (congestion_experienced(packet)) ++census.congestion_experienced;
-    } else {
+    } else if (!count_iwarp(census, packet)) {
         const auto layers = packet.layers();
         const bool ends_in_data = layers.back().kind == LayerKind::data && layers.size() > 1;
         ++census.innermost[static_cast<std::size_t>(layers[layers.size() - (ends_in_data ? 2 : 1)].kind)];
@@ -75,6 +113,9 @@ void add(Census& census, const Census& next) {
     census.payload_bytes += next.payload_bytes;
     add_each(census.encapsulations, next.encapsulations);
     add_each(census.opcodes, next.opcodes);
+    census.iwarp += next.iwarp;
+    add_each(census.rdmap, next.rdmap);
+    add_each(census.fpdu_crc, next.fpdu_crc);
     add_each(census.icrc, next.icrc);
     add_each(census.vcrc, next.vcrc);
     add_each(census.icrc_reasons, next.icrc_reasons);

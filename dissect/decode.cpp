@@ -1,4 +1,5 @@
 // decode(): one frame into one packet, from the link type on.
+#include <dissect/ulp/ipoib.hpp>
 #include <dissect/walk.hpp>
 
 #include <algorithm>
@@ -55,8 +56,12 @@ void decode(const Frame& frame, Packet& packet) {
         case LinkType::linux_cooked: return walk_cooked(walk);
         case LinkType::linux_cooked_v2: return walk_cooked_v2(walk);
         case LinkType::null_loopback: return walk_null(walk);
-        case LinkType::erf: return walk_erf(walk);
-        case LinkType::infiniband: return walk_lrh(walk);
+        case LinkType::erf:
+            walk_erf(walk);
+            return ulp::add_ipoib(packet);
+        case LinkType::infiniband:
+            walk_lrh(walk);
+            return ulp::add_ipoib(packet);
     }
     add_data(walk);
 }

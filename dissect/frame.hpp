@@ -52,7 +52,7 @@ enum class ByteOrder : std::uint8_t { little, big };
 
 struct Frame {
     Bytes bytes;                    // as captured; may be shorter than the wire's
-    std::uint32_t wire_length = 0;  // length on the wire, in bytes
+    std::uint32_t wire_length = 0;  // length on the wire, in bytes, and what the capture wrote before the packet
     LinkType link = LinkType::ethernet;
     FrameIndex index{1};
     Instant time{};
@@ -63,7 +63,10 @@ struct Frame {
     std::uint64_t file_offset = 0;  // of the record in its (uncompressed) file
     Bytes options;                  // pcapng options of the record, undecoded
     ByteOrder options_order = ByteOrder::little;
+    std::uint16_t preamble = 0;  // bytes before the packet that no wire carried: the header of an ERF record. decode() sets it
 
+    [[nodiscard]] std::uint32_t wire_bytes() const { return wire_length > preamble ? wire_length - preamble : 0; }
+    [[nodiscard]] std::size_t captured_bytes() const { return bytes.size() > preamble ? bytes.size() - preamble : 0; }
     [[nodiscard]] bool cut() const { return bytes.size() < wire_length; }
 };
 

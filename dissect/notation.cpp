@@ -155,6 +155,8 @@ constexpr std::array kWords{
     Word{kind::rds_header, "rdma.rds.sport", "rds_src"},
     Word{kind::rds_header, "rdma.rds.dport", "rds_dst"},
     Word{kind::lnet_header, "lnet.msg_type", "lnet"},
+    Word{kind::mpa_request, "iwarp_mpa.rev", "mpa_request_rev"},
+    Word{kind::mpa_reply, "iwarp_mpa.rev", "mpa_reply_rev"},
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},
     Word{kind::ddp_tagged, "iwarp_ddp.stag", "stag"},
     Word{kind::ddp_untagged, "iwarp_ddp.msn", "msn"},

@@ -1,3 +1,4 @@
+#include <dissect/json_writer.hpp>
 #include <dissect/notation.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
@@ -13,9 +14,8 @@ namespace {
 
 auto into(std::string& out) { return std::back_inserter(out); }
 
-void append_json_fields(std::string& out, const Packet& packet, const Layer& layer) {
+void add_fields(JsonWriter& json, const Packet& packet, const Layer& layer) {
     const auto fields = header(layer.kind).fields;
-    bool first = true;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const Field& field = fields[i];
         if (field.name.empty()) continue;
@@ -31,9 +31,8 @@ void append_json_fields(std::string& out, const Packet& packet, const Layer& lay
             if (count++ > 0) values += ',';
             append_json(values, fields[j], *value);
         }
-        if (count == 0) continue;
-        fmt::format_to(into(out), "{}\"{}\":{}{}{}", first ? "" : ",", field.name, count > 1 ? "[" : "", values, count > 1 ? "]" : "");
-        first = false;
+        if (count > 1) values = "[" + values + "]";
+        if (count > 0) json.add_json(field.name, values);
     }
 }
 
@@ -49,20 +48,24 @@ void append_tree(std::string& out, const Packet& packet) {
 void append_json(std::string& out, const Packet& packet) {
     std::string line;
     append_line(line, packet);
-    fmt::format_to(into(out), "{{\"frame\":{},\"line\":", std::to_underlying(packet.frame.index));
-    append_json_string(out, line);
-    out += ",\"layers\":[";
-    bool first = true;
+    JsonWriter json(out);
+    json.open();
+    json.add("frame", std::to_underlying(packet.frame.index));
+    json.add("line", line);
+    json.open_list("layers");
     for (const Layer& layer : packet.layers()) {
-        fmt::format_to(into(out), "{}{{\"layer\":\"{}\",\"offset\":{},\"length\":{}", first ? "" : ",", header(layer.kind).name,
-                       layer.offset, layer.length);
-        if (layer.fault != Fault::none) fmt::format_to(into(out), ",\"fault\":\"{}\"", info(layer.fault).name);
-        out += ",\"fields\":{";
-        append_json_fields(out, packet, layer);
-        out += "}}";
-        first = false;
+        json.open();
+        json.add("layer", header(layer.kind).name);
+        json.add("offset", std::uint64_t{layer.offset});
+        json.add("length", std::uint64_t{layer.length});
+        if (layer.fault != Fault::none) json.add("fault", info(layer.fault).name);
+        json.open("fields");
+        add_fields(json, packet, layer);
+        json.close();
+        json.close();
     }
-    out += "]}";
+    json.close_list();
+    json.close();
 }
 
 void append_hex_dump(std::string& out, Bytes bytes) {

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace qps::dissect {
 
@@ -24,6 +25,43 @@ inline constexpr Qpn kGsiQpn{1};  // general services interface
 inline constexpr Qpn kMulticastQpn{0xffffff};
 
 inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;  // of an Instant, of a Duration
+
+// Arithmetic of time saturates: a capture may claim any instant that 64 bits of nanoseconds hold, and the difference of two needs
+// more. No duration is below -(2^63 - 1), so that every one can be negated.
+inline constexpr std::int64_t kLongestTime = std::numeric_limits<std::int64_t>::max();
+
+namespace saturating {
+[[nodiscard]] constexpr std::int64_t add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum)) return b > 0 ? kLongestTime : -kLongestTime;
+    return sum < -kLongestTime ? -kLongestTime : sum;
+}
+[[nodiscard]] constexpr std::int64_t subtract(std::int64_t a, std::int64_t b) {
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(a, b, &difference)) return b < 0 ? kLongestTime : -kLongestTime;
+    return difference < -kLongestTime ? -kLongestTime : difference;
+}
+}  // namespace saturating
+
+[[nodiscard]] constexpr Duration operator-(Instant to, Instant from) {
+    return Duration{saturating::subtract(static_cast<std::int64_t>(to), static_cast<std::int64_t>(from))};
+}
+[[nodiscard]] constexpr Instant operator+(Instant from, Duration by) {
+    return Instant{saturating::add(static_cast<std::int64_t>(from), static_cast<std::int64_t>(by))};
+}
+[[nodiscard]] constexpr Instant operator-(Instant from, Duration by) {
+    return Instant{saturating::subtract(static_cast<std::int64_t>(from), static_cast<std::int64_t>(by))};
+}
+[[nodiscard]] constexpr Duration operator+(Duration a, Duration b) {
+    return Duration{saturating::add(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))};
+}
+[[nodiscard]] constexpr Duration operator-(Duration a, Duration b) {
+    return Duration{saturating::subtract(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))};
+}
+[[nodiscard]] constexpr Duration operator-(Duration a) { return Duration{saturating::subtract(0, static_cast<std::int64_t>(a))}; }
+constexpr Duration& operator+=(Duration& a, Duration b) { return a = a + b; }
+constexpr Duration& operator-=(Duration& a, Duration b) { return a = a - b; }
+[[nodiscard]] constexpr Duration magnitude(Duration a) { return a < Duration{} ? -a : a; }
 
 // Packet sequence number: 24 bits that wrap. Ordering is serial: a is before b where the way from a to b is
 // the shorter one; half the space (2^23) is the window that may be outstanding (9.7.2).

@@ -2,6 +2,9 @@
 #include <dissect/omni_path/omni_path.hpp>
 #include <dissect/walk.hpp>
 
+#include <algorithm>
+#include <limits>
+
 namespace qps::dissect {
 
 namespace {
@@ -15,6 +18,7 @@ constexpr std::uint16_t kFirstEtherType = 0x0600;  // below: the length of an 80
 constexpr std::size_t kErfLength = 16;
 constexpr std::size_t kErfExtensionLength = 8;
 constexpr std::size_t kErfEthernetPadLength = 2;
+constexpr std::size_t kMostPreamble = std::numeric_limits<decltype(Frame::preamble)>::max();  // a header that never ends
 
 // On Ethernet a small number is no type, but the length of an 802.3 frame.
 void walk_type_or_length(Walk& walk, std::uint16_t number) {
@@ -84,8 +88,8 @@ void walk_mpls(Walk& walk) {
     if (!enter(walk, LayerKind::mpls_control_word, kMplsLength).empty()) walk_ethernet(walk);
 }
 
-// ERF: a 16-byte header, extension headers while their top bit says so, then by record type. The wire length of the
-// record counts only the packet itself.
+// ERF: a 16-byte header, extension headers while their top bit says so, then by record type. The wire length in the header
+// counts only the packet itself, that of the capture all of it.
 void walk_erf(Walk& walk) {
     const Bytes header = enter(walk, LayerKind::erf, kErfLength);
     if (header.empty()) return;
@@ -98,6 +102,7 @@ void walk_erf(Walk& walk) {
     const int type = type_byte & 0x7f;
     const bool ethernet = type == 2 || type == 11 || type == 16 || type == 20;
     if (ethernet && enter(walk, LayerKind::erf_ethernet_pad, kErfEthernetPadLength).empty()) return;
+    walk.packet.frame.preamble = static_cast<std::uint16_t>(std::min<std::size_t>(walk.offset, kMostPreamble));
     walk.end = walk.offset + read_be<std::uint16_t>(header, 14);
     if (ethernet) return walk_ethernet(walk);
     if (type == 21) return walk_lrh(walk);

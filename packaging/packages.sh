@@ -10,7 +10,7 @@ build  ccache              keeps compiled files, so that a second build is quick
 build  libboost1.81-dev    containers and checksums; 1.81 is the first with unordered_flat_map
 build  libfmt-dev          text formatting
 build  libcli11-dev        command line arguments
-build  nlohmann-json3-dev  small JSON documents
+build  nlohmann-json3-dev  JSON read: earlier reports; the tests read what we write
 build  libisal-dev         CRC-32 at the speed of memory
 build  libpcap-dev         live capture and BPF filters
 build  libre2-dev          regular expressions in filters
@@ -20,6 +20,7 @@ window  qt6-base-dev       the window
 window  qt6-svg-dev        pictures saved as SVG
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests
+test   fonts-dejavu-core   the one font that the tests of the window use
 test   xvfb                a screen for the tests of the window that need one
 test   xdotool             keys and clicks for them
 test   xauth               that screen is for those who made it

@@ -45,8 +45,8 @@ std::optional<Value> frame_elapsed(const Packet& p, const Layer&) {
     if (!p.frame.has_time) return std::nullopt;
     return number(p.frame.elapsed);
 }
-std::optional<Value> frame_length(const Packet& p, const Layer&) { return number(p.frame.wire_length); }
-std::optional<Value> frame_captured(const Packet& p, const Layer&) { return number(p.frame.bytes.size()); }
+std::optional<Value> frame_length(const Packet& p, const Layer&) { return number(p.frame.wire_bytes()); }
+std::optional<Value> frame_captured(const Packet& p, const Layer&) { return number(p.frame.captured_bytes()); }
 std::optional<Value> frame_interface(const Packet& p, const Layer&) { return number(p.frame.interface); }
 std::optional<Value> frame_offset(const Packet& p, const Layer&) { return number(p.frame.file_offset); }
 

@@ -2,6 +2,8 @@
 //
 // What an attacker could feed: RoCE in UDP in IPoIB. Its layers are shown, but what the packet says of its own transport stays.
 #include <dissect/ulp/ipoib.hpp>
+#include <dissect/opcode.hpp>
+#include <dissect/ulp/ulp.hpp>
 #include <dissect/ulp/walks.hpp>
 
 #include <tuple>
@@ -61,6 +63,13 @@ void walk_ipoib(Walk& walk, const UlpHint&) {
     walk_ethertype(walk, type);
     std::tie(packet.encapsulation, packet.opcode, packet.dest_qp, packet.psn, packet.ack_request) = transport;
     std::tie(packet.network_layer, packet.bth_layer, packet.payload, packet.icrc, packet.vcrc) = place;
+}
+
+void add_ipoib(Packet& packet) {
+    if (packet.encapsulation != Encapsulation::native || !packet.has_transport()) return;
+    const OpcodeRow& row = info(packet.opcode);
+    if (row.verb != Verb::send || row.place != Place::only || !is_ipoib(packet.payload_bytes(), packet.payload.length)) return;
+    add_ulp_layers(packet, {.protocol = UlpProtocol::ipoib});
 }
 
 void walk_ipoib_private(Walk& walk, const UlpHint&, LayerKind) {

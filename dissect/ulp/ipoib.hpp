@@ -62,4 +62,12 @@ inline constexpr std::uint16_t kArpInfiniband = 32;
 // Whether a message begins as IPoIB does, with IP or ARP that agrees with itself and with its length.
 [[nodiscard]] bool is_ipoib(Bytes message, std::uint64_t length);
 
+namespace ulp {
+
+// On InfiniBand a SEND that is IPoIB by its own bytes (type, lengths and checksum of what it carries agree) gets its layers without
+// anybody who follows its connection.
+void add_ipoib(Packet& packet);
+
+}  // namespace ulp
+
 }  // namespace qps::dissect

@@ -126,6 +126,34 @@ std::optional<Smb2Transfer> smb2_transfer(Bytes message, const Smb2Head& head) {
     return transfer;
 }
 
+std::optional<Smb2FileId> smb2_file_id(Bytes message, const Smb2Head& head) {
+    std::size_t at = 0;  // behind the header
+    switch (head.command) {  // MS-SMB2 2.2.14 to 2.2.39
+        case Smb2Command::create: at = head.response && head.status == 0 ? 64 : 0; break;
+        case Smb2Command::close:
+        case Smb2Command::flush:
+        case Smb2Command::lock:
+        case Smb2Command::ioctl:
+        case Smb2Command::query_directory:
+        case Smb2Command::change_notify: at = head.response ? 0 : 8; break;
+        case Smb2Command::read:
+        case Smb2Command::write:
+        case Smb2Command::set_info: at = head.response ? 0 : 16; break;
+        case Smb2Command::query_info: at = head.response ? 0 : 24; break;
+        default: break;
+    }
+    constexpr std::size_t kLength = 16;
+    const Bytes found = slice(message, kSmb2HeaderLength + at, kLength);
+    if (at == 0 || found.size() < kLength) return std::nullopt;
+    return Smb2FileId{read_le<std::uint64_t>(found, 0), read_le<std::uint64_t>(found, 8)};
+}
+
+Bytes smb2_file_name(Bytes message) {
+    constexpr std::size_t kNameOffset = 44, kNameLength = 46;  // MS-SMB2 2.2.13
+    const Bytes body = slice(message, kSmb2HeaderLength);
+    return slice(message, read_le<std::uint16_t>(body, kNameOffset), read_le<std::uint16_t>(body, kNameLength));
+}
+
 Smb2Descriptor smb2_descriptor(Bytes message, std::size_t at) {
     static constexpr Field kOffset = field(kSmb2DescriptorFields, "smb2.buffer_descriptor.offset");
     static constexpr Field kToken = field(kSmb2DescriptorFields, "smb2.buffer_descriptor.token");

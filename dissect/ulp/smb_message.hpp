@@ -48,7 +48,12 @@ enum class Smb2Command : std::uint16_t {
     lock,
     ioctl,
     cancel,
-    oplock_break = 18
+    echo,
+    query_directory,
+    change_notify,
+    query_info,
+    set_info,
+    oplock_break
 };
 
 struct Smb2Head {
@@ -75,6 +80,19 @@ struct Smb2Transfer {
     std::size_t descriptor_count = 0;
 };
 [[nodiscard]] std::optional<Smb2Transfer> smb2_transfer(Bytes message, const Smb2Head& head);
+
+// An open file, as CREATE names it (MS-SMB2 2.2.14.1).
+struct Smb2FileId {
+    std::uint64_t persistent = 0;
+    std::uint64_t open = 0;
+    // In a chain: the file of the command before.
+    [[nodiscard]] bool is_previous() const { return persistent == ~std::uint64_t{0} && open == ~std::uint64_t{0}; }
+    [[nodiscard]] auto operator<=>(const Smb2FileId&) const = default;
+};
+// Of a request, or of the response to CREATE. Nothing where it names none, or it was not captured.
+[[nodiscard]] std::optional<Smb2FileId> smb2_file_id(Bytes message, const Smb2Head& head);
+// The path in a CREATE request, below its share: UTF-16, least significant byte first; empty for the share itself.
+[[nodiscard]] Bytes smb2_file_name(Bytes message);
 
 struct Smb2Descriptor {
     std::uint64_t offset = 0;

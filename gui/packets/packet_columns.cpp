@@ -102,7 +102,7 @@ QString cellText(const PacketColumn& column, const Packet& packet) {
         case ColumnKind::Source: append_source(text, packet); break;
         case ColumnKind::Destination: append_destination(text, packet); break;
         case ColumnKind::Protocol: text = protocol(packet); break;
-        case ColumnKind::Length: text = std::to_string(packet.frame.wire_length); break;
+        case ColumnKind::Length: text = std::to_string(packet.frame.wire_bytes()); break;
         case ColumnKind::Info: append_line(text, packet); break;
         case ColumnKind::Field: appendValues(text, column, packet); break;
     }

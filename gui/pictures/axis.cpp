@@ -81,7 +81,7 @@ QString inUnits(std::int64_t time, std::int64_t unit, int decimals) {
     return negative ? QLatin1Char('-') + text : text;
 }
 
-std::int64_t magnitude(std::int64_t time) { return std::to_underlying(transport::magnitude(dissect::Duration{time})); }
+std::int64_t magnitude(std::int64_t time) { return std::to_underlying(dissect::magnitude(dissect::Duration{time})); }
 
 const Unit& timeUnit(std::int64_t longest) { return unitFor(std::abs(static_cast<double>(longest)), kTimes); }
 
@@ -131,10 +131,10 @@ double TimeScale::pixel(std::int64_t time) const { return left + TimeSpan{span.f
 
 std::int64_t TimeScale::time(double pixel) const {
     const double distance = (pixel - left) / width * span.length();
-    const double limit = static_cast<double>(transport::kLongestTime);
-    if (distance >= limit) return transport::kLongestTime;
-    if (distance <= -limit) return -transport::kLongestTime;
-    return transport::saturating::add(span.from, std::llround(distance));
+    const double limit = static_cast<double>(dissect::kLongestTime);
+    if (distance >= limit) return dissect::kLongestTime;
+    if (distance <= -limit) return -dissect::kLongestTime;
+    return dissect::saturating::add(span.from, std::llround(distance));
 }
 
 double ValueScale::pixel(double value) const {

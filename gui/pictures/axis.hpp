@@ -5,7 +5,7 @@
 // times anywhere in 64 bits, in any order; every difference is taken so that it cannot overflow.
 #pragma once
 
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 
 #include <QString>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace qps::gui {
 struct TimeSpan {
     std::int64_t from = 0;
     std::int64_t to = 1;
-    [[nodiscard]] double length() const { return static_cast<double>(transport::saturating::subtract(to, from)); }
+    [[nodiscard]] double length() const { return static_cast<double>(dissect::saturating::subtract(to, from)); }
     [[nodiscard]] bool contains(std::int64_t time) const { return from <= time && time <= to; }
     [[nodiscard]] bool operator==(const TimeSpan&) const = default;
 };

@@ -12,15 +12,14 @@ namespace {
 
 // Which column of a range an instant lies in; the instant is inside.
 std::size_t columnOf(const Range& range, std::size_t columns, Instant at) {
-    const double share = static_cast<double>(std::to_underlying(transport::elapsed(range.from, at))) /
-                         static_cast<double>(std::to_underlying(range.length()));
+    const double share = static_cast<double>(std::to_underlying(at - range.from)) / static_cast<double>(std::to_underlying(range.length()));
     return std::min(columns - 1, static_cast<std::size_t>(std::max(0.0, share) * static_cast<double>(columns)));
 }
 
 Instant columnEnd(const Range& range, std::size_t columns, std::size_t column) {
     const double length = static_cast<double>(std::to_underlying(range.length()));
-    return transport::later(
-        range.from, dissect::Duration{static_cast<std::int64_t>(length * static_cast<double>(column + 1) / static_cast<double>(columns))});
+    return range.from +
+           dissect::Duration{static_cast<std::int64_t>(length * static_cast<double>(column + 1) / static_cast<double>(columns))};
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ QString nameOf(const transport::PausePeriod& pause) {
 void addPauses(Panel& panel, const std::vector<transport::PausePeriod>& pauses) {
     std::map<std::pair<dissect::InterfaceId, std::uint8_t>, std::vector<Band>> lanes;
     for (const transport::PausePeriod& pause : pauses) {
-        const QString length = exactTimeText(std::to_underlying(transport::elapsed(pause.start, pause.end)));
+        const QString length = exactTimeText(std::to_underlying(pause.end - pause.start));
         lanes[{pause.interface, pause.priority}].push_back({pause.start, pause.end, pause.frame, length});
     }
     std::size_t lane = 0;

@@ -98,7 +98,7 @@ double distance(const QPointF& point, const QLineF& line) {
 double naturalScale(const Ladder& ladder, double line) {
     std::vector<double> apart;
     for (std::size_t i = 1; i < ladder.lines.size(); ++i) {
-        const auto time = static_cast<double>(std::to_underlying(transport::elapsed(ladder.lines[i - 1].begins, ladder.lines[i].begins)));
+        const auto time = static_cast<double>(std::to_underlying(ladder.lines[i].begins - ladder.lines[i - 1].begins));
         if (time > 0) apart.push_back(time);
     }
     if (apart.empty()) return LadderMeasure{}.scale;

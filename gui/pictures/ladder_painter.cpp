@@ -236,14 +236,13 @@ LadderType typeOf(const QFont& font, bool nanoseconds) {
 }
 
 bool needsNanoseconds(const Ladder& ladder, Instant start) {
-    return std::ranges::any_of(
-        ladder.lines, [&](const LadderLine& line) { return std::to_underlying(transport::elapsed(start, line.begins)) % 1000 != 0; });
+    return std::ranges::any_of(ladder.lines, [&](const LadderLine& line) { return std::to_underlying(line.begins - start) % 1000 != 0; });
 }
 
 QString timeText(Instant time, Instant start, bool nanoseconds) {
     constexpr std::int64_t kSecond = 1'000'000'000;
-    const std::int64_t since = std::to_underlying(transport::elapsed(start, time));
-    const std::int64_t size = std::to_underlying(transport::magnitude(Duration{since}));
+    const std::int64_t since = std::to_underlying(time - start);
+    const std::int64_t size = std::to_underlying(dissect::magnitude(Duration{since}));
     const QString fraction = QString::number(size % kSecond).rightJustified(9, u'0').left(nanoseconds ? 9 : 6);
     return QStringLiteral("%1%2.%3").arg(since < 0 ? QStringLiteral("-") : QString()).arg(size / kSecond).arg(fraction);
 }

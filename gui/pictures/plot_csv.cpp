@@ -14,7 +14,7 @@ QByteArray quoted(const QString& text) {
     return '"' + bytes.replace('"', "\"\"") + '"';
 }
 
-QByteArray seconds(std::int64_t time) { return timeText(time, 1, transport::kLongestTime).chopped(2).toLatin1(); }
+QByteArray seconds(std::int64_t time) { return timeText(time, 1, dissect::kLongestTime).chopped(2).toLatin1(); }
 
 QByteArray packet(dissect::FrameIndex frame) {
     return frame == dissect::FrameIndex{} ? QByteArray() : QByteArray::number(std::to_underlying(frame));

@@ -75,11 +75,11 @@ struct PlotData {
                 if (!layer.empty()) return false;
         return !refine;
     }
-    [[nodiscard]] std::int64_t timeOf(dissect::Instant at) const { return std::to_underlying(transport::elapsed(origin, at)); }
-    [[nodiscard]] dissect::Instant instant(std::int64_t time) const { return transport::later(origin, dissect::Duration{time}); }
+    [[nodiscard]] std::int64_t timeOf(dissect::Instant at) const { return std::to_underlying(at - origin); }
+    [[nodiscard]] dissect::Instant instant(std::int64_t time) const { return origin + dissect::Duration{time}; }
     // Both ends of a span belong to it, the end of a range does not.
     [[nodiscard]] transport::series::Range range(TimeSpan span) const {
-        return {instant(span.from), transport::later(instant(span.to), dissect::Duration{1})};
+        return {instant(span.from), instant(span.to) + dissect::Duration{1}};
     }
 };
 

@@ -71,7 +71,7 @@ void Plot::goToNeighbour(bool forward) {
     const std::int64_t time = m_data.timeOf(hit->time);
     if (!m_view.time.contains(time)) {
         const auto half = static_cast<std::int64_t>(m_view.time.length() / 2);
-        setTime({transport::saturating::subtract(time, half), transport::saturating::add(time, half)});
+        setTime({dissect::saturating::subtract(time, half), dissect::saturating::add(time, half)});
     }
     const PlotLayout& layout = layoutNow();
     setCrosshair(inside(layout.panels[hit->id.panel].area, QPointF(layout.time.pixel(time), hit->at.y())));

@@ -137,8 +137,8 @@ TimeSpan extentOf(const PlotData& data) {
     }
     if (!all) return data.whole;
     const auto room = static_cast<std::int64_t>(all->length() * kRoomOfExtent);
-    return limited({std::max(data.whole.from, transport::saturating::subtract(all->from, room)),
-                    std::min(data.whole.to, transport::saturating::add(all->to, room))},
+    return limited({std::max(data.whole.from, dissect::saturating::subtract(all->from, room)),
+                    std::min(data.whole.to, dissect::saturating::add(all->to, room))},
                    data.whole);
 }
 

@@ -30,7 +30,7 @@ constexpr std::array kMarks{
 static_assert(kMarks.size() == transport::series::kPsnMarkNames.size());
 
 // By RecoveryKind: what the wait was for.
-constexpr std::array kWaits{Ink::NegativeAcknowledgment, Ink::Wait, Ink::Congestion, Ink::Response};
+constexpr std::array kWaits{Ink::NegativeAcknowledgment, Ink::Wait, Ink::Congestion, Ink::Response, Ink::Other};
 static_assert(kWaits.size() == transport::kRecoveryKindNames.size());
 
 // "sequence_nak" as people write it: sequence NAK.
@@ -61,8 +61,7 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
         std::vector<Band> bands;
         for (const auto& wait : series.waits)
             if (static_cast<std::size_t>(wait.kind) == i)
-                bands.push_back(
-                    {wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(transport::elapsed(wait.from, wait.to)))});
+                bands.push_back({wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(wait.to - wait.from))});
         if (bands.empty()) continue;
         panel.layers.push_back({.name = QObject::tr("stall: %1").arg(spoken(transport::kRecoveryKindNames[i])),
                                 .ink = kWaits[i],

@@ -61,7 +61,7 @@ std::shared_ptr<const Points> binned(const Throughput& throughput, const Range& 
         points.push_back({bar.from, static_cast<std::int64_t>(std::min(value, 9e18)), {}});
     }
     // The last bin ends somewhere.
-    if (!bars.empty()) points.push_back({transport::later(bars.back().from, bars.back().width), points.back().y, {}});
+    if (!bars.empty()) points.push_back({bars.back().from + bars.back().width, points.back().y, {}});
     return std::make_shared<const Points>(std::move(points));
 }
 

@@ -10,10 +10,10 @@ namespace {
 
 // `by` nanoseconds later.
 std::int64_t moved(std::int64_t time, double by) {
-    const double limit = static_cast<double>(transport::kLongestTime);
-    if (by >= limit) return transport::kLongestTime;
-    if (by <= -limit) return -transport::kLongestTime;
-    return transport::saturating::add(time, std::llround(by));
+    const double limit = static_cast<double>(dissect::kLongestTime);
+    if (by >= limit) return dissect::kLongestTime;
+    if (by <= -limit) return -dissect::kLongestTime;
+    return dissect::saturating::add(time, std::llround(by));
 }
 
 ValueSpan throughLogarithm(ValueSpan span, const auto& change) {

@@ -162,7 +162,7 @@ bool Session::canDecodeAs() const { return !m_live && !m_files.isEmpty() && !m_f
 void Session::decodeAs(ConnectionId connection, UlpProtocol protocol) {
     if (!canDecodeAs()) return;
     UlpHints hints = m_hints;
-    hints.insert_or_assign(std::to_underlying(connection), UlpSaid(protocol));
+    hints.insert_or_assign(std::to_underlying(connection), UlpDeclared(protocol));
     read(QStringList(m_files), hints);
 }
 

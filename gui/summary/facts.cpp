@@ -1,9 +1,9 @@
 #include <dissect/render_value.hpp>
+#include <dissect/types.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/summary/words.hpp>
 #include <gui/tables/text.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QObject>
@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace qps::gui {
 
@@ -25,9 +26,7 @@ QString rateNumber(double rate) {
     return rate < kWhole ? QString::number(rate, 'g', 3) : number(static_cast<std::uint64_t>(rate + 0.5));
 }
 
-Duration lengthOf(const Timeline& timeline) {
-    return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
-}
+Duration lengthOf(const Timeline& timeline) { return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{}; }
 
 Judgement judgeChecksums(const CaptureQuality& quality) {
     const std::uint64_t all = quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable;

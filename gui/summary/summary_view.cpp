@@ -15,7 +15,7 @@ namespace series = transport::series;
 // Nothing where it was stopped, or where no packet has a time.
 Sparkline::Bars throughputBars(const transport::CaptureIndex& index, const transport::Timeline& timeline, const series::Stop& stop) {
     if (!timeline.first || !timeline.last) return {};
-    const series::Range range{*timeline.first, transport::later(*timeline.last, dissect::Duration{1})};
+    const series::Range range{*timeline.first, *timeline.last + dissect::Duration{1}};
     const auto all = series::throughput(index, series::Scope{}, range, stop);
     return all ? all->bars(range, all->fold_for(range.length(), Sparkline::kColumns)) : Sparkline::Bars{};
 }

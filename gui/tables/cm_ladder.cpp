@@ -1,8 +1,8 @@
 // The messages of an attempt as arrows from one side to the other, one below the other in their order.
+#include <dissect/types.hpp>
 #include <gui/look.hpp>
 #include <gui/tables/cm_pane.hpp>
 #include <gui/tables/text.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -10,6 +10,8 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <algorithm>
+#include <utility>
 
 namespace qps::gui {
 
@@ -17,16 +19,14 @@ using namespace transport;
 
 namespace {
 
-QString timeText(const CmAttempt& attempt, const CmRung& rung) {
-    return shown(seconds_text(elapsed(attempt.ladder.front().time, rung.time)));
-}
+QString timeText(const CmAttempt& attempt, const CmRung& rung) { return shown(seconds_text(rung.time - attempt.ladder.front().time)); }
 
 // "frame 3: REQ from the active side, 0.001204 s, again"
 QString rungText(const CmAttempt& attempt, const CmRung& rung) {
     const QString side = rung.from_active ? QObject::tr("active") : QObject::tr("passive");
     QString text = QObject::tr("frame %1: %2 from the %3 side, %4 s")
                        .arg(std::to_underlying(rung.frame))
-                       .arg(shown(name(rung.message)), side, timeText(attempt, rung));
+                       .arg(shown(message_text(attempt, rung)), side, timeText(attempt, rung));
     const std::string remarks = remarks_text(rung);
     return remarks.empty() ? text : text + QStringLiteral(", ") + shown(remarks);
 }
@@ -136,7 +136,7 @@ void CmLadder::paintRung(QPainter& painter, int at) const {
     };
     text(0, timeWidth(), Qt::AlignRight, timeText(*m_attempt, rung));
     text(right + 2 * character, remarkWidth(), Qt::AlignLeft, shown(remarks_text(rung)));
-    const QString message = tr("%1, packet %2").arg(shown(name(rung.message))).arg(std::to_underlying(rung.frame));
+    const QString message = tr("%1, packet %2").arg(shown(message_text(*m_attempt, rung))).arg(std::to_underlying(rung.frame));
     text(left, laneWidth(), Qt::AlignHCenter, message);
     painter.setPen(QPen(color(inkOf(rung), palette()), std::max(1.0, character / 6.0)));
     const int from = rung.from_active ? left : right;

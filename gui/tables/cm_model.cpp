@@ -1,9 +1,10 @@
+#include <dissect/types.hpp>
 #include <gui/tables/cm_model.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::gui {
 
@@ -17,7 +18,7 @@ using Column = TableColumn<Attempt>;
 
 Cell began(const Attempt& row) { return row.attempt.ladder.empty() ? Cell{} : number(row.attempt.ladder.front().time); }
 std::string beganText(const Attempt& row) {
-    return row.attempt.ladder.empty() ? std::string() : seconds_text(elapsed(row.start, row.attempt.ladder.front().time));
+    return row.attempt.ladder.empty() ? std::string() : seconds_text(row.attempt.ladder.front().time - row.start);
 }
 std::string serviceName(const Attempt& row) { return row.attempt.service ? std::string(name(*row.attempt.service)) : std::string(); }
 std::string remarks(const Attempt& row) {

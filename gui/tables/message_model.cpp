@@ -31,41 +31,19 @@ FrameIndex lastOf(const MessageRow& row) { return std::max(row.last_frame(), row
 MessageModel::MessageModel(QObject* parent) : MessageModel(Columns(message_columns(), kWithout), parent) {}
 
 MessageModel::MessageModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kMessageMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
+    : IndexModel(columns.headings(kMessageMeanings), parent), m_columns(std::move(columns)) {}
 
-void MessageModel::setIndex(std::shared_ptr<const CaptureIndex> index) {
-    beginReplace();
-    m_index = std::move(index);
-    m_reader = std::make_unique<PacketReader>(m_index);
-    m_timeline = std::make_shared<Timeline>();
-    m_troubles = {};
+void MessageModel::forget() {
+    m_reader = std::make_unique<PacketReader>(capture());
     m_last.reset();
-    m_rows = static_cast<Row>(std::min<std::uint64_t>(m_index->messages.size(), kMostRows));
-    endReplace();
-}
-
-void MessageModel::update() {
-    if (m_index == nullptr) return;
-    const auto rows = static_cast<Row>(std::min<std::uint64_t>(m_index->messages.size(), kMostRows));
-    if (rows == m_rows) return;
-    m_rows = rows;
-    rowsAdded();
-}
-
-void MessageModel::setTimeline(std::shared_ptr<const Timeline> timeline) {
-    m_timeline = std::move(timeline);
-    m_troubles = Troubles(*m_timeline);
-    setAxis({m_timeline->first.value_or(dissect::Instant{}), m_timeline->last.value_or(dissect::Instant{})});
-    update();
-    rowsChanged();
 }
 
 bool MessageModel::isDetails(int column) const { return m_columns.at(column).heading == "details"; }
 
 ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
     if (m_last != row) {
-        m_message = restored(*m_index, at(row));
-        m_message.ulp = m_index->label(row);
+        m_message = restored(*capture(), at(row));
+        m_message.ulp = capture()->label(row);
         m_last = row;
         m_last_read = false;
     }
@@ -73,15 +51,9 @@ ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
         add_operands(m_message, *m_reader);
         m_last_read = true;
     }
-    static const Endpoint kUnknown;
-    const Connection* connection = m_timeline->find(at(row).connection());
+    const ConnectionId connection = at(row).connection();
     const End requester = at(row).requester();
-    return {at(row).connection(),
-            requester,
-            connection == nullptr ? kUnknown : connection->end(requester),
-            connection == nullptr ? kUnknown : connection->end(other(requester)),
-            m_message,
-            m_timeline->first.value_or(m_index->start().value_or(dissect::Instant{}))};
+    return {connection, requester, endpoint(connection, requester), endpoint(connection, other(requester)), m_message, start()};
 }
 
 RowPlace MessageModel::place(Row row) const {
@@ -91,28 +63,20 @@ RowPlace MessageModel::place(Row row) const {
 
 // Of several that were under way at that time the one that has its PSN.
 std::optional<TableModel::Row> MessageModel::rowOfPacket(FrameIndex frame) const {
-    if (m_index == nullptr || !m_index->has(frame)) return std::nullopt;
-    const PacketRow& packet = m_index->row(frame);
+    if (capture() == nullptr || !capture()->has(frame)) return std::nullopt;
+    const PacketRow& packet = capture()->row(frame);
     const auto connection = packet.connection();
     if (!connection) return std::nullopt;
     std::optional<Row> under_way;
-    for (Row row = 0; row < m_rows; ++row) {
+    for (Row row = 0; row < sources(); ++row) {
         const MessageRow& message = at(row);
         if (message.connection() != *connection || frame < message.first_frame() || frame > lastOf(message)) continue;
-        if (packet.psn() - m_index->row(message.first_frame()).psn() >= 0 &&
-            packet.psn() - m_index->row(message.first_frame()).psn() < static_cast<std::int32_t>(message.psns()))
+        if (packet.psn() - capture()->row(message.first_frame()).psn() >= 0 &&
+            packet.psn() - capture()->row(message.first_frame()).psn() < static_cast<std::int32_t>(message.psns()))
             return row;
         if (frame == message.answer_frame()) under_way = row;
     }
     return under_way;
-}
-
-QString MessageModel::filter(Row row) const {
-    const RowPlace where = place(row);
-    return QStringLiteral("rdma.connection == %1 and frame.number in {%2..%3}")
-        .arg(std::to_underlying(*where.connection))
-        .arg(std::to_underlying(where.first))
-        .arg(std::to_underlying(where.last));
 }
 
 QString MessageModel::text(Row row, int column) const { return m_columns.text(reported(row, isDetails(column)), column); }
@@ -121,23 +85,23 @@ Tone MessageModel::tone(Row row) const { return tone_of(reported(row, false).mes
 
 // What rows of the index have themselves needs no Message: millions are sorted at once.
 SortKeys MessageModel::keys(int column) const {
-    const auto by = [this](auto of) { return sortKeys(m_rows, [&](Row row) { return number(of(at(row))); }); };
+    const auto by = [this](auto of) { return sortKeys(sources(), [&](Row row) { return number(of(at(row))); }); };
     const std::string_view heading = column == whenColumn() ? "time" : m_columns.at(column).heading;
     if (heading == "#") return by([](const MessageRow& row) { return row.connection(); });
     if (heading == "bytes") return by([](const MessageRow& row) { return row.bytes(); });
     if (heading == "retrans") return by([](const MessageRow& row) { return row.retransmissions(); });
-    if (heading == "time") return by([this](const MessageRow& row) { return m_index->row(row.first_frame()).time(); });
+    if (heading == "time") return by([this](const MessageRow& row) { return capture()->row(row.first_frame()).time(); });
     if (heading == "from" || heading == "to") return keysOfEnds(heading == "from");
     return TableModel::keys(column);
 }
 
 // Messages of the same end have the same key: it is made once for each.
 SortKeys MessageModel::keysOfEnds(bool requesters) const {
-    const auto& connections = m_timeline->connections;
+    const auto& connections = timeline().connections;
     const SortKeys ends = sortKeys(static_cast<Row>(2 * connections.size()),
                                    [&](Row end) { return text_cell(transport::text(connections[end / 2].ends[end % 2])); });
-    SortKeys keys(m_rows);
-    for (Row row = 0; row < m_rows; ++row) {
+    SortKeys keys(sources());
+    for (Row row = 0; row < sources(); ++row) {
         const auto found = std::ranges::lower_bound(connections, at(row).connection(), {}, &Connection::uid);
         if (found == connections.end() || found->uid != at(row).connection()) continue;
         const End end = requesters ? at(row).requester() : other(at(row).requester());
@@ -155,7 +119,7 @@ std::vector<Moment> MessageModel::moments(Row row) const {
     std::vector<Moment> all;
     const MessageRow& message = at(row);
     const bool refused = message.outcome() == Outcome::failed;
-    if (message.retransmissions() != 0 || refused) all = m_troubles.of(message.connection(), message.requester(), *life(row));
+    if (message.retransmissions() != 0 || refused) all = troubles().of(message.connection(), message.requester(), *life(row));
     return all;
 }
 

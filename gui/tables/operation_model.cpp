@@ -32,44 +32,15 @@ constexpr std::array kOperationMeanings{
 OperationModel::OperationModel(QObject* parent) : OperationModel(Columns(operation_columns()), parent) {}
 
 OperationModel::OperationModel(Columns columns, QObject* parent)
-    : TableModel(columns.headings(kOperationMeanings), parent), m_columns(std::move(columns)), m_timeline(std::make_shared<Timeline>()) {}
-
-void OperationModel::setIndex(std::shared_ptr<const CaptureIndex> index) {
-    beginReplace();
-    m_index = std::move(index);
-    m_timeline = std::make_shared<Timeline>();
-    m_troubles = {};
-    m_last.reset();
-    m_rows = static_cast<Row>(std::min<std::uint64_t>(m_index->operations.size(), kMostRows));
-    endReplace();
-}
-
-void OperationModel::update() {
-    if (m_index == nullptr) return;
-    const auto rows = static_cast<Row>(std::min<std::uint64_t>(m_index->operations.size(), kMostRows));
-    if (rows == m_rows) return;
-    m_rows = rows;
-    rowsAdded();
-}
-
-void OperationModel::setTimeline(std::shared_ptr<const Timeline> timeline) {
-    m_timeline = std::move(timeline);
-    m_troubles = Troubles(*m_timeline);
-    setAxis({m_timeline->first.value_or(dissect::Instant{}), m_timeline->last.value_or(dissect::Instant{})});
-    update();
-    rowsChanged();
-}
+    : IndexModel(columns.headings(kOperationMeanings), parent), m_columns(std::move(columns)) {}
 
 ReportedOperation OperationModel::reported(Row row) const {
     if (m_last != row) {
         m_operation = at(row).restored();
         m_last = row;
     }
-    static const Endpoint kUnknown;
-    const Connection* connection = m_timeline->find(m_operation.connection);
-    return {m_operation, connection == nullptr ? kUnknown : connection->end(m_operation.requester),
-            connection == nullptr ? kUnknown : connection->end(other(m_operation.requester)),
-            m_timeline->first.value_or(m_index->start().value_or(dissect::Instant{}))};
+    return {m_operation, endpoint(m_operation.connection, m_operation.requester),
+            endpoint(m_operation.connection, other(m_operation.requester)), start()};
 }
 
 RowPlace OperationModel::place(Row row) const {
@@ -79,11 +50,11 @@ RowPlace OperationModel::place(Row row) const {
 
 // Of several that were under way at that time the one that it asked for or answered.
 std::optional<TableModel::Row> OperationModel::rowOfPacket(FrameIndex frame) const {
-    if (m_index == nullptr || !m_index->has(frame)) return std::nullopt;
-    const auto connection = m_index->row(frame).connection();
+    if (capture() == nullptr || !capture()->has(frame)) return std::nullopt;
+    const auto connection = capture()->row(frame).connection();
     if (!connection) return std::nullopt;
     std::optional<Row> under_way;
-    for (Row row = 0; row < m_rows; ++row) {
+    for (Row row = 0; row < sources(); ++row) {
         const OperationRow& operation = at(row);
         if (operation.connection() != *connection || frame < operation.asked_frame() || frame > operation.last_frame()) continue;
         if (frame == operation.asked_frame() || frame == operation.last_frame()) return row;
@@ -92,21 +63,13 @@ std::optional<TableModel::Row> OperationModel::rowOfPacket(FrameIndex frame) con
     return under_way;
 }
 
-QString OperationModel::filter(Row row) const {
-    const RowPlace where = place(row);
-    return QStringLiteral("rdma.connection == %1 and frame.number in {%2..%3}")
-        .arg(std::to_underlying(*where.connection))
-        .arg(std::to_underlying(where.first))
-        .arg(std::to_underlying(where.last));
-}
-
 QString OperationModel::text(Row row, int column) const { return m_columns.text(reported(row), column); }
 Cell OperationModel::value(Row row, int column) const { return m_columns.value(reported(row), column); }
 Tone OperationModel::tone(Row row) const { return tone_of(reported(row).operation); }
 
 // What rows of the index have themselves needs no operation: millions are sorted at once.
 SortKeys OperationModel::keys(int column) const {
-    const auto by = [this](auto of) { return sortKeys(m_rows, [&](Row row) { return number(of(at(row))); }); };
+    const auto by = [this](auto of) { return sortKeys(sources(), [&](Row row) { return number(of(at(row))); }); };
     const std::string_view heading = column == whenColumn() ? "time" : m_columns.at(column).heading;
     if (heading == "#") return by([](const OperationRow& row) { return row.connection(); });
     if (heading == "bytes") return by([](const OperationRow& row) { return row.bytes(); });
@@ -125,7 +88,7 @@ std::vector<Moment> OperationModel::moments(Row row) const {
     std::vector<Moment> all;
     const UlpOperation& operation = reported(row).operation;
     for (const End end : {End::a, End::b}) {
-        const std::vector<Moment> some = m_troubles.of(operation.connection, end, *life(row));
+        const std::vector<Moment> some = troubles().of(operation.connection, end, *life(row));
         all.insert(all.end(), some.begin(), some.end());
     }
     return all;

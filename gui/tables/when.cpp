@@ -1,19 +1,19 @@
+#include <dissect/types.hpp>
 #include <gui/tables/text.hpp>
 #include <gui/tables/when.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::gui {
 
 using dissect::Instant;
-using transport::elapsed;
 
 int whenPixel(Instant time, const TimeRange& axis, int width) {
-    const auto length = static_cast<double>(std::to_underlying(elapsed(axis.from, axis.to)));
+    const auto length = static_cast<double>(std::to_underlying(axis.to - axis.from));
     if (length <= 0 || width <= 1) return 0;
-    const auto since = static_cast<double>(std::to_underlying(elapsed(axis.from, time)));
+    const auto since = static_cast<double>(std::to_underlying(time - axis.from));
     return static_cast<int>(std::clamp(since / length, 0.0, 1.0) * (width - 1));
 }
 
@@ -36,8 +36,8 @@ WhenShape whenShape(const When& when, const TimeRange& axis, int width, int leas
 QString whenText(const When& when, const TimeRange& axis) {
     if (!when.life) return QObject::tr("no time known");
     QString text = QObject::tr("start %1 s, duration %2")
-                       .arg(shown(transport::seconds_text(elapsed(axis.from, when.life->from))),
-                            shown(transport::duration_text(elapsed(when.life->from, when.life->to))));
+                       .arg(shown(transport::seconds_text(when.life->from - axis.from)),
+                            shown(transport::duration_text(when.life->to - when.life->from)));
     const auto add = [&](Trouble trouble, const QString& words) {
         const auto count = std::ranges::count(when.moments, trouble, &Moment::trouble);
         if (count == 0) return;

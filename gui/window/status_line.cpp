@@ -1,7 +1,7 @@
+#include <dissect/types.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/window/status_line.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 namespace qps::gui {
@@ -93,8 +93,8 @@ void StatusLine::showCounts() {
     const auto start = m_session.index()->start();
     if (range && start)
         m_range->setText(tr("Time %1 to %2 s")
-                             .arg(QString::fromStdString(transport::seconds_text(transport::elapsed(*start, range->from))),
-                                  QString::fromStdString(transport::seconds_text(transport::elapsed(*start, range->to)))));
+                             .arg(QString::fromStdString(transport::seconds_text(range->from - *start)),
+                                  QString::fromStdString(transport::seconds_text(range->to - *start))));
 }
 
 void StatusLine::cancel() {

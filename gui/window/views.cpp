@@ -9,8 +9,7 @@
 #include <gui/tables/cm_view.hpp>
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/findings_view.hpp>
-#include <gui/tables/messages_view.hpp>
-#include <gui/tables/operations_view.hpp>
+#include <gui/tables/index_views.hpp>
 #include <gui/window/views.hpp>
 
 #include <array>

@@ -319,9 +319,22 @@ TEST_CASE("a connection that the capture does not have is said so, and is wrong 
     CHECK(qpscope({"messages", "-C", "1", sample("err_rnr")}).code == kDone);
 }
 
+TEST_CASE("a timeline chooses an interval that gives 20 to 60 rows, and they add up") {
+    for (const std::string& name : kSamples) {
+        INFO(name);
+        const Json intervals = Json::parse(qpscope({"timeline", "-f", "json", sample(name)}).out)["intervals"];
+        std::uint64_t packets = 0;
+        for (const Json& row : intervals) packets += row["packets"].get<std::uint64_t>();
+        const auto all = report({sample(name)})["capture"]["packets"].get<std::uint64_t>();
+        CHECK(packets == all);
+        CHECK(intervals.size() <= 60);
+        if (all > 200) CHECK(intervals.size() >= 20);  // of few packets there may be fewer moments
+    }
+}
+
 TEST_CASE("a timeline of one connection has the times of the capture") {
-    const Json all = Json::parse(qpscope({"timeline", "-f", "json", sample("rds")}).out)["intervals"];
-    const Json one = Json::parse(qpscope({"timeline", "-C", "2", "-f", "json", sample("rds")}).out)["intervals"];
+    const Json all = Json::parse(qpscope({"timeline", "--interval", "1ms", "-f", "json", sample("rds")}).out)["intervals"];
+    const Json one = Json::parse(qpscope({"timeline", "--interval", "1ms", "-C", "2", "-f", "json", sample("rds")}).out)["intervals"];
     std::set<std::int64_t> starts;
     for (const Json& row : all) starts.insert(row["start_ns"].get<std::int64_t>());
     REQUIRE(!one.empty());

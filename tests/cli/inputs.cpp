@@ -135,6 +135,20 @@ TEST_CASE("standard input gives what the file gives") {
     CHECK(piped.out == file.out);
 }
 
+TEST_CASE("iWARP is seen without a filter, of files and of pipes") {
+    const std::string capture = sample("iwarp_rping_crc");
+    const auto bytes = read_file(capture);
+    const std::string packets = qpscope({"packets", "-f", "tsv", capture}).out;
+    CHECK_THAT(packets, Contains("rdmap=SEND"));
+    CHECK(packets == qpscope({"packets", "-f", "tsv", "-Y", "iwarp_mpa.rev or frame.number", capture}).out);
+    CHECK(packets == qpscope({"packets", "-f", "tsv", "-"}, {.input = Bytes(bytes)}).out);
+    CHECK_THAT(qpscope({"show", "--no-bytes", capture}).out, Contains("RDMAP opcode"));
+    CHECK_THAT(qpscope({"show", "--no-bytes", "-"}, {.input = Bytes(bytes)}).out, Contains("RDMAP opcode"));
+    CHECK_THAT(qpscope({"info", capture}).out, Contains(" iWARP; ") && Contains("RDMAP_SEND "));
+    // TCP that is none stays TCP.
+    CHECK_THAT(qpscope({"info", sample("dup_write")}).out, !Contains("iWARP") && Contains(" tcp"));
+}
+
 TEST_CASE("standard input that holds nothing is no capture") {
     const Ending ending = qpscope({"info", "-"});
     CHECK(ending.code == kUnreadable);
@@ -206,4 +220,31 @@ TEST_CASE("a reader that goes away ends the program quietly") {
         CHECK(ending.err.empty());
         CHECK(lines_of(ending.out).size() == 1);
     }
+}
+
+TEST_CASE("two files with the same packets are two taps, two pieces are one capture") {
+    for (const char* command : {"analyze", "findings", "messages", "check"}) {
+        const Ending once = qpscope({command, "-q", sample("write_8k")});
+        const Ending both = qpscope({command, "-q", sample("write_8k"), sample("write_8k")});
+        INFO(command << "\n" << both.out);
+        CHECK(both.code == once.code);
+        CHECK_THAT(both.out, !Contains("retransmitted packet") && !Contains("go-back-n-loss") && !Contains("ack-timeout"));
+        if (command == std::string_view("messages")) CHECK(lines_of(both.out).size() == lines_of(once.out).size());
+    }
+    const Ending taps = qpscope({"analyze", sample("write_8k"), sample("write_8k")});
+    CHECK_THAT(taps.out, Contains("taps of the same packets") && Contains("2 taps, each with a file"));
+    const Ending pieces = qpscope({"analyze", sample("write_8k"), sample("read_8k")});
+    CHECK_THAT(pieces.out, Contains("as one capture") && !Contains("taps"));
+}
+
+TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
+    const Ending judged = qpscope({"findings", sample("corrupt_send")});
+    const Ending checked = qpscope({"findings", "--icrc", "check", sample("corrupt_send")});
+    const Ending ignored = qpscope({"findings", "--icrc", "ignore", sample("corrupt_send")});
+    CHECK_THAT(judged.out, Contains("corrupted on the way"));
+    CHECK(checked.out == judged.out);
+    CHECK_THAT(ignored.out, Contains("as --icrc ignore asks") && !Contains("corrupted on the way"));
+    const Ending wrong = qpscope({"findings", "--icrc", "maybe", sample("corrupt_send")});
+    CHECK(wrong.code == kUsage);
+    CHECK_THAT(wrong.err, Contains("ignore, check"));
 }

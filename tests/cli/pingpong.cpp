@@ -16,8 +16,6 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-constexpr std::int64_t kStep = 10'000'000;  // ns that a step of the endpoint computes at most
-
 struct Measured {
     Ending client;
     Ending server;
@@ -62,8 +60,7 @@ TEST_CASE("pingpong over UDP: four rows, the best first") {
         before = row["p50_ns"];
         for (const char* side : {"here", "there"}) {
             CHECK(row[side]["processor_ns"] > 0);
-            // One thread; but the two clocks are read at different places of a step, and a row is as short as a few of them.
-            CHECK(row[side]["processor_ns"] <= row[side]["lasted_ns"].get<std::int64_t>() + kStep);
+            CHECK(row[side]["processor_ns"] <= row[side]["lasted_ns"]);  // one thread
         }
     }
     std::ranges::sort(names);

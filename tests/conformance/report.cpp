@@ -1,7 +1,6 @@
 // Reports for programs and people: escaped, whole, and readable again for a comparison.
 #include <tests/support/catch.hpp>
 #include <transport-replay/checks/report/counts.hpp>
-#include <transport-replay/checks/report/json_reader.hpp>
 #include <transport-replay/checks/report/written.hpp>
 
 #include <nlohmann/json.hpp>
@@ -100,5 +99,15 @@ TEST_CASE("what is no report is refused, wherever it ends") {
     CHECK_FALSE(read_report(std::string(1 << 20, '[')));
     CHECK_FALSE(read_report("{\"a\":" + std::string(1 << 20, '{')));
     CHECK_FALSE(read_report("{\"a\":\"\\"));
+    const auto nested = [](std::size_t depth) { return "{\"a\":" + std::string(depth, '[') + std::string(depth, ']') + ",\"checks\":[]}"; };
+    CHECK(read_report(nested(31)).has_value());
+    CHECK_FALSE(read_report(nested(32)));
+    CHECK_FALSE(read_report(nested(1 << 20)));
+    CHECK_FALSE(read_report("{\"checks\":[],\"a\":1e999}"));
+    CHECK_FALSE(read_report("{\"checks\":[],\"a\":\"\xff\"}"));
+    CHECK_FALSE(read_report("{\"checks\":{\"id\":\"FMT-01\",\"verdict\":\"pass\"}}"));
+    CHECK(read_report("{\"other\":[{\"id\":\"FMT-01\",\"verdict\":\"pass\"}],\"checks\":[]}")->results.empty());
+    CHECK(read_report("{\"checks\":[{\"id\":\"FMT-01\",\"verdict\":\"pass\",\"a\":{\"verdict\":\"fail\"}}]}")->results[0].verdict ==
+          Verdict::pass);
     CHECK_FALSE(read_report("{\"a\":\"\\u12"));
 }

@@ -91,6 +91,23 @@ TEST_CASE("what the capture lacks is not held against a device") {
     }
 }
 
+TEST_CASE("a step of the clock that taps make leaves the order open, a greater one breaks it") {
+    const auto verdict = [](std::int64_t step) {
+        RecordedCapture capture = sample("rping_v4");
+        RecordedFrame& later = capture.frames[capture.frames.size() / 2];
+        const RecordedFrame& before = capture.frames[capture.frames.size() / 2 - 1];
+        later.time = before.time - step;
+        for (const CheckResult& result : check_capture(capture))
+            if (result.check->id == "TRC-01") return result;
+        return CheckResult{};
+    };
+    const CheckResult small = verdict(1'000);
+    CHECK(small.verdict == Verdict::inconclusive);
+    CHECK(small.reason.find("backwards once, by 1 us at most") != std::string::npos);
+    CHECK(verdict(1'000'000).verdict == Verdict::inconclusive);
+    CHECK(verdict(1'000'001).verdict == Verdict::fail);
+}
+
 TEST_CASE("what a network or a tap exchanges is not held against a device") {
     // Every ninth packet behind the next one, where that is no more than a moment later.
     constexpr std::int64_t kMomentNs = 300'000;

@@ -126,7 +126,7 @@ TEST_CASE("what is held back is bounded") {
     for (; sent < kMaxHeld + 100; ++sent) {
         stuck.pair.send(stuck.pair.frame(60, static_cast<std::uint32_t>(sent)));
         stuck.pair.a.flush(stuck.pair.now);
-        stuck.pair.now = later(stuck.pair.now, microseconds(3));
+        stuck.pair.now = stuck.pair.now + microseconds(3);
         CHECK(stuck.pair.b.receive(stuck.pair.now).empty());
     }
     CHECK(stuck.receiver[1].overflowed == 100);
@@ -209,7 +209,7 @@ TEST_CASE("a tap writes both ways down, a tracer tells them") {
     std::ranges::copy(answer, pair.b.reserve(pair.now).begin());
     pair.b.commit(answer.size(), pair.now);
     pair.b.flush(pair.now);
-    pair.now = later(pair.now, microseconds(10));
+    pair.now = pair.now + microseconds(10);
     REQUIRE(pair.a.receive(pair.now).size() == 1);
     CHECK(lines == std::vector<std::string>{"> RC_SEND_ONLY qp=17 psn=7 len=260", "< RC_SEND_ONLY qp=17 psn=8 len=4"});
     REQUIRE(writer->close());

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> number_of(const Packet& packet, LayerKind kind, std
 }
 
 Row row_of(const Packet& packet) {
-    Row row{.number = std::to_underlying(packet.frame.index), .length = packet.frame.wire_length};
+    Row row{.number = std::to_underlying(packet.frame.index), .length = packet.frame.wire_bytes()};
     row.infiniband = std::ranges::any_of(packet.layers(), [](const Layer& l) { return header(l.kind).name.starts_with("infiniband."); });
     if (packet.has_transport()) {
         row.opcode = std::to_underlying(packet.opcode);

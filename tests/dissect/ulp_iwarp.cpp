@@ -5,7 +5,7 @@
 #include <dissect/ulp/iwarp.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
-#include <tests/support/iwarp_talk.hpp>
+#include <tests/support/iwarp_dialogue.hpp>
 #include <tests/support/packets.hpp>
 
 #include <utility>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kHeaders = 14 + 20 + 20;  // Ethernet, IPv4, TCP
 
-// The last frame of a talk, with iWARP in its place.
+// The last frame of a dialogue, with iWARP in its place.
 struct Shown {
     Annotation known;
     Decoded decoded;
@@ -39,9 +39,9 @@ constexpr IwarpPlace kFpdus{.what = IwarpPlace::What::fpdus, .crc = true};
 constexpr IwarpPlace kMarked{.what = IwarpPlace::What::fpdus, .crc = true, .markers = true};
 
 Block one(const Block& ulpdu, bool markers = false) {
-    IwarpTalk talk({.markers = markers});
-    talk.post(End::a, ulpdu);
-    return talk.frames.back();
+    IwarpDialogue dialogue({.markers = markers});
+    dialogue.post(End::a, ulpdu);
+    return dialogue.frames.back();
 }
 
 }  // namespace
@@ -150,18 +150,18 @@ TEST_CASE("a wrong CRC is called so, with the right one; one that nobody checks 
 }
 
 TEST_CASE("several FPDUs in a segment are several of each layer, and what was begun before is data") {
-    IwarpTalk talk({});
-    const Block first = talk.fpdu(End::a, ulpdu::send({.msn = 1}, pattern(20)));
-    const Block second = talk.fpdu(End::a, ulpdu::send({.msn = 2}, pattern(24)));
-    const Block third = talk.fpdu(End::a, ulpdu::send({.msn = 3}, pattern(200)));
+    IwarpDialogue dialogue({});
+    const Block first = dialogue.fpdu(End::a, ulpdu::send({.msn = 1}, pattern(20)));
+    const Block second = dialogue.fpdu(End::a, ulpdu::send({.msn = 2}, pattern(24)));
+    const Block third = dialogue.fpdu(End::a, ulpdu::send({.msn = 3}, pattern(200)));
     Block all = qps::tests::joined(qps::tests::joined(first, second), third);
     constexpr std::size_t kBegun = 12;
     all.erase(all.begin(), all.begin() + kBegun);
     all.resize(all.size() - 100);
-    talk.segment(End::a, all);
+    dialogue.segment(End::a, all);
     IwarpPlace place = kFpdus;
     place.first = static_cast<std::uint16_t>(first.size() - kBegun);
-    const Shown shown(talk.frames.back(), place);
+    const Shown shown(dialogue.frames.back(), place);
     CHECK(shown.decoded.layers() ==
           "eth ip tcp data iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data rdma.iwarp.crc "
           "iwarp_mpa.fpdu iwarp_ddp.untagged iwarp_rdma data");
@@ -182,11 +182,11 @@ TEST_CASE("markers are layers between others, wherever they fall") {
     CHECK(data == payload.size());
     // A first FPDU of every length moves the marker through all of the second.
     for (std::size_t length = 0; length < 520; length += 4) {
-        IwarpTalk talk({.markers = true});
-        const Block before = talk.fpdu(End::a, ulpdu::send({}, pattern(length)));
-        talk.segment(End::a, qps::tests::joined(before, talk.fpdu(End::a, ulpdu::read_request(1, {.length = 8}))));
+        IwarpDialogue dialogue({.markers = true});
+        const Block before = dialogue.fpdu(End::a, ulpdu::send({}, pattern(length)));
+        dialogue.segment(End::a, qps::tests::joined(before, dialogue.fpdu(End::a, ulpdu::read_request(1, {.length = 8}))));
         IwarpPlace place = kMarked;
-        const Shown both(talk.frames.back(), place);
+        const Shown both(dialogue.frames.back(), place);
         std::size_t good = 0, markers = 0;
         for (const Layer& layer : both.decoded.packet.layers()) {
             if (layer.kind == qps::dissect::kind::mpa_crc)
@@ -197,14 +197,14 @@ TEST_CASE("markers are layers between others, wherever they fall") {
         }
         INFO(length);
         CHECK(good == 2);
-        CHECK(markers == (talk.frames.back().size() - kHeaders + 511) / 512);
+        CHECK(markers == (dialogue.frames.back().size() - kHeaders + 511) / 512);
     }
 }
 
 TEST_CASE("the set-up of MPA has its flags, its private data and what RFC 6581 put there") {
-    IwarpTalk talk({.markers = true, .revision = 2});
-    talk.segment(End::a, talk.set_up(false, hex("c0104020 cafe")));
-    const Shown shown(talk.frames.back(), {.what = IwarpPlace::What::set_up});
+    IwarpDialogue dialogue({.markers = true, .revision = 2});
+    dialogue.segment(End::a, dialogue.set_up(false, hex("c0104020 cafe")));
+    const Shown shown(dialogue.frames.back(), {.what = IwarpPlace::What::set_up});
     CHECK(shown.decoded.layers() == "eth ip tcp iwarp_mpa.req rdma.iwarp.depths");
     CHECK(shown.number("iwarp_mpa.marker_flag") == 1);
     CHECK(shown.number("iwarp_mpa.crc_flag") == 1);
@@ -216,7 +216,7 @@ TEST_CASE("the set-up of MPA has its flags, its private data and what RFC 6581 p
     CHECK(shown.number("rdma.iwarp.ird") == 16);
     CHECK(shown.number("rdma.iwarp.rtr_read") == 1);
     CHECK(shown.number("rdma.iwarp.ord") == 32);
-    IwarpTalk refused({});
+    IwarpDialogue refused({});
     refused.segment(End::b, refused.set_up(true, {}, true));
     const Shown reply(refused.frames.back(), {.what = IwarpPlace::What::set_up});
     CHECK(reply.decoded.layers() == "eth ip tcp iwarp_mpa.rep");
@@ -224,15 +224,15 @@ TEST_CASE("the set-up of MPA has its flags, its private data and what RFC 6581 p
 }
 
 TEST_CASE("iWARP cut anywhere, on the wire or by the capture, is decoded as far as it goes") {
-    IwarpTalk talk({.markers = true, .revision = 2});
+    IwarpDialogue dialogue({.markers = true, .revision = 2});
     std::vector<std::pair<Block, IwarpPlace>> whole;
-    talk.segment(End::a, talk.set_up(false, pattern(40)));
-    whole.emplace_back(talk.frames.back(), IwarpPlace{.what = IwarpPlace::What::set_up});
-    talk.segment(End::a, qps::tests::joined(qps::tests::joined(talk.fpdu(End::a, ulpdu::terminate(0, 1, 2, 7, pattern(48))),
-                                                               talk.fpdu(End::a, ulpdu::atomic_request(1, {}))),
-                                            qps::tests::joined(talk.fpdu(End::a, ulpdu::send({}, pattern(700), 5)),
-                                                               talk.fpdu(End::a, ulpdu::read_request(2, {})))));
-    whole.emplace_back(talk.frames.back(), kMarked);
+    dialogue.segment(End::a, dialogue.set_up(false, pattern(40)));
+    whole.emplace_back(dialogue.frames.back(), IwarpPlace{.what = IwarpPlace::What::set_up});
+    dialogue.segment(End::a, qps::tests::joined(qps::tests::joined(dialogue.fpdu(End::a, ulpdu::terminate(0, 1, 2, 7, pattern(48))),
+                                                                   dialogue.fpdu(End::a, ulpdu::atomic_request(1, {}))),
+                                                qps::tests::joined(dialogue.fpdu(End::a, ulpdu::send({}, pattern(700), 5)),
+                                                                   dialogue.fpdu(End::a, ulpdu::read_request(2, {})))));
+    whole.emplace_back(dialogue.frames.back(), kMarked);
     for (const auto& [frame, place] : whole)
         for (std::size_t length = kHeaders; length <= frame.size(); ++length) {
             const Shown captured(frame, place, length);

@@ -17,9 +17,9 @@ using namespace qps::tests;
 namespace {
 
 // A message in a block of exactly its size.
-class Told {
+class Hinted {
 public:
-    Told(const Octets& bytes, UlpProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
+    Hinted(const Octets& bytes, UlpProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
         std::ranges::copy(bytes, block_.get());
         decode_message({block_.get(), bytes.size()}, {protocol, true}, packet);
     }
@@ -48,11 +48,11 @@ Octets cut(const Octets& bytes, std::size_t length) { return {bytes.begin(), byt
 // Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
 void cut_small_everywhere(const Octets& message, UlpProtocol protocol) {
     for (std::size_t length = 0; length < message.size(); ++length) {
-        const Told told(cut(message, length), protocol);
-        for (const Layer& layer : told.packet.layers()) {
-            INFO(length << " of " << message.size() << ": " << told.layers());
+        const Hinted hinted(cut(message, length), protocol);
+        for (const Layer& layer : hinted.packet.layers()) {
+            INFO(length << " of " << message.size() << ": " << hinted.layers());
             CHECK(std::size_t{layer.offset} + layer.length <= length);
-            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(told.packet, layer, field));
+            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(hinted.packet, layer, field));
         }
     }
 }
@@ -64,25 +64,25 @@ TEST_CASE("RDS: header, extensions, data") {
     extensions.put(std::uint8_t{5}).put(std::uint16_t{8}).put(std::uint8_t{3}).put(std::uint32_t{0xcafe}).put(std::uint32_t{64});
     const Octets message =
         rds_message({.sequence = 17, .ack = 9, .length = 4100, .flags = 6, .credit = 3, .extensions = extensions.bytes}, 4096);
-    const Told told(message, UlpProtocol::rds);
-    CHECK(told.layers() == "rdma.rds rdma.rds.extension rdma.rds.extension data data");
-    CHECK(told.number("rdma.rds.sequence") == 17);
-    CHECK(told.number("rdma.rds.ack") == 9);
-    CHECK(told.number("rdma.rds.len") == 4100);
-    CHECK(told.number("rdma.rds.sport") == 5000);
-    CHECK(told.number("rdma.rds.dport") == 6000);
-    CHECK(told.number("rdma.rds.flags.ack_required") == 1);
-    CHECK(told.number("rdma.rds.flags.retransmitted") == 1);
-    CHECK(told.number("rdma.rds.flags.congestion_map") == 0);
-    CHECK(told.number("rdma.rds.credit") == 3);
-    CHECK(told.number("rdma.rds.extension.paths") == 8);
-    CHECK(told.number("rdma.rds.extension.r_key") == 0xcafe);
-    CHECK(told.number("rdma.rds.extension.offset") == 64);
-    CHECK_FALSE(told.number("rdma.rds.extension.version"));
+    const Hinted hinted(message, UlpProtocol::rds);
+    CHECK(hinted.layers() == "rdma.rds rdma.rds.extension rdma.rds.extension data data");
+    CHECK(hinted.number("rdma.rds.sequence") == 17);
+    CHECK(hinted.number("rdma.rds.ack") == 9);
+    CHECK(hinted.number("rdma.rds.len") == 4100);
+    CHECK(hinted.number("rdma.rds.sport") == 5000);
+    CHECK(hinted.number("rdma.rds.dport") == 6000);
+    CHECK(hinted.number("rdma.rds.flags.ack_required") == 1);
+    CHECK(hinted.number("rdma.rds.flags.retransmitted") == 1);
+    CHECK(hinted.number("rdma.rds.flags.congestion_map") == 0);
+    CHECK(hinted.number("rdma.rds.credit") == 3);
+    CHECK(hinted.number("rdma.rds.extension.paths") == 8);
+    CHECK(hinted.number("rdma.rds.extension.r_key") == 0xcafe);
+    CHECK(hinted.number("rdma.rds.extension.offset") == 64);
+    CHECK_FALSE(hinted.number("rdma.rds.extension.version"));
     cut_small_everywhere(cut(message, 64), UlpProtocol::rds);
     Octets wrong = message;
     wrong[16] ^= std::byte{1};  // the checksum is of all of it
-    CHECK(Told(wrong, UlpProtocol::rds).layers() == "data");
+    CHECK(Hinted(wrong, UlpProtocol::rds).layers() == "data");
 }
 
 TEST_CASE("RDS: private data in both forms") {
@@ -98,27 +98,27 @@ TEST_CASE("RDS: private data in both forms") {
 }
 
 TEST_CASE("IPoIB: its header, then IP as anywhere else; the transport of the packet stays its own") {
-    const Told told(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
-    CHECK(told.layers() == "ipoib ip udp data");
-    CHECK(told.number("ipoib.type") == 0x0800);
-    CHECK(told.number("ip.src") == 0x0a000001);
-    CHECK(told.number("udp.dstport") == 5353);
+    const Hinted hinted(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
+    CHECK(hinted.layers() == "ipoib ip udp data");
+    CHECK(hinted.number("ipoib.type") == 0x0800);
+    CHECK(hinted.number("ip.src") == 0x0a000001);
+    CHECK(hinted.number("udp.dstport") == 5353);
     cut_small_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
-    const Told roce(ipoib_ipv4(17, udp_datagram(49152, 4791, 40)), UlpProtocol::ipoib);
+    const Hinted roce(ipoib_ipv4(17, udp_datagram(49152, 4791, 40)), UlpProtocol::ipoib);
     CHECK_FALSE(roce.packet.has_transport());
     CHECK(roce.packet.payload.length == 4 + 20 + 8 + 40);
 }
 
 TEST_CASE("IPoIB: ARP with addresses of 20 bytes") {
-    const Told told(ipoib_arp(false), UlpProtocol::ipoib);
-    CHECK(told.layers() == "ipoib rdma.ipoib.arp");
-    CHECK(told.number("arp.hw.type") == 32);
-    CHECK(told.number("arp.hw.size") == 20);
-    CHECK(told.number("arp.opcode") == 1);
-    CHECK(told.number("rdma.ipoib.arp.src.flags") == 0x80);
-    CHECK(told.number("rdma.ipoib.arp.src.qpn") == 0x123);
-    CHECK(told.number("arp.src.proto_ipv4") == 0x0a000001);
-    CHECK(told.number("arp.dst.proto_ipv4") == 0x0a000002);
+    const Hinted hinted(ipoib_arp(false), UlpProtocol::ipoib);
+    CHECK(hinted.layers() == "ipoib rdma.ipoib.arp");
+    CHECK(hinted.number("arp.hw.type") == 32);
+    CHECK(hinted.number("arp.hw.size") == 20);
+    CHECK(hinted.number("arp.opcode") == 1);
+    CHECK(hinted.number("rdma.ipoib.arp.src.flags") == 0x80);
+    CHECK(hinted.number("rdma.ipoib.arp.src.qpn") == 0x123);
+    CHECK(hinted.number("arp.src.proto_ipv4") == 0x0a000001);
+    CHECK(hinted.number("arp.dst.proto_ipv4") == 0x0a000002);
     cut_small_everywhere(ipoib_arp(true), UlpProtocol::ipoib);
 }
 
@@ -140,32 +140,32 @@ TEST_CASE("rsockets: private data; everything else is data") {
     CHECK(is_rsockets_connect(rsockets_private()));
     for (const Octets& plain : plain_messages()) CHECK_FALSE(is_rsockets_connect(plain));
     for (std::size_t length = 0; length < kRsocketsConnect; ++length) CHECK_FALSE(is_rsockets_connect(cut(rsockets_private(), length)));
-    CHECK(Told(rsockets_private(), UlpProtocol::rsockets).layers() == "data");
+    CHECK(Hinted(rsockets_private(), UlpProtocol::rsockets).layers() == "data");
 }
 
 TEST_CASE("LNet: every type of message") {
     const Octets put = joined({lnet_header(1, 4096, 3, lnet_put_rest()), octets_of(std::uint64_t{0xc001})});
-    const Told told(lnet_message(0xd2, put, true, 4), UlpProtocol::lnet);
-    CHECK(told.layers() == "lnet.ib lnet rdma.lnet.request");
-    CHECK(told.number("lnet.ib.magic") == 0x0be91b91);
-    CHECK(told.number("lnet.ib.type") == 0xd2);
-    CHECK(told.number("lnet.ib.credits") == 4);
-    CHECK(told.number("lnet.ib.nob") == 48 + put.size());
-    CHECK(told.number("lnet.nid.addr", 0) == 0x0a000001);
-    CHECK(told.number("lnet.nid.addr", 1) == 0x0a000002);
-    CHECK(told.number("lnet.nid.type", 0) == 5);
-    CHECK(told.number("lnet.dest_pid") == 12345);
-    CHECK(told.number("lnet.msg_type") == 1);
-    CHECK(told.number("lnet.payload_length") == 4096);
-    CHECK(told.number("lnet.msg_dst_match_bits") == 0xabcdef);
-    CHECK(told.number("lnet.msg_hdr_data") == 7);
-    CHECK(told.number("lnet.ptl_index") == 8);
-    CHECK_FALSE(told.number("lnet.sink_length"));
-    CHECK(told.number("lnet.o2ib.cookie") == 0xc001);
+    const Hinted hinted(lnet_message(0xd2, put, true, 4), UlpProtocol::lnet);
+    CHECK(hinted.layers() == "lnet.ib lnet rdma.lnet.request");
+    CHECK(hinted.number("lnet.ib.magic") == 0x0be91b91);
+    CHECK(hinted.number("lnet.ib.type") == 0xd2);
+    CHECK(hinted.number("lnet.ib.credits") == 4);
+    CHECK(hinted.number("lnet.ib.nob") == 48 + put.size());
+    CHECK(hinted.number("lnet.nid.addr", 0) == 0x0a000001);
+    CHECK(hinted.number("lnet.nid.addr", 1) == 0x0a000002);
+    CHECK(hinted.number("lnet.nid.type", 0) == 5);
+    CHECK(hinted.number("lnet.dest_pid") == 12345);
+    CHECK(hinted.number("lnet.msg_type") == 1);
+    CHECK(hinted.number("lnet.payload_length") == 4096);
+    CHECK(hinted.number("lnet.msg_dst_match_bits") == 0xabcdef);
+    CHECK(hinted.number("lnet.msg_hdr_data") == 7);
+    CHECK(hinted.number("lnet.ptl_index") == 8);
+    CHECK_FALSE(hinted.number("lnet.sink_length"));
+    CHECK(hinted.number("lnet.o2ib.cookie") == 0xc001);
 
     const Octets get =
         joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc002}), lnet_memory(0x77, 8192, 0x1000)});
-    const Told asked(lnet_message(0xd6, get), UlpProtocol::lnet);
+    const Hinted asked(lnet_message(0xd6, get), UlpProtocol::lnet);
     CHECK(asked.layers() == "lnet.ib lnet rdma.lnet.request lnet.rdma");
     CHECK(asked.number("lnet.sink_length") == 8192);
     CHECK(asked.number("lnet.ptl_index") == 28);
@@ -175,14 +175,14 @@ TEST_CASE("LNet: every type of message") {
     CHECK(asked.number("lnet.rdma_frag.addr") == 0x1000);
 
     const Octets accepted = joined({octets_of(std::uint64_t{1}), octets_of(std::uint64_t{2}), lnet_memory(0x78, 4096, 0x2000)});
-    CHECK(Told(lnet_message(0xd4, accepted), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.put_ack lnet.rdma");
+    CHECK(Hinted(lnet_message(0xd4, accepted), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.put_ack lnet.rdma");
     const Octets done = joined({octets_of(std::uint64_t{1}), octets_of(std::uint32_t{0})});
     for (const std::uint8_t type : std::array<std::uint8_t, 3>{0xd3, 0xd5, 0xd7})
-        CHECK(Told(lnet_message(type, done), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.completion");
-    CHECK(Told(lnet_message(0xd0, {}), UlpProtocol::lnet).layers() == "lnet.ib");
-    CHECK(Told(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UlpProtocol::lnet).layers() == "lnet.ib lnet data");
+        CHECK(Hinted(lnet_message(type, done), UlpProtocol::lnet).layers() == "lnet.ib rdma.lnet.completion");
+    CHECK(Hinted(lnet_message(0xd0, {}), UlpProtocol::lnet).layers() == "lnet.ib");
+    CHECK(Hinted(lnet_message(0xd1, joined({lnet_header(3, 5, 9, {}), Octets(5)})), UlpProtocol::lnet).layers() == "lnet.ib lnet data");
     const Octets connect = joined({octets_of(std::uint16_t{8}), octets_of(std::uint16_t{256}), octets_of(std::uint32_t{4096})});
-    const Told asks(lnet_message(0xc0, connect), UlpProtocol::lnet);
+    const Hinted asks(lnet_message(0xc0, connect), UlpProtocol::lnet);
     CHECK(asks.number("lnet.connparam.qdepth") == 8);
     CHECK(asks.number("lnet.connparam.max_frags") == 256);
     CHECK(asks.number("lnet.connparam.max_size") == 4096);
@@ -194,7 +194,7 @@ TEST_CASE("LNet: every type of message") {
 }
 
 TEST_CASE("LNet: the other byte order is known, a wrong version and a type that does not exist are not") {
-    const Told big(lnet_message(0xd0, {}, false, 7), UlpProtocol::lnet);
+    const Hinted big(lnet_message(0xd0, {}, false, 7), UlpProtocol::lnet);
     CHECK(big.layers() == "lnet.ib");
     CHECK(big.number("lnet.ib.credits") == 7);
     CHECK(big.number("lnet.nid.addr") == 0x0a000001);

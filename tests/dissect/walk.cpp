@@ -134,7 +134,12 @@ TEST_CASE("ERF records carry Ethernet and InfiniBand, with extension headers") {
     PacketSpec ethernet = sample();
     ethernet.link = LinkType::erf;
     ethernet.headers.insert(ethernet.headers.begin(), {{LayerKind::erf}, {LayerKind::erf_ethernet_pad}});
-    check_inner(Decoded(ethernet));
+    const Decoded wired(ethernet);
+    check_inner(wired);
+    // The header and the padding of the record were never on a wire.
+    CHECK(wired.packet.frame.wire_bytes() == wired.packet.frame.bytes.size() - 18);
+    CHECK(wired.packet.frame.captured_bytes() == wired.packet.frame.wire_bytes());
+    CHECK(Decoded(sample()).packet.frame.wire_bytes() == wired.packet.frame.wire_bytes());
     for (const Network network : {Network::native_local, Network::native_global}) {
         PacketSpec native = sample(network);
         native.link = LinkType::erf;
@@ -144,6 +149,7 @@ TEST_CASE("ERF records carry Ethernet and InfiniBand, with extension headers") {
         const Decoded decoded(native);
         check_inner(decoded);
         CHECK(decoded.packet.vcrc.status == CrcStatus::good);
+        CHECK(decoded.packet.frame.wire_bytes() == decoded.packet.frame.bytes.size() - 32);
     }
 }
 

@@ -2,9 +2,9 @@
 // answers a line for a line, with no more than a line may have; a client ends with a problem or with answers to what it asked.
 //
 // The input: a byte that says which, then lines.
+#include <dissect/types.hpp>
 #include <transport-replay/conformance/agent/agent_client.hpp>
 #include <transport-replay/conformance/agent/agent_over_verbs.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/live/device/sim_device.hpp>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void serve(std::string_view lines) {
             answered += static_cast<std::size_t>(std::ranges::count(out, '\n'));
             demand(out.size() <= kMostLine * 2 * (asked + 1));
         }
-        now = later(now, microseconds(500));
+        now = now + microseconds(500);
     };
     for (std::size_t begin = 0; begin < lines.size() && asked < 200;) {
         const std::size_t end = std::min(lines.find('\n', begin), lines.size());
@@ -61,7 +61,7 @@ void serve(std::string_view lines) {
     }
     // A wait is over after kLongestWait at the latest.
     for (std::size_t left = asked; left > 0 && answered < asked; --left) {
-        now = later(now, microseconds(static_cast<std::int64_t>(kLongestWait) * 1000));
+        now = now + microseconds(static_cast<std::int64_t>(kLongestWait) * 1000);
         tend();
     }
     demand(answered <= asked);

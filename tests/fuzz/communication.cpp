@@ -185,7 +185,7 @@ void World::step(Bytewise& input) {
     if (what < 96) message(input);
     else if (what < 128) raw(input);
     else if (what < 224) call(input);
-    else now_ = later(now_, Duration{std::int64_t{1} << (what & 31U) << 4U});
+    else now_ = now_ + Duration{std::int64_t{1} << (what & 31U) << 4U};
     if ((what & 3U) != 0) settle();
 }
 
@@ -196,7 +196,7 @@ void World::finish() {
     constexpr Duration kWhile{30'000'000'000};
     for (int i = 0; i < kLongEnough && manager_.size() != 0; ++i) {
         for (const CmId each : ids_) (void)manager_.abandon(each, now_);
-        now_ = later(now_, kWhile);
+        now_ = now_ + kWhile;
         ids_.clear();
         settle();
         if (const auto due = manager_.poll_at()) now_ = std::max(now_, *due);

@@ -57,10 +57,10 @@ std::uint32_t span_of(const Wish& wish) {
 }
 
 // Near the newest request of whom it concerns; at the ends of the range far from it.
-Psn psn_of(const Wish& wish, Conversation& talk) {
+Psn psn_of(const Wish& wish, Conversation& dialogue) {
     constexpr std::uint32_t kHalf = 1 << 23;
     const bool request = info(wish.opcode()).request;
-    Psn& next = talk.next[wish.pair()][request ? wish.end() : 1 - wish.end()];
+    Psn& next = dialogue.next[wish.pair()][request ? wish.end() : 1 - wish.end()];
     const auto step = wish.psn_step();
     if (step == 127 || step == -128) next = next + (kHalf - static_cast<std::uint32_t>(step));
     const Psn psn = next + static_cast<std::uint32_t>(request ? step : step - 1);
@@ -68,7 +68,7 @@ Psn psn_of(const Wish& wish, Conversation& talk) {
     return psn;
 }
 
-PacketSpec cm_message(const Wish& wish, const Conversation& talk) {
+PacketSpec cm_message(const Wish& wish, const Conversation& dialogue) {
     const auto first = std::ranges::find(kMadAttributes, MadGroup::communication, &MadAttribute::group);
     constexpr std::uint8_t kMessages = 13;
     PacketSpec spec = mad_packet(ManagementClass::communication, *(first + wish.bytes[1] % kMessages), Network::roce_v2_ipv4);
@@ -81,14 +81,14 @@ PacketSpec cm_message(const Wish& wish, const Conversation& talk) {
         set(spec, peer, id(1 - wish.end()));
     for (const char* number : {"infiniband.cm.req.localqpn", "infiniband.cm.rep.localqpn"}) set(spec, number, queue_pair(wish, wish.end()));
     for (const char* start : {"infiniband.cm.req.startpsn", "infiniband.cm.rep.startpsn"})
-        set(spec, start, talk.next[wish.pair()][wish.end()].value());
+        set(spec, start, dialogue.next[wish.pair()][wish.end()].value());
     return spec;
 }
 
-PacketSpec message_packet(const Wish& wish, Conversation& talk) {
+PacketSpec message_packet(const Wish& wish, Conversation& dialogue) {
     PacketSpec spec = transport_packet(wish.opcode(), Network::roce_v2_ipv4);
     set(spec, "infiniband.bth.destqp", queue_pair(wish, 1 - wish.end()));
-    set(spec, "infiniband.bth.psn", psn_of(wish, talk).value());
+    set(spec, "infiniband.bth.psn", psn_of(wish, dialogue).value());
     set(spec, "infiniband.bth.a", wish.ack_request() ? 1 : 0);
     set(spec, "infiniband.deth.srcqp", queue_pair(wish, wish.end()));
     set(spec, "infiniband.reth.dmalen", power(wish.length() & 31));
@@ -101,21 +101,21 @@ PacketSpec message_packet(const Wish& wish, Conversation& talk) {
     return spec;
 }
 
-void send(fuzz::Followed& followed, const Wish& wish, Conversation& talk) {
+void send(fuzz::Followed& followed, const Wish& wish, Conversation& dialogue) {
     constexpr std::uint32_t kNetwork = 0x0a000000;  // 10.0.0.0: two hosts have two of the pairs, two others the rest
-    PacketSpec spec = wish.management() ? cm_message(wish, talk) : message_packet(wish, talk);
+    PacketSpec spec = wish.management() ? cm_message(wish, dialogue) : message_packet(wish, dialogue);
     const std::uint32_t hosts = kNetwork + wish.pair() / 2 * 2U;
     set(spec, "ip.src", hosts + wish.end());
     set(spec, "ip.dst", hosts + 1 - wish.end());
-    set(spec, "ip.id", wish.same_datagram() ? talk.ip_id : ++talk.ip_id);
+    set(spec, "ip.id", wish.same_datagram() ? dialogue.ip_id : ++dialogue.ip_id);
     set(spec, "ip.ttl", wish.other_tap() ? 63 : 64);
     set(spec, "ip.dsfield.ecn", wish.marked() ? 3 : 2);
     if (wish.corrupt()) spec.icrc = 0;
     const std::vector<std::byte> bytes = build(spec);
     Frame frame = frame_of(spec, bytes, wish.cut() ? bytes.size() - wish.length() % 64 : bytes.size());
-    talk.time += wish.time_step() < 128 ? power(wish.time_step()) : 0 - power(wish.time_step());
-    frame.time = Instant{static_cast<std::int64_t>(talk.time)};
-    frame.index = FrameIndex{++talk.frame};
+    dialogue.time += wish.time_step() < 128 ? power(wish.time_step()) : 0 - power(wish.time_step());
+    frame.time = Instant{static_cast<std::int64_t>(dialogue.time)};
+    frame.index = FrameIndex{++dialogue.frame};
     frame.interface = InterfaceId{wish.other_tap() ? 1U : 0U};
     Packet packet;
     decode(frame, packet);
@@ -129,9 +129,9 @@ void send(fuzz::Followed& followed, const Wish& wish, Conversation& talk) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::span bytes(data, std::min(size, kMostPackets * kPacketBytes));
     fuzz::Followed followed;
-    Conversation talk;
+    Conversation dialogue;
     for (std::size_t at = 0; at + kPacketBytes <= bytes.size(); at += kPacketBytes)
-        send(followed, {bytes.subspan(at).first<kPacketBytes>()}, talk);
+        send(followed, {bytes.subspan(at).first<kPacketBytes>()}, dialogue);
     followed.finish();
     return 0;
 }

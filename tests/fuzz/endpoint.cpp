@@ -286,7 +286,7 @@ void World::step(Bytewise& input) {
         std::ranges::transform(bytes, frame.begin(), [](std::uint8_t byte) { return std::byte{byte}; });
         hub_->put(0, frame);
     } else if (kind < 200) {
-        now_ = later(now_, microseconds(std::int64_t{1} << (kind - 180)));
+        now_ = now_ + microseconds(std::int64_t{1} << (kind - 180));
     } else if (kind < 220) {
         work(input);
     } else if (kind < 240) {

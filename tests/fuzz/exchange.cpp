@@ -1,4 +1,4 @@
-// Fuzzer of the talks over TCP: any peer, any program and options, bytes cut anyhow. A talk ends once the connection does, and what
+// Fuzzer of the exchanges over TCP: any peer, any program and options, bytes cut anyhow. A exchange ends once the connection does, and what
 // we say of it is bounded.
 //
 // The input: two bytes of settings, one of the length of a piece, then what the peer says.
@@ -29,8 +29,8 @@ std::vector<QueuePairEnd> ends(std::size_t count) {
 }
 
 template <class Session>
-void talk(Session& session, Bytes peer, std::size_t piece) {
-    constexpr std::size_t kMost = std::size_t{1} << 20;  // far above what any talk of ours has
+void exchange(Session& session, Bytes peer, std::size_t piece) {
+    constexpr std::size_t kMost = std::size_t{1} << 20;  // far above what any exchange of ours has
     std::size_t said = 0;
     const auto go_on = [&] {
         for (;;) {
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t piece = std::size_t{data[2]} + 1;
     if ((data[0] & 2) != 0) {
         PingPongSession session(role, ends((data[0] & 4) != 0 ? kSrqPingPongEnds : 1));
-        talk(session, peer, piece);
+        exchange(session, peer, piece);
         return 0;
     }
     PerftestSettings settings;
@@ -76,6 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (settings.test >= PerftestTest::atomic_bw) settings.size = 8;
     PerftestSession session(role, settings, ends(settings.queue_pairs));
     demand(session.problem().empty() == !refusal(settings));
-    talk(session, peer, piece);
+    exchange(session, peer, piece);
     return 0;
 }

@@ -1,4 +1,4 @@
-// Followed: an Analysis under test. It remembers what was told of each packet and each message, and demands that stories,
+// Followed: an Analysis under test. It remembers what was told of each packet and each message, and demands that episodes,
 // messages and the Timeline agree, whatever was observed.
 #pragma once
 
@@ -47,21 +47,21 @@ private:
 };
 
 inline void Followed::observe(const transport::Observation& observation) {
-    const transport::PacketStory story = analysis_.observe(observation);
+    const transport::PacketRecord record = analysis_.observe(observation);
     ++packets_;
     bytes_ += observation.wire_length;
     last_frame_ = std::max(last_frame_, static_cast<std::uint64_t>(observation.frame));
-    retransmissions_ += story.retransmission ? 1 : 0;
-    duplicated_ += story.duplicated ? 1 : 0;
-    const bool told = story.arrival || story.retransmission || story.unmatched || story.completed != 0 || story.missing != 0;
-    if (told) demand(story.connection && !story.mirror_copy);
-    if (story.corrupt) demand(!story.arrival && !story.unmatched && story.completed == 0);
-    if (story.duplicated) demand(story.retransmission);
-    if (story.retransmission)  // late: the first sending was corrupt
-        demand(story.corrupt || story.arrival == transport::Arrival::repeated || story.arrival == transport::Arrival::late);
-    if (story.missing != 0) demand(story.arrival == transport::Arrival::ahead);
-    if (story.latency) demand(story.completed != 0);
-    if (story.connection) demand(*story.connection != transport::ConnectionId{});
+    retransmissions_ += record.retransmission ? 1 : 0;
+    duplicated_ += record.duplicated ? 1 : 0;
+    const bool told = record.arrival || record.retransmission || record.unmatched || record.completed != 0 || record.missing != 0;
+    if (told) demand(record.connection && !record.mirror_copy);
+    if (record.corrupt) demand(!record.arrival && !record.unmatched && record.completed == 0);
+    if (record.duplicated) demand(record.retransmission);
+    if (record.retransmission)  // late: the first sending was corrupt
+        demand(record.corrupt || record.arrival == transport::Arrival::repeated || record.arrival == transport::Arrival::late);
+    if (record.missing != 0) demand(record.arrival == transport::Arrival::ahead);
+    if (record.latency) demand(record.completed != 0);
+    if (record.connection) demand(*record.connection != transport::ConnectionId{});
 }
 
 inline void Followed::take(transport::ConnectionId id, const transport::Message& message) {

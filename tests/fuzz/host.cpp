@@ -66,11 +66,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             const std::size_t length = std::min<std::size_t>(data[at] * std::size_t{2}, size - at - 1);
             const auto exact = std::make_unique<std::byte[]>(length);
             std::transform(data + at + 1, data + at + 1 + length, exact.get(), [](std::uint8_t byte) { return std::byte{byte}; });
-            const Arrived arrived = host.process({exact.get(), length}, now);
-            demand((arrived.fate == FrameFate::roce) == (arrived.packet != nullptr));
+            const HostArrival arrived = host.process({exact.get(), length}, now);
+            demand((arrived.disposition == FrameDisposition::roce) == (arrived.packet != nullptr));
             at += 1 + length;
         } else if (kind < 220) {
-            now = later(now, microseconds(std::int64_t{1} << (kind - 200)));
+            now = now + microseconds(std::int64_t{1} << (kind - 200));
         } else if (kind < 230) {
             host.join(kGroup, now);
         } else {

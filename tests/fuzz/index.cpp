@@ -76,7 +76,7 @@ void read_rows(const std::shared_ptr<CaptureIndex>& index) {
             demand(index->files()[index->row(FrameIndex{number}).file()].spooled);
             continue;
         }
-        demand(packet->frame.wire_length == index->row(FrameIndex{number}).wire_length() ||
+        demand(packet->frame.wire_bytes() == index->row(FrameIndex{number}).wire_length() ||
                index->row(FrameIndex{number}).wire_length() == PacketRow::kMaxLength);
         for (std::size_t i = 0; i < judges.size(); ++i) {
             const Verdict verdict = judges[i].judge(FrameIndex{number});

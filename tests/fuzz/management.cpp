@@ -28,8 +28,8 @@ void check(const transport::ManagementReport& report) {
     std::string words;
     for (const ManagementEvent& event : report.events) words += event_text(event);
     for (const Exchange& exchange : report.exchanges) words += exchange_text(exchange);
-    for (const PortCounterStory& story : report.counters)
-        for (const std::string& moved : moved_texts(story, false)) words += moved;
+    for (const PortCounterHistory& history : report.counters)
+        for (const std::string& moved : moved_texts(history, false)) words += moved;
     for (const FabricRow& row : fabric_rows(report)) {
         demand(row.peer == nullptr || !end_text(row.map, *row.peer).empty());
         words += node_text(row.node);

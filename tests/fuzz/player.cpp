@@ -229,10 +229,10 @@ public:
         if (tells_keys) players_[1].map_keys(players_[0].untold_keys());
         if (!begin(1)) return;
         if (tells_keys) players_[0].map_keys(players_[1].untold_keys());
-        if (!go_on(later(kStart, kMostTime))) {
+        if (!go_on(kStart + kMostTime)) {
             for (std::size_t i = 0; i < 2; ++i) players_[i].stop(wire_[side(i)], now_);
             turns_ = 0;
-            demand(go_on(later(now_, kMostStopping)));
+            demand(go_on(now_ + kMostStopping));
         }
         for (ConversationPlayer& each : players_) check(each);
     }
@@ -266,7 +266,7 @@ private:
             for (std::size_t i = 0; i < 2; ++i)
                 for (const auto& due : {wire_[i].poll_at(), players_[i].poll_at()})
                     if (due) next = std::min(next, *due);
-            now_ = std::max(next, later(now_, nanoseconds(200)));
+            now_ = std::max(next, now_ + nanoseconds(200));
         }
         return true;
     }

@@ -31,7 +31,7 @@ void play(const script::Script& script) {
         stage.poll(endpoint, now);
         endpoint.depart(now);
         const auto due = stage.poll_at();
-        now = due && *due > now ? *due : later(now, microseconds(10'000));
+        now = due && *due > now ? *due : now + microseconds(10'000);
     }
     if (stage.done() && stage.take_outcome().reason.size() > 100'000) std::abort();
 }

@@ -38,7 +38,7 @@ void decode_one(Bytewise input) {
     }
 }
 
-void talk(Bytewise input) {
+void dialogue(Bytewise input) {
     const std::uint8_t first = input.byte();
     UlpHints hints;
     if ((first & 4) != 0) hints.emplace(1, kProtocols[first % kProtocols.size()]);
@@ -101,10 +101,10 @@ void traffic(Bytewise input) {
         const std::vector<std::byte> payload = bytes_of(input.take(12));
         observation.payload = payload;
         observation.access = RemoteAccess{read_le<std::uint64_t>(payload, 0), {}, observation.payload_length};
-        PacketStory story;
-        story.connection = ConnectionId{hosts};
-        story.from = (hosts & 1) != 0 ? End::a : End::b;
-        tracker.observe(observation, story);
+        PacketRecord record;
+        record.connection = ConnectionId{hosts};
+        record.from = (hosts & 1) != 0 ? End::a : End::b;
+        tracker.observe(observation, record);
     }
     const CollectiveReport report = tracker.finish({});
     for (const Collective& collective : report.collectives)
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Bytewise input(std::span(data, size));
     switch (input.byte() % 3) {
         case 0: decode_one(input); break;
-        case 1: talk(input); break;
+        case 1: dialogue(input); break;
         default: traffic(input); break;
     }
     return 0;

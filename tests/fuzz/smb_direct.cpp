@@ -1,5 +1,5 @@
-// Fuzzer of SMB Direct: see message_talk.hpp.
-#include <tests/fuzz/message_talk.hpp>
+// Fuzzer of SMB Direct: see message_dialogue.hpp.
+#include <tests/fuzz/message_dialogue.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     qps::fuzz::talk_over(qps::dissect::UlpProtocol::smb_direct, std::span(data, size));

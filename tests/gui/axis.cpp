@@ -27,8 +27,8 @@ TEST_CASE("times keep their nanosecond at any zoom") {
     CHECK(scale.pixel(200 * day) == 50);
     CHECK(scale.pixel(200 * day + 1) == 51);
     CHECK(scale.time(551) == 200 * day + 501);
-    CHECK(scale.time(1e300) == qps::transport::kLongestTime);
-    CHECK(scale.time(-1e300) == -qps::transport::kLongestTime);
+    CHECK(scale.time(1e300) == qps::dissect::kLongestTime);
+    CHECK(scale.time(-1e300) == -qps::dissect::kLongestTime);
 }
 
 TEST_CASE("a logarithmic axis gives every decade the same height") {
@@ -55,7 +55,7 @@ TEST_CASE("labels of times never touch, nor leave the axis") {
     const double width = GENERATE(60.0, 200.0, 640.0, 3000.0);
     const std::int64_t from = GENERATE(0, 1, 999'999'999, 1'234'567'890'123, INT64_MAX - 2000);
     const std::int64_t length = GENERATE(10, 977, 1'000'000, 3'600'000'000'000, INT64_MAX);
-    const TimeSpan span{from, qps::transport::saturating::add(from, length)};
+    const TimeSpan span{from, qps::dissect::saturating::add(from, length)};
     const TimeScale scale{span, 100, width};
     double free = 99;
     for (const TimeTick& tick : timeTicks(scale, across)) {

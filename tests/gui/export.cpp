@@ -33,8 +33,8 @@ namespace {
 const QString kRnr = QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/err_rnr_pcapng/capture.pcapng");
 
 // An open capture and what exports it say.
-struct Desk {
-    explicit Desk(const QString& file = kRnr) {
+struct PeerContext {
+    explicit PeerContext(const QString& file = kRnr) {
         session.open({file});
         REQUIRE(QTest::qWaitFor([this] { return session.state() == Session::State::Done; }, 30'000));
     }
@@ -99,68 +99,68 @@ private:
 }  // namespace
 
 TEST_CASE("selected, marked, displayed and all packets are written") {
-    Desk desk;
+    PeerContext context;
     const auto all = times(kRnr);
     REQUIRE(all.size() == 32);
-    desk.selection.setMarked(FrameIndex{4}, true);
-    desk.selection.setMarked(FrameIndex{2}, true);
-    REQUIRE(desk.selection.applyFilter(QStringLiteral("frame.number > 30")));
-    REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));
+    context.selection.setMarked(FrameIndex{4}, true);
+    context.selection.setMarked(FrameIndex{2}, true);
+    REQUIRE(context.selection.applyFilter(QStringLiteral("frame.number > 30")));
+    REQUIRE(QTest::qWaitFor([&] { return !context.selection.filtering(); }, 30'000));
     const Ranges selected{{FrameIndex{7}, FrameIndex{8}}};
     const auto [packets, expected] = GENERATE_COPY(
         table<Packets, std::vector<std::size_t>>({{Packets::Selected, {6, 7}}, {Packets::Marked, {1, 3}}, {Packets::Displayed, {30, 31}}}));
-    const QString out = desk.path("out.pcapng");
-    CHECK(desk.exporting.count(packets, selected) == 2);
-    desk.exporting.writePackets(out, packets, selected);
-    CHECK(desk.end() == QStringLiteral("2 packets written to %1.").arg(out));
+    const QString out = context.path("out.pcapng");
+    CHECK(context.exporting.count(packets, selected) == 2);
+    context.exporting.writePackets(out, packets, selected);
+    CHECK(context.end() == QStringLiteral("2 packets written to %1.").arg(out));
     CHECK(times(out) == std::vector{all[expected[0]], all[expected[1]]});
-    desk.told.clear();
-    desk.exporting.writePackets(out, Packets::All, selected);
-    CHECK(desk.end() == QStringLiteral("32 packets written to %1.").arg(out));
+    context.told.clear();
+    context.exporting.writePackets(out, Packets::All, selected);
+    CHECK(context.end() == QStringLiteral("32 packets written to %1.").arg(out));
     CHECK(times(out) == all);
 }
 
 TEST_CASE("comments go with the packets until another capture is opened") {
-    Desk desk;
-    const QString out = desk.path("out.pcapng");
-    desk.exporting.setComments({{FrameIndex{5}, "a remark of the user"}});
-    desk.exporting.writePackets(out, Packets::All);
-    (void)desk.end();
+    PeerContext context;
+    const QString out = context.path("out.pcapng");
+    context.exporting.setComments({{FrameIndex{5}, "a remark of the user"}});
+    context.exporting.writePackets(out, Packets::All);
+    (void)context.end();
     CHECK(content(out).contains("a remark of the user"));
-    desk.told.clear();
-    desk.session.open({kRnr});
-    REQUIRE(QTest::qWaitFor([&] { return desk.session.state() == Session::State::Done; }, 30'000));
-    desk.exporting.writePackets(out, Packets::All);
-    (void)desk.end();
+    context.told.clear();
+    context.session.open({kRnr});
+    REQUIRE(QTest::qWaitFor([&] { return context.session.state() == Session::State::Done; }, 30'000));
+    context.exporting.writePackets(out, Packets::All);
+    (void)context.end();
     CHECK_FALSE(content(out).contains("a remark of the user"));
 }
 
 TEST_CASE("the open capture is not written over, by packets or by the analysis, and another failure is one sentence") {
-    Desk desk;
+    PeerContext context;
     const QByteArray before = content(kRnr);
-    desk.exporting.writePackets(kRnr, Packets::All);
-    CHECK(desk.end().contains(QStringLiteral("would be overwritten")));
-    desk.failed.clear();
-    desk.exporting.writeAnalysis(kRnr);
-    CHECK(desk.end().contains(QStringLiteral("would be overwritten")));
+    context.exporting.writePackets(kRnr, Packets::All);
+    CHECK(context.end().contains(QStringLiteral("would be overwritten")));
+    context.failed.clear();
+    context.exporting.writeAnalysis(kRnr);
+    CHECK(context.end().contains(QStringLiteral("would be overwritten")));
     CHECK(content(kRnr) == before);
-    desk.failed.clear();
-    desk.exporting.writePackets(QStringLiteral("/dev/full"), Packets::All);
-    CHECK(desk.end().startsWith(QStringLiteral("/dev/full: cannot write")));
-    desk.failed.clear();
-    desk.exporting.writeAnalysis(desk.path("none/out.json"));
-    CHECK(desk.end().contains(QStringLiteral("cannot write")));
-    CHECK(desk.told.isEmpty());
+    context.failed.clear();
+    context.exporting.writePackets(QStringLiteral("/dev/full"), Packets::All);
+    CHECK(context.end().startsWith(QStringLiteral("/dev/full: cannot write")));
+    context.failed.clear();
+    context.exporting.writeAnalysis(context.path("none/out.json"));
+    CHECK(context.end().contains(QStringLiteral("cannot write")));
+    CHECK(context.told.isEmpty());
 }
 
 TEST_CASE("one export at a time") {
-    Desk desk;
-    const QString out = desk.path("out.pcapng");
-    desk.exporting.writePackets(out, Packets::All);
-    desk.exporting.writePackets(out, Packets::All);
-    CHECK(desk.failed.size() == 1);
-    desk.failed.clear();
-    CHECK(desk.end() == QStringLiteral("32 packets written to %1.").arg(out));
+    PeerContext context;
+    const QString out = context.path("out.pcapng");
+    context.exporting.writePackets(out, Packets::All);
+    context.exporting.writePackets(out, Packets::All);
+    CHECK(context.failed.size() == 1);
+    context.failed.clear();
+    CHECK(context.end() == QStringLiteral("32 packets written to %1.").arg(out));
 }
 
 TEST_CASE("a task tells how far it is, and ends when it is asked to") {
@@ -185,11 +185,11 @@ TEST_CASE("a task tells how far it is, and ends when it is asked to") {
 }
 
 TEST_CASE("who exports by hand is asked which packets and where to, and hears what came of it") {
-    Desk desk;
+    PeerContext context;
     QWidget parent;
-    Exporter exporter(desk.session, desk.selection, &parent);
+    Exporter exporter(context.session, context.selection, &parent);
     QSignalSpy told(&exporter, &Exporter::told);
-    const QString out = desk.path("out.pcapng");
+    const QString out = context.path("out.pcapng");
     QStringList seen;
     QTimer hand;
     QObject::connect(&hand, &QTimer::timeout, [&] {
@@ -216,7 +216,7 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     CHECK(times(out).size() == 3);
     seen.clear();
     const QByteArray before = qgetenv("PATH");
-    qputenv("PATH", desk.folder.path().c_str());
+    qputenv("PATH", context.folder.path().c_str());
     exporter.openInWireshark();
     qputenv("PATH", before);
     REQUIRE(seen.size() == 1);
@@ -224,53 +224,53 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
 }
 
 TEST_CASE("the analysis is JSON, a finding is Markdown") {
-    Desk desk;
-    const QString out = desk.path("out.json");
-    desk.exporting.writeAnalysis(out);
-    CHECK(desk.end() == QStringLiteral("Written to %1.").arg(out));
+    PeerContext context;
+    const QString out = context.path("out.json");
+    context.exporting.writeAnalysis(out);
+    CHECK(context.end() == QStringLiteral("Written to %1.").arg(out));
     const QJsonObject report = QJsonDocument::fromJson(content(out)).object();
-    const std::size_t findings = desk.session.timeline()->findings.size();
+    const std::size_t findings = context.session.timeline()->findings.size();
     REQUIRE(findings > 0);
     CHECK(report[QStringLiteral("findings")].toArray().size() == static_cast<qsizetype>(findings));
-    const auto text = desk.exporting.finding(0);
+    const auto text = context.exporting.finding(0);
     REQUIRE(text.has_value());
-    CHECK(text->contains(QString::fromStdString(std::string(desk.session.timeline()->findings[0].id))));
-    CHECK_FALSE(desk.exporting.finding(findings).has_value());
-    desk.told.clear();
-    desk.exporting.writeFinding(desk.path("out.md"), 0);
-    CHECK(desk.end() == QStringLiteral("Written to %1.").arg(desk.path("out.md")));
-    CHECK(QString::fromUtf8(content(desk.path("out.md"))) == *text);
+    CHECK(text->contains(QString::fromStdString(std::string(context.session.timeline()->findings[0].id))));
+    CHECK_FALSE(context.exporting.finding(findings).has_value());
+    context.told.clear();
+    context.exporting.writeFinding(context.path("out.md"), 0);
+    CHECK(context.end() == QStringLiteral("Written to %1.").arg(context.path("out.md")));
+    CHECK(QString::fromUtf8(content(context.path("out.md"))) == *text);
     QWidget parent;
-    Exporter exporter(desk.session, desk.selection, &parent);
+    Exporter exporter(context.session, context.selection, &parent);
     exporter.copyFinding(0);
     CHECK(QGuiApplication::clipboard()->text() == *text);
 }
 
 TEST_CASE("Wireshark gets the packets, and the filter where it knows that") {
-    Desk desk;
-    const ArgumentRecorder wireshark(QString::fromStdString(desk.folder.path()), QStringLiteral("wireshark"));
+    PeerContext context;
+    const ArgumentRecorder wireshark(QString::fromStdString(context.folder.path()), QStringLiteral("wireshark"));
     const QString filter = GENERATE(QStringLiteral("infiniband.bth"), QStringLiteral("rdma.connection == 1"));
-    REQUIRE(desk.selection.applyFilter(filter));
-    REQUIRE(QTest::qWaitFor([&] { return !desk.selection.filtering(); }, 30'000));
-    desk.exporting.openInWireshark(Packets::Displayed);
-    CHECK(desk.end() == QStringLiteral("Opened in Wireshark."));
+    REQUIRE(context.selection.applyFilter(filter));
+    REQUIRE(QTest::qWaitFor([&] { return !context.selection.filtering(); }, 30'000));
+    context.exporting.openInWireshark(Packets::Displayed);
+    CHECK(context.end() == QStringLiteral("Opened in Wireshark."));
     const QStringList words = wireshark.arguments();
     REQUIRE(words.size() == (filter.startsWith(QStringLiteral("infiniband")) ? 4 : 2));
     CHECK(words[0] == QStringLiteral("-r"));
     CHECK(words[1].endsWith(QStringLiteral("/capture-1.pcapng")));
-    CHECK(times(words[1]).size() == desk.selection.shown());
+    CHECK(times(words[1]).size() == context.selection.shown());
     if (words.size() == 4) CHECK(words.mid(2) == QStringList{QStringLiteral("-Y"), filter});
 }
 
 TEST_CASE("where there is no Wireshark a sentence says so") {
-    Desk desk;
+    PeerContext context;
     const QByteArray before = qgetenv("PATH");
-    qputenv("PATH", desk.folder.path().c_str());
-    desk.exporting.openInWireshark(Packets::All);
+    qputenv("PATH", context.folder.path().c_str());
+    context.exporting.openInWireshark(Packets::All);
     qputenv("PATH", before);
-    CHECK(desk.failed.size() == 1);
-    CHECK(desk.end().startsWith(QStringLiteral("Wireshark not found")));
-    CHECK_FALSE(desk.exporting.running());
+    CHECK(context.failed.size() == 1);
+    CHECK(context.end().startsWith(QStringLiteral("Wireshark not found")));
+    CHECK_FALSE(context.exporting.running());
 }
 
 TEST_CASE("of filters Wireshark knows those with its names and without words of ours") {

@@ -25,9 +25,9 @@ std::shared_ptr<const LoadedCapture> loadSample(std::string_view name, std::stri
         for (const Frame& frame : batch.frames) {
             decode(frame, packet);
             transport::observe(packet, observation);
-            const transport::PacketStory story = analysis.observe(observation);
-            sample->rows.emplace_back(0, frame.file_offset, observation, story);
-            sample->annotations.push_back(transport::annotation(story));
+            const transport::PacketRecord record = analysis.observe(observation);
+            sample->rows.emplace_back(0, frame.file_offset, observation, record);
+            sample->annotations.push_back(transport::annotation(record));
             sample->bytes.emplace_back(frame.bytes.begin(), frame.bytes.end());
             sample->options.emplace_back(frame.options.begin(), frame.options.end());
             Frame& kept = sample->frames.emplace_back(frame);
@@ -59,10 +59,12 @@ std::unique_ptr<PacketRows> SampleRows::snapshot() const {
 }
 
 transport::PacketRow EndlessRows::row(FrameIndex frame) const {
+    ++looked_up;
     return m_sample->rows[(std::to_underlying(frame) - 1) % m_sample->rows.size()];
 }
 
 const Packet* EndlessRows::read(FrameIndex frame) {
+    ++decoded;
     const std::uint64_t at = (std::to_underlying(frame) - 1) % m_sample->frames.size();
     Frame numbered = m_sample->frames[at];
     numbered.index = frame;

@@ -53,6 +53,9 @@ private:
 // As many rows as one likes: the packets of a sample over and over, with the numbers and times they would have.
 class EndlessRows : public PacketRows {
 public:
+    mutable std::uint64_t looked_up = 0;  // rows
+    std::uint64_t decoded = 0;            // packets
+
     EndlessRows(std::shared_ptr<const LoadedCapture> sample, std::uint64_t rows) : m_sample(std::move(sample)), m_rows(rows) {}
 
     [[nodiscard]] std::uint64_t total() const override { return m_rows; }

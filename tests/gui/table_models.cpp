@@ -205,12 +205,12 @@ TEST_CASE("a million messages are sorted by any column while nobody waits long")
     for (std::uint32_t at = 1; at <= kMessages; ++at) {
         request.time = dissect::Instant{at * 1000};
         request.psn = dissect::Psn(at);
-        PacketStory story;
-        story.connection = ConnectionId{1 + at % 500};
-        index->packets.append(PacketRow(0, at, request, story));
+        PacketRecord record;
+        record.connection = ConnectionId{1 + at % 500};
+        index->packets.append(PacketRow(0, at, request, record));
         message.first_frame = message.last_frame = dissect::FrameIndex{at};
         message.bytes = at * 2654435761U % 65536;
-        index->messages.append(MessageRow(*story.connection, End::a, message));
+        index->messages.append(MessageRow(*record.connection, End::a, message));
     }
     auto timeline = std::make_shared<Timeline>(qps::tests::healthy());
     for (unsigned at = 0; at < 499; ++at) qps::tests::add_connection(*timeline, at % 200, at % 7);
@@ -222,7 +222,7 @@ TEST_CASE("a million messages are sorted by any column while nobody waits long")
         model.sort(columnOf(model, column), Qt::DescendingOrder);
         const std::chrono::duration<double> took = processorTime() - start;
         CAPTURE(column, took.count());
-        CHECK(took.count() < 10);  // some tenths optimised and alone
+        CHECK(took.count() < 10);  // of computing, whatever else runs; some tenths optimised
         if (std::getenv("QPSCOPE_TIMES") != nullptr) WARN(column << ": " << took.count() << " s");
     }
     CHECK(model.sourceOf(model.index(0, 0)) == kMessages - 1);

@@ -67,9 +67,9 @@ TEST_CASE("trouble is found by its connection, its requester and its time") {
 TEST_CASE("packets that are shown are found by connection and stretch") {
     CaptureIndex index;
     for (unsigned at = 1; at <= 10; ++at) {
-        PacketStory story;
-        if (at != 5) story.connection = ConnectionId{1 + at % 2};
-        index.packets.append(PacketRow(0, at, {}, story));
+        PacketRecord record;
+        if (at != 5) record.connection = ConnectionId{1 + at % 2};
+        index.packets.append(PacketRow(0, at, {}, record));
     }
     RowSet hits;
     for (const unsigned at : {1U, 4U, 5U, 8U}) hits.set(FrameIndex{at}, true);

@@ -5,7 +5,7 @@
 #include <gui/summary/summary_view.hpp>
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/findings_view.hpp>
-#include <gui/tables/messages_view.hpp>
+#include <gui/tables/index_views.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>

@@ -1,8 +1,8 @@
 # What the table demands of a capture of the case $name, with the program QPSCOPE. Sourced by interop and upper.
 
-# An ACK timeout of some milliseconds ends in a slow guest although nothing is lost, TCP sends again there, and some operation waits
-# for its processor. Whose answer never comes fails otherwise.
-slowness='ack-timeout spurious-retransmission operation-slow iwarp-sent-again'
+# An ACK timeout of some milliseconds ends in a slow guest although nothing is lost, soft-RoCE ignores NAKs while it retransmits, TCP
+# sends again there, and some operation waits for its processor. Whose answer never comes fails otherwise.
+slowness='ack-timeout nak-ignored spurious-retransmission operation-slow iwarp-sent-again'
 
 # Each answers nothing where all is well, else why not.
 check_findings() {

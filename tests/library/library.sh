@@ -24,7 +24,7 @@ if grep -rnE --include='*.cmake' --include='*.pc' -e '[ ";](-W|-O|-f)' -e "$SOUR
 export LC_ALL=C
 mkdir -p examples
 cp -p "$SOURCE"/examples/* examples/
-"$CMAKE" -S examples -B built -D CMAKE_PREFIX_PATH="$place" -D CMAKE_CXX_COMPILER="$CXX" -D CMAKE_CXX_COMPILER_LAUNCHER="${LAUNCHER:-}" \
+"$CMAKE" -G Ninja -S examples -B built -D CMAKE_PREFIX_PATH="$place" -D CMAKE_CXX_COMPILER="$CXX" -D CMAKE_CXX_COMPILER_LAUNCHER="${LAUNCHER:-}" \
     -D CMAKE_CXX_FLAGS="${FLAGS:-} -Wall -Wextra -Werror" >configure.log 2>&1 || fail "$(cat configure.log)"
 "$CMAKE" --build built >build.log 2>&1 || fail "$(cat build.log)"
 

@@ -230,14 +230,14 @@ Specs tunnels() {
     return specs;
 }
 
-// A talk of SMB Direct, each message in a packet: both ways of one connection.
+// A dialogue of SMB Direct, each message in a packet: both ways of one connection.
 Specs smb_direct() {
     namespace frames = tests::smb_messages;
     struct Said {
         bool by_client;
         std::vector<std::byte> message;
     };
-    const std::vector<Said> talk{
+    const std::vector<Said> dialogue{
         {true, frames::negotiate_request(200)},
         {false, frames::negotiate_response(100)},
         {false, frames::data({}, {.granted = 7})},
@@ -252,7 +252,7 @@ Specs smb_direct() {
     constexpr std::uint64_t kClient = 0x0a000001, kServer = 0x0a000002, kFirstPsn = 100;
     std::array<std::uint64_t, 2> psn{kFirstPsn, kFirstPsn};
     Specs specs;
-    for (const Said& said : talk) {
+    for (const Said& said : dialogue) {
         specs.push_back(sample(Opcode{0x04}, Network::roce_v2_ipv4));
         PacketSpec& spec = specs.back();
         set(spec, "ip.src", said.by_client ? kClient : kServer);

@@ -17,7 +17,7 @@ struct Capture {
 //   built_notices   a notice of each trap
 //   built_omni_path every attribute of Omni-Path that is named, in ERF records with and without notes of the host
 //   built_tunnels   tags, tunnels, extension headers, PAUSE and PFC
-//   built_smb_direct  a talk of SMB Direct with SMB2
+//   built_smb_direct  a dialogue of SMB Direct with SMB2
 //   built_erf       native packets in ERF records, the one form in which tshark reads them
 //   built_lnet      every message of LNet's o2iblnd
 //   built_ipoib     ARP and UDP over IPoIB datagrams

@@ -38,7 +38,7 @@ Gid gid_of(std::uint64_t prefix, std::uint64_t guid) {
 constexpr std::uint64_t kBroadcastHigh = 0xff12401bffff0000, kBroadcastLow = 0x00000000ffffffff;
 
 // Writes what is said one after the other; a transaction is a number that counts.
-class Story {
+class Sweep {
 public:
     [[nodiscard]] std::vector<SamplePacket> packets() && { return std::move(packets_); }
     void wait(std::uint64_t nanoseconds) { pause_ += nanoseconds; }
@@ -96,7 +96,7 @@ void give_port(PacketSpec& spec, std::uint64_t lid, std::uint64_t number, std::u
 
 // A request along a path and, where `fill` is given, its answer.
 struct Asked {
-    Story& story;
+    Sweep& sweep;
     std::vector<std::uint8_t> path;  // empty: LID routed
     std::uint64_t lid = kPermissive;
 
@@ -106,7 +106,7 @@ struct Asked {
         const std::uint64_t here = directed ? kPermissive : kManager.lid;
         const std::uint64_t there = directed ? kPermissive : lid;
         PacketSpec spec =
-            story.datagram(management_class, attribute, method | (back ? kResponse : 0), back ? there : here, back ? here : there);
+            sweep.datagram(management_class, attribute, method | (back ? kResponse : 0), back ? there : here, back ? here : there);
         set(spec, "infiniband.mad.attributemodifier", modifier);
         if (!directed) return spec;
         set(spec, "infiniband.mad.status", back ? 0x8000 : 0);
@@ -124,56 +124,56 @@ struct Asked {
     }
     template <class Fill>
     void ask(std::uint16_t attribute, std::uint64_t method, std::uint64_t modifier, Fill fill) const {
-        story.next_transaction();
-        story.say(packet(attribute, method, modifier, false));
+        sweep.next_transaction();
+        sweep.say(packet(attribute, method, modifier, false));
         PacketSpec answer = packet(attribute, method == kSet ? kGet : method, modifier, true);
         fill(answer);
-        story.say(std::move(answer));
+        sweep.say(std::move(answer));
     }
 };
 
-void sweep(Story& story) {
-    const Asked to_switch{story, {1}};
+void ask_switches(Sweep& sweep) {
+    const Asked to_switch{sweep, {1}};
     to_switch.ask(0x11, kGet, 0, [](PacketSpec& spec) { describe(spec, kSwitch, 1); });
     to_switch.ask(0x10, kGet, 0, [](PacketSpec& spec) { describe(spec, kSwitch, 1); });
     to_switch.ask(0x15, kGet, 0, [](PacketSpec& spec) { give_port(spec, kSwitch.lid, 0, 4); });
     for (std::uint64_t port = 1; port <= kSwitch.ports; ++port)
         to_switch.ask(0x15, kGet, port, [&](PacketSpec& spec) { give_port(spec, 0, 1, port == 4 ? 1 : 4); });
     for (const auto& [port, node] : {std::pair{2, &kNode2}, std::pair{3, &kNode3}}) {
-        const Asked to_node{story, {1, static_cast<std::uint8_t>(port)}};
+        const Asked to_node{sweep, {1, static_cast<std::uint8_t>(port)}};
         to_node.ask(0x11, kGet, 0, [&](PacketSpec& spec) { describe(spec, *node, 1); });
         to_node.ask(0x10, kGet, 0, [&](PacketSpec& spec) { describe(spec, *node, 1); });
         to_node.ask(0x15, kSet, 1, [&](PacketSpec& spec) { give_port(spec, node->lid, 1, 4); });
         to_node.ask(0x16, kGet, 0, [](PacketSpec& spec) { set(spec, "infiniband.p_keytable.p_key", 0xffff); });
     }
-    const Asked nobody{story, {1, 4}};
-    story.next_transaction();
+    const Asked nobody{sweep, {1, 4}};
+    sweep.next_transaction();
     for (int i = 0; i < 3; ++i) {
-        story.say(nobody.packet(0x11, kGet, 0, false));
-        story.wait(200'000'000);
+        sweep.say(nobody.packet(0x11, kGet, 0, false));
+        sweep.wait(200'000'000);
     }
-    const Asked routed{story, {}, kSwitch.lid};
+    const Asked routed{sweep, {}, kSwitch.lid};
     routed.ask(0x19, kSet, 0, [](PacketSpec& spec) { set(spec, "infiniband.linearforwardingtable.port", 0xff); });
     routed.ask(0x1b, kSet, 0, [](PacketSpec& spec) { set(spec, "infiniband.multicastforwardingtable.portmask", 0x000e); });
 }
 
-void watch_managers(Story& story) {
-    story.next_transaction();
-    PacketSpec request = story.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet, kNode2.lid, kManager.lid);
-    story.say(request);
-    PacketSpec answer = story.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet | kResponse, kManager.lid, kNode2.lid);
+void watch_managers(Sweep& sweep) {
+    sweep.next_transaction();
+    PacketSpec request = sweep.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet, kNode2.lid, kManager.lid);
+    sweep.say(request);
+    PacketSpec answer = sweep.datagram(ManagementClass::subnet_lid_routed, 0x20, kGet | kResponse, kManager.lid, kNode2.lid);
     set(answer, "infiniband.sminfo.guid", kManager.guid + 1);
     set(answer, "infiniband.sminfo.actcount", 1234);
     set(answer, "infiniband.sminfo.priority", 14);
     set(answer, "infiniband.sminfo.smstate", 3);
-    story.say(answer);
+    sweep.say(answer);
 }
 
 struct Query {
-    Story& story;
+    Sweep& sweep;
     const Node& asker;
     [[nodiscard]] PacketSpec packet(std::uint16_t attribute, std::uint64_t method, bool back) const {
-        PacketSpec spec = story.datagram(ManagementClass::subnet_administration, attribute, method | (back ? kResponse : 0),
+        PacketSpec spec = sweep.datagram(ManagementClass::subnet_administration, attribute, method | (back ? kResponse : 0),
                                          back ? kManager.lid : asker.lid, back ? asker.lid : kManager.lid);
         set(spec, "infiniband.rmpp.rmppversion", 1);
         return spec;
@@ -184,7 +184,7 @@ struct Query {
         set(ack, "infiniband.rmpp.rmppflags", 1);
         set(ack, "infiniband.rmpp.data1", segment);
         set(ack, "infiniband.rmpp.data2", window);
-        story.say(ack);
+        sweep.say(ack);
     }
 };
 
@@ -231,47 +231,47 @@ void answer_table(const Query& query, std::uint16_t attribute, const std::vector
         spec.headers.resize(static_cast<std::size_t>(&sa - spec.headers.data()) + 1);
         spec.headers.back().tail.assign(records.begin() + static_cast<std::ptrdiff_t>(i * kRoom),
                                         records.begin() + static_cast<std::ptrdiff_t>(i * kRoom + length));
-        query.story.say(spec);
+        query.sweep.say(spec);
         if (i == 1) query.acknowledge(attribute, 2, 4);
     }
     query.acknowledge(attribute, segments, segments + 2);
 }
 
-void ask_administration(Story& story) {
-    const Query nodes{story, kNode2};
-    story.next_transaction();
-    story.say(nodes.packet(0x11, kGetTable, false));
+void ask_administration(Sweep& sweep) {
+    const Query nodes{sweep, kNode2};
+    sweep.next_transaction();
+    sweep.say(nodes.packet(0x11, kGetTable, false));
     answer_table(nodes, 0x11, node_records(), 112);
 
-    story.next_transaction();
-    story.say(nodes.packet(0x20, kGetTable, false));
+    sweep.next_transaction();
+    sweep.say(nodes.packet(0x20, kGetTable, false));
     std::vector<std::byte> links(8);
     write_bits(links, 0, 64, 0x0001010100030000);  // LID 1 port 1 -> port 1 of LID 3
     answer_table(nodes, 0x20, links, 8);
 
-    story.next_transaction();
+    sweep.next_transaction();
     PacketSpec path = nodes.packet(0x35, kGet, false);
     set(path, "infiniband.pathrecord.slid", kNode2.lid);
     set(path, "infiniband.pathrecord.dlid", kNode3.lid);
-    story.say(path);
+    sweep.say(path);
     set(path, "infiniband.lrh.slid", kManager.lid);
     set(path, "infiniband.lrh.dlid", kNode2.lid);
     set(path, "infiniband.mad.method", kGet | kResponse);
     set(path, "infiniband.pathrecord.mtu", 5);
     set(path, "infiniband.pathrecord.rate", 16);
-    story.say(path);
+    sweep.say(path);
 
-    story.next_transaction();
-    story.say(nodes.packet(0x35, kGet, false));
+    sweep.next_transaction();
+    sweep.say(nodes.packet(0x35, kGet, false));
     PacketSpec none = nodes.packet(0x35, kGet, true);
     set(none, "infiniband.mad.status", 0x0300);
-    story.say(none);
+    sweep.say(none);
 }
 
-void join_groups(Story& story) {
+void join_groups(Sweep& sweep) {
     for (const auto& [node, method] : {std::pair{&kNode2, kSet}, {&kNode3, kSet}, {&kNode3, kDelete}}) {
-        const Query query{story, *node};
-        story.next_transaction();
+        const Query query{sweep, *node};
+        sweep.next_transaction();
         for (const bool back : {false, true}) {
             PacketSpec spec = query.packet(0x38, back && method == kSet ? kGet : method, back);
             set(spec, "infiniband.mcmemberrecord.mgid", Bytes(gid_of(kBroadcastHigh, kBroadcastLow)));
@@ -280,32 +280,32 @@ void join_groups(Story& story) {
             set(spec, "infiniband.mcmemberrecord.joinstate", 1);
             if (back) set(spec, "infiniband.mcmemberrecord.q_key", 0x0b1b);
             if (back) set(spec, "infiniband.mcmemberrecord.mlid", 0xc000);
-            story.say(spec);
+            sweep.say(spec);
         }
     }
 }
 
-void measure(Story& story) {
+void measure(Sweep& sweep) {
     for (std::uint64_t round = 0; round < 3; ++round) {
-        story.next_transaction();
+        sweep.next_transaction();
         for (const bool back : {false, true}) {
-            PacketSpec spec = story.datagram(ManagementClass::performance, 0x12, kGet | (back ? kResponse : 0),
+            PacketSpec spec = sweep.datagram(ManagementClass::performance, 0x12, kGet | (back ? kResponse : 0),
                                              back ? kSwitch.lid : kManager.lid, back ? kManager.lid : kSwitch.lid);
             set(spec, "infiniband.portcounters.portselect", 2);
             if (back) set(spec, "infiniband.portcounters.symbolerrorcounter", 7 + 5 * round);
             if (back) set(spec, "infiniband.portcounters.linkdownedcounter", 1);
             if (back) set(spec, "infiniband.portcounters.portxmitpkts", 1000 * (round + 1));
-            story.say(spec);
+            sweep.say(spec);
         }
-        story.wait(100'000'000);
+        sweep.wait(100'000'000);
     }
 }
 
-void tell_events(Story& story) {
-    story.next_transaction();
+void tell_events(Sweep& sweep) {
+    sweep.next_transaction();
     for (const std::uint64_t method : {kTrap, kTrap, kRepress}) {
         const bool repress = method == kRepress;
-        PacketSpec spec = story.datagram(ManagementClass::subnet_lid_routed, 2, method, repress ? kManager.lid : kSwitch.lid,
+        PacketSpec spec = sweep.datagram(ManagementClass::subnet_lid_routed, 2, method, repress ? kManager.lid : kSwitch.lid,
                                          repress ? kSwitch.lid : kManager.lid);
         set(spec, "infiniband.notice.isgeneric", 1);
         set(spec, "infiniband.notice.type", 1);
@@ -315,11 +315,11 @@ void tell_events(Story& story) {
         std::array<std::byte, kNoticeDetailsLength> details{};
         details[1] = static_cast<std::byte>(kSwitch.lid);
         set(spec, "infiniband.notice.datadetails", Bytes(details));
-        story.say(spec);
+        sweep.say(spec);
     }
-    story.next_transaction();
+    sweep.next_transaction();
     for (const bool back : {false, true}) {
-        PacketSpec spec = story.datagram(ManagementClass::subnet_administration, 2, kReport | (back ? kResponse : 0),
+        PacketSpec spec = sweep.datagram(ManagementClass::subnet_administration, 2, kReport | (back ? kResponse : 0),
                                          back ? kNode2.lid : kManager.lid, back ? kManager.lid : kNode2.lid);
         set(spec, "infiniband.notice.isgeneric", 1);
         set(spec, "infiniband.notice.type", 3);
@@ -329,23 +329,23 @@ void tell_events(Story& story) {
         std::array<std::byte, kNoticeDetailsLength> details{};
         std::ranges::copy(gid_of(kPrefix, kNode3.guid + 1), details.begin() + 6);
         set(spec, "infiniband.notice.datadetails", Bytes(details));
-        story.say(spec);
+        sweep.say(spec);
     }
 }
 
 }  // namespace
 
 std::vector<SamplePacket> fabric_sweep() {
-    Story story;
-    sweep(story);
-    watch_managers(story);
-    ask_administration(story);
-    join_groups(story);
-    measure(story);
-    tell_events(story);
-    story.wait(2'000'000'000);  // as long as nobody waits for an answer
-    watch_managers(story);
-    return std::move(story).packets();
+    Sweep sweep;
+    ask_switches(sweep);
+    watch_managers(sweep);
+    ask_administration(sweep);
+    join_groups(sweep);
+    measure(sweep);
+    tell_events(sweep);
+    sweep.wait(2'000'000'000);  // as long as nobody waits for an answer
+    watch_managers(sweep);
+    return std::move(sweep).packets();
 }
 
 }  // namespace qps::tests

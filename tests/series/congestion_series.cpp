@@ -14,7 +14,7 @@ namespace {
 FrameIndex marked(Rows& rows, std::int64_t time) {
     Observation made = rows.observation(time, kSendOnly, 1);
     made.congestion_experienced = true;
-    return rows.add(made, rows.story(End::a));
+    return rows.add(made, rows.record(End::a));
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ TEST_CASE("Marks and CNPs hit the way that they slow down", "[series][congestion
     rows.notification(20);
     rows.connection = kTwo;
     marked(rows, 30);
-    PacketStory nobody;
+    PacketRecord nobody;
     rows.add(rows.observation(40, kCnp, 0), nobody);
     marked(rows, 99);
     const auto made = congestion_series(rows.index, {}, {Instant{0}, Instant{99}});

@@ -174,7 +174,7 @@ TEST_CASE("Whatever the times, no two labels overlap and nothing runs upwards", 
         seed = mix(seed);
         LadderLine& line = drawn.lines.emplace_back();
         line.begins = Instant{static_cast<std::int64_t>(seed % 200'000)};
-        line.ends = later(line.begins, Duration{static_cast<std::int64_t>(seed >> 40 & 0x3fff)});
+        line.ends = line.begins + Duration{static_cast<std::int64_t>(seed >> 40 & 0x3fff)};
     }
     std::ranges::stable_sort(drawn.lines, {}, &LadderLine::begins);
     const LadderMeasure measure;

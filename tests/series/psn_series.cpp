@@ -126,14 +126,14 @@ TEST_CASE("What is not followed is not drawn, and gaps are", "[series][psn]") {
     Rows rows;
     Observation corrupt = rows.observation(10, kSendOnly, 0x800000);
     corrupt.icrc = CrcStatus::bad;
-    rows.add(corrupt, rows.story(End::a));
-    PacketStory copy = rows.story(End::a);
+    rows.add(corrupt, rows.record(End::a));
+    PacketRecord copy = rows.record(End::a);
     copy.mirror_copy = true;
     rows.add(rows.observation(11, kSendOnly, 3), copy);
-    PacketStory behind = rows.story(End::a);
+    PacketRecord behind = rows.record(End::a);
     behind.missing = 2;
     rows.add(rows.observation(12, kSendOnly, 7), behind);
-    PacketStory unasked = rows.story(End::b);
+    PacketRecord unasked = rows.record(End::b);
     unasked.unmatched = true;
     Observation ack = rows.observation(13, kAcknowledge, 12);
     ack.acknowledgment = Acknowledgment{};

@@ -18,8 +18,8 @@ struct Rows {
     transport::ConnectionId connection = kOne;  // of the packets to come
 
     // A packet whose parts the caller sets; the frame it became.
-    dissect::FrameIndex add(const transport::Observation& observation, const transport::PacketStory& story) {
-        REQUIRE(index.packets.append(transport::PacketRow(0, 0, observation, story)));
+    dissect::FrameIndex add(const transport::Observation& observation, const transport::PacketRecord& record) {
+        REQUIRE(index.packets.append(transport::PacketRow(0, 0, observation, record)));
         return dissect::FrameIndex{index.packets.size()};
     }
     [[nodiscard]] transport::Observation observation(std::int64_t time, dissect::Opcode opcode, std::uint32_t psn) const {
@@ -34,27 +34,27 @@ struct Rows {
         made.wire_length = made.payload_length + 74;
         return made;
     }
-    [[nodiscard]] transport::PacketStory story(transport::End from) const {
-        transport::PacketStory made;
+    [[nodiscard]] transport::PacketRecord record(transport::End from) const {
+        transport::PacketRecord made;
         made.connection = connection;
         made.from = from;
         return made;
     }
 
     dissect::FrameIndex request(std::int64_t time, std::uint32_t psn, dissect::Opcode opcode = kSendOnly) {
-        return add(observation(time, opcode, psn), story(transport::End::a));
+        return add(observation(time, opcode, psn), record(transport::End::a));
     }
     dissect::FrameIndex retransmission(std::int64_t time, std::uint32_t psn, dissect::Opcode opcode = kSendOnly) {
-        transport::PacketStory again = story(transport::End::a);
+        transport::PacketRecord again = record(transport::End::a);
         again.retransmission = true;
         return add(observation(time, opcode, psn), again);
     }
     dissect::FrameIndex answer(std::int64_t time, std::uint32_t psn, std::uint8_t syndrome = kAck, dissect::Opcode opcode = kAcknowledge) {
         transport::Observation made = observation(time, opcode, psn);
         made.acknowledgment = transport::Acknowledgment{syndrome, {}};
-        return add(made, story(transport::End::b));
+        return add(made, record(transport::End::b));
     }
-    dissect::FrameIndex notification(std::int64_t time) { return add(observation(time, kCnp, 0), story(transport::End::b)); }
+    dissect::FrameIndex notification(std::int64_t time) { return add(observation(time, kCnp, 0), record(transport::End::b)); }
 
     struct Ends {
         dissect::FrameIndex first{};

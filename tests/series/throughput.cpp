@@ -44,11 +44,11 @@ TEST_CASE("What each kind of packet adds", "[series][throughput]") {
     Observation corrupt = rows.observation(0, kSendOnly, 1);
     corrupt.icrc = CrcStatus::bad;
     corrupt.congestion_experienced = true;
-    CHECK(amount(rows.add(corrupt, rows.story(End::a))) == Amount{1074, 0, 0, 1, 1, 0, 0, 0});
-    PacketStory copy = rows.story(End::b);
+    CHECK(amount(rows.add(corrupt, rows.record(End::a))) == Amount{1074, 0, 0, 1, 1, 0, 0, 0});
+    PacketRecord copy = rows.record(End::b);
     copy.mirror_copy = true;
     CHECK(amount(rows.add(rows.observation(0, kCnp, 1), copy)) == Amount{74, 0, 0, 1, 0, 0, 0, 0});
-    PacketStory unasked = rows.story(End::b);
+    PacketRecord unasked = rows.record(End::b);
     unasked.unmatched = true;
     CHECK(amount(rows.add(rows.observation(0, kReadOnly, 1), unasked)).goodput == 0);
 }
@@ -71,7 +71,7 @@ TEST_CASE("Sums of bins are the total, at every width", "[series][throughput]") 
         Instant next = range.from;
         for (const auto& bar : made.bars(range, fold)) {
             CHECK(bar.from == next);
-            next = later(next, bar.width);
+            next = next + bar.width;
             sum += bar.amount;
         }
         CHECK(next == range.to);
@@ -118,7 +118,7 @@ TEST_CASE("Nothing, centuries, and somebody who wants it no more", "[series][thr
     rows.request(kLongestTime - 1, 2);
     Observation timeless = rows.observation(77, kSendOnly, 1);
     timeless.has_time = false;
-    rows.add(timeless, rows.story(End::a));
+    rows.add(timeless, rows.record(End::a));
     const auto range = whole(rows.index);
     REQUIRE(range == Range{Instant{0}, Instant{kLongestTime}});
     const Throughput made = all_of(rows.index, *range);

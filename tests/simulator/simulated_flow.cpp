@@ -99,8 +99,10 @@ WorkRequest work_of(SimulatedFlow& flow, std::size_t message) {
     return work;
 }
 
+namespace {
+
 // The receives posted are a number; the queue has the next of them.
-void take_request(SimulatedFlow& flow, const TransportPacket& packet) {
+void execute(SimulatedFlow& flow, const TransportPacket& packet) {
     if (flow.receives.size() == 0 && flow.posted_receives > 0) {
         --flow.posted_receives;
         PostedReceive receive;
@@ -110,10 +112,38 @@ void take_request(SimulatedFlow& flow, const TransportPacket& packet) {
     const ResponderActions actions = flow.responder.process(packet, flow.memory, flow.receives);
     if (actions.message_done) ++flow.truth.executed;
     if (!actions.received) return;
-    Arrived& arrived = flow.received.emplace_back(Arrived{.message = *actions.received, .bytes = {}});
+    SimulatedArrival& arrived = flow.received.emplace_back(SimulatedArrival{.message = *actions.received, .bytes = {}});
     arrived.message.length -= arrived.message.verb == Verb::send ? flow.header_room : 0;
     const Bytes bytes = slice(flow.receive, flow.header_room, arrived.message.length);
     if (arrived.message.verb == Verb::send) arrived.bytes.assign(bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+void take_request(SimulatedFlow& flow, const TransportPacket& packet) {
+    const Psn expected = flow.responder.expected();
+    if (flow.selective && expected.before(packet.psn)) {
+        SelectiveRepeat::Kept& kept = flow.selective->kept[packet.psn.value()];
+        kept.payload.assign(packet.payload.begin(), packet.payload.end());
+        kept.packet = packet;
+        kept.packet.payload = kept.payload;
+    }
+    execute(flow, packet);
+    if (!flow.selective || flow.responder.expected() == expected) return;
+    auto& kept = flow.selective->kept;
+    for (auto next = kept.extract(flow.responder.expected().value()); next; next = kept.extract(flow.responder.expected().value()))
+        execute(flow, next.mapped().packet);
+    std::erase_if(kept, [&](const auto& one) { return Psn(one.first).before(flow.responder.expected()); });
+    if (!kept.empty()) execute(flow, kept.begin()->second.packet);  // another one is missing: a NAK
+}
+
+TransportPacket take_selective_nak(SelectiveRepeat& selective, const TransportPacket& nak) {
+    if (const auto sent = selective.sent.find(nak.psn.value()); sent != selective.sent.end()) selective.asked.push_back(sent->second);
+    constexpr std::uint8_t kAck = 31;  // with no credits told
+    TransportPacket acknowledges = nak;
+    acknowledges.psn = nak.psn.previous();
+    acknowledges.acknowledgment->syndrome = kAck;
+    return acknowledges;
 }
 
 void judge(SimulatedFlow& flow) {
@@ -129,7 +159,7 @@ void judge(SimulatedFlow& flow) {
         if (!message.executed) continue;
         bool right = true;
         if (takes_receive(plan.kind)) {
-            const Arrived* arrived = received < flow.received.size() ? &flow.received[received++] : nullptr;
+            const SimulatedArrival* arrived = received < flow.received.size() ? &flow.received[received++] : nullptr;
             right = arrived != nullptr && arrived->message.length == plan.bytes &&
                     (writes(plan.kind) || arrived->bytes == pattern_of(i, plan.bytes));
         }

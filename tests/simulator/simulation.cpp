@@ -38,7 +38,7 @@ private:
     void notify_congestion(End at, std::size_t pair);
     void send_due(End end);
     void ship(End from, std::size_t flow, const TransportPacket& packet);
-    void count(SimulatedFlow& flow, const TransportPacket& packet, const Fate& fate);
+    void count(SimulatedFlow& flow, const TransportPacket& packet, const Disposition& disposition);
     [[nodiscard]] std::optional<Instant> next_moment() const;
     [[nodiscard]] bool ready(End end) const;
     void take_completions(SimulatedFlow& flow);
@@ -72,7 +72,7 @@ Simulation::Simulation(const Scenario& scenario) : scenario_(scenario), link_(se
     flows_.reserve(std::size_t{count} * 2);
     for (std::uint32_t pair = 0; pair < count; ++pair)
         for (End from : {End::a, End::b}) add_flow(pair, from);
-    if (scenario_.receives.refill > 0 && scenario_.receives.every > Duration{}) next_refill_ = later(now_, scenario_.receives.every);
+    if (scenario_.receives.refill > 0 && scenario_.receives.every > Duration{}) next_refill_ = now_ + scenario_.receives.every;
 }
 
 void Simulation::add_flow(std::uint32_t pair, End from) {
@@ -110,6 +110,7 @@ void Simulation::add_flow(std::uint32_t pair, End from) {
     flow.truth.requester_qp = mine;
     flow.truth.responder_qp = theirs;
     flow.port = static_cast<std::uint16_t>(kFirstEntropyPort | ((pair * 2 + static_cast<std::uint32_t>(from)) * 31 & kEntropyMask));
+    if (scenario_.selective_repeat) flow.selective.emplace();
     flow.posted_receives = scenario_.receives.initial;
     flow.next_post = now_;
     std::uint64_t bytes = 0;
@@ -132,11 +133,11 @@ void Simulation::post_due() {
                 break;
             }
             if (!flow.requester.post(work_of(flow, flow.posted))) {
-                flow.next_post = later(now_, kPostAgain);
+                flow.next_post = now_ + kPostAgain;
                 break;
             }
             flow.truth.messages[flow.posted++].posted = now_;
-            flow.next_post = later(now_, scenario_.between_posts);
+            flow.next_post = now_ + scenario_.between_posts;
         }
     }
 }
@@ -144,7 +145,7 @@ void Simulation::post_due() {
 void Simulation::refill_due() {
     if (!next_refill_ || *next_refill_ > now_) return;
     for (SimulatedFlow& flow : flows_) flow.posted_receives += scenario_.receives.refill;
-    next_refill_ = later(now_, scenario_.receives.every);
+    next_refill_ = now_ + scenario_.receives.every;
 }
 
 void Simulation::deliver_due() {
@@ -172,7 +173,8 @@ void Simulation::deliver(const Delivery& delivery) {
         take_request(requests_of(other(delivery.to), pair->second), *packet);
     } else {
         SimulatedFlow& flow = requests_of(delivery.to, pair->second);
-        flow.requester.process(*packet, now_);
+        const bool nak = packet->acknowledgment && packet->acknowledgment->type() == 3 && packet->acknowledgment->code() == 0;
+        flow.requester.process(flow.selective && nak ? take_selective_nak(*flow.selective, *packet) : *packet, now_);
         take_completions(flow);
     }
 }
@@ -181,7 +183,7 @@ void Simulation::deliver(const Delivery& delivery) {
 void Simulation::notify_congestion(End at, std::size_t pair) {
     SimulatedFlow& throttled = requests_of(other(at), pair);
     if (!scenario_.notifies_congestion) return;
-    if (throttled.last_cnp && later(*throttled.last_cnp, scenario_.cnp_gap) > now_) return;
+    if (throttled.last_cnp && *throttled.last_cnp + scenario_.cnp_gap > now_) return;
     throttled.last_cnp = now_;
     TransportPacket packet;
     packet.opcode = Opcode::cnp;
@@ -204,6 +206,7 @@ bool Simulation::ready(End end) const {
     if (!host(end).notifications.empty()) return true;
     for (std::size_t pair = 0; pair < pairs(); ++pair) {
         if (requests_of(other(end), pair).responder.pending()) return true;
+        if (const auto& selective = requests_of(end, pair).selective; selective && !selective->asked.empty()) return true;
         const auto due = requests_of(end, pair).requester.poll_at();
         if (due && *due <= now_) return true;
     }
@@ -226,8 +229,14 @@ void Simulation::send_due(End end) {
         if (const auto response = answered.responder.poll(answered.memory))
             return ship(end, 2 * pair + static_cast<std::size_t>(other(end)), *response);
         SimulatedFlow& asking = requests_of(end, pair);
+        if (asking.selective && !asking.selective->asked.empty()) {
+            const TransportPacket again = asking.selective->asked.front();
+            asking.selective->asked.pop_front();
+            return ship(end, 2 * pair + static_cast<std::size_t>(end), again);
+        }
         const auto request = asking.requester.poll(now_);
         take_completions(asking);
+        if (request && asking.selective) asking.selective->sent[request->psn.value()] = *request;
         if (request) return ship(end, 2 * pair + static_cast<std::size_t>(end), *request);
     }
 }
@@ -253,7 +262,7 @@ void Simulation::ship(End from, std::size_t flow_index, const TransportPacket& p
     route.destination = address_of(other(from), scenario_.network);
     if (from == End::b) std::swap(route.source_mac, route.destination_mac);
     route.udp_source_port = static_cast<std::uint16_t>(flow.port + (from == flow.truth.from ? 0 : 1));
-    route.identification = host(from).sent++;
+    route.identification = scenario_.counts_identifications ? host(from).sent++ : std::uint16_t{0};
     if (cnp) route.ecn = Ecn::not_capable;
     constexpr std::size_t kMaskedBytes = 5;                        // of the BTH: byte 4 is masked, before it nothing is worth it
     constexpr std::size_t kShortestTransport = 16, kMinimum = 60;  // BTH and ICRC; a frame that may hold Ethernet padding
@@ -289,13 +298,13 @@ void add(PacketCounts& counts, const TransportPacket& packet, bool again, bool m
     }
 }
 
-void Simulation::count(SimulatedFlow& flow, const TransportPacket& packet, const Fate& fate) {
+void Simulation::count(SimulatedFlow& flow, const TransportPacket& packet, const Disposition& disposition) {
     const bool request = packet.opcode != Opcode::cnp && info(packet.opcode).request;
-    Transmission transmission{.time = now_, .psn = packet.psn, .opcode = packet.opcode, .fate = fate};
+    Transmission transmission{.time = now_, .psn = packet.psn, .opcode = packet.opcode, .disposition = disposition};
     if (request) transmission.attempt = ++flow.attempts[packet.psn.value()];
     if (packet.acknowledgment) transmission.syndrome = packet.acknowledgment->syndrome;
-    add(flow.truth.sent, packet, transmission.attempt > 1, fate.marked);
-    if (fate.recorded > 0) add(flow.truth.seen, packet, transmission.attempt > 1, fate.marked);
+    add(flow.truth.sent, packet, transmission.attempt > 1, disposition.marked);
+    if (disposition.recorded > 0) add(flow.truth.seen, packet, transmission.attempt > 1, disposition.marked);
     (request ? flow.truth.requests : flow.truth.responses).push_back(transmission);
 }
 
@@ -329,7 +338,7 @@ bool Simulation::step_once() {
 
 Simulated Simulation::run() {
     post_due();
-    const Instant end = later(kSimulationStart, scenario_.limit);
+    const Instant end = kSimulationStart + scenario_.limit;
     std::uint64_t steps = 0;
     bool ended = false;
     while (now_ < end && ++steps < kMaxSteps && !ended) ended = !step_once();

@@ -64,6 +64,8 @@ struct Scenario {
     std::uint8_t ack_timeout = 10;  // 4.2 ms
     std::uint8_t retries = kMaxRetries;
     std::uint8_t rnr_retries = kInfiniteRnrRetries;
+    bool selective_repeat = false;  // responders keep what comes out of order, requesters send again only what a NAK names
+    bool counts_identifications = true;  // IPv4: the sender counts its packets; else a constant 0
     bool credits = false;  // given and obeyed; a host posts the next receive when the last is taken, so they are few
     ReceivePlan receives;
     LinkSettings link;  // its seed is the scenario's
@@ -100,7 +102,7 @@ struct Transmission {
     dissect::Opcode opcode{};
     std::uint32_t attempt = 1;  // of a request: 1 the first time its PSN is sent
     std::uint8_t syndrome = 0;  // of a response with an AETH
-    Fate fate;
+    Disposition disposition;
 };
 
 struct MessageTruth {

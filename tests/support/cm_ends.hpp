@@ -55,7 +55,7 @@ public:
 
     // Everything that is due until `until`.
     void run(dissect::Instant until);
-    void run_for(dissect::Duration time) { run(transport::later(now, time)); }
+    void run_for(dissect::Duration time) { run(now + time); }
 
     [[nodiscard]] std::vector<transport::live::ConnectionEvent> events_of(transport::End end,
                                                                           transport::live::ConnectionEventKind kind) const {
@@ -113,7 +113,7 @@ inline void CmEnds::ship(transport::End from, transport::live::ManagementDatagra
         if (draws_.chance(wire_.loss)) continue;
         const bool late = draws_.chance(wire_.reordering);
         const auto more = transport::nanoseconds(late ? static_cast<std::int64_t>(draws_.below(8'000'000'000)) : 0);
-        under_way_.emplace(transport::later(transport::later(now, kWay), more), std::pair{transport::other(from), datagram});
+        under_way_.emplace(now + kWay + more, std::pair{transport::other(from), datagram});
     }
 }
 

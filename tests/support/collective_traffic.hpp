@@ -88,11 +88,11 @@ public:
             observation.payload = sent.payload;
             observation.immediate = sent.immediate;
             if (sent.address != 0) observation.access = transport::RemoteAccess{sent.address, dissect::Rkey{1}, sent.bytes};
-            transport::PacketStory story;
-            story.connection = transport::ConnectionId{uid};
-            story.from = sent.back ? transport::End::b : transport::End::a;
-            story.arrival = transport::Arrival::in_order;
-            tracker.observe(observation, story);
+            transport::PacketRecord record;
+            record.connection = transport::ConnectionId{uid};
+            record.from = sent.back ? transport::End::b : transport::End::a;
+            record.arrival = transport::Arrival::in_order;
+            tracker.observe(observation, record);
         }
         return tracker.finish(ulp);
     }

@@ -76,7 +76,7 @@ EndpointSettings World::settings_of(std::size_t side) {
 }
 
 void World::open_host(std::size_t side) {
-    TalkHost& host = hosts_[side];
+    ExchangeHost& host = hosts_[side];
     host.endpoint = &endpoints_[side];
     host.pd = endpoints_[side].adapter().alloc_pd().value_or(Pd{});
 }
@@ -86,31 +86,31 @@ void World::plan(const WorldWish& wish) {
     const bool huge = wish.huge && draws_.chance(0.04);
     const std::uint32_t mtu = std::min(bytes_of(endpoints_[0].adapter().settings().mtu), bytes_of(endpoints_[1].adapter().settings().mtu));
     const std::uint64_t count = huge ? 1 : 1 + draws_.below(4);
-    std::vector<TalkPlan> plans;
+    std::vector<ExchangePlan> plans;
     for (std::uint64_t i = 0; i < count; ++i) {
-        TalkWish talk{.mtu = mtu, .huge = huge, .steps = huge ? 5U : 16U, .plenty = wish.plenty};
+        ExchangeWish dialogue{.mtu = mtu, .huge = huge, .steps = huge ? 5U : 16U, .plenty = wish.plenty};
         const std::uint64_t type = wish.any_type && !huge ? draws_.below(10) : 9;
-        talk.type = type == 0 ? QpType::uc : type == 1 ? QpType::ud : QpType::rc;
-        talk.shared = talk.type == QpType::rc && draws_.chance(0.3);
-        plans.push_back(plan_talk(draws_, talk));
+        dialogue.type = type == 0 ? QpType::uc : type == 1 ? QpType::ud : QpType::rc;
+        dialogue.shared = dialogue.type == QpType::rc && draws_.chance(0.3);
+        plans.push_back(plan_exchange(draws_, dialogue));
     }
     for (const std::size_t side : {0U, 1U}) {
         std::uint32_t longest = 0, receives = 0;
-        for (const TalkPlan& plan : plans)
+        for (const ExchangePlan& plan : plans)
             if (plan.sides[side].shared) {
                 longest = std::max(longest, plan.sides[side].longest_receive);
                 receives += plan.sides[side].receives;
             }
         if (receives == 0) continue;
-        TalkHost& host = hosts_[side];
+        ExchangeHost& host = hosts_[side];
         Adapter& adapter = endpoints_[side].adapter();
         host.srq = adapter.create_srq(host.pd, receives).value_or(Srq{});
         host.shared = std::make_unique<ReceivePool>(adapter, host.pd, receives, longest, seed_);
         for (std::uint32_t i = 0; i < receives; ++i) static_cast<void>(adapter.post_srq_recv(*host.srq, host.shared->wr(i)));
     }
     for (std::size_t i = 0; i < plans.size(); ++i)
-        talks_.push_back(std::make_unique<Talk>(std::move(plans[i]), std::array{&hosts_[0], &hosts_[1]},
-                                                IpPort{static_cast<std::uint16_t>(5000 + i)}, faults_));
+        dialogues_.push_back(std::make_unique<Dialogue>(std::move(plans[i]), std::array{&hosts_[0], &hosts_[1]},
+                                                        IpPort{static_cast<std::uint16_t>(5000 + i)}, faults_));
 }
 
 void World::turn() {
@@ -119,11 +119,11 @@ void World::turn() {
         endpoints_[side].arrive(now_);
         if (!batched_) endpoints_[side].depart(now_);
         for (const ConnectionEvent& event : endpoints_[side].connections().take_events())
-            for (const auto& talk : talks_)
-                if (talk->take(side, event, now_)) break;
+            for (const auto& dialogue : dialogues_)
+                if (dialogue->take(side, event, now_)) break;
         if (!endpoints_[side].manager().take_events().empty()) kept_back_ = true;
     }
-    for (const auto& talk : talks_) talk->step(now_);
+    for (const auto& dialogue : dialogues_) dialogue->step(now_);
     for (Endpoint& endpoint : endpoints_)
         if (batched_) endpoint.depart(now_);
 }
@@ -134,29 +134,29 @@ std::optional<Instant> World::due() {
         if (at && (!first || *at < *first)) first = at;
     };
     for (const Endpoint& endpoint : endpoints_) consider(endpoint.poll_at());
-    for (const auto& talk : talks_) consider(talk->poll_at());
+    for (const auto& dialogue : dialogues_) consider(dialogue->poll_at());
     return first;
 }
 
 std::string World::stuck(const char* why) {
     std::string text = fmt::format("{} after {} us", why, static_cast<std::int64_t>(lasted()) / 1000);
-    for (const auto& talk : talks_) text += talk->progress();
+    for (const auto& dialogue : dialogues_) text += dialogue->progress();
     return text;
 }
 
 Duration World::lasted() const { return nanoseconds(static_cast<std::int64_t>(now_) - static_cast<std::int64_t>(start_)); }
 
 std::string World::run() {
-    const Instant end = later(start_, kLongest);
-    for (const auto& talk : talks_) talk->begin(now_);
+    const Instant end = start_ + kLongest;
+    for (const auto& dialogue : dialogues_) dialogue->begin(now_);
     std::uint64_t still = 0;
-    const auto over = [](const std::unique_ptr<Talk>& talk) { return talk->over(); };
+    const auto over = [](const std::unique_ptr<Dialogue>& dialogue) { return dialogue->over(); };
     for (bool forgotten = false; !forgotten;) {
         turn();
-        for (const auto& talk : talks_)
-            if (!talk->problem().empty()) return talk->problem();
+        for (const auto& dialogue : dialogues_)
+            if (!dialogue->problem().empty()) return dialogue->problem();
         if (kept_back_) return "an event was kept back until the next poll()";
-        forgotten = std::ranges::all_of(talks_, over) && endpoints_[0].manager().size() + endpoints_[1].manager().size() == 0;
+        forgotten = std::ranges::all_of(dialogues_, over) && endpoints_[0].manager().size() + endpoints_[1].manager().size() == 0;
         const auto next = due();
         if (forgotten) break;
         if (!next) return stuck("nothing is ever due");
@@ -164,9 +164,9 @@ std::string World::run() {
         now_ = std::max(now_, *next);
         if (now_ > end || still > 20'000 || turns_ > kMostTurns) return stuck(still > 20'000 ? "time stands still" : "not over");
     }
-    for (const auto& talk : talks_) {
-        talk->close();
-        if (!talk->problem().empty()) return talk->problem();
+    for (const auto& dialogue : dialogues_) {
+        dialogue->close();
+        if (!dialogue->problem().empty()) return dialogue->problem();
     }
     return leaks();
 }
@@ -174,7 +174,7 @@ std::string World::run() {
 std::string World::leaks() {
     for (const std::size_t side : {0U, 1U}) {
         Endpoint& endpoint = endpoints_[side];
-        TalkHost& host = hosts_[side];
+        ExchangeHost& host = hosts_[side];
         if (host.srq && !endpoint.adapter().destroy_srq(*host.srq)) return "the shared receive queue is still used";
         if (host.shared && (!host.shared->untouched() || !host.shared->close())) return "shared receives were touched, or are still used";
         if (!endpoint.adapter().dealloc_pd(host.pd)) return "the protection domain is still used";

@@ -1,8 +1,8 @@
-// Two endpoints on a simulated link under virtual time with talks between them, all of it out of one seed: addresses, speeds,
+// Two endpoints on a simulated link under virtual time with exchanges between them, all of it out of one seed: addresses, speeds,
 // MTUs, depths, faults.
 #pragma once
 
-#include <tests/support/talk.hpp>
+#include <tests/support/dialogue.hpp>
 #include <transport-replay/live/device/sim_device.hpp>
 
 namespace qps::tests {
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] dissect::Duration lasted() const;
     [[nodiscard]] std::uint64_t turns() const { return turns_; }
     [[nodiscard]] transport::live::Endpoint& endpoint(std::size_t side) { return endpoints_[side]; }
-    [[nodiscard]] const std::vector<std::unique_ptr<Talk>>& talks() const { return talks_; }
+    [[nodiscard]] const std::vector<std::unique_ptr<Dialogue>>& exchanges() const { return dialogues_; }
 
 private:
     [[nodiscard]] transport::live::EndpointSettings settings_of(std::size_t side);
@@ -48,11 +48,11 @@ private:
     std::optional<std::uint16_t> vlan_{};
     std::uint8_t dscp_ = 0;
     bool batched_ = false;  // what is posted goes out in the same turn as answers
-    TalkFaults faults_{};
+    ExchangeFaults faults_{};
     std::shared_ptr<transport::live::SimWire> wire_;
     std::vector<transport::live::Endpoint> endpoints_;
-    std::array<TalkHost, 2> hosts_{};
-    std::vector<std::unique_ptr<Talk>> talks_;
+    std::array<ExchangeHost, 2> hosts_{};
+    std::vector<std::unique_ptr<Dialogue>> dialogues_;
     std::uint64_t turns_ = 0;
     bool kept_back_ = false;
 };

@@ -66,7 +66,7 @@ struct Lan {
     }
     void pass(std::int64_t milliseconds) {
         for (std::int64_t i = 0; i < milliseconds; i += 50) {
-            now = later(now, microseconds(50'000));
+            now = now + microseconds(50'000);
             pump();
         }
     }
@@ -83,7 +83,7 @@ inline Route route_over(Network network, const Address& destination) {
 }
 
 // A SEND from one to the other; what the other says of it.
-inline Arrived send(Lan& lan, Host& from, Host& to, Route route) {
+inline HostArrival send(Lan& lan, Host& from, Host& to, Route route) {
     REQUIRE(from.complete(route, 0, lan.now) == Reach::ready);
     TransportPacket packet;
     packet.opcode = Opcode{0x04};
@@ -91,9 +91,9 @@ inline Arrived send(Lan& lan, Host& from, Host& to, Route route) {
     std::vector<std::byte> frame(300);
     frame.resize(write_frame(packet, route, frame));
     REQUIRE_FALSE(frame.empty());
-    const Arrived arrived = to.process(frame, lan.now);
+    const HostArrival arrived = to.process(frame, lan.now);
     if (arrived.packet != nullptr) CHECK(from_packet(*arrived.packet));
-    return {arrived.fate, nullptr, arrived.source, arrived.destination, arrived.source_mac, arrived.ecn, arrived.hops};
+    return {arrived.disposition, nullptr, arrived.source, arrived.destination, arrived.source_mac, arrived.ecn, arrived.hops};
 }
 
 inline std::vector<std::byte> frame_from_stranger(const PacketSpec& spec) {

@@ -1,7 +1,7 @@
 // An agent that lies: what it is asked becomes something else before it hears it, and what it says before anybody does.
 #pragma once
 
-#include <transport-replay/conformance/stage/agent_seam.hpp>
+#include <transport-replay/conformance/stage/agent_channel.hpp>
 
 #include <map>
 #include <memory>
@@ -14,7 +14,7 @@ struct Lie {
 };
 
 // `inside` with the lie before it.
-inline transport::conformance::stage::AgentSeam lying(transport::conformance::stage::AgentSeam inside, Lie lie) {
+inline transport::conformance::stage::AgentChannel lying(transport::conformance::stage::AgentChannel inside, Lie lie) {
     namespace agent = transport::conformance::agent;
     if (!lie.asked && !lie.answered) return inside;
     auto open = std::make_shared<std::map<std::uint32_t, agent::Request>>();

@@ -1,4 +1,4 @@
-// Two halves of a queue pair that talk to each other, and builders that stop where a test wants to begin.
+// Two halves of a queue pair that dialogue to each other, and builders that stop where a test wants to begin.
 #pragma once
 
 #include <dissect/headers/infiniband.hpp>
@@ -115,7 +115,7 @@ struct Peers {
     void answer(const std::vector<transport::TransportPacket>& packets) {
         for (const auto& packet : packets) requester.process(packet, now);
     }
-    void wait(dissect::Duration time) { now = transport::later(now, time); }
+    void wait(dissect::Duration time) { now = now + time; }
     // Everything both have to say, without loss; the lines of it.
     std::vector<std::string> converse() {
         std::vector<std::string> lines;

@@ -29,7 +29,7 @@ struct PlayWire {
     // Until both are done, or the time is over. False: it was over.
     template <class A, class B>
     bool run(A& at_a, B& at_b, dissect::Duration most = dissect::Duration{120'000'000'000}) {
-        const dissect::Instant end = transport::later(now, most);
+        const dissect::Instant end = now + most;
         while (!at_a.done() || !at_b.done()) {
             a.poll(now);
             at_a.poll(a, now);
@@ -38,7 +38,7 @@ struct PlayWire {
             dissect::Instant next = end;
             for (const auto& due : {a.poll_at(), b.poll_at(), at_a.poll_at(), at_b.poll_at()})
                 if (due) next = std::min(next, *due);
-            now = std::max(next, transport::later(now, dissect::Duration{200}));
+            now = std::max(next, now + dissect::Duration{200});
             if (now >= end) return false;
         }
         return true;

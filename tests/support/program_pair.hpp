@@ -56,14 +56,14 @@ public:
         if (serving != nullptr) consider(serving->poll_at());
         if (connecting != nullptr) consider(connecting->poll_at());
         // What goes over TCP takes real time, in which the simulated link's stands still.
-        if (talks_over_tcp(serving, connecting, !due || transport::elapsed(now, *due) > transport::microseconds(1000))) return true;
+        if (talks_over_tcp(serving, connecting, !due || *due - now > transport::microseconds(1000))) return true;
         if (!due) return false;
         now = std::max(now, *due);
         return true;
     }
     // Until both are done, the server being stopped when the client is. False where that is not so by the limit.
     bool run(Program& serving, Program& connecting, dissect::Duration limit = transport::microseconds(600'000'000)) {
-        const Instant end = transport::later(now, limit);
+        const Instant end = now + limit;
         if (!serving.begin(server, now) || !connecting.begin(client, now)) return false;
         std::size_t still = 0;  // turns without time
         bool stopped = false;

@@ -42,6 +42,23 @@ inline MessageWriter header(const Head& head) {
     m.little(head.response ? 1 : 0, 4).little(head.next, 4).little(head.id, 8).little(0xfeff, 4).little(5, 4).little(0x1122334455, 8);
     return m.zeros(16);
 }
+inline std::vector<std::byte> create_request(std::uint64_t id, std::string_view name) {
+    MessageWriter m = header({.command = 5, .id = id});
+    m.little(57, 2).zeros(42).little(120, 2).little(2 * name.size(), 2).zeros(8);
+    for (const char c : name) m.little(static_cast<std::uint8_t>(c), 2);
+    return m.bytes();
+}
+// Of the open file `file`.
+inline std::vector<std::byte> create_response(std::uint64_t id, std::uint64_t file) {
+    return header({.command = 5, .response = true, .id = id}).little(89, 2).zeros(62).little(file, 8).little(file + 1, 8).zeros(8).bytes();
+}
+inline std::vector<std::byte> close_request(std::uint64_t id, std::uint64_t file) {
+    return header({.command = 6, .id = id}).little(24, 2).zeros(6).little(file, 8).little(file + 1, 8).bytes();
+}
+inline std::vector<std::byte> query_directory(std::uint64_t id, std::uint64_t file, std::uint32_t next = 0) {
+    MessageWriter m = header({.command = 14, .id = id, .next = next});
+    return m.little(33, 2).zeros(6).little(file, 8).little(file == ~std::uint64_t{0} ? file : file + 1, 8).zeros(8).bytes();
+}
 struct Memory {
     std::uint64_t offset = 0;
     std::uint32_t token = 0;

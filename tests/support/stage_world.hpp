@@ -29,7 +29,7 @@ struct DirectAgent {
         client.process(std::as_bytes(std::span(said)));
         return !asked.empty() || !said.empty();
     }
-    [[nodiscard]] transport::conformance::stage::AgentSeam seam() {
+    [[nodiscard]] transport::conformance::stage::AgentChannel seam() {
         return {.ask = [this](const transport::conformance::agent::Request& request) { return client.ask(request); },
                 .take_answer = [this](std::uint32_t sequence) { return client.take_answer(sequence); },
                 .problem = [this] { return client.problem(); }};
@@ -55,7 +55,7 @@ public:
           tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
           our_agent(std::make_unique<DirectAgent>()),
-          stage(with_address(wish), wish.with_agent ? lying(device_agent->seam(), wish.lie) : transport::conformance::stage::AgentSeam{},
+          stage(with_address(wish), wish.with_agent ? lying(device_agent->seam(), wish.lie) : transport::conformance::stage::AgentChannel{},
                 our_agent->seam()) {}
     ~StageWorld() {
         device_agent->agent.reset(device, now);
@@ -65,7 +65,7 @@ public:
     // Plays the script to its end; virtual time passes.
     transport::conformance::stage::ScriptOutcome run(const transport::conformance::script::Script& script) {
         stage.begin(script, tester, now);
-        const dissect::Instant end = transport::later(now, transport::microseconds(600'000'000));
+        const dissect::Instant end = now + transport::microseconds(600'000'000);
         for (std::size_t turns = 0; !stage.done() && now < end && turns < 2'000'000; ++turns) turn(stage);
         return stage.take_outcome();
     }
@@ -86,11 +86,11 @@ public:
         for (const auto& at :
              {device.poll_at(), tester.poll_at(), device_agent->agent.poll_at(), our_agent->agent.poll_at(), played.poll_at()})
             if (at && (!due || *at < *due)) due = at;
-        const dissect::Instant next = due.value_or(transport::later(now, transport::microseconds(1000)));
+        const dissect::Instant next = due.value_or(now + transport::microseconds(1000));
         now = std::max(next, now);
         if (next <= before_) ++still_;
         else still_ = 0;
-        if (still_ > 50'000) now = transport::later(now, transport::microseconds(1));
+        if (still_ > 50'000) now = now + transport::microseconds(1);
         before_ = now;
     }
 

@@ -24,7 +24,7 @@ struct Life {
         died_at = now;
     }
     void wake(dissect::Instant now) {
-        if (!alive && back_after && transport::elapsed(*died_at, now) >= *back_after) alive = true;
+        if (!alive && back_after && now - *died_at >= *back_after) alive = true;
     }
 };
 
@@ -36,9 +36,9 @@ public:
     transport::conformance::Report run(transport::conformance::SuiteSettings settings) {
         settings.stage.device = transport::live::ipv4_address(0xc0000201);
         suite = std::make_unique<transport::conformance::Suite>(
-            std::move(settings), with_agent_ ? mortal(world_.device_agent->seam()) : transport::conformance::stage::AgentSeam{},
+            std::move(settings), with_agent_ ? mortal(world_.device_agent->seam()) : transport::conformance::stage::AgentChannel{},
             world_.our_agent->seam());
-        const dissect::Instant end = transport::later(world_.now, transport::microseconds(3'600'000'000));
+        const dissect::Instant end = world_.now + transport::microseconds(3'600'000'000);
         suite->begin(world_.tester, world_.now);
         while (!suite->done() && world_.now < end) {
             if (stop_when && stop_when()) suite->stop(world_.tester, world_.now);
@@ -75,7 +75,7 @@ private:
         };
         return wish;
     }
-    transport::conformance::stage::AgentSeam mortal(transport::conformance::stage::AgentSeam seam) {
+    transport::conformance::stage::AgentChannel mortal(transport::conformance::stage::AgentChannel seam) {
         const auto hears = [life = life] { return life->alive || !life->agent_too; };
         return {.ask = seam.ask,
                 .take_answer = [seam, hears](std::uint32_t sequence) { return hears() ? seam.take_answer(sequence) : std::nullopt; },

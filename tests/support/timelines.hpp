@@ -74,37 +74,38 @@ inline transport::CmAttempt& add_attempt(transport::Timeline& timeline, transpor
     return attempt;
 }
 
-// A story of end a of the first connection, and its sums.
+// A episode of end a of the first connection, and its sums.
 inline transport::Recovery& add_recovery(transport::Timeline& timeline, transport::RecoveryKind kind,
                                          transport::RecoveryEnd end = transport::RecoveryEnd::recovered) {
     using namespace dissect;
     const auto frame = 10 * (timeline.recoveries.size() + 1);
-    transport::Recovery& story = timeline.recoveries.emplace_back();
-    story.connection = timeline.connections.at(0).uid;
-    story.kind = kind;
-    story.end = end;
+    transport::Recovery& episode = timeline.recoveries.emplace_back();
+    episode.connection = timeline.connections.at(0).uid;
+    episode.kind = kind;
+    episode.end = end;
     if (end == transport::RecoveryEnd::gave_up) timeline.connections[0].ways[0].abandoned = 1;
-    story.psn = Psn(1000);
-    story.lost = 1;
-    story.triggers = story.rounds = 7;
-    story.resent = 7;
-    story.resent_bytes = 7000;
-    story.original = FrameIndex{frame};
-    story.trigger = FrameIndex{frame + 1};
-    story.resumed = FrameIndex{frame + 2};
-    story.last = FrameIndex{frame + 3};
-    story.began = Instant{kMillisecond};
-    story.ended = Instant{4 * kMillisecond};
-    story.waited = Duration{2 * kMillisecond};
-    story.longest_wait = Duration{kMillisecond};
+    episode.psn = Psn(1000);
+    episode.lost = 1;
+    if (kind == transport::RecoveryKind::sequence_nak) episode.cause = transport::NakCause::lost_before_tap;
+    episode.triggers = episode.rounds = 7;
+    episode.resent = 7;
+    episode.resent_bytes = 7000;
+    episode.original = FrameIndex{frame};
+    episode.trigger = FrameIndex{frame + 1};
+    episode.resumed = FrameIndex{frame + 2};
+    episode.last = FrameIndex{frame + 3};
+    episode.began = Instant{kMillisecond};
+    episode.ended = Instant{4 * kMillisecond};
+    episode.waited = Duration{2 * kMillisecond};
+    episode.longest_wait = Duration{kMillisecond};
     transport::RecoverySum& sum = timeline.connections[0].ways[0].recovery(kind);
-    ++sum.stories;
-    sum.triggers += story.triggers;
-    sum.resent += story.resent;
-    sum.resent_bytes += story.resent_bytes;
-    sum.waited = story.waited;
+    ++sum.episodes;
+    sum.triggers += episode.triggers;
+    sum.resent += episode.resent;
+    sum.resent_bytes += episode.resent_bytes;
+    sum.waited = episode.waited;
     sum.lost = sum.most_lost = Duration{3 * kMillisecond};
-    return story;
+    return episode;
 }
 
 // A fatal NAK to an RDMA WRITE of end a of the first connection.

@@ -5,11 +5,15 @@
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/tracking/copy_filter.hpp>
+#include <transport-replay/tracking/copy_sampler.hpp>
 #include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -25,8 +29,12 @@ namespace {
 using HostPairs = boost::unordered_flat_set<FlowKey, FlowHash>;
 constexpr std::size_t kMaxHeard = 1 << 14;
 
+constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
+constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
+
 void add(Totals& totals, const Connection& connection) {
-    for (const Way& way : connection.ways) {
+    for (const End end : {End::a, End::b}) {
+        const Way& way = connection.way(end);
         for (std::size_t kind = 0; kind < totals.messages.size(); ++kind) totals.messages[kind] += way.messages[kind];
         totals.message_bytes += way.message_bytes;
         totals.retransmitted_packets += way.retransmitted;
@@ -35,7 +43,8 @@ void add(Totals& totals, const Connection& connection) {
         totals.rnr_naks += way.rnr_naks;
         totals.fatal_naks += way.fatal_naks;
         totals.acks += way.acks;
-        totals.timeouts += way.recovery(RecoveryKind::timeout).triggers;
+        const bool known = connection.way(other(end)).unread_answers == 0;  // else it may have been a NAK
+        if (known) totals.timeouts += way.recovery(RecoveryKind::timeout).triggers;
     }
 }
 
@@ -47,11 +56,51 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
         if (connection == nullptr) continue;
         const Address& source = connection->end(recovery.requester).address;
         const Address& destination = connection->end(other(recovery.requester)).address;
-        // one_way is sorted, and both lists may be long
-        const auto hosts = [](const OneWay& way) { return std::pair(way.source, way.destination); };
-        recovery.inferred = !heard.contains(FlowKey{destination, source, {}, {}}) &&
-                            std::ranges::binary_search(timeline.quality.one_way, std::pair(source, destination), {}, hosts);
+        recovery.inferred = !heard.contains(FlowKey{destination, source, {}, {}}) && timeline.quality.only_heard(source, destination);
     }
+}
+
+// The set-ups of iWARP stand behind those of CM.
+void add_iwarp_attempts(Timeline& timeline) {
+    for (IwarpConversation& iwarp : timeline.iwarp.conversations) {
+        if (!iwarp.attempt) continue;
+        const auto uid = static_cast<std::uint32_t>(timeline.cm.attempts.size());
+        const auto connection = std::ranges::lower_bound(timeline.connections, iwarp.connection, {}, &Connection::uid);
+        if (connection != timeline.connections.end() && connection->uid == iwarp.connection) connection->cm_attempt = uid;
+        timeline.cm.attempts.push_back(std::move(*iwarp.attempt));
+        timeline.cm.attempts.back().uid = uid;
+        iwarp.attempt.reset();
+    }
+}
+
+// Senders whose every ICRC is wrong, and whose packets are accepted all the same: it is not the wire that made them wrong.
+std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
+    struct Sender {
+        std::uint64_t wrong = 0;
+        std::uint64_t right = 0;
+        bool accepted = false;  // or nobody could be heard who would say so
+    };
+    std::map<Address, Sender> senders;
+    if (timeline.quality.icrc_bad == 0) return {};
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            const Way& back = connection.way(other(end));
+            if (way.packets == 0) continue;
+            Sender& sender = senders[connection.end(end).address];
+            sender.wrong += way.corrupt;
+            sender.right += way.intact;
+            // Its requests are answered; or the other end, whose requests it answers, does not send them again.
+            const bool answered = way.requests != 0 && back.packets > back.requests;
+            const bool content = way.packets > way.requests && back.requests >= kFewestAccepted && back.retransmitted * 4 <= back.requests;
+            sender.accepted |= answered || content || timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
+        }
+    // Where no ICRC at all is right and somebody's packets are accepted, it is the tap or who wrote the file.
+    const bool all = timeline.quality.icrc_good == 0 && std::ranges::any_of(senders, [](const auto& row) { return row.second.accepted; });
+    std::vector<Address> found;
+    for (const auto& [address, sender] : senders)
+        if (sender.wrong >= kFewestWrong && sender.right == 0 && (sender.accepted || all)) found.push_back(address);
+    return found;
 }
 
 // CM speaks of connections that never came to be.
@@ -65,16 +114,24 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 
 struct Analysis::State {
     explicit State(AnalysisSettings given)
-        : settings(std::move(given)), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {}
+        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {}
 
-    PacketStory observe(const Observation& observation);
+    PacketRecord observe(const Observation& observation);
     [[nodiscard]] Timeline so_far(const Drops& drops) const;
     [[nodiscard]] Timeline finish(const Drops& drops);
-    void take_cm(const CmNews& news, PacketStory& story);
+    void take_cm(const CmNews& news, PacketRecord& record);
+    void take_match(std::uint32_t uid, const Observation& observation);
     void drain();
+    [[nodiscard]] bool believes(const Observation& observation) const;
+    PacketRecord follow(const Observation& observation, Repetition repetition);
+    void learn(Timeline& timeline) const;
 
     AnalysisSettings settings;
+    CopySampler sampler;
+    CopyFilter copies;
     QualityTracker quality;
+    std::uint64_t icrc_not_judged = 0;
+    Observation believed;  // what is followed of a packet whose ICRC says nothing
     CmTracker cm;
     CongestionTracker congestion;
     Tracker tracker;
@@ -100,7 +157,7 @@ Analysis::Analysis(Analysis&&) noexcept = default;
 Analysis& Analysis::operator=(Analysis&&) noexcept = default;
 Analysis::~Analysis() = default;
 
-PacketStory Analysis::observe(const Observation& observation) { return state_->observe(observation); }
+PacketRecord Analysis::observe(const Observation& observation) { return state_->observe(observation); }
 Timeline Analysis::so_far(const Drops& drops) const { return state_->so_far(drops); }
 Timeline Analysis::finish(const Drops& drops) { return state_->finish(drops); }
 void Analysis::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
@@ -110,50 +167,86 @@ void Analysis::prefetch(const Observation& far, const Observation& nearer, const
     state_->tracker.prefetch(far, nearer, near);
 }
 
-PacketStory Analysis::State::observe(const Observation& observation) {
-    PacketStory story;
+// Whether a wrong ICRC of its sender is no reason to take it for corrupted.
+bool Analysis::State::believes(const Observation& observation) const {
+    if (settings.icrc == IcrcPolicy::ignore) return true;
+    return settings.icrc == IcrcPolicy::automatic && std::ranges::binary_search(settings.traits.icrc_not_judged, observation.flow.source);
+}
+
+PacketRecord Analysis::State::observe(const Observation& observation) {
     ++packets;
     bytes += observation.wire_length;
-    if (observation.has_time) {
+    if (copies.is_copy(observation)) {
+        PacketRecord record;
+        quality.leave_out(observation);
+        tracker.name(observation, record);
+        record.mirror_copy = true;
+        return record;
+    }
+    sampler.observe(observation);
+    // Of two taps, what names no hosts may be from either: its time means nothing beside that of the others.
+    const bool timed = !copies.active() || observation.has_hosts();
+    if (observation.has_time && timed) {
         first = std::min(first.value_or(observation.time), observation.time);
         last = std::max(last.value_or(observation.time), observation.time);
     }
-    const Repetition repetition = quality.observe(observation);
+    const Repetition repetition = quality.observe(observation, timed);
+    if (!timed) {
+        congestion.observe(observation);
+        return {};
+    }
+    if (observation.icrc != CrcStatus::bad || !believes(observation)) return follow(observation, repetition);
+    ++icrc_not_judged;
+    believed = observation;
+    believed.icrc = CrcStatus::not_checkable;
+    return follow(believed, repetition);
+}
+
+PacketRecord Analysis::State::follow(const Observation& observation, Repetition repetition) {
+    PacketRecord record;
     if (quality.is_mirror_duplicate(repetition)) {
-        tracker.name(observation, story);
-        story.mirror_copy = true;
-        return story;
+        tracker.name(observation, record);
+        record.mirror_copy = true;
+        return record;
     }
     const bool stream = observation.kind == ObservationKind::stream;
     if ((stream || observation.kind == ObservationKind::other) && observation.flow.source != Address{} && heard.size() < kMaxHeard)
         heard.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+    congestion.observe(observation);
     if (stream) {
         // Time goes on for those who wait: a queue pair that stays silent while TCP is heard has given up.
-        PacketStory none;
+        PacketRecord none;
         tracker.observe(observation, repetition, quality.last_distance(), none);
-        iwarp.observe(observation, {tracker, ulp, settings.operation}, story);
+        iwarp.observe(observation, {tracker, ulp, settings.operation}, record);
         drain();
-        return story;
+        return record;
     }
-    congestion.observe(observation);
     if (observation.management) {
         ++management;
         datagrams.observe(observation);
     }
-    if (const CmNews news = cm.observe(observation); news.kind != CmNews::Kind::none) take_cm(news, story);
-    tracker.observe(observation, repetition, quality.last_distance(), story);
-    if (story.connection && ulp.wants(*story.connection)) {
-        ulp.observe(observation, story, tracker, settings.operation);
-        story.ulp = ulp.hint(*story.connection, story.from);
+    if (const CmNews news = cm.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
+    else if (news.kind != CmNews::Kind::none) take_cm(news, record);
+    tracker.observe(observation, repetition, quality.last_distance(), record);
+    if (record.connection && ulp.wants(*record.connection)) {
+        ulp.observe(observation, record, tracker, settings.operation);
+        record.ulp = ulp.hint(*record.connection, record.from);
     }
-    collectives.observe(observation, story);
+    collectives.observe(observation, record);
     drain();
-    return story;
+    return record;
 }
 
-void Analysis::State::take_cm(const CmNews& news, PacketStory& story) {
+void Analysis::State::take_match(std::uint32_t uid, const Observation& observation) {
+    if (!tracker.attach(cm.attempt(uid), observation.flow)) return;
+    cm.name_passive(uid, observation.flow);
+    const CmAttempt& attempt = cm.attempt(uid);
+    if (const auto connection = tracker.connection_of(attempt)) ulp.connected(*connection, attempt, tracker, settings.operation);
+}
+
+void Analysis::State::take_cm(const CmNews& news, PacketRecord& record) {
     const CmAttempt& attempt = cm.attempt(news.uid);
-    story.ulp = {ulp.protocol_of(attempt), news.from_active};
+    record.ulp = {ulp.protocol_of(attempt), news.from_active};
     if (news.kind == CmNews::Kind::paired) {
         tracker.connect(attempt);
         if (const auto connection = tracker.connection_of(attempt)) ulp.connected(*connection, attempt, tracker, settings.operation);
@@ -185,6 +278,7 @@ Timeline Analysis::State::finish(const Drops& drops) {
     timeline.first = first;
     timeline.last = last;
     timeline.quality = quality.finish(drops);
+    timeline.quality.icrc_not_judged = icrc_not_judged;
     timeline.cm = cm.finish();
     timeline.congestion = congestion.finish();
     timeline.management = datagrams.finish(last.value_or(Instant{}));
@@ -192,12 +286,14 @@ Timeline Analysis::State::finish(const Drops& drops) {
     drain();
     Tracked tracked = tracker.finish([this] { drain(); });
     timeline.ulp = ulp.finish(timeline.cm, settings.operation);
-    timeline.collectives = collectives.finish(timeline.ulp);
+    timeline.collectives = collectives.finish(timeline.ulp, settings.nccl_log);
     timeline.connections = std::move(tracked.connections);
     std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
+    add_iwarp_attempts(timeline);
     timeline.recoveries = std::move(tracked.recoveries);
     timeline.fatalities = std::move(tracked.fatalities);
     judge_silence(timeline, heard);
+    judge_causes(timeline);
     timeline.left_out.packets_of_connections = tracked.packets_left_out;
     timeline.left_out.messages = tracked.messages_left_out;
     timeline.left_out.recoveries = tracked.recoveries_left_out;
@@ -206,8 +302,22 @@ Timeline Analysis::State::finish(const Drops& drops) {
     timeline.totals.management = management;
     timeline.totals.ce_marked = timeline.congestion.marked;
     timeline.totals.cnps = timeline.congestion.cnps;
+    learn(timeline);
     draw_findings(timeline);
     return timeline;
+}
+
+// What this pass found out of the capture as a whole, and did not know before.
+void Analysis::State::learn(Timeline& timeline) const {
+    if (copies.active()) {
+        timeline.quality.vantage = settings.traits.vantage;
+        timeline.quality.window_displaced += copies.displaced();
+    } else {
+        timeline.learned = learn_taps(sampler.sampled());
+        timeline.quality.vantage = timeline.learned.vantage;
+    }
+    if (settings.icrc == IcrcPolicy::automatic && settings.traits.icrc_not_judged.empty())
+        timeline.learned.icrc_not_judged = icrcs_not_judged(timeline);
 }
 
 }  // namespace qps::transport

@@ -2,8 +2,9 @@
 // finishes a copy while the original goes on, which is how a live view shows what is known.
 #pragma once
 
+#include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/model/packet_record.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/operation_sink.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
@@ -20,6 +21,11 @@ struct AnalysisSettings {
     OperationSink operation{};
     // What the user, or an earlier pass, says of connections; it outweighs what their traffic says.
     UlpHints hints{};
+    IcrcPolicy icrc = IcrcPolicy::automatic;
+    // What an earlier pass found out of the capture as a whole (Timeline::learned).
+    CaptureTraits traits{};
+    // What a log of NCCL says of ranks.
+    NcclLog nccl_log{};
 };
 
 class Analysis {
@@ -32,7 +38,7 @@ public:
     ~Analysis();
 
     // The next packet of the capture. What it was to its connection, from the past alone.
-    PacketStory observe(const Observation& observation);
+    PacketRecord observe(const Observation& observation);
 
     // Says what comes: packets some places ahead, so that their lines are there when it is their turn. Changes nothing.
     static constexpr std::size_t kAhead = 8;  // packets from one to the next

@@ -1,4 +1,4 @@
-// From the story of a packet to the annotation that its fields read.
+// From the record of a packet to the annotation that its fields read.
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 
@@ -8,29 +8,37 @@ namespace qps::transport {
 
 using dissect::Annotation;
 
-// The words of dissect are those of a story, in the same order.
+// The words of dissect are those of a record, in the same order.
 static_assert(std::to_underlying(Annotation::Arrival::restart) == std::to_underlying(Arrival::restart));
 static_assert(std::to_underlying(Annotation::End::b) == std::to_underlying(End::b));
 
-Annotation annotation(const PacketStory& story) {
+Annotation annotation(const PacketRecord& record) {
     Annotation annotation;
-    if (story.connection) {
-        annotation.connection = std::to_underlying(*story.connection);
-        annotation.from = Annotation::End{std::to_underlying(story.from)};
+    if (record.connection) {
+        annotation.connection = std::to_underlying(*record.connection);
+        annotation.from = Annotation::End{std::to_underlying(record.from)};
     }
-    if (story.arrival) annotation.arrival = Annotation::Arrival{std::to_underlying(*story.arrival)};
-    annotation.retransmission = story.retransmission;
-    annotation.duplicated = story.duplicated;
-    annotation.mirror_copy = story.mirror_copy;
-    annotation.unmatched = story.unmatched;
-    annotation.psn_missing = story.missing;
-    annotation.messages_completed = story.completed;
-    annotation.latency = story.latency;
-    annotation.ulp = story.ulp;
+    if (record.arrival) annotation.arrival = Annotation::Arrival{std::to_underlying(*record.arrival)};
+    annotation.retransmission = record.retransmission;
+    annotation.duplicated = record.duplicated;
+    annotation.mirror_copy = record.mirror_copy;
+    annotation.unmatched = record.unmatched;
+    annotation.psn_missing = record.missing;
+    annotation.messages_completed = record.completed;
+    annotation.latency = record.latency;
+    annotation.ulp = record.ulp;
     return annotation;
 }
 
+// Connections have other numbers than where all packets are followed: only what the payload is gets into the packet.
+void Annotator::follow_stream(dissect::Packet& packet) {
+    if (find(packet, dissect::LayerKind::tcp) == nullptr) return;
+    observe(packet, observation_);
+    add_ulp_layers(packet, analysis_.observe(observation_).ulp);
+}
+
 void Annotator::annotate(dissect::Packet& packet) {
+    if (scope_ == AnnotatorScope::streams) return follow_stream(packet);
     observe(packet, observation_);
     annotation_ = annotation(analysis_.observe(observation_));
     packet.annotation = &annotation_;

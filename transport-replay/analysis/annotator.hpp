@@ -6,20 +6,30 @@
 
 namespace qps::transport {
 
-// What fields, filters and columns show of a story.
-[[nodiscard]] dissect::Annotation annotation(const PacketStory& story);
+// What fields, filters and columns show of a record.
+[[nodiscard]] dissect::Annotation annotation(const PacketRecord& record);
+
+// Which packets an Annotator follows.
+enum class AnnotatorScope : std::uint8_t {
+    all,
+    streams,  // TCP alone, for the layers of iWARP in it: nobody asks for annotations, and other packets cost nothing
+};
 
 class Annotator {
 public:
     Annotator() = default;
-    // What is known of connections before: by the user, or by an earlier pass.
-    explicit Annotator(UlpHints hints) : analysis_({.hints = std::move(hints)}) {}
+    // What is known of connections before: by the user, or by an earlier pass that followed the same packets.
+    explicit Annotator(AnalysisSettings settings, AnnotatorScope scope = AnnotatorScope::all)
+        : analysis_(std::move(settings)), scope_(scope) {}
 
     // The next packet of the capture. Its annotation lives here, until the next call.
     void annotate(dissect::Packet& packet);
 
 private:
+    void follow_stream(dissect::Packet& packet);
+
     Analysis analysis_;
+    AnnotatorScope scope_ = AnnotatorScope::all;
     Observation observation_;
     dissect::Annotation annotation_;
 };

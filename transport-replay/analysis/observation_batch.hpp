@@ -12,13 +12,15 @@ namespace qps::transport {
 class ObservationBatch {
 public:
     void clear() { used_ = 0; }
-    void add(const dissect::Packet& packet) {
+    // `file`: which of those that are read together.
+    void add(const dissect::Packet& packet, std::uint16_t file = 0) {
         if (used_ == all_.size()) all_.emplace_back();
-        observe(packet, all_[used_++]);
+        observe(packet, all_[used_]);
+        all_[used_++].file = file;
     }
     [[nodiscard]] std::size_t size() const { return used_; }
 
-    // In order: visit(observation, story, place in the batch) is called after each; it returns false to stop.
+    // In order: visit(observation, record, place in the batch) is called after each; it returns false to stop.
     template <class Visit>
     void follow(Analysis& analysis, Visit&& visit) const {
         const auto ahead = [&](std::size_t from, std::size_t places) -> const Observation& {
@@ -26,8 +28,8 @@ public:
         };
         for (std::size_t i = 0; i < used_; ++i) {
             analysis.prefetch(ahead(i, 3), ahead(i, 2), ahead(i, 1));
-            const PacketStory story = analysis.observe(all_[i]);
-            if (!visit(all_[i], story, i)) return;
+            const PacketRecord record = analysis.observe(all_[i]);
+            if (!visit(all_[i], record, i)) return;
         }
     }
 

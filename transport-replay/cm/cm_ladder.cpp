@@ -1,8 +1,8 @@
 #include <dissect/mad/administration.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/cm.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -242,7 +242,7 @@ Duration cm_time(std::optional<std::uint8_t> exponent) {
 }
 
 CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
-    const Duration silent = elapsed(attempt.last_time, now);
+    const Duration silent = now - attempt.last_time;
     const bool timeout_said = attempt.rejection && attempt.rejection->reason == kReasonTimeout;
     switch (attempt.state) {
         case CmState::unseen: return CmOutcome::open;
@@ -263,7 +263,7 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
     return *attempt.sidr_status == 0 ? CmOutcome::resolved : CmOutcome::unresolved;
 }
 
-constexpr std::array<std::string_view, 6> kServiceNames{"RC", "UC", "RD", "XRC", "other", "UD"};
+constexpr std::array<std::string_view, 7> kServiceNames{"RC", "UC", "RD", "XRC", "other", "UD", "iWARP"};
 constexpr std::array<std::string_view, 8> kOutcomeNames{"open",      "established",  "rejected", "no-answer",
                                                         "half-open", "disconnected", "resolved", "unresolved"};
 
@@ -286,7 +286,7 @@ std::string_view reject_reason(std::uint16_t reason) {
 std::optional<Duration> CmAttempt::setup_time() const {
     const auto end = confirmed ? confirmed : answered;
     if (!requested || !end) return {};
-    return elapsed(*requested, *end);
+    return *end - *requested;
 }
 
 std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return FlowHash{}({key.host, {{0, key.id}, AddressSpace::none}, {}}); }
@@ -297,7 +297,7 @@ CmNews CmTracker::observe(const Observation& observation) {
     if (observation.icrc == CrcStatus::bad) return {};  // nobody took it, and its fields may be others
     if (!observation.management) {
         if (!awaiting_data_.empty()) take_data(observation);
-        return {};
+        return half_known_.empty() ? CmNews{} : match(observation);
     }
     const auto management_class = read(observation.payload, named(kMadFields, "infiniband.mad.mgmtclass"));
     if (management_class == std::to_underlying(ManagementClass::subnet_administration)) take_join(observation);
@@ -327,7 +327,7 @@ std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagr
     const std::uint64_t known = memories_[found->second].digests[std::to_underlying(event_of(datagram, true))];
     if (attempt.active.address != observation.flow.source || attempt.active.communication_id != datagram.local_id) return {};
     if (attempt.passive.address != observation.flow.destination || attempt.transaction != datagram.transaction) return {};
-    const Duration since = elapsed(attempt.last_time, observation.time);
+    const Duration since = observation.time - attempt.last_time;
     const bool same = known != 0 ? known == digest(datagram.body) : since <= kCmReordering;
     return same ? std::optional(found->second) : std::nullopt;
 }
@@ -400,6 +400,7 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
         take_parameters(datagram, from_active, first, attempt);
         take_times(event, observation.time, attempt);
         watch_for_data(index);
+        if (event == CmEvent::rtu) watch_for_answers(index);
     }
     attempt.last_frame = observation.frame;
     attempt.last_time = observation.time;
@@ -466,7 +467,7 @@ void CmTracker::take_join(const Observation& observation) {
         MulticastJoin& join = report_.joins[open->second];
         open_joins_.erase(open);
         join.status = field_or_zero<std::uint16_t>(datagram, named(kMadFields, "infiniband.mad.status"));
-        join.answered_after = elapsed(join.time, observation.time);
+        join.answered_after = observation.time - join.time;
         if (*join.status != 0) return;
         take_field(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mlid"), join.mlid);
         take_field(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.q_key"), join.qkey);

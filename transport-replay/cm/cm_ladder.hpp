@@ -21,9 +21,11 @@ namespace qps::transport {
 
 inline constexpr std::size_t kMaxCmAttempts = 1 << 17;         // of about 1 KiB: 128 MiB; a large cluster's job sets up some 10^4
 inline constexpr std::size_t kMaxCmRungs = 64;                 // of an attempt: 15 retries (4 bits) of each of its messages
-inline constexpr std::size_t kMaxCmRefusals = 1024;            // more of them are the same story
+inline constexpr std::size_t kMaxCmRefusals = 1024;            // more of them are the same record
 inline constexpr std::size_t kMaxMulticastJoins = 4096;        // a host joins a handful of groups
 inline constexpr std::uint8_t kDefaultCmTimeout = 20;          // exponent where the REQ was not seen: what Linux sends, 4.3 s
+inline constexpr std::uint32_t kHalfKnownWindow = 1024;        // PSNs: a strange flow has one of these once in 16,384 times
+inline constexpr std::size_t kMaxHalfKnown = 64;               // attempts between two hosts whose REP was not captured
 inline constexpr dissect::Duration kCmReordering{10'000'000};  // a REQ this much after its answer was overtaken by it
 
 // What a message changed that others should know at once.
@@ -32,6 +34,7 @@ struct CmNews {
         none,     // no message of an attempt
         message,  // one that changed nothing others must know
         paired,   // the queue pairs of both sides are known now
+        matched,  // the REP was not captured, but this packet answers the PSN that the REQ lets the passive side begin with
         released,
     } kind = Kind::none;
     std::uint32_t uid = 0;  // of the attempt
@@ -42,6 +45,8 @@ class CmTracker {
 public:
     CmNews observe(const Observation& observation);
     [[nodiscard]] const CmAttempt& attempt(std::uint32_t uid) const { return report_.attempts[uid]; }
+    // The packet that matched goes to the passive side's queue pair.
+    void name_passive(std::uint32_t uid, const FlowKey& flow);
     // Decides what became of the attempts that are still open, and hands everything out: the tracker is then as new.
     [[nodiscard]] CmReport finish();
 
@@ -73,6 +78,8 @@ private:
     bool advance(CmAttempt& attempt, CmEvent event, bool from_active, dissect::FrameIndex frame);
     void watch_for_data(Index index);
     void take_data(const Observation& observation);
+    void watch_for_answers(Index index);
+    [[nodiscard]] CmNews match(const Observation& observation) const;
     void take_join(const Observation& observation);
 
     CmReport report_;
@@ -80,6 +87,7 @@ private:
     boost::unordered_flat_map<IdKey, Index, IdHash> by_id_;
     boost::unordered_flat_map<IdKey, Index, IdHash> open_joins_;
     boost::unordered_flat_map<FlowKey, Index, FlowHash> awaiting_data_;  // flows whose first packet would replace an RTU
+    boost::unordered_flat_map<FlowKey, std::vector<Index>, FlowHash> half_known_;  // by active and passive host
     dissect::Instant now_{};
 };
 

@@ -12,7 +12,7 @@ namespace {
 std::vector<Burst> merged(const std::vector<Burst>& bursts, Duration pause) {
     std::vector<Burst> some;
     for (const Burst& burst : bursts) {
-        if (some.empty() || elapsed(some.back().end, burst.begin) > pause) {
+        if (some.empty() || burst.begin - some.back().end > pause) {
             some.push_back(burst);
             continue;
         }
@@ -29,7 +29,7 @@ void BurstList::add(Instant time, FrameIndex frame, std::uint64_t bytes) {
     if (!bursts_.empty()) {
         Burst& last = bursts_.back();
         time = std::max(time, last.end);
-        if (elapsed(last.end, time) <= pause_) {
+        if (time - last.end <= pause_) {
             last.end = time;
             last.bytes += bytes;
             return;
@@ -42,7 +42,7 @@ void BurstList::add(Instant time, FrameIndex frame, std::uint64_t bytes) {
 
 void BurstList::coarsen() {
     for (Duration pause = pause_; pause < kMostPause;) {
-        pause = sum(pause, pause);
+        pause = pause + pause;
         std::vector<Burst> fewer = merged(bursts_, pause);
         if (fewer.size() < kFewest) break;
         if (fewer.size() > kMost / 2) continue;

@@ -4,7 +4,7 @@
 // what comes later is only counted. What an attacker could feed: any times in any order; time never goes back in here.
 #pragma once
 
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 
 #include <cstdint>
 #include <vector>

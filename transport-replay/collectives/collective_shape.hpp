@@ -2,7 +2,7 @@
 // storage looks like and has no pattern here.
 #pragma once
 
-#include <transport-replay/collectives/collective_report.hpp>
+#include <transport-replay/model/collective_report.hpp>
 
 #include <optional>
 #include <span>

@@ -36,20 +36,18 @@ std::vector<CollectiveStep> pieces_of(std::span<const CollectiveFlow> flows) {
     std::ranges::sort(all, {}, [](const Burst& burst) { return std::pair(burst.begin, burst.frame); });
     std::vector<CollectiveStep> pieces;
     for (const Burst& burst : all) {
-        const Instant end = pieces.empty() ? Instant{} : later(pieces.back().begin, pieces.back().length);
-        if (pieces.empty() || elapsed(end, burst.begin) > pause) {
-            pieces.push_back({burst.begin, elapsed(burst.begin, burst.end), burst.bytes, burst.frame, {}, {}});
+        const Instant end = pieces.empty() ? Instant{} : pieces.back().begin + pieces.back().length;
+        if (pieces.empty() || burst.begin - end > pause) {
+            pieces.push_back({burst.begin, burst.end - burst.begin, burst.bytes, burst.frame, {}, {}});
             continue;
         }
-        pieces.back().length = std::max(pieces.back().length, elapsed(pieces.back().begin, burst.end));
+        pieces.back().length = std::max(pieces.back().length, burst.end - pieces.back().begin);
         pieces.back().bytes += burst.bytes;
     }
     return pieces;
 }
 
-Duration pause_behind(const CollectiveStep& step, const CollectiveStep& next) {
-    return elapsed(later(step.begin, step.length), next.begin);
-}
+Duration pause_behind(const CollectiveStep& step, const CollectiveStep& next) { return next.begin - (step.begin + step.length); }
 
 // Pauses of these lengths divide steps.
 struct Pauses {
@@ -68,7 +66,7 @@ std::vector<CollectiveStep> joined(const std::vector<CollectiveStep>& pieces, co
             steps.push_back(piece);
             continue;
         }
-        steps.back().length = elapsed(steps.back().begin, later(piece.begin, piece.length));
+        steps.back().length = piece.begin + piece.length - steps.back().begin;
         steps.back().bytes += piece.bytes;
     }
     return steps;
@@ -131,7 +129,7 @@ double lateness_of(std::span<const CollectiveFlow> flows, std::span<const Collec
         const Instant begin = steps[i++].begin;
         std::vector<std::int64_t> starts;
         for (const auto& first : times.first)
-            if (first) starts.push_back(std::to_underlying(elapsed(begin, *first)));
+            if (first) starts.push_back(std::to_underlying(*first - begin));
         if (starts.empty()) continue;
         const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
         std::ranges::nth_element(starts, middle);
@@ -146,7 +144,7 @@ std::optional<std::size_t> step_at(std::span<const CollectiveStep> steps, Instan
     const auto behind = std::ranges::upper_bound(steps, time, {}, &CollectiveStep::begin);
     if (behind == steps.begin()) return std::nullopt;
     const auto step = behind - 1;
-    if (elapsed(step->begin, time) > step->length) return std::nullopt;
+    if (time - step->begin > step->length) return std::nullopt;
     return static_cast<std::size_t>(step - steps.begin());
 }
 
@@ -155,6 +153,7 @@ std::vector<RankTimes> times_of(std::span<const CollectiveFlow> flows, std::span
     for (RankTimes& times : all) {
         times.first.resize(ranks);
         times.last.resize(ranks);
+        times.last_burst.resize(ranks);
     }
     for (const CollectiveFlow& flow : flows)
         for (const Burst& burst : flow.list->bursts()) {
@@ -164,6 +163,8 @@ std::vector<RankTimes> times_of(std::span<const CollectiveFlow> flows, std::span
             auto& last = all[*step].last[flow.edge.source];
             first = std::min(first.value_or(burst.begin), burst.begin);
             last = std::max(last.value_or(burst.end), burst.end);
+            auto& last_burst = all[*step].last_burst[flow.edge.source];
+            last_burst = std::max(last_burst.value_or(burst.begin), burst.begin);
         }
     return all;
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <transport-replay/collectives/burst_list.hpp>
-#include <transport-replay/collectives/collective_report.hpp>
 #include <transport-replay/collectives/collective_shape.hpp>
+#include <transport-replay/model/collective_report.hpp>
 
 #include <span>
 #include <vector>
@@ -20,6 +20,7 @@ struct CollectiveFlow {
 // When each rank first and last sent data in a step; nothing where it sent none.
 struct RankTimes {
     std::vector<std::optional<dissect::Instant>> first, last;  // by rank
+    std::vector<std::optional<dissect::Instant>> last_burst;   // when that began
 };
 
 // Empty, or at least kFewestSteps that are alike: most ways are used in most steps, and most steps have the same bytes.

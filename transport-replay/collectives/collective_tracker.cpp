@@ -25,42 +25,44 @@ CollectiveTracker::Followed* CollectiveTracker::followed(ConnectionId connection
     return &followed_[at];
 }
 
-std::uint32_t CollectiveTracker::way_of(const Observation& observation) {
-    const FlowKey hosts{observation.flow.source, observation.flow.destination, {}, {}};
+std::uint32_t CollectiveTracker::way_of(const Address& source, const Address& destination) {
+    const FlowKey hosts{source, destination, {}, {}};
     if (const auto found = index_.find(hosts); found != index_.end()) return found->second;
     if (ways_.size() == kMaxWays) return kNone;
     const auto made = static_cast<std::uint32_t>(ways_.size());
-    ways_.push_back({.hosts = hosts, .list = {}, .known = 0});
+    ways_.push_back({.hosts = hosts, .list = {}, .known = 0, .channels = {}});
     index_.emplace(hosts, made);
     return made;
 }
 
-void CollectiveTracker::observe(const Observation& observation, const PacketStory& story) {
-    if (!story.connection || story.mirror_copy || story.corrupt || story.ulp.protocol != UlpProtocol::none) return;
-    if (!observation.has_time || story.arrival == Arrival::repeated) return;
+void CollectiveTracker::observe(const Observation& observation, const PacketRecord& record) {
+    if (!record.connection || record.mirror_copy || record.corrupt || record.ulp.protocol != UlpProtocol::none) return;
+    if (!observation.has_time || record.arrival == Arrival::repeated) return;
     const OpcodeRow& row = info(observation.opcode);
+    if (row.verb == Verb::acknowledge) return follow_acknowledge(observation, record);
     const bool carries = row.verb == Verb::send || row.verb == Verb::write || row.verb == Verb::read_response;
     if (!carries && row.verb != Verb::read_request) return;
-    Followed* connection = followed(*story.connection);
+    Followed* connection = followed(*record.connection);
     if (connection == nullptr) {
         ++left_out_;
         return;
     }
-    if (row.request) connection->signature.take(observation, story.from);
+    if (row.request) connection->signature.take(observation, record.from);
     if (!carries) return;
-    const auto from = static_cast<std::size_t>(story.from);
+    if (row.verb == Verb::write) follow_nccl(observation, record.from, *connection);
+    const auto from = static_cast<std::size_t>(record.from);
     const bool alone = row.place == Place::only;
     if (alone && observation.payload_length <= kLongestControl) return;
-    if (connection->ways[from] == kNone) connection->ways[from] = way_of(observation);
+    if (connection->ways[from] == kNone) connection->ways[from] = way_of(observation.flow.source, observation.flow.destination);
     if (connection->ways[from] == kNone) {
         ++left_out_;
         return;
     }
     Way& way = ways_[connection->ways[from]];
-    const Duration since = elapsed(connection->last[from], observation.time);
+    const Duration since = observation.time - connection->last[from];
     if ((row.place == Place::middle || row.place == Place::last) && connection->bytes[from] != 0 && since < kLongestPacket) {
         way.rated += observation.payload_length;
-        way.sending = sum(way.sending, since);
+        way.sending = way.sending + since;
     }
     connection->last[from] = observation.time;
     connection->bytes[from] += observation.payload_length;
@@ -78,7 +80,8 @@ CollectiveTracker::Groups CollectiveTracker::groups() const {
     Groups groups;
     std::vector<const Way*> ways;
     for (const Way& way : ways_)
-        if (way.list.bytes() >= kLeastData && way.known * 2 < way.list.bytes() && way.hosts.source != way.hosts.destination)
+        if (way.hosts.source != way.hosts.destination && way.known * 2 <= way.list.bytes() &&
+            (way.nccl || (way.list.bytes() >= kLeastData && way.known * 2 != way.list.bytes())))
             ways.push_back(&way);
     for (const Way* way : ways) {
         groups.hosts.push_back(way->hosts.source);
@@ -98,7 +101,7 @@ CollectiveTracker::Groups CollectiveTracker::groups() const {
         largest[first[edges[i].source]] = std::max(largest[first[edges[i].source]], ways[i]->list.bytes());
     std::vector<CollectiveEdge> kept;
     for (std::size_t i = 0; i < ways.size(); ++i) {
-        if (ways[i]->list.bytes() * kNegligible < largest[first[edges[i].source]]) continue;
+        if (!ways[i]->nccl && ways[i]->list.bytes() * kNegligible < largest[first[edges[i].source]]) continue;
         kept.push_back(edges[i]);
         groups.flows.push_back({edges[i], &ways[i]->list});
     }
@@ -114,7 +117,9 @@ void CollectiveTracker::count_connections(Collective& collective) const {
     };
     std::array<std::uint64_t, kCollectiveLibraryNames.size()> votes{};
     for (const Followed& connection : followed_) {
-        const std::uint32_t way = connection.ways[0] != kNone ? connection.ways[0] : connection.ways[1];
+        std::uint32_t way = connection.ways[0] != kNone ? connection.ways[0] : connection.ways[1];
+        for (const std::uint32_t channel : connection.channels)
+            if (way == kNone && channel != kNone) way = channels_[channel].way;
         if (way == kNone || !rank_of(ways_[way].hosts.source) || !rank_of(ways_[way].hosts.destination)) continue;
         ++collective.connections;
         ++votes[static_cast<std::size_t>(connection.signature.library())];
@@ -133,7 +138,7 @@ void CollectiveTracker::rate_ranks(Collective& collective, const std::deque<Way>
         for (const Way& way : ways) {
             if (way.hosts.source != rank.address) continue;
             bytes += way.rated;
-            time = sum(time, way.sending);
+            time = time + way.sending;
         }
         if (bytes >= kFewestRated && time > Duration{})
             rank.rate = 8e9 * static_cast<double>(bytes) / static_cast<double>(std::to_underlying(time));
@@ -153,7 +158,7 @@ void rate(Collective& collective) {
         bytes += step.bytes;
         if (i != 0) {
             const CollectiveStep& before = collective.steps[i - 1];
-            collective.between.add(elapsed(later(before.begin, before.length), step.begin));
+            collective.between.add(step.begin - (before.begin + before.length));
         }
     }
     if (collective.steps.empty() || busy <= 0) return;
@@ -194,7 +199,7 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
         collective.ranks[edge.source].sent += flow.list->bytes();
         collective.ranks[edge.destination].received += flow.list->bytes();
         collective.bytes += flow.list->bytes();
-        collective.first_frame = std::min(collective.first_frame, flow.list->bursts().front().frame);
+        if (!flow.list->bursts().empty()) collective.first_frame = std::min(collective.first_frame, flow.list->bursts().front().frame);
     }
     const auto ranks = static_cast<std::uint32_t>(collective.ranks.size());
     const auto shape = shape_of(ranks, edges);
@@ -202,17 +207,20 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
     const bool library = collective.made_by != CollectiveLibrary::unknown;
     if (!library && (!shape || ranks < kFewestByShape)) return std::nullopt;
     collective.pattern = shape.value_or(CollectivePattern::in_part);
-    collective.steps = steps_of(own, ranks);
+    if (collective.made_by == CollectiveLibrary::nccl) judge_nccl(collective);
+    const bool judged = !collective.steps.empty();
+    if (!judged) collective.steps = steps_of(own, ranks);
     if (!library && collective.steps.empty()) return std::nullopt;
     collective.certainty = !library ? kBySteps : collective.steps.empty() ? kByLibrary : kByLibraryAndSteps;
     rate(collective);
     rate_ranks(collective, ways_);
-    judge_stragglers(collective, own);
+    if (judged) judge_waits(collective);
+    else judge_stragglers(collective, own);
     judge_incast(collective, own);
     return collective;
 }
 
-CollectiveReport CollectiveTracker::finish(const UlpReport& ulp) {
+CollectiveReport CollectiveTracker::finish(const UlpReport& ulp, const NcclLog& log) {
     CollectiveReport report;
     for (const UlpConversation& conversation : ulp.conversations) {
         const std::size_t at = std::to_underlying(conversation.connection);
@@ -221,6 +229,7 @@ CollectiveReport CollectiveTracker::finish(const UlpReport& ulp) {
             if (followed_[at].ways[end] != kNone) ways_[followed_[at].ways[end]].known += followed_[at].bytes[end];
         followed_[at] = {};
     }
+    mark_nccl();
     const Groups groups = this->groups();
     std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<CollectiveFlow>>> parts;
     for (const CollectiveFlow& flow : groups.flows) parts[groups.group[flow.edge.source]].second.push_back(flow);
@@ -231,10 +240,13 @@ CollectiveReport CollectiveTracker::finish(const UlpReport& ulp) {
             ++report.left_out;
             continue;
         }
-        if (auto collective = judge(groups.hosts, part.first, part.second)) report.collectives.push_back(std::move(*collective));
+        if (auto collective = judge(groups.hosts, part.first, part.second)) {
+            join_log(*collective, log);
+            report.collectives.push_back(std::move(*collective));
+        }
     }
     std::ranges::stable_sort(report.collectives, std::greater{}, &Collective::bytes);
-    report.packets_left_out = left_out_;
+    report.packets_left_out = left_out_ + events_.left_out;
     *this = {};
     return report;
 }

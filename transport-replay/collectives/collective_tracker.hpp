@@ -1,17 +1,19 @@
 // CollectiveTracker: sees the data of all connections go from host to host, and concludes at the end which hosts work in steps
 // together. Sans I/O: packets and what the tracker said of them are arguments.
 //
-// Short messages control, they carry no data. Connections whose upper protocol is known are storage, or anything but a collective,
+// Short messages control, they carry no data; those of NCCL, whose offers count themselves, are followed one by one. Connections whose upper protocol is known are storage, or anything but a collective,
 // and left out. What an attacker could feed: any number of hosts; pairs of hosts and connections have bounds, what is past them
 // is counted.
 #pragma once
 
 #include <transport-replay/collectives/burst_list.hpp>
-#include <transport-replay/collectives/collective_report.hpp>
 #include <transport-replay/collectives/collective_steps.hpp>
+#include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/collectives/nccl_operations.hpp>
 #include <transport-replay/collectives/traffic_signature.hpp>
-#include <transport-replay/model/packet_story.hpp>
-#include <transport-replay/ulp/ulp_report.hpp>
+#include <transport-replay/model/collective_report.hpp>
+#include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
 #include <vector>
@@ -27,11 +29,12 @@ public:
     static constexpr std::uint32_t kLongestControl = 512;   // bytes of a message that carries no data
     static constexpr std::uint64_t kLeastData = 64 * 1024;  // bytes of a way that is looked at
     static constexpr std::uint64_t kNegligible = 20;        // ways with less than that part of the largest are left out
+    static constexpr std::size_t kMostOfWay = 64;           // connections of NCCL between two hosts: channels and their queue pairs
 
     // A packet of a connection, after the tracker had it.
-    void observe(const Observation& observation, const PacketStory& story);
-    // Hands everything out; `upper` knows what connections were used for.
-    [[nodiscard]] CollectiveReport finish(const UlpReport& ulp);
+    void observe(const Observation& observation, const PacketRecord& record);
+    // Hands everything out; `upper` knows what connections were used for, `log` what ranks they have.
+    [[nodiscard]] CollectiveReport finish(const UlpReport& ulp, const NcclLog& log = {});
 
 private:
     static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -41,16 +44,31 @@ private:
         std::uint64_t known = 0;      // bytes of connections whose protocol is known
         std::uint64_t rated = 0;      // bytes of packets that follow another of the same message,
         dissect::Duration sending{};  // and the time from that one to them
+        std::vector<std::uint32_t> channels;  // of NCCL
+        bool nccl = false;                    // a connection on it is NCCL's
+    };
+    struct Writing {  // a message of NCCL that has begun
+        std::uint32_t channel = kNone;
+        std::uint32_t message = kNone;
     };
     struct Followed {
         std::array<std::uint32_t, 2> ways{kNone, kNone};  // of what each end sends
         std::array<std::uint64_t, 2> bytes{};
         std::array<dissect::Instant, 2> last{};  // packet of data
+        std::array<std::uint32_t, 2> channels{kNone, kNone};  // that each end sends on, where the other end offers
+        std::array<Writing, 2> writing{};
         TrafficSignature signature;
     };
 
     [[nodiscard]] Followed* followed(ConnectionId connection);
-    [[nodiscard]] std::uint32_t way_of(const Observation& observation);
+    [[nodiscard]] std::uint32_t way_of(const Address& source, const Address& destination);
+    void follow_acknowledge(const Observation& observation, const PacketRecord& record);
+    void follow_nccl(const Observation& observation, End from, Followed& connection);
+    void follow_offer(const Observation& observation, const NcclOffer& offer, End from, Followed& connection);
+    void begin_message(const Observation& observation, End from, Followed& connection);
+    void mark_nccl();
+    [[nodiscard]] std::vector<NcclFlow> nccl_flows(const Collective& collective) const;
+    void judge_nccl(Collective& collective) const;
     struct Groups;
     [[nodiscard]] Groups groups() const;
     static void rate_ranks(Collective& collective, const std::deque<Way>& ways);
@@ -61,6 +79,12 @@ private:
     std::vector<Followed> followed_;  // by ConnectionId
     std::deque<Way> ways_;
     boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash> index_;
+    struct OfWay {
+        std::uint32_t way = 0;
+        NcclChannel channel;
+    };
+    std::deque<OfWay> channels_;
+    NcclEvents events_;
     std::uint64_t left_out_ = 0;
 };
 

@@ -47,9 +47,13 @@ std::optional<Latest> latest_of(const std::vector<std::optional<Instant>>& times
             before = std::max(before, *times[rank]);
         }
     }
-    latest.ahead = elapsed(before, last);
+    latest.ahead = last - before;
     return latest;
 }
+
+// Whether it sent on when all others had ended. One that only began then may as well be the first of the next step, which a pause
+// inside of that one divides from the rest of it.
+bool went_on(const RankTimes& times, const Latest& latest) { return *times.last_burst[latest.rank] <= *times.last[latest.rank] - latest.ahead; }
 
 // What was counted of one end of the steps.
 struct Tally {
@@ -62,7 +66,7 @@ struct Tally {
     explicit Tally(std::size_t ranks) : times(ranks), waited(ranks), frames(ranks) {}
     void add(const CollectiveStep& step, const Latest& latest) {
         ++times[latest.rank];
-        waited[latest.rank] = sum(waited[latest.rank], latest.ahead);
+        waited[latest.rank] = waited[latest.rank] + latest.ahead;
         if (frames[latest.rank].size() < kMaxCollectiveFrames) frames[latest.rank].push_back(step.frame);
     }
 };
@@ -154,7 +158,7 @@ void judge_stragglers(Collective& collective, std::span<const CollectiveFlow> fl
         if (!started || !ended) continue;
         for (Tally* tally : {&starts, &ends}) {
             ++tally->judged;
-            tally->length = sum(tally->length, step.length);
+            tally->length = tally->length + step.length;
         }
         if (noticeable(*started, step)) {
             starts.add(step, *started);
@@ -162,7 +166,7 @@ void judge_stragglers(Collective& collective, std::span<const CollectiveFlow> fl
             step.waited = started->ahead;
             ++collective.ranks[started->rank].started_last;
         }
-        if (noticeable(*ended, step)) {
+        if (noticeable(*ended, step) && went_on(times[i], *ended)) {
             ends.add(step, *ended);
             ++collective.ranks[ended->rank].ended_last;
         }
@@ -174,6 +178,28 @@ void judge_stragglers(Collective& collective, std::span<const CollectiveFlow> fl
     if (!late) {
         if (auto slowly = slow_sender(collective)) collective.straggler = std::move(slowly);
     }
+}
+
+void judge_waits(Collective& collective) {
+    const std::size_t ranks = collective.ranks.size();
+    Tally starts(ranks);
+    std::vector<double> certain(ranks);
+    for (const CollectiveStep& step : collective.steps) {
+        if (!step.whole) continue;
+        ++starts.judged;
+        starts.length = starts.length + std::max(step.length, step.waited);
+        if (!step.last) continue;
+        starts.add(step, {*step.last, step.waited});
+        certain[*step.last] += step.certainty;
+        ++collective.ranks[*step.last].started_last;
+    }
+    if (ranks < 2) return;
+    auto late = straggler_of(starts, CollectiveDelay::starts);
+    if (!late) return;
+    // Of the steps that the capture judges; those in which it was not the last leave a doubt too.
+    const double mean = certain[late->rank] / static_cast<double>(late->steps);
+    late->confidence = static_cast<std::uint8_t>(std::min(99.0, mean * static_cast<double>(late->confidence) / 99));
+    collective.straggler = std::move(late);
 }
 
 void judge_incast(Collective& collective, std::span<const CollectiveFlow> flows) {

@@ -1,3 +1,4 @@
+#include <transport-replay/collectives/nccl_offer.hpp>
 #include <transport-replay/collectives/traffic_signature.hpp>
 
 #include <algorithm>
@@ -53,10 +54,14 @@ void TrafficSignature::take_write(const Observation& observation, End from) {
     if (offer) {
         if (const auto address = read_le<std::uint64_t>(observation.payload, 0); address != 0)
             mine.offered[mine.offers % kOffers] = address;
+        if (const auto entry = nccl_offer(observation.payload, length)) {
+            if (mine.number != 0 && entry->index == mine.number + 1) ++mine.numbered;
+            mine.number = entry->index;
+        }
         ++mine.offers;
         return;
     }
-    if (observation.access && length != 0 && observation.access->address != 0 &&
+    if (observation.access && observation.access->address != 0 &&
         std::ranges::find(theirs.offered, observation.access->address) != theirs.offered.end())
         ++mine.used;
     mine.since += length;
@@ -81,11 +86,14 @@ void TrafficSignature::take_send(const Observation& observation, Habits& habits)
     if (is_reliable_data(observation)) ++habits.reliable_data;
 }
 
-// One end WRITEs to where the other had offered; or what it says with each immediate is the length, and the other only offers.
+// The offers of one end count themselves; or the other WRITEs to where they are, be it an empty message; or what it says with each
+// immediate is the length, and the one only offers.
 bool TrafficSignature::is_nccl(End sender) const {
     const Habits& sends = ends_[static_cast<std::size_t>(sender)];
     const Habits& receives = ends_[static_cast<std::size_t>(other(sender))];
-    if (sends.immediates < kFewest || receives.offers < kFewest || sends.sends + receives.sends > sends.immediates / 8) return false;
+    const std::uint64_t talk = std::uint64_t{sends.sends} + receives.sends;
+    if (receives.numbered >= kFewest && talk <= receives.numbered / 8 && receives.immediates == 0) return true;
+    if (sends.immediates < kFewest || receives.offers < kFewest || talk > sends.immediates / 8) return false;
     const bool follows = sends.used >= kFewest && sends.used * 2 >= sends.immediates;
     const bool sized = sends.sized * 10 >= sends.immediates * 8 && receives.offers * 2 >= sends.immediates &&
                        receives.writes + receives.immediates <= receives.offers / 8;

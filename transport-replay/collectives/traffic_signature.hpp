@@ -4,7 +4,7 @@
 // a library; then it is called one.
 #pragma once
 
-#include <transport-replay/collectives/collective_report.hpp>
+#include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/observation.hpp>
 
 namespace qps::transport {
@@ -23,6 +23,8 @@ private:
         std::uint32_t sized = 0;       // of them: the immediate is how many bytes were written since the last
         std::uint32_t offers = 0;      // short WRITEs of a whole number of 32 bytes
         std::uint32_t used = 0;        // WRITEs to where the other end had offered
+        std::uint32_t numbered = 0;    // offers that have the number behind that of the last
+        std::uint64_t number = 0;      // of the last
         std::uint64_t since = 0;       // bytes written since the last immediate
         std::array<std::uint64_t, kOffers> offered{};
         std::uint32_t sends = 0;

@@ -1,10 +1,11 @@
 // Findings about the capture as a witness: what it cannot show, so that nobody takes it for what the network did.
+#include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,9 @@ Missing missing(const Timeline& timeline) {
     Missing found;
     for (const Connection& connection : timeline.connections) {
         std::uint64_t tap = 0, undecided = 0;
+        // Where answers cannot be read, nobody knows what was due.
+        const bool readable = connection.ways[0].unread_answers + connection.ways[1].unread_answers == 0;
+        if (!readable) continue;
         for (const Way& way : connection.ways) {
             tap += way.gaps.tap + way.response_gaps.tap;
             undecided += way.gaps.undecided + way.response_gaps.undecided;
@@ -82,8 +86,48 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
     emit(std::move(draft));
 }
 
+namespace {
+
+// "whose clock is 2 ms ahead and changes by 20 us"
+std::string clock_text(const ClockOffset& offset) {
+    const dissect::Duration middle = offset.middle();
+    const dissect::Duration drift = magnitude(offset.drift());
+    const std::string apart =
+        magnitude(middle) <= offset.tolerance
+            ? fmt::format("whose clock agrees within {}", duration_text(offset.tolerance))
+            : fmt::format("whose clock is {} {}", duration_text(magnitude(middle)), middle < dissect::Duration{} ? "behind" : "ahead");
+    return drift <= offset.tolerance ? apart : fmt::format("{} (drift {} during the capture)", apart, duration_text(drift));
+}
+
+// Several taps recorded the same packets.
+void vantage_points(const CaptureQuality& quality, const Emit& emit) {
+    const VantagePoints& vantage = quality.vantage;
+    const std::string taps = fmt::format("{} taps{} recorded the same packets of {}", vantage.taps,
+                                         vantage.by_file ? ", each with a file or an interface of its own," : "",
+                                         counted(vantage.hosts, "pair of hosts"));
+    if (quality.mixes_taps()) {
+        emit({.party = Party::capture,
+              .count = vantage.pairs,
+              .summary = fmt::format("{}, the second one {}: retransmissions, losses and timeouts cannot be told from copies and are not reported.",
+                                     taps, clock_text(vantage.offset)),
+              .advice = "Write it into a file and analyse that: files are read twice, and one tap of each pair of hosts is followed.",
+              .severity = Severity::warning});
+        return;
+    }
+    emit({.party = Party::capture,
+          .count = quality.left_out,
+          .summary = fmt::format("{}: {} of {} are of the other {}, {}. One tap of each pair of hosts is followed.", taps,
+                                 grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
+                                 clock_text(vantage.offset)),
+          .advice = vantage.by_file ? "Analyse each file by itself to see what each tap saw: what one of them lacks was lost between them, or by the recorder."
+                                    : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
+}
+
+}  // namespace
+
 void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
+    if (quality.left_out != 0 || quality.mixes_taps()) vantage_points(quality, emit);
     const std::uint64_t same = quality.same_tap_systematic ? quality.copies_of_same_tap : 0;
     const std::uint64_t copies = quality.copies_of_other_taps + same;
     if (copies == 0) return;
@@ -102,10 +146,17 @@ void capture_cut(const Timeline& timeline, const Emit& emit) {
         quality.shortest_cut == 0 ? "" : fmt::format(", the shortest {} long on the wire", length(quality.shortest_cut));
     const std::string blind =
         quality.unreadable == 0 ? "" : fmt::format("; {} of them lack the transport header", grouped(quality.unreadable));
+    std::uint64_t unread = 0;
+    for (const Connection& connection : timeline.connections)
+        for (const Way& way : connection.ways) unread += way.unread_answers;
+    const std::string mute =
+        unread == 0 ? "" : fmt::format("; {} cannot be read (AETH or READ length cut off), so that losses and timeouts of their connections "
+                                       "are not judged",
+                                       counted(unread, "answer"));
     emit({.party = Party::capture,
           .count = quality.cut,
-          .summary = fmt::format("{} of {} {} truncated by the capture{}: ICRC and payload cannot be checked{}.",
-                                 grouped(quality.cut), counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", from, blind),
+          .summary = fmt::format("{} of {} {} truncated by the capture{}: ICRC and payload cannot be checked{}{}.",
+                                 grouped(quality.cut), counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", from, blind, mute),
           .advice = "Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
@@ -113,10 +164,10 @@ void capture_cut(const Timeline& timeline, const Emit& emit) {
 void one_way_capture(const Timeline& timeline, const Emit& emit) {
     // Who sent again and again had no answer: there silence is what happened, not what the capture lacks.
     std::vector<std::pair<Address, Address>> silent;
-    for (const Recovery& story : timeline.recoveries) {
-        if (story.kind != RecoveryKind::timeout || story.end == RecoveryEnd::recovered) continue;
-        if (const Connection* connection = timeline.find(story.connection))
-            silent.emplace_back(connection->end(story.requester).address, connection->end(other(story.requester)).address);
+    for (const Recovery& record : timeline.recoveries) {
+        if (record.kind != RecoveryKind::timeout || record.end == RecoveryEnd::recovered) continue;
+        if (const Connection* connection = timeline.find(record.connection))
+            silent.emplace_back(connection->end(record.requester).address, connection->end(other(record.requester)).address);
     }
     std::ranges::sort(silent);
     std::optional<Heard> heard;

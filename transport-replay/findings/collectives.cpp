@@ -1,21 +1,11 @@
 // Findings about groups of hosts that work in steps together: whom all wait for, whom many send to at once.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/collectives.hpp>
 
 #include <fmt/format.h>
 
 namespace qps::transport::draw {
-
-namespace {
-
-// "NCCL ring of 8 ranks".
-std::string what(const Collective& collective) {
-    const std::string_view library = collective.made_by == CollectiveLibrary::unknown ? "" : name(collective.made_by);
-    return fmt::format("{}{}{} of {}", library, library.empty() ? "" : " ", name(collective.pattern),
-                       counted(collective.ranks.size(), "rank"));
-}
-
-}  // namespace
 
 namespace {
 
@@ -46,14 +36,14 @@ void collective_straggler(const Timeline& timeline, const Emit& emit) {
     for (const Collective& collective : timeline.collectives.collectives) {
         if (!collective.straggler) continue;
         const CollectiveStraggler& late = *collective.straggler;
-        const std::string rank = text(collective.ranks[late.rank].address);
+        const std::string rank = rank_text(collective.ranks[late.rank]);
         emit({.party = Party::application,
               .packets = late.frames,
               .count = late.steps,
               .summary =
                   fmt::format("In {} of {} of a {} (mean step {}) {} {}; the others waited {} for it, {} % of the time of these "
                               "steps (confidence {} %).",
-                              grouped(late.steps), counted(late.of, "step"), what(collective), duration_text(collective.step_length.mean()),
+                              grouped(late.steps), steps_text(collective, late.of), group_text(collective), duration_text(collective.step_length.mean()),
                               rank, habit(collective, late), duration_text(late.waited), late.share, late.confidence),
               .advice = remedy(late.delay, rank)});
     }
@@ -67,8 +57,8 @@ void collective_incast(const Timeline& timeline, const Emit& emit) {
               .packets = incast.frames,
               .count = incast.steps,
               .summary = fmt::format("In {} of {} of a {}, up to {} sent to {} at once, {} in total.", grouped(incast.steps),
-                                     counted(incast.of, "step"), what(collective), counted(incast.senders, "rank"),
-                                     text(collective.ranks[incast.rank].address), bytes_text(incast.bytes)),
+                                     steps_text(collective, incast.of), group_text(collective), counted(incast.senders, "rank"),
+                                     rank_text(collective.ranks[incast.rank]), bytes_text(incast.bytes)),
               .advice = "Do nothing while no packet is marked, paused or lost; otherwise let the library exchange in pairs (each rank "
                         "another partner at a time) or use fewer channels, and check that ECN slows senders down before buffers fill."});
     }

@@ -1,10 +1,11 @@
 // Findings about congestion: pauses of the link, CE marks and their CNPs, bursts of many senders.
+#include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,36 +24,55 @@ constexpr std::uint64_t kUnansweredPercent = 50;
 constexpr std::uint32_t kFewestBursts = 4;      // of CNPs, before the rate after them says anything
 constexpr std::uint64_t kNoEffectPercent = 95;  // of the rate before; a cut of DCQCN is felt more than that
 
-std::string stopped(const PauseSummary& pause) {
-    const std::string what = pause.priority == kWholeLink ? "The whole link" : fmt::format("Priority {}", pause.priority);
-    return fmt::format("{} of interface {}", what, std::to_underlying(pause.interface));
-}
+// What either kind of pause frame stops. They are told apart: PAUSE has no priorities, and other switches and counters.
+enum class PauseKind : std::uint8_t { priority, link };
 
 struct Pauses {
-    const PauseSummary* worst = nullptr;
+    const PauseSummary* worst = nullptr;   // with the longest period
+    const PauseSummary* longest = nullptr;  // in total
     std::uint64_t storms = 0;
     std::uint64_t periods = 0;
-    std::uint64_t unknown = 0;
     std::vector<dissect::FrameIndex> packets;
 };
 
-Pauses pauses_of(const Timeline& timeline) {
+Pauses pauses_of(const Timeline& timeline, PauseKind kind) {
     Pauses found;
     for (const PauseSummary& pause : timeline.congestion.pauses) {
-        if (pause.periods == 0 && pause.stops == 0) continue;
+        if ((pause.priority == kWholeLink) != (kind == PauseKind::link) || (pause.periods == 0 && pause.stops == 0)) continue;
         found.storms += pause.storms;
         found.periods += pause.periods;
-        found.unknown += pause.unknown_lengths;
         if (found.packets.size() < kMaxEvidence) found.packets.push_back(pause.longest_frame);
+        if (pause.late != 0 && found.packets.size() < kMaxEvidence) found.packets.push_back(pause.first_late);
         if (found.worst == nullptr || std::tie(pause.longest, pause.stops) > std::tie(found.worst->longest, found.worst->stops))
             found.worst = &pause;
+        if (found.longest == nullptr || pause.paused > found.longest->paused) found.longest = &pause;
     }
     return found;
 }
 
-Duration length_of(const Timeline& timeline) {
-    return timeline.first && timeline.last ? elapsed(*timeline.first, *timeline.last) : Duration{};
+// "02:00:00:00:00:01 sent 2 XOFF and 1 XON frames of PFC for priority 3 on interface 0".
+std::string asked(const PauseSummary& pause) {
+    const std::string what =
+        pause.priority == kWholeLink ? "802.3x PAUSE, for the whole link," : fmt::format("PFC for priority {}", pause.priority);
+    return fmt::format("{} sent {} XOFF and {} XON {} of {} on interface {}", text(pause.sender), grouped(pause.stops), grouped(pause.resumes),
+                       pause.stops + pause.resumes == 1 ? "frame" : "frames", what, std::to_underlying(pause.interface));
 }
+
+// Whether its link partner stopped, as far as the capture tells.
+std::string traffic_text(const PauseSummary& pause) {
+    if (pause.late != 0)
+        return fmt::format("{} to it came all the same, more than {} into a pause.", counted(pause.late, "packet"), duration_text(kPauseGrace));
+    const bool link = pause.priority == kWholeLink;
+    if (pause.packets_to_it == 0)
+        return fmt::format("the capture has no packet{} to that address after it: whether traffic stopped is undecided.",
+                           link ? "" : " of that priority");
+    if (pause.judged != 0) return "nothing was sent to it meanwhile: traffic stopped.";
+    const bool untimed = pause.unknown_lengths == pause.periods;
+    return fmt::format("whether traffic stopped is undecided: {}.",
+                       untimed ? "the speed of the link is not known (--link-speed)" : "no pause was longer than the time to react");
+}
+
+Duration length_of(const Timeline& timeline) { return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{}; }
 
 // How often, of marks whose answer the capture could have held.
 std::uint64_t decided(const PairCongestion& pair) { return pair.answered + pair.unanswered; }
@@ -84,37 +104,73 @@ void for_each_stream(const Timeline& timeline, const PairCongestion& pair, Each 
 
 }  // namespace
 
-void pfc_storm(const Timeline& timeline, const Emit& emit) {
-    Pauses found = pauses_of(timeline);
+namespace {
+
+// "paused for 10 us in 1 period (4.55 % of the capture, 10 us at worst)".
+std::string paused_text(const PauseSummary& pause, std::int64_t whole) {
+    if (pause.unknown_lengths == pause.periods) return fmt::format("paused {} for an unknown time", times(pause.periods));
+    const std::string part =
+        share(static_cast<std::uint64_t>(std::to_underlying(pause.paused)), static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1)));
+    const std::string least =
+        pause.unknown_lengths == 0 ? "" : fmt::format("; a lower bound: {} had no end", counted(pause.unknown_lengths, "period"));
+    return fmt::format("paused for {} in {} ({} of the capture, {} at worst{})", duration_text(pause.paused), counted(pause.periods, "period"),
+                       part, duration_text(pause.longest), least);
+}
+
+void emit_storm(const Timeline& timeline, PauseKind kind, std::string advice, const Emit& emit) {
+    Pauses found = pauses_of(timeline, kind);
     if (found.storms == 0) return;
     emit({.party = Party::congestion,
           .packets = std::move(found.packets),
           .count = found.storms,
-          .summary = fmt::format("{} was paused for {} without interruption ({} of at least {}): nothing could be sent.",
-                                 stopped(*found.worst), duration_text(found.worst->longest), counted(found.storms, "storm"),
-                                 duration_text(kStormTime)),
-          .advice = "Find the source of the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration "
-                    "in `ethtool -S`), and enable the PFC watchdog in every switch."});
+          .summary = fmt::format("{}: paused for {} without interruption ({} of at least {}); {}", asked(*found.worst),
+                                 duration_text(found.worst->longest), counted(found.storms, "storm"), duration_text(kStormTime),
+                                 traffic_text(*found.worst)),
+          .advice = std::move(advice)});
 }
 
-void pfc_pause(const Timeline& timeline, const Emit& emit) {
-    Pauses found = pauses_of(timeline);
-    if (found.worst == nullptr || found.storms != 0) return;
-    const auto longest = std::ranges::max_element(timeline.congestion.pauses, {}, &PauseSummary::paused);
+void emit_pause(const Timeline& timeline, PauseKind kind, std::string advice, const Emit& emit) {
+    Pauses found = pauses_of(timeline, kind);
+    if (found.longest == nullptr || found.storms != 0) return;
+    const PauseSummary& longest = *found.longest;
     const auto whole = std::to_underlying(length_of(timeline));
-    const bool felt = longest->paused >= kFeltPause && std::to_underlying(longest->paused) >= whole / kFeltPausePart;
+    const bool felt = longest.paused >= kFeltPause && std::to_underlying(longest.paused) >= whole / kFeltPausePart;
     emit({.party = Party::congestion,
           .packets = std::move(found.packets),
           .count = found.periods,
-          .summary = fmt::format("{} was paused for {} in {}: {} of the capture, {} at worst{}.", stopped(*longest),
-                                 duration_text(longest->paused), counted(longest->periods, "period"),
-                                 share(static_cast<std::uint64_t>(std::to_underlying(longest->paused)),
-                                       static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))),
-                                 duration_text(longest->longest),
-                                 found.unknown == 0 ? "" : fmt::format(" (a lower bound: {} had no end)", counted(found.unknown, "period"))),
-          .advice = "Let ECN act before PFC (marking thresholds below the pause thresholds of the same queue), and watch "
-                    "rx_prioN_pause_duration on the ports along the path.",
+          .summary = fmt::format("{}: {}; {}", asked(longest), paused_text(longest, whole), traffic_text(longest)),
+          .advice = std::move(advice),
           .severity = felt ? Severity::warning : Severity::note});
+}
+
+}  // namespace
+
+void pfc_storm(const Timeline& timeline, const Emit& emit) {
+    emit_storm(timeline, PauseKind::priority,
+               "Find the source of the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration "
+               "in `ethtool -S`), and enable the PFC watchdog in every switch.",
+               emit);
+}
+
+void pfc_pause(const Timeline& timeline, const Emit& emit) {
+    emit_pause(timeline, PauseKind::priority,
+               "Let ECN act before PFC (marking thresholds below the pause thresholds of the same queue), and watch "
+               "rx_prioN_pause_duration on the ports along the path.",
+               emit);
+}
+
+void link_pause_storm(const Timeline& timeline, const Emit& emit) {
+    emit_storm(timeline, PauseKind::link,
+               "Find out why that port does not keep up (PCIe, CPU, a switch behind it), and disable 802.3x PAUSE on RoCE links "
+               "(`ethtool -A DEV rx off tx off`, flow control off at the switch): it stops every priority; PFC stops one.",
+               emit);
+}
+
+void link_pause(const Timeline& timeline, const Emit& emit) {
+    emit_pause(timeline, PauseKind::link,
+               "Disable 802.3x PAUSE on RoCE links (`ethtool -A DEV rx off tx off`, flow control off at the switch) and use PFC for the "
+               "lossless priority; `ethtool -S` counts both apart (rx_pause_ctrl_phy, rx_prioN_pause).",
+               emit);
 }
 
 void ecn_congestion(const Timeline& timeline, const Emit& emit) {

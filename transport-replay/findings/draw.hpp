@@ -10,11 +10,20 @@ namespace qps::transport::draw {
 void retries_exceeded(const Timeline& timeline, const Emit& emit);
 void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit);
 void go_back_n(const Timeline& timeline, const Emit& emit);
+void selective_repeat(const Timeline& timeline, const Emit& emit);
 void rnr_stall(const Timeline& timeline, const Emit& emit);
 void rnr_wait_too_short(const Timeline& timeline, const Emit& emit);
 void ack_timeout(const Timeline& timeline, const Emit& emit);
 void spurious_retransmission(const Timeline& timeline, const Emit& emit);
 void read_response_lost(const Timeline& timeline, const Emit& emit);
+
+// reordering.cpp: NAKs of packets that were only late
+void reordered_not_lost(const Timeline& timeline, const Emit& emit);
+// naks.cpp: NAKs that were not heeded, NAKs without the requests that they refuse, retransmissions whose cause is not known
+void nak_ignored(const Timeline& timeline, const Emit& emit);
+void retransmission_undecided(const Timeline& timeline, const Emit& emit);
+void lone_sequence_naks(const Timeline& timeline, const Emit& emit);  // of go_back_n
+void lone_rnr_naks(const Timeline& timeline, const Emit& emit);       // of rnr_stall
 
 // order.cpp: what the network did to the order and the bits of packets
 void out_of_order(const Timeline& timeline, const Emit& emit);
@@ -46,6 +55,8 @@ void udp_port_entropy(const Timeline& timeline, const Emit& emit);
 // congestion.cpp
 void pfc_storm(const Timeline& timeline, const Emit& emit);
 void pfc_pause(const Timeline& timeline, const Emit& emit);
+void link_pause_storm(const Timeline& timeline, const Emit& emit);
+void link_pause(const Timeline& timeline, const Emit& emit);
 void ecn_congestion(const Timeline& timeline, const Emit& emit);
 void ecn_not_answered(const Timeline& timeline, const Emit& emit);
 void cnp_without_mark(const Timeline& timeline, const Emit& emit);
@@ -90,6 +101,8 @@ void iwarp_terminated(const Timeline& timeline, const Emit& emit);
 void iwarp_refused(const Timeline& timeline, const Emit& emit);
 void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit);
 void iwarp_sent_again(const Timeline& timeline, const Emit& emit);
+void iwarp_odd_sender(const Timeline& timeline, const Emit& emit);
+void iwarp_unreadable(const Timeline& timeline, const Emit& emit);
 void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
 
 // capture.cpp: what the capture cannot show

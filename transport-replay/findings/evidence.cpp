@@ -1,6 +1,7 @@
 #include <transport-replay/findings/evidence.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace qps::transport {
@@ -8,29 +9,43 @@ namespace qps::transport {
 namespace {
 
 using Place = std::pair<ConnectionId, End>;
-Place place_of(const Recovery* story) { return {story->connection, story->requester}; }
+Place place_of(const Recovery* episode) { return {episode->connection, episode->requester}; }
 
 }  // namespace
 
-std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
-    std::vector<const Recovery*> stories;
-    for (const Recovery& story : timeline.recoveries)
-        if (story.kind == kind) stories.push_back(&story);
+std::vector<Episodes> all_episodes(const Timeline& timeline) {
+    std::vector<const Recovery*> episodes;
+    for (const Recovery& episode : timeline.recoveries) episodes.push_back(&episode);
     // Pointers into one vector: those of a place stay in their order.
-    std::ranges::sort(stories, {}, [](const Recovery* story) { return std::pair{place_of(story), story}; });
-    std::vector<Case> found;
+    std::ranges::sort(episodes, {}, [](const Recovery* episode) { return std::pair{place_of(episode), episode}; });
+    std::vector<Episodes> found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
-            const RecoverySum& sum = connection.way(end).recovery(kind);
-            if (sum.stories == 0) continue;
-            const auto own = std::ranges::equal_range(stories, Place{connection.uid, end}, {}, place_of);
-            found.push_back({connection, end, sum, {own.begin(), own.end()}});
+            // Why something was sent again only answers tell that can be read.
+            if (connection.way(end).recoveries.empty() || connection.way(other(end)).unread_answers != 0) continue;
+            const auto own = std::ranges::equal_range(episodes, Place{connection.uid, end}, {}, place_of);
+            found.push_back({connection, end, {own.begin(), own.end()}});
         }
     return found;
 }
 
-void append_evidence(std::vector<dissect::FrameIndex>& packets, const Recovery& story) {
-    packets.insert(packets.end(), {story.original, story.trigger, story.resumed, story.last});
+std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
+    std::vector<Case> found;
+    for (Episodes& all : all_episodes(timeline)) {
+        const RecoverySum& sum = all.way().recovery(kind);
+        if (sum.episodes == 0) continue;
+        std::erase_if(all.episodes, [&](const Recovery* episode) { return episode->kind != kind; });
+        found.push_back({std::move(all), sum});
+    }
+    return found;
+}
+
+std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes) {
+    constexpr std::size_t kFrames = 4;  // of an episode
+    std::vector<dissect::FrameIndex> packets;
+    for (const Recovery* episode : episodes | std::views::take(kMaxEvidence / kFrames))
+        packets.insert(packets.end(), {episode->original, episode->trigger, episode->resumed, episode->last});
+    return packets;
 }
 
 const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection) {

@@ -11,22 +11,27 @@
 
 namespace qps::transport {
 
-// The recoveries of one kind of one way. The sum has them all; stories those that were kept (LeftOut::recoveries).
-struct Case {
+// The recoveries of one way that were kept (LeftOut::recoveries).
+struct Episodes {
     const Connection& connection;
     End requester{};
-    const RecoverySum& sum;
-    std::vector<const Recovery*> stories;  // in the order they began
+    std::vector<const Recovery*> episodes;  // in the order they began
 
     [[nodiscard]] const Way& way() const { return connection.way(requester); }
     [[nodiscard]] const Way& answers() const { return connection.way(other(requester)); }
     [[nodiscard]] const Endpoint& from() const { return connection.end(requester); }
     [[nodiscard]] const Endpoint& to() const { return connection.end(other(requester)); }
 };
+[[nodiscard]] std::vector<Episodes> all_episodes(const Timeline& timeline);
+
+// Those of one kind, with the sum of all of them, kept or not.
+struct Case : Episodes {
+    const RecoverySum& sum;
+};
 [[nodiscard]] std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind);
 
-// The frames that prove a story.
-void append_evidence(std::vector<dissect::FrameIndex>& packets, const Recovery& story);
+// The frames that prove episodes: of as many of the first as have room.
+[[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);
 
 // The attempt that set a connection up, where CM was captured.
 [[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
@@ -74,7 +79,7 @@ inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {
 
 // How many answers an end gave.
 [[nodiscard]] constexpr std::uint64_t answers_of(const Way& way) {
-    return way.acks + way.sequence_naks + way.rnr_naks + way.fatal_naks + way.read_responses + way.atomic_responses;
+    return way.acks + way.sequence_naks + way.rnr_naks + way.fatal_naks + way.read_responses + way.atomic_responses + way.unread_answers;
 }
 
 }  // namespace qps::transport

@@ -1,13 +1,14 @@
 // Findings about the fabric: counters of errors that moved, traps, requests of management without a good answer.
+#include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/fabric.hpp>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,14 +61,14 @@ std::string what(const Group& group) { return request_text(group.first->manageme
 }  // namespace
 
 void port_errors_counted(const Timeline& timeline, const Emit& emit) {
-    for (const PortCounterStory& story : timeline.management.counters) {
-        const std::vector<std::string> moved = moved_texts(story, true);
+    for (const PortCounterHistory& history : timeline.management.counters) {
+        const std::vector<std::string> moved = moved_texts(history, true);
         if (moved.empty()) continue;
         emit({.party = Party::fabric,
-              .packets = {story.first, story.last},
+              .packets = {history.first, history.last},
               .count = moved.size(),
-              .summary = fmt::format("{} counted errors within {}: {}.", owner_text(timeline.management.fabric, story),
-                                     duration_text(elapsed(story.first_time, story.last_time)), fmt::join(moved, ", ")),
+              .summary = fmt::format("{} counted errors within {}: {}.", owner_text(timeline.management.fabric, history),
+                                     duration_text(history.last_time - history.first_time), fmt::join(moved, ", ")),
               .advice = "Check that link (cable, transceiver, the port at its other end): symbol errors and recoveries point to the "
                         "line, discards to congestion or routing, constraint errors to partitions."});
     }

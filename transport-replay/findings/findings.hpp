@@ -4,7 +4,7 @@
 // draft for every connection, host or capture that it is true of: one event, one finding, with a count. Drawing changes
 // nothing but Timeline::findings, needs no order among the rows and gives the same findings for the same Timeline.
 //
-// What an attacker could feed: connections and stories by the million. Evidence is bounded (kMaxEvidence) and so is the
+// What an attacker could feed: connections and episodes by the million. Evidence is bounded (kMaxEvidence) and so is the
 // number of findings: the worst kMaxFindings stay, LeftOut::findings counts the rest.
 #pragma once
 

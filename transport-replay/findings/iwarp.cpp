@@ -4,6 +4,8 @@
 #include <transport-replay/iwarp/iwarp_words.hpp>
 #include <transport-replay/report/figures.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace qps::transport::draw {
@@ -107,6 +109,36 @@ void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
               .summary = fmt::format("The capture lacks {} that {} sent to {}, so some messages are incomplete.",
                                      bytes(way.missing_bytes), place.from(end), place.to(end)),
               .advice = "Capture closer to one of the hosts, or with larger buffers."});
+    });
+}
+
+// What the analysis reads all the same, and other readers may not.
+void iwarp_odd_sender(const Timeline& timeline, const Emit& emit) {
+    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+        const auto say = [&](dissect::FrameIndex proof, std::string_view what) {
+            if (proof == dissect::FrameIndex{}) return;
+            emit({.party = Party::requester,
+                  .connection = place.connection.uid,
+                  .packets = {proof},
+                  .summary = fmt::format("{} {}; it is read so.", place.from(end), what),
+                  .advice = fmt::format("Update the RDMA stack of {}: implementations that follow the RFC do not understand it.",
+                                        place.from(end))});
+        };
+        say(way.turned_read, "writes the fields of its READ requests least significant byte first, against RFC 5040");
+        say(way.odd_markers, way.markers ? "has its MPA markers at other places than RFC 5044 says"
+                                         : "sends no MPA markers, although the other end asked for them");
+    });
+}
+
+void iwarp_unreadable(const Timeline& timeline, const Emit& emit) {
+    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+        if (way.unread_bytes == 0 || way.missing_bytes != 0) return;
+        emit({.party = Party::undecided,
+              .connection = place.connection.uid,
+              .count = std::max<std::uint64_t>(1, way.lost_alignment),
+              .summary = fmt::format("{} that {} sent to {} could not be read as FPDUs, although the capture has all of the stream.",
+                                     bytes(way.unread_bytes), place.from(end), place.to(end)),
+              .advice = fmt::format("Check whether {} is an implementation with markers or lengths of its own.", place.from(end))});
     });
 }
 

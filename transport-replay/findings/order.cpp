@@ -23,6 +23,7 @@ struct Sender {
     std::uint64_t answered = 0;  // answers to it
     std::uint64_t asked = 0;     // requests to it
     std::uint64_t ways = 0;      // with wrong ones
+    bool deaf = true;            // nothing that was sent to it was captured
     std::optional<ConnectionId> connection;
     std::string peer;
     std::vector<dissect::FrameIndex> frames;
@@ -45,6 +46,7 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             sender.packets += way.packets;
             sender.corrupt += way.corrupt;
             sender.asked += back.requests;
+            sender.deaf &= timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
             sender.answered += back.packets - std::min(back.packets, back.requests + back.corrupt);
             for (const dissect::FrameIndex frame : way.frames(Oddity::corrupt)) sender.frames.push_back(frame);
             if (way.corrupt == 0 || sender.ways++ != 0) continue;
@@ -75,6 +77,12 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
         draft.severity = Severity::warning;
         draft.summary += ", yet they are answered: they were right on the wire, and were captured before the NIC added the ICRC or changed afterwards.";
         draft.advice = "Capture at a mirror port instead of on the sending host, and do not anonymise addresses if ICRCs matter.";
+    } else if (sender.deaf) {
+        draft.party = Party::undecided;
+        draft.severity = Severity::note;
+        draft.summary += ", and nothing that was sent to it was captured: whether it computes them wrongly or the tap saw them before the "
+                         "NIC added the ICRC is undecided.";
+        draft.advice = "Capture both directions, at a mirror port.";
     } else {
         draft.party = sender.asked != 0 ? Party::responder : Party::requester;
         draft.severity = Severity::error;
@@ -89,8 +97,29 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
 
 }  // namespace
 
+// Packets whose ICRC is wrong were followed all the same: none of their sender is right, or the user wants it so.
+void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.icrc_not_judged == 0) return;
+    std::map<Address, std::uint64_t> right;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b})
+            if (connection.way(end).packets != 0) right[connection.end(end).address] += connection.way(end).intact;
+    const bool by_rule = std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; });
+    emit({.party = Party::capture,
+          .count = quality.icrc_not_judged,
+          .summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}{}. They are analysed as if it was right.",
+                                 grouped(quality.icrc_not_judged), counted(quality.rdma_packets, "RDMA packet"),
+                                 by_rule ? ", in none of a sender's packets right, and nothing shows that receivers dropped them: likely they were "
+                                           "captured before the NIC added it, or changed afterwards"
+                                         : ", as --icrc ignore asks"),
+          .advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
+          .severity = Severity::note});
+}
+
 void icrc_wrong(const Timeline& timeline, const Emit& emit) {
-    bool told = false;
+    bool told = timeline.quality.icrc_not_judged != 0;
+    icrc_not_judged(timeline, emit);
     for (const auto& [address, sender] : senders(timeline)) {
         told = true;
         emit(draft_of(address, sender));
@@ -108,11 +137,15 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             const Way& back = connection.way(other(end));
-            const std::uint64_t late = way.gaps.reordered + way.response_gaps.reordered;
+            if (back.unread_answers + way.unread_answers != 0) continue;  // a NAK may have asked for them
+            const Ordering& order = way.ordering();
+            const bool told = order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
+            const std::uint64_t late = (told ? 0 : std::max(way.gaps.reordered, order.overtaken)) + way.response_gaps.reordered;
             if (late == 0) continue;
             // Without a complaint the receiver bears it (adaptive routing with out-of-order placement), or only the tap
             // saw them so.
-            const std::uint64_t complaints = back.sequence_naks + back.recovery(RecoveryKind::read_retry).triggers;
+            const std::uint64_t complaints =
+                way.response_gaps.reordered == 0 ? 0 : back.recovery(RecoveryKind::read_retry).triggers;
             emit({.party = complaints != 0 ? Party::fabric : Party::undecided,
                   .connection = connection.uid,
                   .packets = way.frames(Oddity::late),

@@ -1,10 +1,11 @@
 // Findings about requests that were refused for good, about the depth of READs, and about requests left without answer.
+#include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -218,14 +219,15 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
 void requests_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
     std::vector<ConnectionId> over;  // whose requesters gave up: that is another finding
-    for (const Recovery& story : timeline.recoveries)
-        if (story.end == RecoveryEnd::gave_up) over.push_back(story.connection);
+    for (const Recovery& record : timeline.recoveries)
+        if (record.end == RecoveryEnd::gave_up) over.push_back(record.connection);
     std::ranges::sort(over);
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
+            if (connection.way(other(end)).unread_answers != 0) continue;  // they may be among those
             if (way.open == 0 || !connection.reliable() || connection.one_way() || connection.released || connection.failed) continue;
-            const dissect::Duration silent = elapsed(connection.last_time(), *timeline.last);
+            const dissect::Duration silent = *timeline.last - connection.last_time();
             if (silent < kPatience || std::ranges::binary_search(over, connection.uid)) continue;
             emit({.party = Party::undecided,
                   .connection = connection.uid,

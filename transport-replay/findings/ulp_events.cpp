@@ -16,10 +16,10 @@ using namespace words;
 
 namespace {
 
-constexpr std::size_t kEventGroups = 4096;  // that many different stories nobody reads
+constexpr std::size_t kEventGroups = 4096;  // that many different summaries nobody reads
 
-// Events of one kind that are the same story: the same ends, side and words.
-struct Story {
+// Events of one kind that are the same summary: the same ends, side and words.
+struct EventSummary {
     const UlpEvent* first = nullptr;
     std::uint64_t count = 0;
     std::uint64_t most = 0;  // of their numbers
@@ -27,42 +27,46 @@ struct Story {
     std::vector<dissect::FrameIndex> frames;
 };
 
-std::vector<Story> stories(const Timeline& timeline, UlpEventKind kind) {
+std::vector<EventSummary> summaries(const Timeline& timeline, UlpEventKind kind) {
     using Key = std::tuple<std::optional<ConnectionId>, std::string, UlpProtocol, bool, std::string_view>;
-    std::map<Key, Story> found;
+    std::map<Key, EventSummary> found;
     for (const UlpEvent& event : timeline.ulp.events) {
         if (event.kind != kind) continue;
         const Sides sides = sides_of(timeline, event);
         const Key key{event.connection, sides.active + ">" + sides.passive, event.protocol, event.by_active, event.words};
         if (found.size() == kEventGroups && !found.contains(key)) continue;
-        Story& story = found[key];
-        if (story.first == nullptr) {
-            story.first = &event;
-            story.least = event.number;
+        EventSummary& summary = found[key];
+        if (summary.first == nullptr) {
+            summary.first = &event;
+            summary.least = event.number;
         }
-        ++story.count;
-        story.most = std::max(story.most, event.number);
-        story.least = std::min(story.least, event.number);
-        if (story.frames.size() < kMaxEvidence) story.frames.push_back(event.frame);
+        ++summary.count;
+        summary.most = std::max(summary.most, event.number);
+        summary.least = std::min(summary.least, event.number);
+        if (summary.frames.size() < kMaxEvidence) summary.frames.push_back(event.frame);
     }
-    std::vector<Story> all;
-    for (auto& [key, story] : found) all.push_back(std::move(story));
+    std::vector<EventSummary> all;
+    for (auto& [key, summary] : found) all.push_back(std::move(summary));
     return all;
 }
 
-FindingDraft draft_of(const Story& story, Party party) {
-    return {
-        .party = party, .connection = story.first->connection, .packets = story.frames, .count = story.count, .summary = {}, .advice = {}};
+FindingDraft draft_of(const EventSummary& summary, Party party) {
+    return {.party = party,
+            .connection = summary.first->connection,
+            .packets = summary.frames,
+            .count = summary.count,
+            .summary = {},
+            .advice = {}};
 }
 
 }  // namespace
 
 void protocol_refused(const Timeline& timeline, const Emit& emit) {
-    for (const Story& story : stories(timeline, UlpEventKind::refused)) {
-        const Sides sides = sides_of(timeline, *story.first);
-        FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} refused {} from {} {}: {}.", sides.passive, protocol_name(story.first->protocol), sides.active,
-                                    times(story.count), clean(story.first->words));
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::refused)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        FindingDraft draft = draft_of(summary, Party::application);
+        draft.summary = fmt::format("{} refused {} from {} {}: {}.", sides.passive, protocol_name(summary.first->protocol), sides.active,
+                                    times(summary.count), clean(summary.first->words));
         draft.advice = fmt::format("Compare what {} requests with what {} is configured to allow, starting with that reason.", sides.active,
                                    sides.passive);
         emit(std::move(draft));
@@ -70,52 +74,52 @@ void protocol_refused(const Timeline& timeline, const Emit& emit) {
 }
 
 void login_failed(const Timeline& timeline, const Emit& emit) {
-    for (const Story& story : stories(timeline, UlpEventKind::login_failed)) {
-        const Sides sides = sides_of(timeline, *story.first);
-        FindingDraft draft = draft_of(story, Party::application);
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::login_failed)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        FindingDraft draft = draft_of(summary, Party::application);
         draft.summary = fmt::format("{} failed to log in to {} ({}) {}: {}.", sides.active, sides.passive,
-                                    protocol_name(story.first->protocol), times(story.count), clean(story.first->words));
+                                    protocol_name(summary.first->protocol), times(summary.count), clean(summary.first->words));
         draft.advice = fmt::format("Check the name, the credentials and the access list on {} for {}.", sides.passive, sides.active);
         emit(std::move(draft));
     }
 }
 
 void session_terminated(const Timeline& timeline, const Emit& emit) {
-    for (const Story& story : stories(timeline, UlpEventKind::terminated)) {
-        const Sides sides = sides_of(timeline, *story.first);
-        FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} terminated {} with {} because of an error: {}.", story.first->by_active ? sides.active : sides.passive,
-                                    protocol_name(story.first->protocol), story.first->by_active ? sides.passive : sides.active,
-                                    clean(story.first->words));
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::terminated)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        FindingDraft draft = draft_of(summary, Party::application);
+        draft.summary = fmt::format("{} terminated {} with {} because of an error: {}.",
+                                    summary.first->by_active ? sides.active : sides.passive, protocol_name(summary.first->protocol),
+                                    summary.first->by_active ? sides.passive : sides.active, clean(summary.first->words));
         draft.advice =
             fmt::format("Check what {} sent just before these packets, and the log of {} for its side.",
-                        story.first->by_active ? sides.passive : sides.active, story.first->by_active ? sides.active : sides.passive);
+                        summary.first->by_active ? sides.passive : sides.active, summary.first->by_active ? sides.active : sides.passive);
         emit(std::move(draft));
     }
 }
 
 void protocol_error(const Timeline& timeline, const Emit& emit) {
-    for (const Story& story : stories(timeline, UlpEventKind::error_message)) {
-        const Sides sides = sides_of(timeline, *story.first);
-        const std::string& speaker = story.first->by_active ? sides.active : sides.passive;
-        const std::string& listener = story.first->by_active ? sides.passive : sides.active;
-        FindingDraft draft = draft_of(story, Party::application);
-        draft.summary = fmt::format("{} reported to {} an error of {} {}: {}.", speaker, listener, protocol_name(story.first->protocol),
-                                    times(story.count), clean(story.first->words));
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::error_message)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        const std::string& speaker = summary.first->by_active ? sides.active : sides.passive;
+        const std::string& listener = summary.first->by_active ? sides.passive : sides.active;
+        FindingDraft draft = draft_of(summary, Party::application);
+        draft.summary = fmt::format("{} reported to {} an error of {} {}: {}.", speaker, listener, protocol_name(summary.first->protocol),
+                                    times(summary.count), clean(summary.first->words));
         draft.advice = fmt::format("Check what {} sent before: `qpscope follow CONNECTION --decode` shows it in order.", listener);
         emit(std::move(draft));
     }
 }
 
 void keep_alive_late(const Timeline& timeline, const Emit& emit) {
-    for (const Story& story : stories(timeline, UlpEventKind::keep_alive_late)) {
-        const Sides sides = sides_of(timeline, *story.first);
-        FindingDraft draft = draft_of(story, Party::requester);
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::keep_alive_late)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        FindingDraft draft = draft_of(summary, Party::requester);
         const auto silent =
-            dissect::Duration{static_cast<std::int64_t>(std::min<std::uint64_t>(story.most, INT64_MAX / 1'000'000)) * 1'000'000};
+            dissect::Duration{static_cast<std::int64_t>(std::min<std::uint64_t>(summary.most, INT64_MAX / 1'000'000)) * 1'000'000};
         draft.summary = fmt::format("{} sent a keep-alive of {} to {} too late {}, after {} at worst{}.", sides.active,
-                                    protocol_name(story.first->protocol), sides.passive, times(story.count), duration_text(silent),
-                                    story.first->words.empty() ? "" : fmt::format(" ({})", clean(story.first->words)));
+                                    protocol_name(summary.first->protocol), sides.passive, times(summary.count), duration_text(silent),
+                                    summary.first->words.empty() ? "" : fmt::format(" ({})", clean(summary.first->words)));
         draft.advice = fmt::format("Find out what stopped {} during that time: {} drops the association when its timer expires.",
                                    sides.active, sides.passive);
         emit(std::move(draft));
@@ -123,13 +127,13 @@ void keep_alive_late(const Timeline& timeline, const Emit& emit) {
 }
 
 void credits_used_up(const Timeline& timeline, const Emit& emit) {
-    for (const Story& story : stories(timeline, UlpEventKind::credits_used_up)) {
-        const Sides sides = sides_of(timeline, *story.first);
-        const std::string& waited = story.first->by_active ? sides.active : sides.passive;
-        const std::string& grants = story.first->by_active ? sides.passive : sides.active;
-        FindingDraft draft = draft_of(story, Party::responder);
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::credits_used_up)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        const std::string& waited = summary.first->by_active ? sides.active : sides.passive;
+        const std::string& grants = summary.first->by_active ? sides.passive : sides.active;
+        FindingDraft draft = draft_of(summary, Party::responder);
         draft.summary = fmt::format("{} used up the {} that {} grants for {} {}; further requests had to wait.", waited,
-                                    counted(story.most, "credit"), grants, protocol_name(story.first->protocol), times(story.count));
+                                    counted(summary.most, "credit"), grants, protocol_name(summary.first->protocol), times(summary.count));
         draft.advice =
             fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.", grants, waited);
         emit(std::move(draft));

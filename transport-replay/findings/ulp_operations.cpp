@@ -1,14 +1,17 @@
 // Operations of upper protocols that failed, were never answered, took long, or went one at a time.
 //
 // What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which is bounded.
+#include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/operations.hpp>
+#include <transport-replay/ulp/protocols.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -47,8 +50,8 @@ struct Meanwhile {
 Meanwhile meanwhile(const Timeline& timeline, const UlpOperation& operation) {
     Meanwhile found;
     const auto overlaps = [&](Instant from, Instant to) { return from <= operation.answered && to >= operation.asked; };
-    for (const Recovery& story : timeline.recoveries)
-        if (story.connection == operation.connection && overlaps(story.began, story.ended)) ++found.recoveries;
+    for (const Recovery& record : timeline.recoveries)
+        if (record.connection == operation.connection && overlaps(record.began, record.ended)) ++found.recoveries;
     for (const PausePeriod& period : timeline.congestion.periods)
         if (overlaps(period.start, period.end)) ++found.pauses;
     return found;
@@ -65,14 +68,14 @@ Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>
     Duration until{}, data{}, after{}, whole{};
     Meanwhile all;
     for (const UlpOperation* operation : slow) {
-        whole = sum(whole, elapsed(operation->asked, operation->answered));
+        whole = whole + (operation->answered - operation->asked);
         const Meanwhile found = meanwhile(timeline, *operation);
         all.recoveries += found.recoveries;
         all.pauses += found.pauses;
         if (const auto parts = parts_of(*operation)) {
-            until = sum(until, parts->until_data);
-            data = sum(data, parts->data);
-            after = sum(after, parts->to_answer);
+            until = until + parts->until_data;
+            data = data + parts->data;
+            after = after + parts->to_answer;
         }
     }
     const auto percent = [&](Duration part) {
@@ -109,7 +112,7 @@ Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation
     return sides_of(timeline, asked);
 }
 
-// An event of that connection has the packet already: what it says is the same story in better words.
+// An event of that connection has the packet already: what it says is the same record in better words.
 bool is_told(const Timeline& timeline, ConnectionId connection, dissect::FrameIndex frame) {
     return std::ranges::any_of(timeline.ulp.events, [&](const UlpEvent& event) {
         return event.connection == connection && event.frame == frame && event.kind == UlpEventKind::login_failed;
@@ -125,17 +128,41 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
         if (!failures.frames.empty() && is_told(timeline, failures.connection, failures.frames.front())) continue;
         const Sides sides = sides_of(timeline, *conversation);
         const std::string name = quoted_operation(failures.protocol, failures.code);
+        const auto is_everyday = row_of(failures.protocol).everyday;
+        const bool everyday = is_everyday != nullptr && is_everyday(failures.status);
         emit({.party = Party::application,
               .connection = failures.connection,
               .packets = failures.frames,
               .count = failures.count,
-              .summary = fmt::format("{} answered {} from {} ({}) {} with {}.", sides.passive, clean(name), sides.active,
-                                     protocol_name(failures.protocol), times(failures.count), status_of(failures)),
-              .advice = fmt::format("Check the log of {} for that time, and whether {} may do this: `qpscope operations --list --failed` "
-                                    "lists each.",
-                                    sides.passive, sides.active)});
+              .summary = fmt::format("{} answered {} from {} ({}) {} with {}{}.", sides.passive, clean(name), sides.active,
+                                     protocol_name(failures.protocol), times(failures.count), status_of(failures),
+                                     everyday ? ", which is an answer as any other" : ""),
+              .advice = everyday
+                            ? fmt::format("Do nothing unless {} misses what it asked for: `qpscope operations --list --failed` lists each.",
+                                          sides.active)
+                            : fmt::format("Check the log of {} for that time, and whether {} may do this: `qpscope operations --list "
+                                          "--failed` lists each.",
+                                          sides.passive, sides.active),
+              .severity = everyday ? std::optional(Severity::note) : std::nullopt});
     }
 }
+
+namespace {
+
+// In IPoIB's connected mode each host sends on a connection of its own: where the capture has none of the host that was asked, it
+// cannot have the answer.
+bool answers_elsewhere(const Timeline& timeline, const Connection& connection, const UlpOperation& operation) {
+    if (operation.protocol != UlpProtocol::ipoib || connection.service == dissect::Service::ud) return false;
+    const Address& asked = connection.end(other(operation.requester)).address;
+    const Address& asker = connection.end(operation.requester).address;
+    return std::ranges::none_of(timeline.connections, [&](const Connection& each) {
+        return each.service == connection.service && std::ranges::any_of(std::array{End::a, End::b}, [&](End from) {
+                   return each.way(from).requests != 0 && each.end(from).address == asked && each.end(other(from)).address == asker;
+               });
+    });
+}
+
+}  // namespace
 
 void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
@@ -149,13 +176,14 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const UlpConversation* conversation = timeline.ulp.find(operation.connection);
         const Connection* connection = timeline.find(operation.connection);
         if (conversation == nullptr || connection == nullptr) continue;
-        if (is_told(timeline, operation.connection, operation.asked_frame)) continue;
+        if (connection->one_way()) continue;  // answers were not captured
+        if (is_told(timeline, operation.connection, operation.asked_frame) || answers_elsewhere(timeline, *connection, operation)) continue;
         const bool forgotten = operation.outcome == OperationOutcome::unanswered;
         // What waits by its nature, for an event say, is not late: others were answered meanwhile, and none of its kind ever was.
         const auto same = [&](const OperationSum& sum) { return sum.protocol == operation.protocol && sum.code == operation.code; };
         const auto sum = std::ranges::find_if(timeline.ulp.sums, same);
         const bool waits = (sum == timeline.ulp.sums.end() || sum->latency.count == 0) && conversation->last_answered > operation.asked;
-        if (!forgotten && (waits || connection->released || elapsed(operation.asked, *timeline.last) < kLongestWait)) continue;
+        if (!forgotten && (waits || connection->released || *timeline.last - operation.asked < kLongestWait)) continue;
         Waiting& waiting = found[{operation.connection, operation.protocol, operation.code}];
         if (waiting.first == nullptr) waiting.first = &operation;
         ++waiting.count;
@@ -170,9 +198,10 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
               .summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before the capture ended.", sides.passive,
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
-                                     duration_text(elapsed(waiting.first->asked, *timeline.last))),
-              .advice = fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
-                                    sides.passive, sides.active)});
+                                     duration_text(*timeline.last - waiting.first->asked)),
+              .advice =
+                  fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
+                              sides.passive, sides.active)});
     }
 }
 
@@ -184,7 +213,7 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         std::vector<const UlpOperation*> slow;
         FindingDraft draft;
         for (const UlpOperation& operation : sum.slowest) {  // the worst first
-            if (elapsed(operation.asked, operation.answered) < limit) break;
+            if (operation.answered - operation.asked < limit) break;
             slow.push_back(&operation);
             draft.packets.insert(draft.packets.end(), {operation.asked_frame, operation.answered_frame});
         }
@@ -210,7 +239,7 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
 void serialised_io(const Timeline& timeline, const Emit& emit) {
     for (const UlpConversation& conversation : timeline.ulp.conversations) {
         if (conversation.operations < kEnoughForSerial || conversation.most_outstanding != 1) continue;
-        const auto whole = std::to_underlying(elapsed(conversation.first_asked, conversation.last_answered));
+        const auto whole = std::to_underlying(conversation.last_answered - conversation.first_asked);
         const auto busy = std::to_underlying(conversation.latency.sum);
         if (whole <= 0 || busy < whole / 2) continue;
         const Sides sides = sides_of(timeline, conversation);

@@ -17,6 +17,11 @@ std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration 
     return one ? duration_text(all) : fmt::format("{} in total, {} at worst", duration_text(all), duration_text(most));
 }
 
+std::string resent(const RecoverySum& sum) {
+    const std::string fresh = sum.first_seen == 0 ? "" : fmt::format(", {} of them new to the tap", grouped(sum.first_seen));
+    return fmt::format("{} ({}{})", counted(sum.resent, "packet"), bytes_text(sum.resent_bytes), fresh);
+}
+
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return fmt::format("{:.3g} %", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }

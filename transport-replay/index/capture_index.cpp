@@ -1,7 +1,7 @@
+#include <dissect/types.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -61,7 +61,7 @@ std::optional<Frame> CaptureIndex::frame(FrameIndex number, FrameBuffer& buffer)
     frame->time = kept.time();
     frame->has_time = !kept.has(Mark::timeless);
     const std::optional<Instant> first = start();
-    frame->elapsed = frame->has_time && first ? elapsed(*first, frame->time) : Duration{};
+    frame->elapsed = frame->has_time && first ? frame->time - *first : Duration{};
     return frame;
 }
 
@@ -96,28 +96,28 @@ std::pair<std::uint64_t, std::uint64_t> CaptureIndex::ended_by(FrameIndex number
 
 Annotation CaptureIndex::annotation(FrameIndex number) const {
     const PacketRow& kept = row(number);
-    PacketStory story;
-    story.connection = kept.connection();
-    story.from = kept.from();
-    story.arrival = kept.arrival();
-    story.retransmission = kept.has(Mark::retransmission);
-    story.duplicated = kept.has(Mark::duplicated);
-    story.mirror_copy = kept.has(Mark::mirror_copy);
-    story.unmatched = kept.has(Mark::unmatched);
-    if (kept.has(Mark::gap)) story.missing = missing_before(number);
+    PacketRecord record;
+    record.connection = kept.connection();
+    record.from = kept.from();
+    record.arrival = kept.arrival();
+    record.retransmission = kept.has(Mark::retransmission);
+    record.duplicated = kept.has(Mark::duplicated);
+    record.mirror_copy = kept.has(Mark::mirror_copy);
+    record.unmatched = kept.has(Mark::unmatched);
+    if (kept.has(Mark::gap)) record.missing = missing_before(number);
     if (kept.has(Mark::completes)) {
         const auto [first, last] = ended_by(number);
         for (std::uint64_t at = first; at < last; ++at) {
             const MessageRow& message = messages[at];
             if (message.outcome() != Outcome::completed && message.outcome() != Outcome::sent) continue;
-            ++story.completed;
+            ++record.completed;
             const std::optional<FrameIndex> answer = message.answer_frame();
             if (message.outcome() == Outcome::completed && answer && has(message.first_frame()) && has(*answer))
-                story.latency = elapsed(row(message.first_frame()).time(), row(*answer).time());
+                record.latency = row(*answer).time() - row(message.first_frame()).time();
         }
     }
-    story.ulp = ulp_hint(number);
-    return transport::annotation(story);
+    record.ulp = ulp_hint(number);
+    return transport::annotation(record);
 }
 
 UlpHint CaptureIndex::ulp_hint(FrameIndex number) const {

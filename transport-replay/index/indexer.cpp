@@ -75,7 +75,7 @@ private:
     }
 
     void keep(ConnectionId connection, End requester, const Message& message);
-    void keep(const Observation& observation, const PacketStory& story);
+    void keep(const Observation& observation, const PacketRecord& record);
     void read(const std::string& file);
     [[nodiscard]] bool prepare(Input& input, const std::string& file);
     [[nodiscard]] bool read_batch(Input& input, Batch& batch);
@@ -102,12 +102,12 @@ void Indexer::keep(ConnectionId connection, End requester, const Message& messag
 }
 
 // What its connection speaks, once that is known or known to be wrong.
-void Indexer::keep(const Observation& observation, const PacketStory& story) {
-    if (story.mirror_copy) return;
-    if (story.connection) index_.ulp.tell(*story.connection, story.from, story.ulp);
-    const bool alone = !story.connection && story.ulp.protocol != UlpProtocol::none;
-    const bool more = story.ulp.detail != 0 || story.ulp.iwarp.what != dissect::IwarpPlace::What::none;
-    if (alone || more) index_.ulp_packets.append({observation.frame, story.ulp});
+void Indexer::keep(const Observation& observation, const PacketRecord& record) {
+    if (record.mirror_copy) return;
+    if (record.connection) index_.ulp.tell(*record.connection, record.from, record.ulp);
+    const bool alone = !record.connection && record.ulp.protocol != UlpProtocol::none;
+    const bool more = record.ulp.detail != 0 || record.ulp.iwarp.what != dissect::IwarpPlace::What::none;
+    if (alone || more) index_.ulp_packets.append({observation.frame, record.ulp});
 }
 
 // Where the packets of that file will be read again: in itself, or in a spool.
@@ -172,20 +172,20 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
 
 void Indexer::take(const Piece& piece, std::size_t file) {
     // What refers to a packet comes before its row: readers look from the row.
-    piece.observations.follow(analysis_, [&](const Observation& observation, const PacketStory& story, std::size_t at) {
+    piece.observations.follow(analysis_, [&](const Observation& observation, const PacketRecord& record, std::size_t at) {
         const std::uint64_t row = index_.packets.size();
         if (row == decltype(index_.packets)::kMaxRows) {
             ++outcome_.left_out;
             return true;
         }
-        keep(observation, story);
-        if (story.missing != 0) index_.gaps.append({observation.frame, story.missing});
+        keep(observation, record);
+        if (record.missing != 0) index_.gaps.append({observation.frame, record.missing});
         const std::uint64_t messages = index_.messages.size();
         if (messages != messages_)
             index_.endings.append(
                 {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_), static_cast<std::uint32_t>(messages - messages_)});
         messages_ = messages;
-        index_.packets.append(PacketRow(file, piece.places[at], observation, story));
+        index_.packets.append(PacketRow(file, piece.places[at], observation, record));
         return true;
     });
 }

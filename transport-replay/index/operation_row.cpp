@@ -1,7 +1,8 @@
+#include <dissect/types.hpp>
 #include <transport-replay/index/operation_row.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::transport {
 
@@ -10,7 +11,7 @@ using namespace dissect;
 namespace {
 
 std::uint64_t nanoseconds(Instant from, Instant to, std::uint64_t most) {
-    const std::int64_t time = std::to_underlying(elapsed(from, to));
+    const std::int64_t time = std::to_underlying(to - from);
     return time <= 0 ? 0 : std::min(static_cast<std::uint64_t>(time), most);
 }
 
@@ -50,7 +51,7 @@ OperationRow::OperationRow(const UlpOperation& operation)
 FrameIndex OperationRow::last_frame() const { return FrameIndex{asked_frame_ + std::max(answer_distance_, data_distance_)}; }
 
 UlpOperation OperationRow::restored() const {
-    const auto after = [](Instant from, std::uint64_t time) { return later(from, Duration{static_cast<std::int64_t>(time)}); };
+    const auto after = [](Instant from, std::uint64_t time) { return from + Duration{static_cast<std::int64_t>(time)}; };
     UlpOperation operation;
     operation.connection = connection();
     operation.protocol = static_cast<UlpProtocol>(protocol_);

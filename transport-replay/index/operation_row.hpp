@@ -2,7 +2,7 @@
 // messages which operation they belong to. 80 and 16 bytes.
 #pragma once
 
-#include <transport-replay/ulp/ulp_operation.hpp>
+#include <transport-replay/model/ulp_operation.hpp>
 
 #include <optional>
 

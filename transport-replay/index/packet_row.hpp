@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/model/packet_record.hpp>
 
 #include <optional>
 
@@ -34,7 +34,7 @@ public:
 
     PacketRow() = default;
     // `file` below kMaxFiles; an offset past kMaxOffset is kept as kMaxOffset, where nothing will be found.
-    PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation, const PacketStory& story);
+    PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation, const PacketRecord& record);
 
     [[nodiscard]] std::size_t file() const { return file_; }
     [[nodiscard]] std::uint64_t file_offset() const { return offset_; }

@@ -1,5 +1,5 @@
+#include <dissect/types.hpp>
 #include <transport-replay/index/row_fields.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <array>
 #include <utility>
@@ -58,8 +58,7 @@ void present(const PacketRow&, RowValues& values) { values.add(1); }
 
 void relative_time(const RowView& view, RowValues& values) {
     const auto start = view.index.start();
-    if (!view.row.has(Mark::timeless) && start)
-        values.add(static_cast<std::uint64_t>(std::to_underlying(elapsed(*start, view.row.time()))));
+    if (!view.row.has(Mark::timeless) && start) values.add(static_cast<std::uint64_t>(std::to_underlying(view.row.time() - *start)));
 }
 
 constexpr std::array kRowFields{

@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::uint16_t bit(Mark mark, bool set) { return set ? std::to_underlying(mark) : std::uint16_t{0}; }
 
-std::uint32_t marks(const Observation& observation, const PacketStory& story) {
-    unsigned marks = bit(Mark::from_b, story.from == End::b);
-    marks |= bit(Mark::retransmission, story.retransmission);
-    marks |= bit(Mark::duplicated, story.duplicated);
-    marks |= bit(Mark::mirror_copy, story.mirror_copy);
-    marks |= bit(Mark::unmatched, story.unmatched);
-    marks |= bit(Mark::gap, story.missing != 0);
-    marks |= bit(Mark::completes, story.completed != 0);
+std::uint32_t marks(const Observation& observation, const PacketRecord& record) {
+    unsigned marks = bit(Mark::from_b, record.from == End::b);
+    marks |= bit(Mark::retransmission, record.retransmission);
+    marks |= bit(Mark::duplicated, record.duplicated);
+    marks |= bit(Mark::mirror_copy, record.mirror_copy);
+    marks |= bit(Mark::unmatched, record.unmatched);
+    marks |= bit(Mark::gap, record.missing != 0);
+    marks |= bit(Mark::completes, record.completed != 0);
     marks |= bit(Mark::congestion_experienced, observation.congestion_experienced);
     marks |= bit(Mark::timeless, !observation.has_time);
     marks |= bit(Mark::acknowledgment, observation.acknowledgment.has_value());
@@ -40,7 +40,7 @@ std::uint64_t distance(FrameIndex from, FrameIndex to, std::uint64_t most) {
 
 }  // namespace
 
-PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation, const PacketStory& story)
+PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observation& observation, const PacketRecord& record)
     : offset_(std::min(file_offset, kMaxOffset) & kMaxOffset), file_(file & (kMaxFiles - 1)) {
     time_ = observation.time;
     const std::uint32_t length = std::min(observation.wire_length, kMaxLength);
@@ -52,10 +52,10 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     syndrome_ = observation.acknowledgment ? observation.acknowledgment->syndrome : std::uint8_t{0};
     if (observation.kind == ObservationKind::transport) dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
     kind_ = std::to_underlying(observation.kind) & 7U;
-    arrival_ = story.arrival ? (std::to_underlying(*story.arrival) + 1U) & 7U : 0U;
+    arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
-    connection_ = story.connection ? std::to_underlying(*story.connection) & kMaxConnection : 0U;
-    marks_ = marks(observation, story) & 0x3ffU;
+    connection_ = record.connection ? std::to_underlying(*record.connection) & kMaxConnection : 0U;
+    marks_ = marks(observation, record) & 0x3ffU;
     icrc_ = std::to_underlying(observation.icrc) & 3U;
 }
 

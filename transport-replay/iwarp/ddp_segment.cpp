@@ -1,6 +1,7 @@
 #include <dissect/ulp/iwarp.hpp>
 #include <transport-replay/iwarp/ddp_segment.hpp>
 
+#include <bit>
 #include <utility>
 
 namespace qps::transport {
@@ -57,6 +58,13 @@ std::optional<ReadRequest> read_request(Bytes payload) {
                         static_cast<std::uint32_t>(read(payload, kReadLength))},
                        static_cast<Rkey>(read(payload, kSinkStag)),
                        read(payload, kSinkOffset)};
+}
+
+ReadRequest turned(const ReadRequest& request) {
+    const auto key = [](Rkey one) { return static_cast<Rkey>(std::byteswap(std::to_underlying(one))); };
+    return {{std::byteswap(request.source.address), key(request.source.key), std::byteswap(request.source.length)},
+            key(request.sink),
+            std::byteswap(request.sink_offset)};
 }
 
 std::optional<AtomicRequest> atomic_request(Bytes payload) {

@@ -28,6 +28,8 @@ struct ReadRequest {
     std::uint64_t sink_offset = 0;
 };
 [[nodiscard]] std::optional<ReadRequest> read_request(dissect::Bytes payload);
+// The same where its sender writes all fields least significant byte first, as some of the first implementations did.
+[[nodiscard]] ReadRequest turned(const ReadRequest& request);
 
 struct AtomicRequest {
     std::uint8_t operation = 0;

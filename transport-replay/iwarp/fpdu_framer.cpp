@@ -50,6 +50,25 @@ bool has_right_crc(Bytes raw) {
     return crc32c(raw.first(covered)) == read_be<std::uint32_t>(raw, covered);
 }
 
+// The first FPDU of a segment, where it is whole, its CRC is right, and each marker points back to its beginning: the CRC covers
+// markers, so it tells how many there are, but not where.
+struct Proof {
+    std::size_t total = 0;
+    bool marked = false;  // a marker lies in it
+};
+std::optional<Proof> proof(Bytes segment, const mpa::ToMarker& to_marker) {
+    const Head head = head_of(segment, to_marker);
+    if (head.count < kHeadBytes) return std::nullopt;
+    const std::size_t ulpdu = read_be<std::uint16_t>(head.bytes(), 0);
+    if (!mpa::heading(head.bytes().subspan(mpa::kLengthField), ulpdu)) return std::nullopt;
+    const std::size_t plain = mpa::plain_bytes(ulpdu), total = mpa::stream_bytes(plain, to_marker);
+    if (total > segment.size()) return std::nullopt;
+    for (std::size_t at = to_marker.value_or(total); at < total; at += mpa::kMarkerInterval)
+        if (read_be<std::uint32_t>(segment, at) != at) return std::nullopt;
+    if (!has_right_crc(segment.first(total))) return std::nullopt;
+    return Proof{total, total != plain};
+}
+
 }  // namespace
 
 bool begins_fpdu(Bytes segment, std::uint32_t length, const Framing& framing, std::uint32_t seq) {
@@ -70,6 +89,8 @@ bool begins_fpdu(Bytes segment, std::uint32_t length, const Framing& framing, st
 void FpduFramer::begin(const Framing& framing) {
     framing_ = framing;
     aligned_ = waits_ = true;
+    markers_settled_ = false;
+    searches_ = 0;
     passed_ = total_ = 0;
     raw_.clear();
 }
@@ -109,6 +130,33 @@ void FpduFramer::consume(std::size_t count) {
     piece_.length -= static_cast<std::uint32_t>(count);
     piece_.seq += static_cast<std::uint32_t>(count);
     piece_.starts_segment = false;
+}
+
+void FpduFramer::settle_markers() {
+    const auto to_marker = framing_.to_marker(piece_.seq);
+    if (const auto right = proof(piece_.bytes, to_marker)) {
+        markers_settled_ = right->marked;
+        return;
+    }
+    if (const auto none = proof(piece_.bytes, std::nullopt)) {
+        if (odd_markers_ == FrameIndex{}) odd_markers_ = piece_.frame;
+        if (none->total >= mpa::kMarkerInterval) {  // one would have to be in it
+            framing_.markers = false;
+            markers_settled_ = true;
+        } else {
+            framing_.first = piece_.seq + mpa::kMarkerInterval - 1;  // behind this one; the next tells more
+        }
+        return;
+    }
+    for (std::uint32_t place = 0; place < mpa::kMarkerInterval; ++place) {
+        const auto moved = proof(piece_.bytes, place);
+        if (!moved || !moved->marked) continue;
+        framing_.first = piece_.seq + place;
+        markers_settled_ = true;
+        if (odd_markers_ == FrameIndex{}) odd_markers_ = piece_.frame;
+        return;
+    }
+    markers_settled_ = ++searches_ == kMostSearches;  // the capture cut them, or they are spoiled: what was agreed on holds
 }
 
 // Bytes that the capture does not have: inside an FPDU they are a hole, else nobody knows where the next one begins.
@@ -219,6 +267,7 @@ std::optional<Fpdu> FpduFramer::next() {
         }
     }
     if (passed_ == 0) {
+        if (framing_.markers && framing_.crc && !markers_settled_) settle_markers();
         if (auto found = whole_in_place()) return found;
         under_way_ = {.seq = piece_.seq, .first_frame = piece_.frame, .first_time = piece_.time};
     }

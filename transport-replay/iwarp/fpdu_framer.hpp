@@ -61,8 +61,15 @@ public:
 
     [[nodiscard]] std::uint64_t lost_alignment() const { return lost_; }
     [[nodiscard]] std::uint64_t unread_bytes() const { return unread_; }
+    // The segment whose markers were found elsewhere than the framing that was agreed on has them, or not at all; 0: none.
+    [[nodiscard]] dissect::FrameIndex odd_markers() const { return odd_markers_; }
 
 private:
+    // Senders of the first hour count markers from other bytes, or leave them out. Only a right CRC tells: until an FPDU had a marker
+    // in it, each is tried.
+    static constexpr std::uint8_t kMostSearches = 4;  // of 512 CRCs each
+    void settle_markers();
+
     [[nodiscard]] bool knows_total() const { return total_ != 0; }
     void lose();
     [[nodiscard]] std::optional<Fpdu> skip_missing();
@@ -82,6 +89,9 @@ private:
     std::size_t passed_ = 0;        // bytes of it that went by
     std::size_t total_ = 0;         // 0: its length was not seen yet
     std::vector<std::byte> plain_{};
+    bool markers_settled_ = false;
+    dissect::FrameIndex odd_markers_{};
+    std::uint8_t searches_ = 0;
     std::uint64_t lost_ = 0;
     std::uint64_t unread_ = 0;
 };

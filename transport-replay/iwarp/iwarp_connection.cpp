@@ -1,5 +1,5 @@
 #include <dissect/headers/internet.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/iwarp/iwarp_connection.hpp>
 
 #include <algorithm>
@@ -42,9 +42,9 @@ TcpSegmentView tcp_view(const Observation& observation) {
 }
 
 void IwarpConnection::join(const Framing& framing) {
-    told_.crc = framing.crc;
-    for (Half& one : ways_) one.framer.begin_anywhere(framing);
-    for (IwarpWay& one : told_.ways) one.markers = framing.markers;
+    summary_.crc = framing.crc;
+    for (Direction& one : ways_) one.framer.begin_anywhere(framing);
+    for (IwarpWay& one : summary_.ways) one.markers = framing.markers;
 }
 
 void IwarpConnection::count(const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection) const {
@@ -65,115 +65,118 @@ void IwarpConnection::count(const Observation& observation, const TcpSegmentView
 }
 
 void IwarpConnection::observe(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                              PacketStory& story) {
+                              PacketRecord& record) {
     Connection& connection = listeners.tracker.stream(uid());
-    story.connection = uid();
-    story.from = from;
+    record.connection = uid();
+    record.from = from;
     count(observation, segment, from, connection);
-    story.ulp = listeners.ulp.hint(uid(), from);
-    if (segment.has_ack) take_ack(observation, segment, from, listeners, story);
+    record.ulp = listeners.ulp.hint(uid(), from);
+    if (segment.has_ack) take_ack(observation, segment, from, listeners, record);
     if (segment.length == 0 || over_) return;
-    if (may_be_set_up(segment.data)) take_set_up(observation, segment, from, listeners, story);
-    take_data(observation, segment, from, listeners, story);
-    story.ulp.protocol = listeners.ulp.hint(uid(), from).protocol;
-    story.ulp.from_active = listeners.ulp.hint(uid(), from).from_active;
+    if (may_be_set_up(segment.data)) take_set_up(observation, segment, from, listeners, record);
+    take_data(observation, segment, from, listeners, record);
+    record.ulp.protocol = listeners.ulp.hint(uid(), from).protocol;
+    record.ulp.from_active = listeners.ulp.hint(uid(), from).from_active;
 }
 
 // Who asks for markers gets them; CRCs are in use where either end wants them (RFC 5044 7.1.2).
 void IwarpConnection::take_set_up(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                                  PacketStory& story) {
+                                  PacketRecord& record) {
     const auto frame = set_up_frame(segment.data);
     if (!frame || frame->reply != (from == End::b)) return;
-    story.ulp.iwarp = {.what = IwarpPlace::What::set_up};
-    if (half(from).set_up_seen) return;
-    half(from).set_up_seen = true;
+    record.ulp.iwarp = {.what = IwarpPlace::What::set_up};
+    if (direction(from).set_up_seen) return;
+    direction(from).set_up_seen = true;
     MpaSetUp& said = way(from).set_up.emplace(frame->said);
     said.frame = observation.frame;
     said.time = observation.time;
-    private_data_[static_cast<std::size_t>(from)].assign(frame->private_data.begin(), frame->private_data.end());
+    take_attempt(said, *frame);
     const std::uint32_t first = segment.seq + static_cast<std::uint32_t>(frame->length);
-    half(from).stream.start(segment.seq);
-    told_.crc = told_.crc || said.crc;
+    direction(from).stream.start(segment.seq);
+    summary_.crc = summary_.crc || said.crc;
     way(other(from)).markers = said.markers;
-    Framing own = half(from).framer.framing();
+    Framing own = direction(from).framer.framing();
     own.first = first;
-    half(from).framer.begin(own);
+    direction(from).framer.begin(own);
     for (const End end : {End::a, End::b}) {
-        Framing framing = half(end).framer.framing();
-        framing.crc = told_.crc;
+        Framing framing = direction(end).framer.framing();
+        framing.crc = summary_.crc;
         framing.markers = way(end).markers;
-        half(end).framer.agree(framing);
+        direction(end).framer.agree(framing);
     }
     if (!frame->reply) return;
-    set_up_ = true;
-    tell_ulp(listeners);
+    if (!said.rejected) listeners.ulp.connected(uid(), *summary_.attempt, listeners.tracker, listeners.sink);
 }
 
-// Upper-layer protocols are told of a connection as CM tells of one.
-void IwarpConnection::tell_ulp(const IwarpListeners& listeners) {
-    const auto kept = [](Bytes bytes) {
-        PrivateData data;
-        const Bytes some = slice(bytes, 0, kPrivateBytesKept);
-        std::ranges::copy(some, data.first.begin());
-        data.room = data.used = static_cast<std::uint16_t>(some.size());
-        return data;
-    };
-    const MpaSetUp& reply = *told_.ways[1].set_up;
-    CmAttempt attempt;
-    attempt.active.address = flow_.source;
-    attempt.active.qpn = flow_.source_qp;
-    attempt.active.private_data = kept(private_data_[0]);
-    attempt.passive.address = flow_.destination;
-    attempt.passive.qpn = flow_.destination_qp;
-    attempt.passive.private_data = kept(private_data_[1]);
-    attempt.outcome = reply.rejected ? CmOutcome::rejected : CmOutcome::established;
-    if (reply.rejected) attempt.rejection.emplace().private_data = attempt.passive.private_data;
-    constexpr std::uint8_t kTcp = 6;
-    attempt.ip = CmIpService{.protocol = kTcp, .port = static_cast<std::uint16_t>(std::to_underlying(flow_.destination_qp))};
-    attempt.requested = told_.ways[0].set_up ? std::optional(told_.ways[0].set_up->time) : std::nullopt;
-    attempt.answered = reply.time;
-    attempt.first_frame = told_.ways[0].set_up ? told_.ways[0].set_up->frame : reply.frame;
-    attempt.last_frame = reply.frame;
-    attempt.last_time = reply.time;
-    for (auto& data : private_data_) data = {};
-    if (!reply.rejected) listeners.ulp.connected(uid(), attempt, listeners.tracker, listeners.sink);
+// As CM tells of a connection.
+void IwarpConnection::take_attempt(const MpaSetUp& said, const SetUpFrame& frame) {
+    if (!summary_.attempt) {
+        summary_.attempt.emplace();
+        CmAttempt& attempt = *summary_.attempt;
+        attempt.service = CmService::iwarp;
+        attempt.active.address = flow_.source;
+        attempt.active.qpn = flow_.source_qp;
+        attempt.passive.address = flow_.destination;
+        attempt.passive.qpn = flow_.destination_qp;
+        constexpr std::uint8_t kTcp = 6;
+        attempt.ip = CmIpService{.protocol = kTcp, .port = static_cast<std::uint16_t>(std::to_underlying(flow_.destination_qp))};
+        attempt.first_frame = said.frame;
+        attempt.incomplete = frame.reply;
+    }
+    CmAttempt& attempt = *summary_.attempt;
+    CmSide& side = frame.reply ? attempt.passive : attempt.active;
+    side.mpa = said;
+    const Bytes some = slice(frame.private_data, 0, kPrivateBytesKept);
+    std::ranges::copy(some, side.private_data.first.begin());
+    side.private_data.room = said.private_data_bytes;
+    side.private_data.used = static_cast<std::uint16_t>(some.size());
+    (frame.reply ? attempt.answered : attempt.requested) = said.time;
+    if (frame.reply) attempt.outcome = said.rejected ? CmOutcome::rejected : CmOutcome::established;
+    attempt.state = !frame.reply ? CmState::req_sent : said.rejected ? CmState::rejected : CmState::established;
+    attempt.last_frame = said.frame;
+    attempt.last_time = said.time;
+    attempt.ladder.push_back({.frame = said.frame,
+                              .time = said.time,
+                              .message = frame.reply ? CmMessage::rep : CmMessage::req,
+                              .from_active = !frame.reply,
+                              .state = attempt.state});
 }
 
 void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from,
-                                   Connection& connection, PacketStory& story) {
+                                   Connection& connection, PacketRecord& record) {
     transport::Way& sender = connection.way(from);
-    const Half& receiver = half(other(from));
-    const auto since = half(from).stream.gap_since();
-    const Duration waited = since ? elapsed(*since, observation.time) : Duration{};
+    const Direction& receiver = direction(other(from));
+    const auto since = direction(from).stream.gap_since();
+    const Duration waited = since ? observation.time - *since : Duration{};
     const bool asked =
         receiver.same_acks >= kSameAcksToResend || waited >= kLeastTimeout || (receiver.same_acks > 0 && waited >= kLongerWay);
     switch (arrival) {
-        case TcpArrival::in_order: story.arrival = Arrival::in_order; return;
-        case TcpArrival::ahead: story.arrival = Arrival::ahead; return;
+        case TcpArrival::in_order: record.arrival = Arrival::in_order; return;
+        case TcpArrival::ahead: record.arrival = Arrival::ahead; return;
         case TcpArrival::late:
-            story.arrival = Arrival::late;
+            record.arrival = Arrival::late;
             if (asked) break;
             sender.note(Oddity::late, observation.frame);
             return;
         case TcpArrival::repeated:
             if (segment.length <= kKeepAlive) return;
-            story.arrival = Arrival::repeated;
+            record.arrival = Arrival::repeated;
             break;
     }
-    story.retransmission = true;
+    record.retransmission = true;
     ++sender.retransmitted;
     sender.retransmitted_bytes += observation.wire_length;
     messages_.resent(from, segment.seq, segment.length);
 }
 
 void IwarpConnection::take_data(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                                PacketStory& story) {
-    Half& sender = half(from);
+                                PacketRecord& record) {
+    Direction& sender = direction(from);
     const TcpPiece piece{
         .seq = segment.seq, .length = segment.length, .bytes = segment.data, .frame = observation.frame, .time = observation.time};
     const TcpArrival arrival = sender.stream.add(piece);
-    note_arrival(arrival, observation, segment, from, listeners.tracker.stream(uid()), story);
-    IwarpPlace& place = story.ulp.iwarp;
+    note_arrival(arrival, observation, segment, from, listeners.tracker.stream(uid()), record);
+    IwarpPlace& place = record.ulp.iwarp;
     if (place.what == IwarpPlace::What::none) {
         const Framing& framing = sender.framer.framing();
         place.crc = framing.crc;
@@ -181,7 +184,11 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
         place.to_marker = static_cast<std::uint16_t>(framing.to_marker(segment.seq).value_or(0));
     }
     const Observed observed{observation.frame, segment.seq};
-    read_on(from, &observed, listeners, story);
+    read_on(from, &observed, listeners, record);
+    if (place.what == IwarpPlace::What::fpdus) {  // its own bytes may have told where markers are
+        place.markers = sender.framer.framing().markers;
+        place.to_marker = static_cast<std::uint16_t>(sender.framer.framing().to_marker(segment.seq).value_or(0));
+    }
     // One that is not in order says itself whether it begins with an FPDU: senders of MPA begin segments so.
     if (place.what == IwarpPlace::What::none && arrival != TcpArrival::in_order &&
         begins_fpdu(segment.data, segment.length, sender.framer.framing(), segment.seq))
@@ -189,12 +196,12 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
 }
 
 // What is in order now. Of the segment that is observed, if any, its place is told.
-void IwarpConnection::read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketStory& story) {
-    Half& sender = half(from);
+void IwarpConnection::read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketRecord& record) {
+    Direction& sender = direction(from);
     IwarpWay& told = way(from);
     while (const auto piece = sender.stream.next()) {
         told.missing_bytes += piece->missing;
-        IwarpPlace& place = story.ulp.iwarp;
+        IwarpPlace& place = record.ulp.iwarp;
         if (observed != nullptr && piece->frame == observed->frame && place.what == IwarpPlace::What::none) {
             if (const auto first = sender.framer.first_in(*piece)) {
                 place.what = IwarpPlace::What::fpdus;
@@ -208,55 +215,60 @@ void IwarpConnection::read_on(End from, const Observed* observed, const IwarpLis
             if (fpdu->crc == CrcStatus::good) ++told.crc_good;
             if (fpdu->crc == CrcStatus::bad) {
                 ++told.crc_bad;
-                story.corrupt = true;
+                record.corrupt = true;
                 if (told.crc_bad_frames.size() < kIwarpFramesKept) told.crc_bad_frames.push_back(fpdu->last_frame);
             }
-            messages_.take(from, *fpdu, listeners, story);
+            messages_.take(from, *fpdu, listeners, record);
         }
         if (sender.framer.lost_alignment() != lost) messages_.interrupted(from);
     }
 }
 
 void IwarpConnection::take_ack(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                               PacketStory& story) {
-    Half& acknowledging = half(from);
+                               PacketRecord& record) {
+    Direction& acknowledging = direction(from);
     const End sender = other(from);
     const bool again = segment.length == 0 && !segment.syn && !segment.fin && segment.ack == acknowledging.last_ack;
     if (!again) acknowledging.same_acks = 0;
     else if (acknowledging.same_acks < kSameAcksToResend) ++acknowledging.same_acks;
     acknowledging.last_ack = segment.ack;
-    if (!half(sender).stream.started()) return;
-    half(sender).stream.acknowledged(segment.ack);
-    if (half(sender).stream.held_bytes() > 0) {
-        PacketStory aside;  // these are other packets than the one that is observed
+    if (!direction(sender).stream.started()) return;
+    direction(sender).stream.acknowledged(segment.ack);
+    if (direction(sender).stream.held_bytes() > 0) {
+        PacketRecord aside;  // these are other packets than the one that is observed
         read_on(sender, nullptr, listeners, aside);
-        story.completed += aside.completed;
-        if (aside.latency) story.latency = aside.latency;
+        record.completed += aside.completed;
+        if (aside.latency) record.latency = aside.latency;
     }
-    messages_.acknowledged(sender, segment.ack, observation, listeners, story);
+    messages_.acknowledged(sender, segment.ack, observation, listeners, record);
 }
 
 void IwarpConnection::give_up_gaps() {
-    for (Half& one : ways_) one.stream.give_up_gap();
+    for (Direction& one : ways_) one.stream.give_up_gap();
 }
 
 IwarpConversation IwarpConnection::finish(const IwarpListeners& listeners) {
-    PacketStory aside;
+    PacketRecord aside;
     for (const End end : {End::a, End::b}) {
-        half(end).stream.no_more();
+        direction(end).stream.no_more();
         read_on(end, nullptr, listeners, aside);
-        way(end).missing_bytes += half(end).stream.unseen();
+        way(end).missing_bytes += direction(end).stream.unseen();
     }
     const Connection& connection = listeners.tracker.stream(uid());
     messages_.finish(connection.released || connection.failed ? Outcome::abandoned : Outcome::open, listeners);
-    told_.terminated = messages_.terminated();
+    summary_.terminated = messages_.terminated();
+    if (summary_.attempt && summary_.attempt->outcome == CmOutcome::established && connection.released)
+        summary_.attempt->outcome = CmOutcome::disconnected;
     for (const End end : {End::a, End::b}) {
-        way(end).lost_alignment = half(end).framer.lost_alignment();
-        way(end).unread_bytes = half(end).framer.unread_bytes();
+        way(end).turned_read = messages_.turned_read(end);
+        way(end).odd_markers = direction(end).framer.odd_markers();
+        way(end).markers = direction(end).framer.framing().markers;
+        way(end).lost_alignment = direction(end).framer.lost_alignment();
+        way(end).unread_bytes = direction(end).framer.unread_bytes();
     }
     over_ = true;
     ways_ = {};
-    return std::move(told_);
+    return std::move(summary_);
 }
 
 }  // namespace qps::transport

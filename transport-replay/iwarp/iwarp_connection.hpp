@@ -24,17 +24,17 @@ struct TcpSegmentView {
 
 class IwarpConnection {
 public:
-    IwarpConnection(ConnectionId uid, const FlowKey& flow) : flow_(flow), messages_(uid) { told_.connection = uid; }
+    IwarpConnection(ConnectionId uid, const FlowKey& flow) : flow_(flow), messages_(uid) { summary_.connection = uid; }
 
     // From end a to end b, ports in the place of queue pairs.
     [[nodiscard]] const FlowKey& flow() const { return flow_; }
-    [[nodiscard]] ConnectionId uid() const { return told_.connection; }
+    [[nodiscard]] ConnectionId uid() const { return summary_.connection; }
     [[nodiscard]] std::size_t held_bytes() const { return ways_[0].stream.held_bytes() + ways_[1].stream.held_bytes(); }
 
     // It is in the middle of its stream, both ways: FPDUs look as `framing` says.
     void join(const Framing& framing);
     void observe(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                 PacketStory& story);
+                 PacketRecord& record);
     // Makes room: what is missing is given up.
     void give_up_gaps();
     // The end of the capture, or of the connection.
@@ -45,7 +45,7 @@ private:
         dissect::FrameIndex frame{};
         std::uint32_t seq = 0;
     };
-    struct Half {
+    struct Direction {
         TcpStream stream;
         FpduFramer framer;
         std::uint32_t last_ack = 0;  // that this end sent
@@ -53,27 +53,25 @@ private:
         bool set_up_seen = false;
     };
 
-    [[nodiscard]] Half& half(End end) { return ways_[static_cast<std::size_t>(end)]; }
-    [[nodiscard]] IwarpWay& way(End end) { return told_.ways[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] Direction& direction(End end) { return ways_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] IwarpWay& way(End end) { return summary_.ways[static_cast<std::size_t>(end)]; }
     void count(const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection) const;
     void take_set_up(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                     PacketStory& story);
-    void tell_ulp(const IwarpListeners& listeners);
+                     PacketRecord& record);
+    void take_attempt(const MpaSetUp& said, const SetUpFrame& frame);
     void take_data(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                   PacketStory& story);
+                   PacketRecord& record);
     void note_arrival(TcpArrival arrival, const Observation& observation, const TcpSegmentView& segment, End from, Connection& connection,
-                      PacketStory& story);
-    void read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketStory& story);
+                      PacketRecord& record);
+    void read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketRecord& record);
     void take_ack(const Observation& observation, const TcpSegmentView& segment, End from, const IwarpListeners& listeners,
-                  PacketStory& story);
+                  PacketRecord& record);
 
     FlowKey flow_;
-    IwarpConversation told_;
-    std::array<Half, 2> ways_{};
-    std::array<std::vector<std::byte>, 2> private_data_{};  // of the consumers, until both are known
+    IwarpConversation summary_;
+    std::array<Direction, 2> ways_{};
     RdmapMessages messages_;
     bool over_ = false;
-    bool set_up_ = false;  // the reply was seen
 };
 
 }  // namespace qps::transport

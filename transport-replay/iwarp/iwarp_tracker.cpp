@@ -38,7 +38,7 @@ void IwarpTracker::remember_none(std::uint64_t hash, bool none) {
     none_[hash % kRemembered] = none ? static_cast<std::uint32_t>(hash >> 32 | 1) : 0;
 }
 
-void IwarpTracker::observe(const Observation& observation, const IwarpListeners& listeners, PacketStory& story) {
+void IwarpTracker::observe(const Observation& observation, const IwarpListeners& listeners, PacketRecord& record) {
     const bool known_none = is_none(observation.flow_hash);
     const TcpSegmentView segment = tcp_view(observation);
     if (known_none && !segment.syn && !may_be_set_up(segment.data)) return;
@@ -46,22 +46,22 @@ void IwarpTracker::observe(const Observation& observation, const IwarpListeners&
     const FlowKey key = key_of(observation.flow);
     const auto found = followed_.find(key);
     if (found == followed_.end()) {
-        if (segment.length > 0) ask(observation, segment, key, listeners, story);
+        if (segment.length > 0) ask(observation, segment, key, listeners, record);
         return;
     }
     IwarpConnection& connection = connections_[found->second];
     const auto request = segment.syn && !segment.has_ack;
-    if (!request) return follow(connection, observation, segment, listeners, story);
+    if (!request) return follow(connection, observation, segment, listeners, record);
     held_ -= connection.held_bytes();
     ended_.push_back(connection.finish(listeners));  // its ports are used anew
     followed_.erase(found);
 }
 
 void IwarpTracker::follow(IwarpConnection& connection, const Observation& observation, const TcpSegmentView& segment,
-                          const IwarpListeners& listeners, PacketStory& story) {
+                          const IwarpListeners& listeners, PacketRecord& record) {
     const End from = source(observation.flow) == source(connection.flow()) ? End::a : End::b;
     held_ -= connection.held_bytes();
-    connection.observe(observation, segment, from, listeners, story);
+    connection.observe(observation, segment, from, listeners, record);
     if (held_ + connection.held_bytes() > kMostHeldOfAll) connection.give_up_gaps();
     held_ += connection.held_bytes();
 }
@@ -79,10 +79,10 @@ IwarpConnection* IwarpTracker::begin(const FlowKey& flow, const FlowKey& key, co
 
 // A segment with data of a connection that is not known.
 void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& segment, const FlowKey& key, const IwarpListeners& listeners,
-                       PacketStory& story) {
+                       PacketRecord& record) {
     if (const auto frame = may_be_set_up(segment.data) ? set_up_frame(segment.data) : std::nullopt) {
         IwarpConnection* begun = begin(frame->reply ? turned(observation.flow) : observation.flow, key, listeners);
-        if (begun != nullptr) follow(*begun, observation, segment, listeners, story);
+        if (begun != nullptr) follow(*begun, observation, segment, listeners, record);
         return;
     }
     constexpr Framing kChecked{.crc = true};
@@ -103,7 +103,7 @@ void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& seg
     IwarpConnection* begun = begin(observation.flow, key, listeners);
     if (begun == nullptr) return;
     begun->join(Framing{.crc = checked});
-    follow(*begun, observation, segment, listeners, story);
+    follow(*begun, observation, segment, listeners, record);
 }
 
 IwarpReport IwarpTracker::finish(const IwarpListeners& listeners) {

@@ -23,7 +23,7 @@ public:
     static constexpr std::size_t kMostHeldOfAll = std::size_t{1} << 26;  // bytes of segments that wait for others
 
     // Only for ObservationKind::stream.
-    void observe(const Observation& observation, const IwarpListeners& listeners, PacketStory& story);
+    void observe(const Observation& observation, const IwarpListeners& listeners, PacketRecord& record);
     [[nodiscard]] IwarpReport finish(const IwarpListeners& listeners);
 
 private:
@@ -34,11 +34,11 @@ private:
     };
 
     void ask(const Observation& observation, const TcpSegmentView& segment, const FlowKey& key, const IwarpListeners& listeners,
-             PacketStory& story);
+             PacketRecord& record);
     // Nothing where there is no room.
     [[nodiscard]] IwarpConnection* begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners);
     void follow(IwarpConnection& connection, const Observation& observation, const TcpSegmentView& segment, const IwarpListeners& listeners,
-                PacketStory& story);
+                PacketRecord& record);
     [[nodiscard]] bool is_none(std::uint64_t hash) const;
     void remember_none(std::uint64_t hash, bool none);
 

@@ -1,7 +1,7 @@
 // What iWARP says in numbers, in words.
 #pragma once
 
-#include <transport-replay/iwarp/iwarp_report.hpp>
+#include <transport-replay/model/iwarp_report.hpp>
 
 #include <string>
 

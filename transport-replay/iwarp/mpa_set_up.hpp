@@ -2,7 +2,7 @@
 #pragma once
 
 #include <dissect/bytes.hpp>
-#include <transport-replay/iwarp/iwarp_report.hpp>
+#include <transport-replay/model/iwarp_report.hpp>
 
 #include <optional>
 

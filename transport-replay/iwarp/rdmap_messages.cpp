@@ -1,5 +1,5 @@
+#include <dissect/types.hpp>
 #include <dissect/ulp/iwarp.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>
 
 #include <algorithm>
@@ -172,8 +172,9 @@ void RdmapMessages::ask(const At& at, Asked asked) {
 }
 
 void RdmapMessages::take_read_request(const At& at) {
-    const auto request = read_request(at.segment.payload);
+    auto request = read_request(at.segment.payload);
     if (!request) return;
+    if (way(at.from).turns_reads()) request = turned(*request);
     Asked asked{.sent = {.message = begun(at, Verb::read_request)}, .sink = request->sink, .sink_offset = request->sink_offset};
     asked.sent.message.access = request->source;
     ask(at, std::move(asked));
@@ -207,7 +208,36 @@ void RdmapMessages::answered(const At& at, std::size_t which) {
     asked.pop_front();
     message.answer_time = at.fpdu.last_time;
     message.answer_frame = at.fpdu.last_frame;
-    end(requester, message, Outcome::completed, at.listeners, &at.story);
+    end(requester, message, Outcome::completed, at.listeners, &at.record);
+}
+
+// The READ that a response is for. A sender of the wrong byte order is known by a response that fits only what it says backwards.
+std::deque<RdmapMessages::Asked>::iterator RdmapMessages::find_read(End requester, const DdpSegment& response, FrameIndex frame) {
+    const auto fits = [&](const ReadRequest& request) {
+        const std::uint64_t into = response.offset - request.sink_offset;
+        const std::uint64_t length = request.source.length;
+        return (request.sink == static_cast<Rkey>(response.stag) && into <= length && response.length <= length - into) ||
+               (length == 0 && response.length == 0);
+    };
+    const auto said = [](const Asked& one) { return ReadRequest{*one.sent.message.access, one.sink, one.sink_offset}; };
+    const auto is_read = [](const Asked& one) { return one.sent.message.verb == Verb::read_request; };
+    Way& asker = way(requester);
+    const auto found = std::ranges::find_if(asker.asked, [&](const Asked& one) { return is_read(one) && fits(said(one)); });
+    if (found != asker.asked.end() || asker.turns_reads() || response.length == 0) return found;
+    const auto backwards = std::ranges::find_if(asker.asked, [&](const Asked& one) { return is_read(one) && fits(turned(said(one))); });
+    if (backwards != asker.asked.end()) turn_reads(requester, frame);
+    return backwards;
+}
+
+void RdmapMessages::turn_reads(End requester, FrameIndex proof) {
+    way(requester).turned_read = proof;
+    for (Asked& one : way(requester).asked) {
+        if (one.sent.message.verb != Verb::read_request) continue;
+        const ReadRequest right = turned({*one.sent.message.access, one.sink, one.sink_offset});
+        one.sent.message.access = right.source;
+        one.sink = right.sink;
+        one.sink_offset = right.sink_offset;
+    }
 }
 
 void RdmapMessages::take_read_response(const At& at) {
@@ -216,18 +246,10 @@ void RdmapMessages::take_read_response(const At& at) {
     transport::Way& told = at.listeners.tracker.stream(connection_).way(at.from);
     ++told.read_responses;
     const DdpSegment& segment = at.segment;
-    const auto waits = [&](const Asked& one) {
-        const Message& message = one.sent.message;
-        if (message.verb != Verb::read_request) return false;
-        const std::uint64_t into = segment.offset - one.sink_offset;
-        return (one.sink == static_cast<Rkey>(segment.stag) && into <= message.access->length &&
-                segment.length <= message.access->length - into) ||
-               (message.access->length == 0 && segment.length == 0);
-    };
-    const auto found = std::ranges::find_if(asked, waits);
+    const auto found = find_read(requester, segment, at.fpdu.last_frame);
     if (found == asked.end()) {
         ++told.unmatched;
-        at.story.unmatched = true;
+        at.record.unmatched = true;
         return;
     }
     Message& message = found->sent.message;
@@ -249,7 +271,7 @@ void RdmapMessages::take_atomic_response(const At& at) {
     const auto found = std::ranges::find_if(asked, waits);
     if (found == asked.end()) {
         ++told.unmatched;
-        at.story.unmatched = true;
+        at.record.unmatched = true;
         return;
     }
     found->sent.message.atomic_result = response->original;
@@ -266,7 +288,7 @@ void RdmapMessages::take_terminate(const At& at) {
     terminated_ = {at.from, at.fpdu.last_frame, at.fpdu.last_time, byte(kLayer), byte(kType), byte(kCode)};
 }
 
-void RdmapMessages::take(End from, const Fpdu& fpdu, const IwarpListeners& listeners, PacketStory& story) {
+void RdmapMessages::take(End from, const Fpdu& fpdu, const IwarpListeners& listeners, PacketRecord& record) {
     Way& sender = way(from);
     const auto segment = ddp_segment(fpdu.ulpdu, fpdu.length);
     if (!segment || fpdu.crc == CrcStatus::bad) {  // nobody takes what has a wrong CRC
@@ -274,7 +296,7 @@ void RdmapMessages::take(End from, const Fpdu& fpdu, const IwarpListeners& liste
         ++sender.fpdus;
         return;
     }
-    const At at{from, fpdu, *segment, listeners, story};
+    const At at{from, fpdu, *segment, listeners, record};
     switch (static_cast<RdmapOpcode>(segment->heading.opcode)) {
         case RdmapOpcode::write: take_write(at); break;
         case RdmapOpcode::read_request: take_read_request(at); break;
@@ -299,13 +321,13 @@ void RdmapMessages::interrupted(End from) {
 }
 
 void RdmapMessages::acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners,
-                                 PacketStory& story) {
+                                 PacketRecord& record) {
     auto& sent = way(from).sent;
     while (!sent.empty() && !is_before(seq, sent.front().end)) {
         Message& message = sent.front().message;
         message.answer_time = observation.time;
         message.answer_frame = observation.frame;
-        end(from, message, Outcome::completed, listeners, &story);
+        end(from, message, Outcome::completed, listeners, &record);
         sent.pop_front();
     }
 }
@@ -321,12 +343,12 @@ void RdmapMessages::resent(End from, std::uint32_t seq, std::uint32_t length) {
         if (under_way->open && is_before(under_way->seq, seq + length)) ++under_way->message.retransmissions;
 }
 
-void RdmapMessages::end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners, PacketStory* story) {
+void RdmapMessages::end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners, PacketRecord* record) {
     message.outcome = outcome;
     listeners.tracker.end_stream_message(connection_, requester, message);
-    if (story == nullptr || outcome != Outcome::completed) return;
-    ++story->completed;
-    story->latency = elapsed(message.first_time, message.answer_time);
+    if (record == nullptr || outcome != Outcome::completed) return;
+    ++record->completed;
+    record->latency = message.answer_time - message.first_time;
 }
 
 void RdmapMessages::finish(Outcome outcome, const IwarpListeners& listeners) {

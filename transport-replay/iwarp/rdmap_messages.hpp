@@ -7,7 +7,7 @@
 
 #include <transport-replay/iwarp/ddp_segment.hpp>
 #include <transport-replay/iwarp/fpdu_framer.hpp>
-#include <transport-replay/iwarp/iwarp_report.hpp>
+#include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <deque>
@@ -27,14 +27,16 @@ public:
 
     explicit RdmapMessages(ConnectionId connection) : connection_(connection) {}
 
-    // The next FPDU of what `from` sends; what completed goes into the story.
-    void take(End from, const Fpdu& fpdu, const IwarpListeners& listeners, PacketStory& story);
+    // The next FPDU of what `from` sends; what completed goes into the record.
+    void take(End from, const Fpdu& fpdu, const IwarpListeners& listeners, PacketRecord& record);
     // Its FPDUs were lost track of: messages under way have a hole.
     void interrupted(End from);
     // The other end has everything of what `from` sent before `seq`.
-    void acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners, PacketStory& story);
+    void acknowledged(End from, std::uint32_t seq, const Observation& observation, const IwarpListeners& listeners, PacketRecord& record);
     // A segment of its stream was on the wire again.
     void resent(End from, std::uint32_t seq, std::uint32_t length);
+    // Where the READ requests of that end are in the wrong byte order: the response that proved it.
+    [[nodiscard]] dissect::FrameIndex turned_read(End requester) const { return ways_[static_cast<std::size_t>(requester)].turned_read; }
     [[nodiscard]] const std::optional<Terminated>& terminated() const { return terminated_; }
     // Nothing follows: what is open ends so.
     void finish(Outcome outcome, const IwarpListeners& listeners);
@@ -68,13 +70,15 @@ private:
         std::deque<Sent> sent;    // wait for TCP
         std::deque<Asked> asked;  // wait for responses
         std::uint32_t fpdus = 0;
+        dissect::FrameIndex turned_read{};  // its READ requests are written least significant byte first: the response that proved it
+        [[nodiscard]] bool turns_reads() const { return turned_read != dissect::FrameIndex{}; }
     };
     struct At {  // what every step needs
         End from{};
         const Fpdu& fpdu;
         const DdpSegment& segment;
         const IwarpListeners& listeners;
-        PacketStory& story;
+        PacketRecord& record;
     };
 
     [[nodiscard]] Way& way(End end) { return ways_[static_cast<std::size_t>(end)]; }
@@ -86,6 +90,8 @@ private:
     void take_write(const At& at);
     void take_read_request(const At& at);
     void take_read_response(const At& at);
+    [[nodiscard]] std::deque<Asked>::iterator find_read(End requester, const DdpSegment& response, dissect::FrameIndex frame);
+    void turn_reads(End requester, dissect::FrameIndex proof);
     void take_atomic_request(const At& at);
     void take_atomic_response(const At& at);
     void take_terminate(const At& at);
@@ -93,7 +99,7 @@ private:
     void ask(const At& at, Asked asked);
     void answered(const At& at, std::size_t which);
     void give_up_before(End requester, std::size_t which, const IwarpListeners& listeners);
-    void end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners, PacketStory* story);
+    void end(End requester, Message& message, Outcome outcome, const IwarpListeners& listeners, PacketRecord* record);
 
     ConnectionId connection_;
     std::array<Way, 2> ways_;

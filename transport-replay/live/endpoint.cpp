@@ -92,8 +92,8 @@ void Endpoint::State::receive(Instant now) {
 }
 
 void Endpoint::State::take(const ReceivedFrame& frame, Instant now) {
-    const Arrived arrived = host.process(frame.bytes, now);
-    if (arrived.fate != FrameFate::roce) return;
+    const HostArrival arrived = host.process(frame.bytes, now);
+    if (arrived.disposition != FrameDisposition::roce) return;
     const Packet& packet = *arrived.packet;
     if (!claims.empty() && keep_claimed(packet, frame)) return;
     const auto readable = from_packet(packet);

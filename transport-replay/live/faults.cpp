@@ -14,33 +14,33 @@ constexpr std::uint64_t kCongestionExperienced = 3;
 
 }  // namespace
 
-Fate Fates::draw(End from, const std::optional<PacketIdentity>& packet) {
+Disposition Dispositions::draw(End from, const std::optional<PacketIdentity>& packet) {
     const LinkFaults& chances = chances_[static_cast<std::size_t>(from)];
-    Fate fate;
-    fate.lost = draws_.chance(chances.loss);
-    fate.duplicated = draws_.chance(chances.duplication);
-    fate.reordered = draws_.chance(chances.reordering);
-    fate.corrupted = draws_.chance(chances.corruption);
-    fate.marked = draws_.chance(chances.marking);
-    if (packet) meet_exactly(from, *packet, fate);
-    return fate;
+    Disposition disposition;
+    disposition.lost = draws_.chance(chances.loss);
+    disposition.duplicated = draws_.chance(chances.duplication);
+    disposition.reordered = draws_.chance(chances.reordering);
+    disposition.corrupted = draws_.chance(chances.corruption);
+    disposition.marked = draws_.chance(chances.marking);
+    if (packet) meet_exactly(from, *packet, disposition);
+    return disposition;
 }
 
-void Fates::meet_exactly(End from, const PacketIdentity& packet, Fate& fate) {
+void Dispositions::meet_exactly(End from, const PacketIdentity& packet, Disposition& disposition) {
     for (std::size_t i = 0; i < exact_.size(); ++i) {
         const ExactFault& exact = exact_[i];
         if (exact.from != from || exact.psn != packet.psn || exact.response != packet.response) continue;
         if (exact.destination_qp && *exact.destination_qp != packet.destination_qp) continue;
         if (++seen_[i] != exact.transmission) continue;
         switch (exact.kind) {
-            case FaultKind::loss: fate.lost = true; break;
-            case FaultKind::duplication: fate.duplicated = true; break;
+            case FaultKind::loss: disposition.lost = true; break;
+            case FaultKind::duplication: disposition.duplicated = true; break;
             case FaultKind::reordering:
-                fate.reordered = true;
-                fate.later_by = exact.later_by;
+                disposition.reordered = true;
+                disposition.later_by = exact.later_by;
                 break;
-            case FaultKind::corruption: fate.corrupted = true; break;
-            case FaultKind::marking: fate.marked = true; break;
+            case FaultKind::corruption: disposition.corrupted = true; break;
+            case FaultKind::marking: disposition.marked = true; break;
         }
     }
 }

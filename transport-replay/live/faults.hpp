@@ -1,10 +1,10 @@
 // Faults: what can happen to a frame on its way, by chance or to order, and the drawing of it.
 //
-// The same seed gives the same fates everywhere: draws are made of the bits of std::mt19937_64, not by the distributions of a
+// The same seed gives the same dispositions everywhere: draws are made of the bits of std::mt19937_64, not by the distributions of a
 // library. Every frame takes the same number of draws, so that a fault more or less does not change those of later frames.
 // Shared by the simulated link and by the device that injects faults into a real one.
 //
-// What an attacker could feed: the injector asks for the fate of frames of strangers; nothing here grows with them.
+// What an attacker could feed: the injector asks for the disposition of frames of strangers; nothing here grows with them.
 #pragma once
 
 #include <transport-replay/queue_pair/transport_packet.hpp>
@@ -60,7 +60,7 @@ struct PacketIdentity {
     bool response = false;
 };
 
-struct Fate {
+struct Disposition {
     bool lost = false;
     bool duplicated = false;
     bool reordered = false;
@@ -71,18 +71,18 @@ struct Fate {
     [[nodiscard]] bool delivered() const { return !lost && !corrupted; }
 };
 
-class Fates {
+class Dispositions {
 public:
-    Fates(std::uint64_t seed, const LinkFaults& from_a, const LinkFaults& from_b, std::vector<ExactFault> exact)
+    Dispositions(std::uint64_t seed, const LinkFaults& from_a, const LinkFaults& from_b, std::vector<ExactFault> exact)
         : draws_(seed), chances_{from_a, from_b}, exact_(std::move(exact)), seen_(exact_.size()) {}
 
-    // The fate of the next frame from that end. `packet`: nothing where it is no packet of the transport, which only chance meets.
-    [[nodiscard]] Fate draw(End from, const std::optional<PacketIdentity>& packet);
-    // For what else is to be drawn of a frame, after its fate.
+    // The disposition of the next frame from that end. `packet`: nothing where it is no packet of the transport, which only chance meets.
+    [[nodiscard]] Disposition draw(End from, const std::optional<PacketIdentity>& packet);
+    // For what else is to be drawn of a frame, after its disposition.
     [[nodiscard]] Draws& draws() { return draws_; }
 
 private:
-    void meet_exactly(End from, const PacketIdentity& packet, Fate& fate);
+    void meet_exactly(End from, const PacketIdentity& packet, Disposition& disposition);
 
     Draws draws_;
     std::array<LinkFaults, 2> chances_;

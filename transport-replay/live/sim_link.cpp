@@ -26,56 +26,56 @@ Duration serialisation(std::size_t bytes, BitsPerSecond speed) {
 SimLink::SimLink(const LinkSettings& settings, const TapSettings& tap, Instant start)
     : settings_(settings),
       tap_(tap),
-      tap_start_(later(start, tap.starts)),
+      tap_start_(start + tap.starts),
       network_(settings.seed, settings.a_to_b, settings.b_to_a, settings.exact),
       tapping_(settings.seed ^ kTapSalt),
       free_at_{start, start} {}
 
-Fate SimLink::send(End from, const Shipment& shipment, Instant now) {
-    Fate fate = network_.draw(from, PacketIdentity{shipment.psn, shipment.destination_qp, shipment.response});
+Disposition SimLink::send(End from, const Shipment& shipment, Instant now) {
+    Disposition disposition = network_.draw(from, PacketIdentity{shipment.psn, shipment.destination_qp, shipment.response});
     const bool early = network_.draws().chance(0.5);  // whether what happens, happens before the middle
     const std::uint64_t extra = network_.draws().below(static_cast<std::uint64_t>(count(settings_.reorder_delay)));
     const std::size_t covered_to = std::min(shipment.covered_to, shipment.bytes.size());
     const std::size_t covered = covered_to - std::min(covered_to, shipment.covered_from);
     const std::uint64_t bit = network_.draws().below(covered * 8);
 
-    const Instant departure = later(std::max(now, free_at_[index(from)]), serialisation(shipment.bytes.size(), settings_.speed));
+    const Instant departure = std::max(now, free_at_[index(from)]) + serialisation(shipment.bytes.size(), settings_.speed);
     free_at_[index(from)] = departure;
-    Instant arrival = later(departure, settings_.delay);
-    if (fate.reordered)
-        arrival = later(arrival, fate.later_by != Duration{} ? fate.later_by : nanoseconds(static_cast<std::int64_t>(extra) + 1));
+    Instant arrival = departure + settings_.delay;
+    if (disposition.reordered)
+        arrival = arrival + (disposition.later_by != Duration{} ? disposition.later_by : nanoseconds(static_cast<std::int64_t>(extra) + 1));
 
     Shipment arriving = shipment;
-    fate.marked = fate.marked && mark_congestion(arriving.bytes);
-    fate.corrupted = fate.corrupted && covered > 0;
-    if (fate.corrupted) flip_bit(MutableBytes(arriving.bytes).subspan(shipment.covered_from, covered), bit);
-    if (under_way_.size() + 2 > kMaxUnderWay) fate.lost = overflowed_ = true;
-    if (fate.lost) fate.duplicated = fate.corrupted = false;
-    observe_passing(from, shipment, arriving, departure, arrival, early, fate);
-    if (fate.lost) return fate;
-    if (fate.duplicated)
-        under_way_.emplace(std::pair(later(arrival, nanoseconds(1)), shipped_++), Delivery{other(from), arrival, arriving.bytes});
+    disposition.marked = disposition.marked && mark_congestion(arriving.bytes);
+    disposition.corrupted = disposition.corrupted && covered > 0;
+    if (disposition.corrupted) flip_bit(MutableBytes(arriving.bytes).subspan(shipment.covered_from, covered), bit);
+    if (under_way_.size() + 2 > kMaxUnderWay) disposition.lost = overflowed_ = true;
+    if (disposition.lost) disposition.duplicated = disposition.corrupted = false;
+    observe_passing(from, shipment, arriving, departure, arrival, early, disposition);
+    if (disposition.lost) return disposition;
+    if (disposition.duplicated)
+        under_way_.emplace(std::pair(arrival + nanoseconds(1), shipped_++), Delivery{other(from), arrival, arriving.bytes});
     under_way_.emplace(std::pair(arrival, shipped_++), Delivery{other(from), arrival, std::move(arriving.bytes)});
-    return fate;
+    return disposition;
 }
 
 // Before faults happen the tap sees what was sent; after them what arrives, as often as it arrives.
 void SimLink::observe_passing(End from, const Shipment& sent, const Shipment& arriving, Instant departure, Instant arrival, bool early,
-                              Fate& fate) {
+                              Disposition& disposition) {
     if (!(from == End::a ? tap_.sees_a_to_b : tap_.sees_b_to_a)) return;
     const bool middle = tap_.place == TapPlace::middle;
     const bool at_sender = (tap_.place == TapPlace::end_a) == (from == End::a) && !middle;
     const bool before = at_sender || (middle && !early);
     const Duration half = nanoseconds(count(settings_.delay) / 2);
-    const Instant reached_middle = later(arrival, nanoseconds(-count(half)));
-    const Instant time = at_sender ? departure : !middle ? arrival : before ? later(departure, half) : reached_middle;
-    if (before) return record(sent.bytes, time, fate);
-    if (fate.lost) return;
-    record(arriving.bytes, time, fate);
-    if (fate.duplicated) record(arriving.bytes, later(time, nanoseconds(1)), fate);
+    const Instant reached_middle = arrival + nanoseconds(-count(half));
+    const Instant time = at_sender ? departure : !middle ? arrival : before ? departure + half : reached_middle;
+    if (before) return record(sent.bytes, time, disposition);
+    if (disposition.lost) return;
+    record(arriving.bytes, time, disposition);
+    if (disposition.duplicated) record(arriving.bytes, time + nanoseconds(1), disposition);
 }
 
-void SimLink::record(const std::vector<std::byte>& bytes, Instant time, Fate& fate) {
+void SimLink::record(const std::vector<std::byte>& bytes, Instant time, Disposition& disposition) {
     const bool missed = tapping_.chance(tap_.loss) || count(time) < count(tap_start_);
     for (int copy = 0; copy < (tap_.twice ? 2 : 1); ++copy) {
         if (missed || recording_.size() >= kMaxRecorded) {
@@ -85,10 +85,10 @@ void SimLink::record(const std::vector<std::byte>& bytes, Instant time, Fate& fa
         }
         const std::size_t kept = tap_.snap_length == 0 ? bytes.size() : std::min<std::size_t>(tap_.snap_length, bytes.size());
         const Bytes part = slice(bytes, 0, kept);
-        const Instant stamp = copy == 0 ? time : later(time, kMirrorDelay);
+        const Instant stamp = copy == 0 ? time : time + kMirrorDelay;
         recording_.emplace(
             stamp, CapturedFrame{stamp, static_cast<std::uint32_t>(bytes.size()), std::vector<std::byte>(part.begin(), part.end())});
-        ++fate.recorded;
+        ++disposition.recorded;
         ++tap_counts_.recorded;
         if (copy > 0) ++tap_counts_.mirrored;
     }

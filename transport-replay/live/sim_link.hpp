@@ -1,7 +1,7 @@
 // SimLink: a cable between two ends under a virtual clock, with faults to order and a tap that may itself be poor.
 //
-// Frames are bytes. Each way has a speed and a delay; every frame's fate is drawn when it is sent. The same seed gives the
-// same fates everywhere (draws are made of the bits of std::mt19937_64, not by the distributions of a library), and the
+// Frames are bytes. Each way has a speed and a delay; every frame's disposition is drawn when it is sent. The same seed gives the
+// same dispositions everywhere (draws are made of the bits of std::mt19937_64, not by the distributions of a library), and the
 // tap draws from numbers of its own: what a capture misses never changes what the network did.
 //
 // Everything here is ours; nothing comes from a wire. What grows: frames under way (kMaxUnderWay), frames recorded
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] dissect::Instant free_at(End end) const { return free_at_[index(end)]; }
 
     // Sends a frame at `now`, or once the line is free.
-    Fate send(End from, const Shipment& shipment, dissect::Instant now);
+    Disposition send(End from, const Shipment& shipment, dissect::Instant now);
 
     [[nodiscard]] std::optional<dissect::Instant> next_arrival() const;
     // The next frame that arrived until `now`.
@@ -93,14 +93,14 @@ public:
 
 private:
     [[nodiscard]] static constexpr std::size_t index(End end) { return static_cast<std::size_t>(end); }
-    void record(const std::vector<std::byte>& bytes, dissect::Instant time, Fate& fate);
+    void record(const std::vector<std::byte>& bytes, dissect::Instant time, Disposition& disposition);
     void observe_passing(End from, const Shipment& sent, const Shipment& arriving, dissect::Instant departure, dissect::Instant arrival,
-                         bool early, Fate& fate);
+                         bool early, Disposition& disposition);
 
     LinkSettings settings_;
     TapSettings tap_;
     dissect::Instant tap_start_;
-    Fates network_;
+    Dispositions network_;
     Draws tapping_;
     std::array<dissect::Instant, 2> free_at_;
     std::map<std::pair<dissect::Instant, std::uint64_t>, Delivery> under_way_;

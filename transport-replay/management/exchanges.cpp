@@ -1,8 +1,9 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/management/exchanges.hpp>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace qps::transport {
 
@@ -103,7 +104,7 @@ void Exchanges::take_answer(const ManagementDatagram& datagram, const RmppStep& 
     const FlowKey& flow = observation.flow;
     const auto found = waiting_.find(key_of(datagram, flow.destination, flow.source));
     if (found == waiting_.end() || !answers(datagram.method, found->second.exchange.method)) {
-        const bool first_of_several = !rmpp.rmpp || rmpp.story.segments + rmpp.story.repeated <= 1;
+        const bool first_of_several = !rmpp.rmpp || rmpp.transfer.segments + rmpp.transfer.repeated <= 1;
         if (first_of_several && datagram.method != ManagementMethod::trap) ++unasked_;
         return;
     }
@@ -115,20 +116,20 @@ void Exchanges::take_answer(const ManagementDatagram& datagram, const RmppStep& 
         exchange.status = datagram.status;
         if (datagram.route) exchange.return_path = datagram.route->return_path;
         if (observation.has_time) {
-            exchange.latency = std::max(Duration{}, elapsed(exchange.last_requested, observation.time));
+            exchange.latency = std::max(Duration{}, observation.time - exchange.last_requested);
             if (ExchangeSum* sum = sum_of(exchange)) {
                 sum->fastest = sum->timed == 0 ? *exchange.latency : std::min(sum->fastest, *exchange.latency);
                 sum->slowest = std::max(sum->slowest, *exchange.latency);
-                sum->latency_sum = qps::transport::sum(sum->latency_sum, *exchange.latency);
+                sum->latency_sum = sum->latency_sum + *exchange.latency;
                 ++sum->timed;
             }
         }
     }
-    if (rmpp.rmpp) exchange.rmpp = rmpp.story;
-    if (rmpp.rmpp && !rmpp.story.complete && !rmpp.story.given_up) return;
-    end(waiting, exchange.status != 0                ? ExchangeOutcome::refused
-                 : rmpp.rmpp && !rmpp.story.complete ? ExchangeOutcome::incomplete
-                                                     : ExchangeOutcome::answered);
+    if (rmpp.rmpp) exchange.rmpp = rmpp.transfer;
+    if (rmpp.rmpp && !rmpp.transfer.complete && !rmpp.transfer.given_up) return;
+    end(waiting, exchange.status != 0                   ? ExchangeOutcome::refused
+                 : rmpp.rmpp && !rmpp.transfer.complete ? ExchangeOutcome::incomplete
+                                                        : ExchangeOutcome::answered);
     waiting_.erase(found);
 }
 
@@ -143,8 +144,8 @@ void Exchanges::take_rmpp(const RmppStep& rmpp, std::uint16_t attribute, const O
     if (found == waiting_.end()) found = waiting_.find(key_of(what, flow.destination, flow.source));
     if (found == waiting_.end()) return;
     Waiting& waiting = found->second;
-    waiting.exchange.rmpp = rmpp.story;
-    if (!rmpp.story.stopped) return;
+    waiting.exchange.rmpp = rmpp.transfer;
+    if (!rmpp.transfer.stopped) return;
     end(waiting, ExchangeOutcome::incomplete);
     waiting_.erase(found);
 }
@@ -177,8 +178,7 @@ ExchangeSum* Exchanges::sum_of(const Exchange& exchange) {
 void Exchanges::finish(Instant now, ManagementReport& report) {
     for (auto& [key, waiting] : waiting_) {
         if (waiting.answered) end(waiting, ExchangeOutcome::incomplete);
-        else
-            end(waiting, elapsed(waiting.exchange.last_requested, now) > kAnswerTime ? ExchangeOutcome::unanswered : ExchangeOutcome::open);
+        else end(waiting, now - waiting.exchange.last_requested > kAnswerTime ? ExchangeOutcome::unanswered : ExchangeOutcome::open);
     }
     waiting_.clear();
     std::ranges::sort(ended_, {}, &Exchange::uid);

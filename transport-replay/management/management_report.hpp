@@ -30,7 +30,7 @@ enum class ExchangeOutcome : std::uint8_t {
 [[nodiscard]] std::string_view name(ExchangeOutcome outcome);
 
 // What RMPP did for one answer or request of several segments (13.6).
-struct RmppStory {
+struct RmppTransfer {
     std::uint32_t segments = 0;  // different ones, received in order
     std::uint32_t repeated = 0;  // sent again
     std::uint32_t acks = 0;
@@ -64,7 +64,7 @@ struct Exchange {
     std::uint16_t status = 0;
     std::uint16_t retries = 0;
     ExchangeOutcome outcome{};
-    std::optional<RmppStory> rmpp;
+    std::optional<RmppTransfer> rmpp;
 };
 
 // All requests of one kind.
@@ -101,7 +101,7 @@ struct ManagementEvent {
 };
 
 // What became of one counter of a port. Counters stop at their largest value and go back only when they are cleared (16.1.3.5).
-struct CounterStory {
+struct CounterHistory {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::uint64_t increments = 0;  // sum of all steps up
@@ -110,7 +110,7 @@ struct CounterStory {
 };
 
 // Answers about one port: the fields of the attribute's table from the first counter on, in their order.
-struct PortCounterStory {
+struct PortCounterHistory {
     Address port_of;  // who answered
     std::uint8_t port = 0;
     dissect::LayerKind attribute{};
@@ -119,7 +119,7 @@ struct PortCounterStory {
     dissect::FrameIndex last{};
     dissect::Instant first_time{};
     dissect::Instant last_time{};
-    std::vector<CounterStory> counters;
+    std::vector<CounterHistory> counters;
 };
 // The counters of an attribute's table: its named numbers, but for what selects them.
 [[nodiscard]] std::vector<const dissect::Field*> counter_fields(dissect::LayerKind attribute);
@@ -134,7 +134,7 @@ struct ManagementReport {
     std::vector<ExchangeSum> sums;   // in the order of their first request
     std::deque<Exchange> exchanges;  // by uid
     std::vector<ManagementEvent> events;
-    std::vector<PortCounterStory> counters;
+    std::vector<PortCounterHistory> counters;
     FabricMap fabric;
 
     // Left out because of bounds.

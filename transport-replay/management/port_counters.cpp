@@ -21,17 +21,17 @@ constexpr Field kPort = named(kPortCountersFields, "infiniband.portcounters.port
 constexpr Field kPortExtended = named(kPortCountersExtendedFields, "infiniband.portcounters_ext.portselect");
 static_assert(kPort.bit == kPortExtended.bit && kPort.width == kPortExtended.width);
 
-void step(CounterStory& story, std::uint64_t value, std::uint64_t largest, bool first) {
+void step(CounterHistory& history, std::uint64_t value, std::uint64_t largest, bool first) {
     if (first) {
-        story.first = value;
-    } else if (value >= story.last) {
-        story.increments += value - story.last;
+        history.first = value;
+    } else if (value >= history.last) {
+        history.increments += value - history.last;
     } else {
-        ++story.resets;
-        story.increments += value;  // at least that since it was cleared
+        ++history.resets;
+        history.increments += value;  // at least that since it was cleared
     }
-    story.last = value;
-    story.saturated = value == largest;
+    history.last = value;
+    history.saturated = value == largest;
 }
 
 }  // namespace
@@ -61,32 +61,32 @@ void PortCounters::observe(const ManagementDatagram& datagram, const Observation
     const std::tuple key{observation.flow.source, port, datagram.known->data};
     auto found = index_.find(key);
     if (found == index_.end()) {
-        if (stories_.size() >= kMaxCounterPorts) {
+        if (histories_.size() >= kMaxCounterPorts) {
             ++dropped_;
             return;
         }
-        found = index_.emplace(key, stories_.size()).first;
-        PortCounterStory& fresh = stories_.emplace_back();
+        found = index_.emplace(key, histories_.size()).first;
+        PortCounterHistory& fresh = histories_.emplace_back();
         fresh.port_of = observation.flow.source;
         fresh.port = port;
         fresh.attribute = datagram.known->data;
         fresh.first = observation.frame;
         fresh.first_time = observation.time;
     }
-    PortCounterStory& story = stories_[found->second];
-    const std::vector<const Field*> fields = counter_fields(story.attribute);
-    story.counters.resize(fields.size());
+    PortCounterHistory& history = histories_[found->second];
+    const std::vector<const Field*> fields = counter_fields(history.attribute);
+    history.counters.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const std::uint64_t largest = fields[i]->width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << fields[i]->width) - 1;
-        step(story.counters[i], read(data, *fields[i]), largest, story.answers == 0);
+        step(history.counters[i], read(data, *fields[i]), largest, history.answers == 0);
     }
-    ++story.answers;
-    story.last = observation.frame;
-    story.last_time = observation.time;
+    ++history.answers;
+    history.last = observation.frame;
+    history.last_time = observation.time;
 }
 
 void PortCounters::finish(ManagementReport& report) {
-    report.counters = std::move(stories_);
+    report.counters = std::move(histories_);
     report.counter_ports_dropped = dropped_;
 }
 

@@ -17,7 +17,7 @@ public:
 
 private:
     std::map<std::tuple<Address, std::uint8_t, dissect::LayerKind>, std::size_t> index_;
-    std::vector<PortCounterStory> stories_;
+    std::vector<PortCounterHistory> histories_;
     std::uint64_t dropped_ = 0;
 };
 

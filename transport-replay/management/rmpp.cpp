@@ -28,13 +28,13 @@ constexpr std::size_t kSaOffset = kMadHeaderLength + kRmppHeaderLength;
 // A transfer that is over stays until its place is wanted: its last segment may come again.
 RmppTransfers::Transfer* RmppTransfers::find_or_begin(const RmppKey& key, bool first) {
     if (const auto found = transfers_.find(key); found != transfers_.end()) {
-        const bool over = found->second.story.complete || found->second.story.given_up || found->second.story.stopped;
+        const bool over = found->second.transfer.complete || found->second.transfer.given_up || found->second.transfer.stopped;
         if (!first || !over) return &found->second;
         transfers_.erase(found);  // the number is used again
     }
     if (transfers_.size() >= kMaxRmppTransfers) {
         const auto oldest = std::ranges::min_element(transfers_, {}, [](const auto& entry) { return entry.second.begun; });
-        if (!oldest->second.story.complete) ++dropped_;
+        if (!oldest->second.transfer.complete) ++dropped_;
         give_up(oldest->second);
         transfers_.erase(oldest);
     }
@@ -48,13 +48,13 @@ void RmppTransfers::give_up(Transfer& transfer) {
     for (const auto& [number, bytes] : transfer.waiting) held_ -= bytes.size();
     transfer.data = {};
     transfer.waiting.clear();
-    if (!transfer.story.complete) transfer.story.given_up = true;
+    if (!transfer.transfer.complete) transfer.transfer.given_up = true;
 }
 
 void RmppTransfers::take_in_order(Transfer& transfer, Bytes data) {
     ++transfer.next;
-    ++transfer.story.segments;
-    transfer.story.bytes += data.size();
+    ++transfer.transfer.segments;
+    transfer.transfer.bytes += data.size();
     transfer.data.insert(transfer.data.end(), data.begin(), data.end());
     held_ += data.size();
 }
@@ -62,11 +62,11 @@ void RmppTransfers::take_in_order(Transfer& transfer, Bytes data) {
 void RmppTransfers::take_data(Transfer& transfer, const ManagementDatagram& datagram) {
     const Bytes rmpp = slice(datagram.bytes, kMadHeaderLength, kRmppHeaderLength);
     const auto number = static_cast<std::uint32_t>(read(rmpp, kData1));
-    if (transfer.story.complete || number < transfer.next || transfer.waiting.contains(number)) {
-        ++transfer.story.repeated;
+    if (transfer.transfer.complete || number < transfer.next || transfer.waiting.contains(number)) {
+        ++transfer.transfer.repeated;
         return;
     }
-    if (transfer.story.given_up || transfer.story.stopped) return;
+    if (transfer.transfer.given_up || transfer.transfer.stopped) return;
     const Bytes data = slice(datagram.bytes, mad_places::kSa, valid_in_segment(rmpp));
     const bool too_much = transfer.data.size() + data.size() > kMaxRmppBytes || held_ + data.size() > kMaxRmppHeld;
     const bool too_far = number - transfer.next > kMaxRmppOutOfOrder || transfer.waiting.size() >= kMaxRmppOutOfOrder;
@@ -87,14 +87,14 @@ void RmppTransfers::take_data(Transfer& transfer, const ManagementDatagram& data
         take_in_order(transfer, next->second);
         transfer.waiting.erase(next);
     }
-    if (transfer.last != 0 && transfer.next > transfer.last) transfer.story.complete = true;
+    if (transfer.last != 0 && transfer.next > transfer.last) transfer.transfer.complete = true;
 }
 
 void RmppTransfers::take_ack(Transfer& transfer, Bytes rmpp) {
-    ++transfer.story.acks;
+    ++transfer.transfer.acks;
     const auto acknowledged = static_cast<std::uint32_t>(read(rmpp, kData1));
     const auto window_last = static_cast<std::uint32_t>(read(rmpp, kData2));
-    if (window_last > acknowledged) transfer.story.window = std::max(transfer.story.window, window_last - acknowledged);
+    if (window_last > acknowledged) transfer.transfer.window = std::max(transfer.transfer.window, window_last - acknowledged);
 }
 
 RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observation& observation) {
@@ -114,24 +114,24 @@ RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observ
     if (step.data) transfer = find_or_begin(key_, read(rmpp, kFirst) != 0);
     else if (const auto found = transfers_.find(key_); found != transfers_.end()) transfer = &found->second;
     if (transfer == nullptr) return step;
-    const bool was_complete = transfer->story.complete;
+    const bool was_complete = transfer->transfer.complete;
     switch (type) {
         case RmppType::data: take_data(*transfer, datagram); break;
         case RmppType::ack: take_ack(*transfer, rmpp); break;
         default:
-            transfer->story.stopped = static_cast<std::uint8_t>(read(rmpp, kRmppStatus));
-            transfer->story.aborted = type == RmppType::abort;
+            transfer->transfer.stopped = static_cast<std::uint8_t>(read(rmpp, kRmppStatus));
+            transfer->transfer.aborted = type == RmppType::abort;
             give_up(*transfer);
     }
-    if (transfer->story.complete && !was_complete) {
+    if (transfer->transfer.complete && !was_complete) {
         held_ -= transfer->data.size();
         completed_ = std::move(transfer->data);
         transfer->data = {};
         step.records = completed_;
         step.record_size = transfer->record_size;
-        if (step.record_size != 0) transfer->story.records = static_cast<std::uint32_t>(completed_.size() / step.record_size);
+        if (step.record_size != 0) transfer->transfer.records = static_cast<std::uint32_t>(completed_.size() / step.record_size);
     }
-    step.story = transfer->story;
+    step.transfer = transfer->transfer;
     return step;
 }
 

@@ -41,7 +41,7 @@ struct RmppStep {
     bool rmpp = false;  // it was one of RMPP; else nothing of what follows is meant
     bool data = false;  // a segment, else ACK, STOP or ABORT
     const RmppKey* key = nullptr;
-    RmppStory story;              // so far
+    RmppTransfer transfer;        // so far
     dissect::Bytes records;       // of a transfer that this segment completed
     std::size_t record_size = 0;  // in them; 0 where the sender says none
 };
@@ -53,7 +53,7 @@ public:
 
 private:
     struct Transfer {
-        RmppStory story;
+        RmppTransfer transfer;
         std::uint32_t next = 1;  // segment that would be in order
         std::uint32_t last = 0;  // 0: not known
         std::size_t record_size = 0;

@@ -17,6 +17,10 @@ constexpr std::uint64_t kMappedPrefix = 0xffff;  // of the second half of ::ffff
 std::string text(const Address& address) {
     if (address.space == AddressSpace::infiniband_lid) return fmt::format("lid {}", address.bits[1]);
     std::string out;
+    if (address.space == AddressSpace::ethernet) {
+        append_plain(out, row::mac("", "", 0), {address.bits[1], {}});
+        return out;
+    }
     if (address.bits[0] == 0 && address.bits[1] >> 32 == kMappedPrefix) {
         append_plain(out, row::ipv4("", "", 0), {address.bits[1] & 0xffffffff, {}});
         return out;

@@ -12,9 +12,10 @@ namespace qps::transport {
 
 // The space in which an address has its meaning. RoCEv1 and RoCEv2 are spaces of their own: a host that sends both is
 // misconfigured (users ask for that), and its queue pairs are not the same.
-enum class AddressSpace : std::uint8_t { none, roce_v2, roce_v1, infiniband_gid, infiniband_lid };
+enum class AddressSpace : std::uint8_t { none, roce_v2, roce_v1, infiniband_gid, infiniband_lid, ethernet };
 
-// An IPv6 address, an IPv4 address mapped into one (::ffff:a.b.c.d, as GIDs have it), a GID, or a LID in the last two bytes.
+// An IPv6 address, an IPv4 address mapped into one (::ffff:a.b.c.d, as GIDs have it), a GID, a LID in the last two bytes, or a MAC
+// address in the last six.
 struct Address {
     std::array<std::uint64_t, 2> bits{};  // most significant first, in host order
     AddressSpace space = AddressSpace::none;
@@ -25,7 +26,7 @@ struct Address {
     }
 };
 
-// "10.0.0.1", "2001:db8::1", "lid 4".
+// "10.0.0.1", "2001:db8::1", "lid 4", "02:00:00:00:00:01".
 [[nodiscard]] std::string text(const Address& address);
 
 // One of the two ends of a link or a connection.

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <dissect/capture/drops.hpp>
-#include <transport-replay/model/address.hpp>
+#include <transport-replay/model/capture_traits.hpp>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace qps::transport {
@@ -37,6 +39,12 @@ struct CaptureQuality {
     dissect::Duration least_copy_distance{};
     dissect::Duration most_copy_distance{};
     std::uint64_t window_displaced = 0;
+    // Several taps recorded the same packets: learned from the whole capture, and one of them followed if the capture was read a second
+    // time; else `left_out` is 0.
+    VantagePoints vantage;
+    std::uint64_t left_out = 0;  // packets of the others
+
+    std::uint64_t icrc_not_judged = 0;  // wrong ICRCs of senders whose packets were followed all the same
 
     std::uint64_t backwards = 0;  // timestamps before that of the packet before
     dissect::Duration largest_step_back{};
@@ -49,6 +57,13 @@ struct CaptureQuality {
     dissect::Drops drops;             // as the capture file says
 
     [[nodiscard]] std::uint64_t copies() const { return copies_of_other_taps + copies_of_same_tap; }
+    // Whether nothing was heard that the second one sent to the first.
+    [[nodiscard]] bool only_heard(const Address& source, const Address& destination) const {
+        const auto hosts = [](const OneWay& way) { return std::pair(way.source, way.destination); };
+        return std::ranges::binary_search(one_way, std::pair(source, destination), {}, hosts);
+    }
+    // Several taps recorded the same packets, and they were not told apart: the capture was read once only.
+    [[nodiscard]] bool mixes_taps() const { return vantage.taps > 1 && left_out == 0 && copies() < rdma_packets / 4; }
 };
 
 }  // namespace qps::transport

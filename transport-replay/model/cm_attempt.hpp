@@ -1,9 +1,11 @@
-// Attempts at connections, as CM messages tell of them: what CmTracker (cm/cm_ladder.hpp) reports. Values; what was not captured is
+// Attempts at connections, as CM messages tell of them, or the set-up frames of MPA: what CmTracker (cm/cm_ladder.hpp) and
+// IwarpTracker report. Values; what was not captured is
 // nothing, not zero. Bounds are the tracker's.
 #pragma once
 
 #include <transport-replay/cm/cm_machine.hpp>
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/model/mpa_set_up.hpp>
 
 #include <vector>
 
@@ -29,7 +31,7 @@ struct PrivateData {
     [[nodiscard]] dissect::Bytes bytes() const { return dissect::slice(first, 0, used); }
 };
 
-enum class CmService : std::uint8_t { rc, uc, rd, xrc, other, datagram };  // 12.6.5; A14; datagram: SIDR
+enum class CmService : std::uint8_t { rc, uc, rd, xrc, other, datagram, iwarp };  // 12.6.5; A14; datagram: SIDR; iwarp: MPA
 [[nodiscard]] std::string_view name(CmService service);                    // "RC"
 
 // What a side says of itself in its REQ or REP. Nothing: not seen or not captured.
@@ -43,6 +45,7 @@ struct CmSide {
     std::optional<std::uint8_t> rnr_retry_count;      // 7: for ever
     std::optional<bool> shared_receive_queue;
     std::optional<bool> flow_control;  // end-to-end
+    std::optional<MpaSetUp> mpa;       // of iWARP, whose queue pair number is a TCP port
     PrivateData private_data;
 };
 

@@ -12,6 +12,9 @@ inline constexpr dissect::Duration kCnpDeadline{1'000'000};  // 1 ms: NICs pace 
 inline constexpr dissect::Duration kCnpPacing{100'000};      // that pace, and as much again for the ways to the tap and back
 inline constexpr dissect::Duration kStormTime{100'000'000};  // 100 ms: the shortest detection time of common PFC watchdogs
 inline constexpr std::uint8_t kWholeLink = 8;                // the "priority" of 802.3 PAUSE
+// A link partner may finish what it is sending, and has that much time to react (IEEE 802.3 31B.3.7: some 400 quanta at most); with
+// a jumbo frame at 1 Gbit/s 80 us.
+inline constexpr dissect::Duration kPauseGrace{100'000};
 inline constexpr std::size_t kMaxSamples = 128;              // of a distribution; then every second goes
 
 // Count, extremes and median of durations. The median is exact up to kMaxSamples, then of every 2nd, 4th, ... value.
@@ -82,6 +85,7 @@ enum class PauseEnd : std::uint8_t { resumed, expired, unknown, capture_end };
 struct PausePeriod {
     dissect::InterfaceId interface {};
     std::uint8_t priority = 0;  // or kWholeLink
+    Address sender;             // of the pause frames: it could not take more
     dissect::FrameIndex frame{};
     dissect::Instant start{};
     dissect::Instant end{};  // where unknown: of the last frame that asked for it, so the length is the least it can be
@@ -89,13 +93,18 @@ struct PausePeriod {
     std::uint32_t refreshes = 0;
 };
 
-// One priority of one interface. Both ends of a link may pause: who sent a frame is not told apart.
+// One priority that one end of a link paused.
 struct PauseSummary {
     dissect::InterfaceId interface {};
     std::uint8_t priority = 0;
-    std::uint64_t stops = 0;  // frames
-    std::uint64_t resumes = 0;
+    Address sender;
+    std::uint64_t stops = 0;    // XOFF frames
+    std::uint64_t resumes = 0;  // XON
     std::uint64_t periods = 0;
+    std::uint64_t judged = 0;         // longer than kPauseGrace, and it is known for how long: late packets would have been seen
+    std::uint64_t packets_to_it = 0;  // since its first pause frame, of that priority
+    std::uint64_t late = 0;           // of these: while it was paused, more than kPauseGrace after it said so
+    dissect::FrameIndex first_late{};
     std::uint64_t unknown_lengths = 0;  // periods that no frame ended, at a link speed nobody told us
     std::uint64_t storms = 0;           // periods of kStormTime and more
     dissect::Duration paused{};
@@ -117,7 +126,7 @@ struct CongestionReport {
     std::vector<FlowCongestion> flows;     // between hosts with marks or CNPs; sorted by flow
     std::vector<PairCongestion> pairs;     // with marks or CNPs; sorted by source and destination
     std::vector<CnpStream> notifications;  // sorted by flow
-    std::vector<PauseSummary> pauses;      // sorted by interface and priority
+    std::vector<PauseSummary> pauses;      // sorted by interface, priority and sender
     std::vector<PausePeriod> periods;      // in the order they ended
     std::vector<IncastBurst> incasts;      // in the order they ended
     std::uint64_t packets = 0;

@@ -1,11 +1,12 @@
+#include <dissect/types.hpp>
 #include <transport-replay/model/connection.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace qps::transport {
 
@@ -14,7 +15,7 @@ using namespace dissect;
 void DurationSummary::add(Duration value) {
     least = count == 0 ? value : std::min(least, value);
     most = count == 0 ? value : std::max(most, value);
-    sum = transport::sum(sum, value);
+    sum = sum + value;
     ++count;
 }
 
@@ -30,6 +31,34 @@ RecoverySum& Way::recovery(RecoveryKind kind) {
 const RecoverySum& Way::recovery(RecoveryKind kind) const {
     static constexpr RecoverySum kNone;
     return recoveries.empty() ? kNone : recoveries[static_cast<std::size_t>(kind)];
+}
+
+void RecoverySum::add(const Recovery& episode) {
+    ++episodes;
+    triggers += episode.triggers;
+    resent += episode.resent;
+    first_seen += episode.first_seen;
+    resent_bytes += episode.resent_bytes;
+    lost = lost + episode.lost_time();
+    waited = waited + episode.waited;
+    most_lost = std::max(most_lost, episode.lost_time());
+}
+
+void RnrNaks::add(Psn refused, Instant time, std::uint8_t code) {
+    if (!timer || refused != psn) first = time;
+    psn = refused;
+    timer = code;
+    longest = std::max(longest, time - first);
+}
+
+Ordering& Way::ordering() {
+    if (orderings.empty()) orderings.resize(1);
+    return orderings.front();
+}
+
+const Ordering& Way::ordering() const {
+    static constexpr Ordering kNone;
+    return orderings.empty() ? kNone : orderings.front();
 }
 
 void Way::note(Oddity oddity, FrameIndex frame) {
@@ -64,7 +93,7 @@ std::string text(const Endpoint& end) {
     return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?"));
 }
 
-Duration Recovery::lost_time() const { return ended == Instant{} ? Duration{} : elapsed(began, ended); }
+Duration Recovery::lost_time() const { return ended < began ? Duration{} : ended - began; }
 
 std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
     constexpr std::int64_t kUnit = 4096;  // ns
@@ -76,6 +105,11 @@ std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
 }
 
 const Connection* Timeline::find(ConnectionId uid) const {
+    const auto found = std::ranges::lower_bound(connections, uid, {}, &Connection::uid);
+    return found == connections.end() || found->uid != uid ? nullptr : &*found;
+}
+
+Connection* Timeline::find(ConnectionId uid) {
     const auto found = std::ranges::lower_bound(connections, uid, {}, &Connection::uid);
     return found == connections.end() || found->uid != uid ? nullptr : &*found;
 }

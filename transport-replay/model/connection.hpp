@@ -5,6 +5,7 @@
 #pragma once
 
 #include <transport-replay/model/message.hpp>
+#include <transport-replay/model/ordering.hpp>
 
 #include <array>
 #include <cstdint>
@@ -71,18 +72,29 @@ enum class RecoveryKind : std::uint8_t {
     rnr_nak,       // the responder had no receive posted (9.7.5.2.8)
     timeout,       // nobody answered in time (9.7.6.1.3)
     read_retry,    // a response was missing or overtaken: implied NAK, or a READ asked for again in part (9.7.5.1.x)
+    undecided,     // a NAK or the timer: the capture does not tell
 };
-inline constexpr std::array<std::string_view, 4> kRecoveryKindNames{"sequence_nak", "rnr_nak", "timeout", "read_retry"};
+inline constexpr std::array<std::string_view, 5> kRecoveryKindNames{"sequence_nak", "rnr_nak", "timeout", "read_retry", "undecided"};
+
+struct Recovery;
 
 // All recoveries of one kind of one way.
 struct RecoverySum {
-    std::uint64_t stories = 0;       // how often recovery began
+    std::uint64_t episodes = 0;      // how often recovery began
     std::uint64_t triggers = 0;      // NAKs, or timeouts that ran out, repeated ones included
     std::uint64_t resent = 0;        // packets sent again
-    std::uint64_t resent_bytes = 0;  // of them, on the wire
+    std::uint64_t first_seen = 0;    // of them: new to the tap, which the first sending did not pass
+    std::uint64_t resent_bytes = 0;  // of them all, on the wire
     dissect::Duration lost{};        // time from the trigger (of a timeout: from the last sign of life) until new data went out
     dissect::Duration waited{};      // of it: until the first packet was sent again
     dissect::Duration most_lost{};
+    void add(const Recovery& episode);
+};
+
+// The ACK timer of a requester, as its waits show it: 4.096 us * 2^exponent.
+struct AckTimer {
+    std::uint8_t exponent = 0;
+    std::uint32_t waits = 0;  // that agree on it
 };
 
 // Values that should be one: the first few, and how many packets had others.
@@ -108,7 +120,16 @@ struct FewValues {
 };
 
 // What a packet can be that proves something of its way.
-enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap };  // gap: PSNs before it are missing
+enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap, sequence_nak, rnr_nak };  // gap: PSNs before it are missing
+
+// The RNR NAKs that one end sent, as they show without the requests.
+struct RnrNaks {
+    dissect::Psn psn;                   // of the last
+    dissect::Instant first{};           // of that PSN
+    dissect::Duration longest{};        // from the first to the last of one PSN
+    std::optional<std::uint8_t> timer;  // code of the last
+    void add(dissect::Psn refused, dissect::Instant time, std::uint8_t code);
+};
 
 // What one end sent, and what became of its requests.
 struct Way {
@@ -119,6 +140,7 @@ struct Way {
     dissect::FrameIndex first_frame{};  // 0: nothing seen of this way
     dissect::FrameIndex last_frame{};
     std::uint64_t corrupt = 0;  // ICRC wrong: whoever received them dropped them
+    std::uint64_t intact = 0;   // ICRC right
     std::uint64_t congestion_experienced = 0;
     std::uint64_t cnps = 0;  // that it sent, to slow the other end down
 
@@ -132,10 +154,12 @@ struct Way {
     std::uint64_t acks = 0;  // answers that this end gave to the other's requests
     std::uint64_t sequence_naks = 0;
     std::uint64_t rnr_naks = 0;
+    RnrNaks rnr;
     std::uint64_t fatal_naks = 0;
     std::uint64_t read_responses = 0;
     std::uint64_t atomic_responses = 0;
     std::uint64_t unmatched = 0;  // answers that no request waits for
+    std::uint64_t unread_answers = 0;  // whose AETH the capture cut off (ACK or NAK, nobody knows), or of READs whose length it cut off
     std::uint64_t implied_naks = 0;
 
     Gaps gaps;                            // in its request PSNs
@@ -143,7 +167,12 @@ struct Way {
     std::vector<RecoverySum> recoveries;  // by kind; empty: none began
     [[nodiscard]] RecoverySum& recovery(RecoveryKind kind);
     [[nodiscard]] const RecoverySum& recovery(RecoveryKind kind) const;
-    std::uint64_t spurious = 0;  // timeouts after which it showed that nothing had been lost
+    std::vector<Ordering> orderings;  // one; none where its requests passed in order, and no NAK asked for any
+    [[nodiscard]] Ordering& ordering();
+    [[nodiscard]] const Ordering& ordering() const;
+    [[nodiscard]] bool reorders() const { return ordering().overtaken != 0 || ordering().strays; }  // its path may
+    std::uint64_t spurious = 0;         // timeouts after which it showed that nothing had been lost
+    std::optional<AckTimer> ack_timer;  // nothing where too few waits agree
 
     std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones
     [[nodiscard]] std::uint64_t messages_of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/ulp/ulp_label.hpp>
+#include <transport-replay/model/ulp_label.hpp>
 
 #include <cstdint>
 #include <optional>

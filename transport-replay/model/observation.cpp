@@ -48,8 +48,10 @@ void clear(Observation& observation) {
         false;
     observation.dscp = observation.hops = 0;
     observation.pcp = kNoPcp;
+    observation.vlan = observation.file = 0;
     observation.payload = {};
-    observation.source_qp.reset();
+    observation.datagram = false;
+    observation.link_destination = 0;
     observation.acknowledgment.reset();
     observation.access.reset();
     observation.immediate.reset();
@@ -58,16 +60,35 @@ void clear(Observation& observation) {
     observation.atomic_result.reset();
 }
 
+constexpr std::size_t kMacBytes = 6;
+constexpr unsigned kBehindMac = 16;  // bits of a word of eight bytes that begins with a MAC address
+
+// Of the Ethernet header right before a layer: a mirror's own headers are not the link that was paused.
+Address link_source(const Packet& packet, const Layer& layer) {
+    std::uint64_t source = 0;
+    for (const Layer& each : packet.layers()) {
+        if (&each == &layer) break;
+        if (each.kind == LayerKind::ethernet) source = read_be<std::uint64_t>(packet.bytes_of(each), kMacBytes) >> kBehindMac;
+    }
+    return {{0, source}, AddressSpace::ethernet};
+}
+
 void take_link(const Packet& packet, const Layer& layer, Observation& observation) {
     switch (layer.kind) {
+        case LayerKind::ethernet: observation.link_destination = read_be<std::uint64_t>(packet.bytes_of(layer), 0) >> kBehindMac; break;
         case LayerKind::vlan:
-            if (layer.fault == Fault::none) observation.pcp = static_cast<std::uint8_t>(read_bits(packet.bytes_of(layer), 0, 3));
+            if (layer.fault == Fault::none) {
+                const auto tag = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
+                observation.pcp = static_cast<std::uint8_t>(tag >> 13);
+                observation.vlan = tag & 0xfff;
+            }
             break;
         case LayerKind::udp: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
         case LayerKind::mac_pause:
         case LayerKind::mac_pfc:
             observation.kind = layer.kind == LayerKind::mac_pause ? ObservationKind::pause : ObservationKind::pfc;
             observation.payload = packet.bytes_of(layer);
+            observation.flow.source = link_source(packet, layer);
             break;
         default: break;
     }
@@ -134,6 +155,9 @@ void take_stream(const Packet& packet, Observation& observation) {
     flow.destination_qp = static_cast<Qpn>(read(observation.payload, kDestinationPort));
     const auto end = [](const Address& address, Qpn port) { return mix(hash_of(address) + std::to_underlying(port)); };
     observation.flow_hash = mix(end(flow.source, flow.source_qp) + end(flow.destination, flow.destination_qp));
+    constexpr std::size_t kSequenceNumbers = 4;  // TCP's two
+    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{std::to_underlying(flow.source_qp)} << 32 | segment->length;
+    observation.packet_hash = mix(observation.flow_hash + mix(read_be<std::uint64_t>(observation.payload, kSequenceNumbers)) + 3 * mix(what));
 }
 
 // Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
@@ -144,7 +168,10 @@ void take_hosts(const Packet& packet, Observation& observation) {
         if (layer.kind == LayerKind::ipv4) {
             observation.flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
             observation.flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
+            observation.hops = read_be<std::uint8_t>(bytes, 8);
+            observation.ip_id = read_be<std::uint16_t>(bytes, 4);
         } else if (layer.kind == LayerKind::ipv6) {
+            observation.hops = read_be<std::uint8_t>(bytes, 7);
             observation.flow.source = address_at(bytes, 8, AddressSpace::roce_v2);
             observation.flow.destination = address_at(bytes, 24, AddressSpace::roce_v2);
         } else if (layer.kind == LayerKind::tcp) {
@@ -159,8 +186,8 @@ void take_header(const Packet& packet, const Layer& layer, Observation& observat
     switch (layer.kind) {
         case LayerKind::bth: take_bth(bytes, observation); break;
         case LayerKind::deth:
-            observation.source_qp = static_cast<Qpn>(read(bytes, kSrcqp));
-            observation.flow.source_qp = *observation.source_qp;
+            observation.datagram = true;
+            observation.flow.source_qp = static_cast<Qpn>(read(bytes, kSrcqp));
             break;
         case LayerKind::reth:
             observation.access = {read(bytes, kVa), static_cast<Rkey>(read(bytes, kRkeyField)),
@@ -218,7 +245,7 @@ void observe(const Packet& packet, Observation& observation) {
     observation.frame = packet.frame.index;
     observation.time = packet.frame.time;
     observation.has_time = packet.frame.has_time;
-    observation.wire_length = packet.frame.wire_length;
+    observation.wire_length = packet.frame.wire_bytes();
     observation.interface = packet.frame.interface;
     observation.link_speed = packet.frame.link_speed;
     observation.cut = packet.frame.cut();

@@ -17,7 +17,7 @@ enum class ObservationKind : std::uint8_t {
     other,       // no RDMA, nothing for us; counted for the quality of the capture
     transport,   // a BTH that could be read
     unreadable,  // RDMA whose BTH the capture cut off
-    pause,       // 802.3 PAUSE
+    pause,       // 802.3 PAUSE; the source of its flow is a MAC address, as that of the next
     pfc,         // priority flow control
     stream,      // TCP, which may carry iWARP. payload: its header and what follows; payload_length: what follows, on the wire
 };
@@ -67,17 +67,19 @@ struct alignas(64) Observation {
     dissect::Encapsulation encapsulation = dissect::Encapsulation::none;
     bool cut : 1 = false;  // the capture holds less than the wire carried
     bool has_time : 1 = true;
-    bool ack_request = false;
-    bool solicited = false;
-    bool congestion_experienced = false;  // IP ECN 3, or FECN of native InfiniBand
-    bool becn = false;
-    bool management = false;  // a MAD: payload is the whole datagram
+    bool datagram : 1 = false;  // a DETH names the queue pair it comes from
+    bool ack_request : 1 = false;
+    bool solicited : 1 = false;
+    bool congestion_experienced : 1 = false;  // IP ECN 3, or FECN of native InfiniBand
+    bool becn : 1 = false;
+    bool management : 1 = false;  // a MAD: payload is the whole datagram
     std::uint8_t dscp = 0;
     std::uint8_t pcp = kNoPcp;
-    std::uint8_t hops = 0;  // TTL or hop limit: differs between two taps
+    std::uint8_t hops = 0;      // TTL or hop limit: differs between two taps
+    std::uint16_t vlan = 0;     // the innermost tag's VLAN; 0: none
+    std::uint16_t file = 0;     // which of the files that are read together
 
-    std::uint32_t icrc_found = 0;           // with ip_id: the same bytes on the wire have the same value
-    std::optional<dissect::Qpn> source_qp;  // DETH
+    std::uint32_t icrc_found = 0;  // with ip_id: the same bytes on the wire have the same value
     std::optional<Acknowledgment> acknowledgment;
     dissect::Bytes payload;  // as far as captured; a pause frame: its parameters
     std::optional<RemoteAccess> access;
@@ -86,6 +88,11 @@ struct alignas(64) Observation {
     std::optional<AtomicOperands> atomic;
     std::optional<std::uint64_t> atomic_result;
     dissect::BitsPerSecond link_speed{};
+    std::uint64_t link_destination = 0;  // MAC address; 0: no Ethernet
+    [[nodiscard]] std::optional<dissect::Qpn> source_qp() const { return datagram ? std::optional(flow.source_qp) : std::nullopt; }
+
+    // Who sent it to whom is known, and what copies of it share.
+    [[nodiscard]] bool has_hosts() const { return kind == ObservationKind::transport || kind == ObservationKind::stream; }
 };
 static_assert(sizeof(Observation) == 256);  // four lines
 

@@ -1,7 +1,8 @@
-// Recovery: the story of one time that a requester sent again: what was missing, how it was noticed, what it cost.
+// Recovery: the episode of one time that a requester sent again: what was missing, how it was noticed, what it cost.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/ordering.hpp>
 
 namespace qps::transport {
 
@@ -20,10 +21,12 @@ struct Recovery {
     RecoveryEnd end = RecoveryEnd::open;
     dissect::Psn psn;                // from where it was sent again
     dissect::Verb verb{};            // of the message of that PSN
+    NakCause cause{};                // of a sequence NAK
     std::uint32_t lost = 0;          // packets known to be missing at the receiver: the one that was asked for, and the gap behind it
     std::uint32_t triggers = 0;      // NAKs of that PSN, or timeouts, without progress between
     std::uint32_t rounds = 0;        // times that sending began again from that PSN
     std::uint32_t resent = 0;        // packets
+    std::uint32_t first_seen = 0;    // of them: the first sending did not pass the tap, so that they are new to it
     std::uint64_t resent_bytes = 0;  // on the wire
     dissect::FrameIndex original{};  // the first sending of that PSN; 0: not captured
     dissect::FrameIndex trigger{};   // the first NAK; of a timeout: the first packet sent again
@@ -34,14 +37,20 @@ struct Recovery {
     dissect::Instant ended{};                           // new data, or everything acknowledged
     dissect::Duration waited{};                         // trigger to sending again, over all rounds
     dissect::Duration longest_wait{};                   // of one round
+    dissect::Duration silence{};                        // before it was sent again first: since the last packet of either way
+    dissect::Duration timer_ran{};                      // likewise, at most: since the last progress, or what was sent after it
     std::optional<dissect::Duration> interval;          // timeout: the shortest time from a sending of the PSN to the next
     std::optional<std::uint8_t> rnr_timer;              // code of the RNR NAK
-    bool inferred = false;                              // only requests were captured: what made it send again is a guess
+    bool nak = false;                                   // a sequence NAK asked for that PSN, whether or not it was heeded
+    bool inferred = false;                              // answers were not captured: what made it send again is not known
     bool spurious = false;                              // there was one answer more, or one too soon: likely nothing was lost
-    bool proven = false;                                // the latter: only the first sending can have brought that answer
+    bool proven = false;                                // the latter: only the first sending can have brought that answer; of a NAK: only
+                                                        // it can have told the requester from where to send again
     bool answered = false;                              // the answer had been on the wire before it was sent again
     bool partial_read = false;                          // a READ was asked for again from its middle
     [[nodiscard]] dissect::Duration lost_time() const;  // began to ended
+    // The requester had been told, and waited for its timer all the same.
+    [[nodiscard]] bool ignored_nak() const { return nak && kind == RecoveryKind::timeout; }
 };
 
 // The local ACK timeout exponents n, 4.096 us * 2^n, that an observed interval allows: it runs out between 1 and 4 times

@@ -1,15 +1,15 @@
 // Timeline: all that was reconstructed of a capture, immutable. What reports print and views show.
 #pragma once
 
-#include <transport-replay/collectives/collective_report.hpp>
-#include <transport-replay/iwarp/iwarp_report.hpp>
 #include <transport-replay/management/management_report.hpp>
 #include <transport-replay/model/capture_quality.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/finding.hpp>
+#include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/model/recovery.hpp>
-#include <transport-replay/ulp/ulp_report.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
 #include <vector>
@@ -35,7 +35,7 @@ struct Totals {
 struct LeftOut {
     std::uint64_t packets_of_connections = 0;  // of connections past kMaxConnections
     std::uint64_t messages = 0;                // given up unanswered, because too many were open
-    std::uint64_t recoveries = 0;              // stories past kMaxRecoveries; the sums have them
+    std::uint64_t recoveries = 0;              // episodes past kMaxRecoveries; the sums have them
     std::uint64_t fatalities = 0;
     std::uint64_t findings = 0;
 };
@@ -58,8 +58,10 @@ struct Timeline {
     IwarpReport iwarp;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
+    CaptureTraits learned;  // what a second reading can do better than this one; empty where this one knew it
 
     [[nodiscard]] const Connection* find(ConnectionId uid) const;
+    [[nodiscard]] Connection* find(ConnectionId uid);
 };
 
 }  // namespace qps::transport

@@ -309,7 +309,7 @@ Bytes Requester::payload_at(const Work& work, std::uint32_t skipped) {
 
 void Requester::arm(Instant now) {
     const auto timeout = ack_timeout_of(settings_.ack_timeout);
-    if (timeout && settings_.service == Service::rc) deadline_ = later(now, *timeout);
+    if (timeout && settings_.service == Service::rc) deadline_ = now + *timeout;
 }
 
 void Requester::expire(Instant now) {

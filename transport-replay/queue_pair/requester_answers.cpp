@@ -100,7 +100,7 @@ void Requester::on_rnr(const TransportPacket& response, Instant now) {
     if (settings_.rnr_retries != kInfiniteRnrRetries) --rnr_retries_left_;
     rewind();
     deadline_.reset();
-    rnr_until_ = later(now, rnr_wait_of(response.acknowledgment->code()));  // not earlier (C9-130)
+    rnr_until_ = now + rnr_wait_of(response.acknowledgment->code());  // not earlier (C9-130)
     move(RequesterEvent::rnr_nak);
 }
 

@@ -150,8 +150,8 @@ std::optional<TransportPacket> from_packet(const Packet& packet) {
     result.atomic_result = seen.atomic_result;
     result.immediate = seen.immediate;
     result.invalidate = seen.invalidate;
-    if (const Layer* deth = find(packet, LayerKind::deth); deth != nullptr && seen.source_qp)
-        result.datagram = Datagram{static_cast<Qkey>(read_be<std::uint32_t>(packet.bytes_of(*deth), 0)), *seen.source_qp};
+    if (const Layer* deth = find(packet, LayerKind::deth); deth != nullptr && seen.datagram)
+        result.datagram = Datagram{static_cast<Qkey>(read_be<std::uint32_t>(packet.bytes_of(*deth), 0)), seen.flow.source_qp};
     if (const Layer* feth = find(packet, LayerKind::feth); feth != nullptr) {
         const Bytes bytes = packet.bytes_of(*feth);
         result.flush = Flush{static_cast<std::uint8_t>(read(bytes, kPlacement)), static_cast<FlushSelectivity>(read(bytes, kSelectivity))};

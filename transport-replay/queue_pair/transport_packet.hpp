@@ -8,8 +8,9 @@
 #pragma once
 
 #include <dissect/build.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/path_mtu.hpp>
 
 #include <optional>
 #include <vector>
@@ -18,14 +19,6 @@ namespace qps::transport {
 
 [[nodiscard]] constexpr dissect::Duration nanoseconds(std::int64_t count) { return dissect::Duration{count}; }
 [[nodiscard]] constexpr dissect::Duration microseconds(std::int64_t count) { return dissect::Duration{count * 1000}; }
-
-// Path MTU by its code: how much payload a packet carries at most.
-enum class PathMtu : std::uint8_t { bytes_256 = 1, bytes_512, bytes_1024, bytes_2048, bytes_4096 };
-[[nodiscard]] constexpr std::uint32_t bytes_of(PathMtu mtu) { return 128U << (static_cast<unsigned>(mtu) & 7U); }
-// Packets, and so PSNs, that a message or a READ's response of that length takes: one at least.
-[[nodiscard]] constexpr std::uint32_t packets_of(std::uint32_t length, PathMtu mtu) {
-    return length == 0 ? 1 : (length - 1) / bytes_of(mtu) + 1;
-}
 
 inline constexpr std::uint32_t kAtomicLength = 8;  // bytes that an ATOMIC or ATOMIC WRITE acts on
 

@@ -1,10 +1,11 @@
 // Connection attempts in words, and their messages as rows.
 #include <dissect/render_value.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,7 +42,27 @@ std::string rnr_text(const std::optional<std::uint8_t>& count) {
     return count && *count == kForever ? "infinite" : value_text(count);
 }
 
-std::string time_text(const CmRow& row) { return seconds_text(elapsed(row.attempt.ladder.front().time, row.rung.time)); }
+// What both ends of an iWARP connection said of MPA.
+std::string mpa_text(const CmAttempt& attempt) {
+    const auto pair = [&](std::string_view what, auto text_of) {
+        const auto one = [&](const CmSide& side) { return side.mpa ? text_of(*side.mpa) : std::string("?"); };
+        return fmt::format("{} {} <-> {}", what, one(attempt.active), one(attempt.passive));
+    };
+    const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
+    const auto depth = [](const std::optional<std::uint16_t>& value) { return value ? std::to_string(*value) : "?"; };
+    std::vector<std::string> all{pair("MPA revision", [](const MpaSetUp& mpa) { return std::to_string(mpa.revision); }),
+                                 pair("CRC", [&](const MpaSetUp& mpa) { return yes(mpa.crc); }),
+                                 pair("wants markers", [&](const MpaSetUp& mpa) { return yes(mpa.markers); })};
+    const auto enhanced = [](const CmSide& side) { return side.mpa && side.mpa->ird; };
+    if (enhanced(attempt.active) || enhanced(attempt.passive)) {
+        all.push_back(pair("IRD", [&](const MpaSetUp& mpa) { return depth(mpa.ird); }));
+        all.push_back(pair("ORD", [&](const MpaSetUp& mpa) { return depth(mpa.ord); }));
+        all.push_back(pair("peer-to-peer", [&](const MpaSetUp& mpa) { return yes(mpa.peer_to_peer); }));
+    }
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string time_text(const CmRow& row) { return seconds_text(row.rung.time - row.attempt.ladder.front().time); }
 
 constexpr std::array kCmColumns{
     TableColumn<CmRow>{"attempt", "attempt", Side::right, [](const CmRow& row) { return number(row.attempt.uid); }},
@@ -51,7 +72,7 @@ constexpr std::array kCmColumns{
     TableColumn<CmRow>{"outcome", "outcome", Side::left, [](const CmRow& row) { return text_cell(name(row.attempt.outcome)); }},
     TableColumn<CmRow>{"frame", "frame", Side::right, [](const CmRow& row) { return number(row.rung.frame); }},
     TableColumn<CmRow>{"time_ns", "time", Side::right, [](const CmRow& row) { return number(row.rung.time); }, time_text},
-    TableColumn<CmRow>{"message", "message", Side::left, [](const CmRow& row) { return text_cell(name(row.rung.message)); }},
+    TableColumn<CmRow>{"message", "message", Side::left, [](const CmRow& row) { return text_cell(message_text(row.attempt, row.rung)); }},
     TableColumn<CmRow>{"from_active", "from", Side::left, [](const CmRow& row) -> Cell { return row.rung.from_active; },
            [](const CmRow& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
     TableColumn<CmRow>{"duplicate", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.duplicate; }},
@@ -122,7 +143,9 @@ std::vector<std::string> agreed_texts(const CmAttempt& attempt) {
     const auto add = [&](std::string text) {
         if (!text.empty()) all.push_back(std::move(text));
     };
-    add(pair_text("QP", attempt.active.qpn, attempt.passive.qpn));
+    const bool iwarp = attempt.service == CmService::iwarp;
+    add(pair_text(iwarp ? "TCP port" : "QP", attempt.active.qpn, attempt.passive.qpn));
+    if (iwarp) add(mpa_text(attempt));
     add(pair_text("starting PSN", attempt.active.starting_psn, attempt.passive.starting_psn));
     if (attempt.path_mtu) add(fmt::format("path MTU {}", *attempt.path_mtu));
     if (attempt.pkey) add(fmt::format("P_Key {:#06x}", std::to_underlying(*attempt.pkey)));
@@ -156,6 +179,11 @@ std::string private_data_text(std::string_view whose, const PrivateData& data) {
     std::string hex;
     append_hex(hex, data.bytes());
     return fmt::format("private data of the {}: {}{}", whose, hex, data.used > kPrivateBytesKept ? "..." : "");
+}
+
+std::string_view message_text(const CmAttempt& attempt, const CmRung& rung) {
+    if (attempt.service != CmService::iwarp) return name(rung.message);
+    return rung.from_active ? "MPA_REQ" : "MPA_REP";
 }
 
 std::string remarks_text(const CmRung& rung) {

@@ -39,6 +39,7 @@ struct CmRow {
 // "private data of the REJ: 0011..."; empty where there is none.
 [[nodiscard]] std::string private_data_text(std::string_view whose, const PrivateData& data);
 // What is odd about a message: "again", "not possible when established".
+[[nodiscard]] std::string_view message_text(const CmAttempt& attempt, const CmRung& rung);  // "REQ", "MPA_REQ"
 [[nodiscard]] std::string remarks_text(const CmRung& rung);
 // "10.0.0.1 joins ff12::1, answered after 1.2 ms"
 [[nodiscard]] std::string join_text(const MulticastJoin& join);

@@ -1,5 +1,5 @@
 // Connections as rows.
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/ulp.hpp>
@@ -57,7 +57,7 @@ std::string lost_text(const ConnectionRow& row) {
     return kinds_text({{both(row.connection, lost_by_network), "net"}, {both(row.connection, lost_by_tap), "tap"}});
 }
 
-dissect::Duration length_of(const ConnectionRow& row) { return elapsed(row.connection.first_time(), row.connection.last_time()); }
+dissect::Duration length_of(const ConnectionRow& row) { return row.connection.last_time() - row.connection.first_time(); }
 std::string_view confidence(const ConnectionRow& row) { return kConfidenceNames[static_cast<std::size_t>(row.connection.confidence)]; }
 
 Cell protocol(const ConnectionRow& row) { return row.ulp == nullptr ? Cell{} : text_cell(info(row.ulp->protocol).word); }

@@ -4,51 +4,21 @@
 
 namespace qps::transport {
 
-// Of the outermost object each member has a line of its own, of the lists in it each element.
-void Document::begin_element(std::string_view name) {
-    if (levels_.empty()) return;
-    Level& level = levels_.back();
-    const bool own_line = format_ == OutputFormat::json && (levels_.size() == 1 || (levels_.size() == 2 && level.list));
-    if (level.count++ > 0) out_ += own_line ? "," : ", ";
-    if (own_line) {
-        out_ += '\n';
-        out_.append(2 * levels_.size(), ' ');
-    }
-    if (level.list) return;
-    dissect::append_json_string(out_, name);
-    out_ += ": ";
-}
-
 void Document::begin(std::string_view name, bool list) {
+    if (!rows()) return list ? json_.open_list(name) : json_.open(name);
     const std::size_t outside = path_.size();
-    if (rows()) {
-        if (!levels_.empty()) {
-            if (!path_.empty()) path_ += '.';
-            path_ += levels_.back().list ? std::to_string(levels_.back().count++) : std::string(name);
-        }
-    } else {
-        begin_element(name);
-        out_ += list ? '[' : '{';
+    if (!levels_.empty()) {
+        if (!path_.empty()) path_ += '.';
+        path_ += levels_.back().list ? std::to_string(levels_.back().count++) : std::string(name);
     }
     levels_.push_back({list, 0, outside});
 }
 
-void Document::end() {
-    const Level level = levels_.back();
+void Document::end(bool list) {
+    if (!rows()) return list ? json_.close_list() : json_.close();
+    path_.resize(levels_.back().path_length);
     levels_.pop_back();
-    path_.resize(level.path_length);
-    if (rows()) return;
-    if (format_ == OutputFormat::json && level.count > 0 && (levels_.empty() || (levels_.size() == 1 && level.list))) {
-        out_ += '\n';
-        out_.append(2 * levels_.size(), ' ');
-    }
-    out_ += level.list ? ']' : '}';
 }
-
-void Document::open(std::string_view name) { begin(name, false); }
-void Document::close() { end(); }
-void Document::open_list(std::string_view name) { begin(name, true); }
-void Document::close_list() { end(); }
 
 void Document::add_row(std::string_view name, std::string_view value) {
     append_cell(out_, format_, path_.empty() ? std::string(name) : path_ + "." + std::string(name));
@@ -57,20 +27,10 @@ void Document::add_row(std::string_view name, std::string_view value) {
     out_ += '\n';
 }
 
-void Document::add_bare(std::string_view name, std::string_view value) {
-    if (rows()) return add_row(name, value);
-    begin_element(name);
-    out_ += value;
-}
-
-void Document::add_text(std::string_view name, std::string_view value) {
-    if (rows()) return add_row(name, value);
-    begin_element(name);
-    dissect::append_json_string(out_, value);
-}
-
+void Document::add_bare(std::string_view name, std::string_view value) { rows() ? add_row(name, value) : json_.add_json(name, value); }
+void Document::add_text(std::string_view name, std::string_view value) { rows() ? add_row(name, value) : json_.add(name, value); }
 void Document::add_nothing(std::string_view name) {
-    if (!rows()) add_bare(name, "null");
+    if (!rows()) json_.add_json(name, "null");
 }
 
 void Document::add_texts(std::string_view name, std::span<const std::string> texts) {
@@ -87,11 +47,8 @@ void Document::add_texts(std::string_view name, std::span<const std::string> tex
 }
 
 void Document::add_list_text(std::string_view name, std::string_view list) {
-    if (rows()) return add_row(name, list);
-    begin_element(name);
-    out_ += '[';
-    out_ += list;
-    out_ += ']';
+    if (rows()) add_row(name, list);
+    else json_.add_json(name, "[" + std::string(list) + "]");
 }
 
 }  // namespace qps::transport

@@ -1,7 +1,8 @@
-// Document: a report as nested names and values, written as it is told: JSON, or a row "name<separator>value" for each
+// Document: a report as nested names and values, written as they come: JSON, or a row "name<separator>value" for each
 // value with the names joined by dots. Nothing is kept, so a report may be as long as it likes.
 #pragma once
 
+#include <dissect/json_writer.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/report/format.hpp>
 
@@ -20,13 +21,16 @@ namespace qps::transport {
 class Document {
 public:
     // json: an element a line; ndjson: all in one line, which the caller ends; csv, tsv: rows.
-    Document(OutputFormat format, std::string& out) : format_(format), out_(out) {}
+    Document(OutputFormat format, std::string& out)
+        : Document(format, out, format == OutputFormat::json ? dissect::JsonLayout::lines : dissect::JsonLayout::spaced) {}
+    // The layout is of json and ndjson.
+    Document(OutputFormat format, std::string& out, dissect::JsonLayout layout) : format_(format), out_(out), json_(out, layout) {}
 
     // An object: with a name in an object, without one in a list or as the whole document.
-    void open(std::string_view name = {});
-    void close();
-    void open_list(std::string_view name);
-    void close_list();
+    void open(std::string_view name = {}) { begin(name, false); }
+    void close() { end(false); }
+    void open_list(std::string_view name) { begin(name, true); }
+    void close_list() { end(true); }
 
     template <class T>
     void add(std::string_view name, const T& value) {
@@ -44,7 +48,7 @@ public:
     }
     // What is JSON already; in rows nothing, for it has names of its own.
     void add_json(std::string_view name, std::string_view json) {
-        if (!rows()) add_bare(name, json);
+        if (!rows()) json_.add_json(name, json);
     }
     void add_texts(std::string_view name, std::span<const std::string> texts);
     // A list of numbers in one line, or in one cell.
@@ -59,15 +63,15 @@ public:
     }
 
 private:
+    // Of rows.
     struct Level {
         bool list = false;
         std::size_t count = 0;
         std::size_t path_length = 0;  // of path_ outside of it
     };
     [[nodiscard]] bool rows() const { return has_rows(format_); }
-    void begin_element(std::string_view name);
     void begin(std::string_view name, bool list);
-    void end();
+    void end(bool list);
     void add_bare(std::string_view name, std::string_view value);
     void add_text(std::string_view name, std::string_view value);
     void add_nothing(std::string_view name);
@@ -76,6 +80,7 @@ private:
 
     OutputFormat format_;
     std::string& out_;
+    dissect::JsonWriter json_;
     std::vector<Level> levels_;
     std::string path_;
 };

@@ -69,12 +69,12 @@ std::map<PortKey, std::string> errors_of(const ManagementReport& report) {
     for (const FabricNode& node : report.fabric.nodes)
         for (const auto& [number, port] : node.ports)
             if (port.lid != Lid{}) nodes.emplace(port.lid, node_key(node.guid, port.lid));
-    for (const PortCounterStory& story : report.counters) {
-        if (story.port_of.space != AddressSpace::infiniband_lid) continue;
-        const auto node = nodes.find(static_cast<Lid>(story.port_of.bits[1]));
-        const std::string moved = fmt::format("{}", fmt::join(moved_texts(story, true), ", "));
+    for (const PortCounterHistory& history : report.counters) {
+        if (history.port_of.space != AddressSpace::infiniband_lid) continue;
+        const auto node = nodes.find(static_cast<Lid>(history.port_of.bits[1]));
+        const std::string moved = fmt::format("{}", fmt::join(moved_texts(history, true), ", "));
         if (node == nodes.end() || moved.empty()) continue;
-        std::string& all = errors[{node->second, story.port}];
+        std::string& all = errors[{node->second, history.port}];
         if (all.empty()) all = moved;
     }
     return errors;
@@ -123,17 +123,17 @@ std::string type_text(const FabricNode& node) {
     return std::string(node.type < kTypes.size() ? kTypes[node.type] : kTypes.front());
 }
 
-std::string owner_text(const FabricMap& map, const PortCounterStory& story) {
+std::string owner_text(const FabricMap& map, const PortCounterHistory& history) {
     const FabricNode* node =
-        story.port_of.space == AddressSpace::infiniband_lid ? map.find(static_cast<Lid>(story.port_of.bits[1])) : nullptr;
-    return fmt::format("{} port {}", node != nullptr ? node_text(*node) : text(story.port_of), story.port);
+        history.port_of.space == AddressSpace::infiniband_lid ? map.find(static_cast<Lid>(history.port_of.bits[1])) : nullptr;
+    return fmt::format("{} port {}", node != nullptr ? node_text(*node) : text(history.port_of), history.port);
 }
 
-std::vector<std::string> moved_texts(const PortCounterStory& story, bool errors) {
-    const std::vector<const Field*> fields = counter_fields(story.attribute);
+std::vector<std::string> moved_texts(const PortCounterHistory& history, bool errors) {
+    const std::vector<const Field*> fields = counter_fields(history.attribute);
     std::vector<std::string> moved;
-    for (std::size_t i = 0; i < fields.size() && i < story.counters.size(); ++i) {
-        const CounterStory& counter = story.counters[i];
+    for (std::size_t i = 0; i < fields.size() && i < history.counters.size(); ++i) {
+        const CounterHistory& counter = history.counters[i];
         if (counter.increments == 0 || (errors && !counts_errors(*fields[i]))) continue;
         moved.push_back(fmt::format("{} +{} to {}{}{}", counter_name(*fields[i]), grouped(counter.increments), grouped(counter.last),
                                     counter.saturated ? " (saturated)" : "",

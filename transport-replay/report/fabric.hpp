@@ -27,9 +27,9 @@ struct FabricRow {
 // "switch", "channel adapter"; "node" where nobody told.
 [[nodiscard]] std::string type_text(const FabricNode& node);
 // "switch-1 port 3", "lid 4 port 1": whose counters they are.
-[[nodiscard]] std::string owner_text(const FabricMap& map, const PortCounterStory& story);
+[[nodiscard]] std::string owner_text(const FabricMap& map, const PortCounterHistory& history);
 // "Symbol errors +5 to 12"; empty where none of them moved. `errors`: only of those that count errors.
-[[nodiscard]] std::vector<std::string> moved_texts(const PortCounterStory& story, bool errors);
+[[nodiscard]] std::vector<std::string> moved_texts(const PortCounterHistory& history, bool errors);
 // "SubnAdm GetTable NodeRecord: 12 asked, 11 answered, 1 not; answers after 0.1 to 2 ms"
 [[nodiscard]] std::string sum_text(const ExchangeSum& sum);
 // "SubnAdm Get PathRecord of lid 4 to lid 1: refused, No records (0x0300)"
@@ -45,7 +45,7 @@ void add_link(Document& document, const FabricLink& link);
 void add_manager(Document& document, const SubnetManager& manager);
 void add_partition(Document& document, const Partition& partition);
 void add_group(Document& document, const MulticastGroup& group);
-void add_counters(Document& document, const PortCounterStory& story);
+void add_counters(Document& document, const PortCounterHistory& history);
 void add_event(Document& document, const ManagementEvent& event);
 void add_sum(Document& document, const ExchangeSum& sum);
 void add_exchange(Document& document, const Exchange& exchange);

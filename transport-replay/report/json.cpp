@@ -35,6 +35,13 @@ void add_quality(Document& document, const CaptureQuality& quality) {
     document.add("least_copy_distance_ns", quality.least_copy_distance);
     document.add("most_copy_distance_ns", quality.most_copy_distance);
     document.add("window_displaced", quality.window_displaced);
+    document.open("vantage_points");
+    document.add("taps", quality.vantage.taps);
+    document.add("host_pairs", quality.vantage.hosts);
+    document.add("clock_offset_ns", quality.vantage.offset.middle());
+    document.add("clock_drift_ns", quality.vantage.offset.drift());
+    document.add("packets_left_out", quality.left_out);
+    document.close();
     document.add("backwards_timestamps", quality.backwards);
     document.add("largest_step_back_ns", quality.largest_step_back);
     document.add("largest_step_frame", quality.largest_step_frame);
@@ -72,6 +79,7 @@ void add_capture(Document& document, std::span<const std::string> inputs, const 
 void add_icrc(Document& document, const CaptureQuality& quality) {
     document.add("good", quality.icrc_good);
     document.add("bad", quality.icrc_bad);
+    document.add("not_judged", quality.icrc_not_judged);
     document.add("not_checkable", quality.icrc_not_checkable);
 }
 
@@ -115,11 +123,12 @@ void add_recovery_sums(Document& document, const Way& way) {
     document.open("recoveries");
     for (std::size_t kind = 0; kind < kRecoveryKindNames.size(); ++kind) {
         const RecoverySum& sum = way.recovery(static_cast<RecoveryKind>(kind));
-        if (sum.stories == 0) continue;
+        if (sum.episodes == 0) continue;
         document.open(kRecoveryKindNames[kind]);
-        document.add("stories", sum.stories);
+        document.add("stories", sum.episodes);
         document.add("triggers", sum.triggers);
         document.add("resent_packets", sum.resent);
+        document.add("first_seen_packets", sum.first_seen);
         document.add("resent_bytes", sum.resent_bytes);
         document.add("lost_ns", sum.lost);
         document.add("waited_ns", sum.waited);
@@ -170,12 +179,14 @@ void add_way(Document& document, const Way& way) {
     document.add("fatal_naks", way.fatal_naks);
     document.add("read_responses", way.read_responses);
     document.add("atomic_responses", way.atomic_responses);
+    document.add("unread_answers", way.unread_answers);
     document.add("unmatched", way.unmatched);
     document.add("implied_naks", way.implied_naks);
     add_gaps(document, "gaps", way.gaps);
     add_gaps(document, "response_gaps", way.response_gaps);
     add_recovery_sums(document, way);
     document.add("spurious_timeouts", way.spurious);
+    document.add("ack_timeout_exponent", way.ack_timer ? std::optional(way.ack_timer->exponent) : std::nullopt);
     add_way_messages(document, way);
     document.add("path_mtu_bytes", way.path_mtu);
     document.add("first_psn", way.first_psn);
@@ -236,10 +247,13 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("kind", kRecoveryKindNames[static_cast<std::size_t>(recovery.kind)]);
     document.add("end", kRecoveryEndNames[static_cast<std::size_t>(recovery.end)]);
     document.add("psn", recovery.psn);
+    if (recovery.kind == RecoveryKind::sequence_nak)
+        document.add("nak_cause", kNakCauseNames[static_cast<std::size_t>(recovery.cause)]);
     document.add("lost_packets", recovery.lost);
     document.add("triggers", recovery.triggers);
     document.add("rounds", recovery.rounds);
     document.add("resent_packets", recovery.resent);
+    document.add("first_seen_packets", recovery.first_seen);
     document.add("resent_bytes", recovery.resent_bytes);
     document.add("original_frame", recovery.original);
     document.add("trigger_frame", recovery.trigger);
@@ -251,8 +265,11 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("lost_time_ns", recovery.lost_time());
     document.add("waited_ns", recovery.waited);
     document.add("longest_wait_ns", recovery.longest_wait);
+    document.add("silence_ns", recovery.silence);
+    document.add("timer_ran_ns", recovery.timer_ran);
     document.add("interval_ns", recovery.interval);
     document.add("rnr_timer", recovery.rnr_timer);
+    document.add("nak", recovery.nak);
     document.add("spurious", recovery.spurious);
     document.add("answered", recovery.answered);
     document.add("partial_read", recovery.partial_read);
@@ -292,6 +309,7 @@ void add_pause(Document& document, const PauseSummary& pause) {
     document.add("interface", pause.interface);
     if (pause.priority == kWholeLink) document.add("priority", std::optional<std::uint8_t>{});
     else document.add("priority", pause.priority);
+    document.add("sender", text(pause.sender));
     document.add("stops", pause.stops);
     document.add("resumes", pause.resumes);
     document.add("periods", pause.periods);
@@ -300,6 +318,9 @@ void add_pause(Document& document, const PauseSummary& pause) {
     document.add("paused_ns", pause.paused);
     document.add("longest_ns", pause.longest);
     document.add("longest_frame", pause.longest_frame);
+    document.add("judged_periods", pause.judged);
+    document.add("packets_to_sender", pause.packets_to_it);
+    document.add("late_packets", pause.late);
     document.close();
 }
 

@@ -1,8 +1,8 @@
 // A reconstruction for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are decimal.
 #pragma once
 
-#include <transport-replay/report/document.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/document.hpp>
 
 #include <functional>
 #include <span>
@@ -10,8 +10,6 @@
 #include <string_view>
 
 namespace qps::transport {
-
-inline constexpr int kSchema = 1;
 
 using TextSink = std::function<void(std::string_view piece)>;
 

@@ -16,6 +16,17 @@ void add_private_data(Document& document, std::string_view name, const PrivateDa
     document.add(name, hex);
 }
 
+void add_mpa(Document& document, const MpaSetUp& mpa) {
+    document.open("mpa");
+    document.add("revision", mpa.revision);
+    document.add("crc", mpa.crc);
+    document.add("markers", mpa.markers);
+    document.add("ird", mpa.ird);
+    document.add("ord", mpa.ord);
+    document.add("peer_to_peer", mpa.peer_to_peer);
+    document.close();
+}
+
 void add_side(Document& document, std::string_view which, const CmSide& side) {
     document.open(which);
     document.add("address", text(side.address));
@@ -27,6 +38,7 @@ void add_side(Document& document, std::string_view which, const CmSide& side) {
     document.add("rnr_retry_count", side.rnr_retry_count);
     document.add("shared_receive_queue", side.shared_receive_queue);
     document.add("flow_control", side.flow_control);
+    if (side.mpa) add_mpa(document, *side.mpa);
     add_private_data(document, "private_data", side.private_data);
     document.close();
 }
@@ -67,7 +79,7 @@ void add_ladder(Document& document, const CmAttempt& attempt) {
         document.open();
         document.add("frame", rung.frame);
         document.add("time_ns", rung.time);
-        document.add("message", name(rung.message));
+        document.add("message", message_text(attempt, rung));
         document.add("from_active", rung.from_active);
         document.add("duplicate", rung.duplicate);
         document.add("refused", rung.refused);

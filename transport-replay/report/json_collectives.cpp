@@ -2,6 +2,9 @@
 #include <transport-replay/model/address.hpp>
 #include <transport-replay/report/json.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace qps::transport {
 
 namespace {
@@ -11,11 +14,28 @@ void add_ranks(Document& document, const Collective& collective) {
     for (const CollectiveRank& rank : collective.ranks) {
         document.open();
         document.add("address", text(rank.address));
+        document.add("rank", rank.number);
         document.add("sent_bytes", rank.sent);
         document.add("received_bytes", rank.received);
         document.add("sending_bits_per_second", static_cast<std::uint64_t>(rank.rate));
         document.add("started_last", rank.started_last);
         document.add("ended_last", rank.ended_last);
+        document.close();
+    }
+    document.close_list();
+}
+
+// In the order in which they began.
+void add_beginnings(Document& document, const Collective& collective, const CollectiveStep& step) {
+    std::vector<std::pair<dissect::Instant, std::size_t>> begun;
+    for (std::size_t rank = 0; rank < step.begun.size(); ++rank)
+        if (step.begun[rank]) begun.emplace_back(*step.begun[rank], rank);
+    std::ranges::sort(begun);
+    document.open_list("begun");
+    for (const auto& [time, rank] : begun) {
+        document.open();
+        document.add("address", text(collective.ranks[rank].address));
+        document.add("time_ns", time);
         document.close();
     }
     document.close_list();
@@ -31,6 +51,8 @@ void add_steps(Document& document, const Collective& collective) {
         document.add("bytes", step.bytes);
         document.add("last_to_start", step.last ? std::optional(text(collective.ranks[*step.last].address)) : std::nullopt);
         document.add("waited_ns", step.waited);
+        document.add("certainty_percent", step.certainty);
+        add_beginnings(document, collective, step);
         document.close();
     }
     document.close_list();
@@ -70,6 +92,13 @@ void add_collective(Document& document, const Collective& collective) {
     document.add("pattern", name(collective.pattern));
     document.add("library", name(collective.made_by));
     document.add("certainty_percent", collective.certainty);
+    document.add("operation", name(collective.operation));
+    document.add("protocol", name(collective.protocol));
+    document.add("members", collective.members == 0 ? std::nullopt : std::optional(std::uint64_t{collective.members}));
+    document.add("channels", collective.channels == 0 ? std::nullopt : std::optional(std::uint64_t{collective.channels}));
+    std::vector<std::string> chain;
+    for (const std::uint32_t rank : collective.chain) chain.push_back(text(collective.ranks[rank].address));
+    document.add_texts("chain", chain);
     document.add("connections", collective.connections);
     document.add("bytes", collective.bytes);
     document.add("typical_step_bytes", collective.step_bytes);

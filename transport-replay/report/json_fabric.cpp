@@ -120,16 +120,16 @@ void add_group(Document& document, const MulticastGroup& group) {
     document.close_list();
 }
 
-void add_counters(Document& document, const PortCounterStory& story) {
-    document.add("of", text(story.port_of));
-    document.add("port", story.port);
-    document.add("answers", story.answers);
-    document.add("first_frame", story.first);
-    document.add("last_frame", story.last);
+void add_counters(Document& document, const PortCounterHistory& history) {
+    document.add("of", text(history.port_of));
+    document.add("port", history.port);
+    document.add("answers", history.answers);
+    document.add("first_frame", history.first);
+    document.add("last_frame", history.last);
     document.open_list("counters");
-    const std::vector<const Field*> fields = counter_fields(story.attribute);
-    for (std::size_t i = 0; i < fields.size() && i < story.counters.size(); ++i) {
-        const CounterStory& counter = story.counters[i];
+    const std::vector<const Field*> fields = counter_fields(history.attribute);
+    for (std::size_t i = 0; i < fields.size() && i < history.counters.size(); ++i) {
+        const CounterHistory& counter = history.counters[i];
         document.open();
         document.add("field", fields[i]->name);
         document.add("first", counter.first);

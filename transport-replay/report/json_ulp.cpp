@@ -20,6 +20,7 @@ void add_slow(Document& document, const UlpOperation& operation) {
     document.add("connection", operation.connection);
     document.add("tag", operation.tag);
     document.add("subject", subject_text(operation));
+    if (!operation.about.empty()) document.add("about", operation.about);
     document.add("latency_ns", latency_of(operation));
     const auto parts = parts_of(operation);
     document.add("until_data_ns", parts ? std::optional(parts->until_data) : std::nullopt);

@@ -5,16 +5,16 @@
 
 namespace qps::transport {
 
-void KnownEnds::learn(const Observation& observation, const PacketStory& story) {
-    if (!story.connection) return;
-    const std::size_t uid = std::to_underlying(*story.connection);
+void KnownEnds::learn(const Observation& observation, const PacketRecord& record) {
+    if (!record.connection) return;
+    const std::size_t uid = std::to_underlying(*record.connection);
     if (ends_.size() <= uid) ends_.resize(uid + 1);
-    Endpoint& sender = ends_[uid][static_cast<std::size_t>(story.from)];
-    Endpoint& receiver = ends_[uid][static_cast<std::size_t>(other(story.from))];
+    Endpoint& sender = ends_[uid][static_cast<std::size_t>(record.from)];
+    Endpoint& receiver = ends_[uid][static_cast<std::size_t>(other(record.from))];
     sender.address = observation.flow.source;
     receiver.address = observation.flow.destination;
     receiver.qpn = observation.flow.destination_qp;
-    if (observation.source_qp) sender.qpn = observation.source_qp;
+    if (observation.datagram) sender.qpn = observation.source_qp();
     if (observation.kind != ObservationKind::stream) return;
     sender.qpn = observation.flow.source_qp;
     sender.is_port = receiver.is_port = true;

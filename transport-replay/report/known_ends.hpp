@@ -2,7 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/model/packet_record.hpp>
 
 #include <array>
 #include <vector>
@@ -11,7 +11,7 @@ namespace qps::transport {
 
 class KnownEnds {
 public:
-    void learn(const Observation& observation, const PacketStory& story);
+    void learn(const Observation& observation, const PacketRecord& record);
     [[nodiscard]] const Endpoint& end(ConnectionId connection, End end) const;
 
 private:

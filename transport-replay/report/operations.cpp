@@ -1,10 +1,11 @@
 // Operations of upper protocols as rows.
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/operations.hpp>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,39 +38,64 @@ std::string tag_words(const ReportedOperation& row) {
 Cell frame(FrameIndex index) { return index == FrameIndex{} ? Cell{} : number(index); }
 
 constexpr std::array kOperationColumns{
-    TableColumn<ReportedOperation>{"connection", "#", Side::right, [](const ReportedOperation& row) { return number(row.operation.connection); }},
-    TableColumn<ReportedOperation>{"requester", "", Side::left, [](const ReportedOperation& row) { return text_cell(row.operation.requester == End::a ? "a" : "b"); }},
+    TableColumn<ReportedOperation>{"connection", "#", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.connection); }},
+    TableColumn<ReportedOperation>{"requester", "", Side::left,
+                                   [](const ReportedOperation& row) { return text_cell(row.operation.requester == End::a ? "a" : "b"); }},
     TableColumn<ReportedOperation>{"", "time", Side::right, [](const ReportedOperation& row) { return number(row.operation.asked); },
-           [](const ReportedOperation& row) { return seconds_text(elapsed(row.start, row.operation.asked)); }},
+                                   [](const ReportedOperation& row) { return seconds_text(row.operation.asked - row.start); }},
     TableColumn<ReportedOperation>{"from", "from", Side::left, [](const ReportedOperation& row) { return text_cell(text(row.from)); }},
     TableColumn<ReportedOperation>{"to", "to", Side::left, [](const ReportedOperation& row) { return text_cell(text(row.to)); }},
-    TableColumn<ReportedOperation>{"protocol", "protocol", Side::left, [](const ReportedOperation& row) { return text_cell(info(row.operation.protocol).word); }},
-    TableColumn<ReportedOperation>{"operation", "operation", Side::left,
-           [](const ReportedOperation& row) { return text_cell(operation_name(row.operation.protocol, row.operation.code)); }},
-    TableColumn<ReportedOperation>{"tag", "tag", Side::right, [](const ReportedOperation& row) { return number(row.operation.tag); }, tag_words},
-    TableColumn<ReportedOperation>{"subject", "subject", Side::left, [](const ReportedOperation& row) { return text_cell(subject_text(row.operation)); }},
-    TableColumn<ReportedOperation>{"bytes", "bytes", Side::right, [](const ReportedOperation& row) { return number(moved_bytes(row.operation)); }},
-    TableColumn<ReportedOperation>{"asked_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.bytes); }},
-    TableColumn<ReportedOperation>{"in_message_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.in_message); }},
-    TableColumn<ReportedOperation>{"written_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.written); }},
+    TableColumn<ReportedOperation>{"protocol", "protocol", Side::left,
+                                   [](const ReportedOperation& row) { return text_cell(info(row.operation.protocol).word); }},
+    TableColumn<ReportedOperation>{
+        "operation", "operation", Side::left,
+        [](const ReportedOperation& row) { return text_cell(operation_name(row.operation.protocol, row.operation.code)); }},
+    TableColumn<ReportedOperation>{"tag", "tag", Side::right, [](const ReportedOperation& row) { return number(row.operation.tag); },
+                                   tag_words},
+    TableColumn<ReportedOperation>{"subject", "subject", Side::left,
+                                   [](const ReportedOperation& row) { return text_cell(subject_text(row.operation)); }},
+    TableColumn<ReportedOperation>{"about", "", Side::left,
+                                   [](const ReportedOperation& row) { return text_cell(row.operation.about); }},
+    TableColumn<ReportedOperation>{"bytes", "bytes", Side::right,
+                                   [](const ReportedOperation& row) { return number(moved_bytes(row.operation)); }},
+    TableColumn<ReportedOperation>{"asked_bytes", "", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.bytes); }},
+    TableColumn<ReportedOperation>{"in_message_bytes", "", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.in_message); }},
+    TableColumn<ReportedOperation>{"written_bytes", "", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.written); }},
     TableColumn<ReportedOperation>{"read_bytes", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.read); }},
-    TableColumn<ReportedOperation>{"transfers", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.transfers); }},
-    TableColumn<ReportedOperation>{"outstanding", "depth", Side::right, [](const ReportedOperation& row) { return number(row.operation.outstanding); }},
+    TableColumn<ReportedOperation>{"transfers", "", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.transfers); }},
+    TableColumn<ReportedOperation>{"outstanding", "depth", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.outstanding); }},
     TableColumn<ReportedOperation>{"asked_ns", "", Side::right, [](const ReportedOperation& row) { return number(row.operation.asked); }},
     TableColumn<ReportedOperation>{"latency_ns", "latency", Side::right, latency, latency_words},
-    TableColumn<ReportedOperation>{"until_data_ns", "wait", Side::right, part<&LatencyParts::until_data>, part_words<&LatencyParts::until_data>},
+    TableColumn<ReportedOperation>{"until_data_ns", "wait", Side::right, part<&LatencyParts::until_data>,
+                                   part_words<&LatencyParts::until_data>},
     TableColumn<ReportedOperation>{"data_ns", "transfer", Side::right, part<&LatencyParts::data>, part_words<&LatencyParts::data>},
-    TableColumn<ReportedOperation>{"to_answer_ns", "complete", Side::right, part<&LatencyParts::to_answer>, part_words<&LatencyParts::to_answer>},
-    TableColumn<ReportedOperation>{"outcome", "", Side::left,
-           [](const ReportedOperation& row) { return text_cell(kOperationOutcomeNames[static_cast<std::size_t>(row.operation.outcome)]); }},
-    TableColumn<ReportedOperation>{"", "outcome", Side::left, [](const ReportedOperation& row) { return text_cell(outcome_text(row.operation)); }},
-    TableColumn<ReportedOperation>{"status", "", Side::right, [](const ReportedOperation& row) { return row.operation.has_answer() ? number(row.operation.status) : Cell{}; }},
+    TableColumn<ReportedOperation>{"to_answer_ns", "complete", Side::right, part<&LatencyParts::to_answer>,
+                                   part_words<&LatencyParts::to_answer>},
     TableColumn<ReportedOperation>{
-        "status_text", "", Side::left,
-        [](const ReportedOperation& row) { return row.operation.outcome == OperationOutcome::failed ? text_cell(status_text(row.operation)) : Cell{}; }},
-    TableColumn<ReportedOperation>{"asked_frame", "frame", Side::right, [](const ReportedOperation& row) { return number(row.operation.asked_frame); }},
-    TableColumn<ReportedOperation>{"data_frame", "", Side::right, [](const ReportedOperation& row) { return frame(row.operation.data_frame); }},
-    TableColumn<ReportedOperation>{"answered_frame", "answer", Side::right, [](const ReportedOperation& row) { return frame(row.operation.answered_frame); }},
+        "outcome", "", Side::left,
+        [](const ReportedOperation& row) { return text_cell(kOperationOutcomeNames[static_cast<std::size_t>(row.operation.outcome)]); }},
+    TableColumn<ReportedOperation>{"", "outcome", Side::left,
+                                   [](const ReportedOperation& row) { return text_cell(outcome_text(row.operation)); }},
+    TableColumn<ReportedOperation>{
+        "status", "", Side::right,
+        [](const ReportedOperation& row) { return row.operation.has_answer() ? number(row.operation.status) : Cell{}; }},
+    TableColumn<ReportedOperation>{"status_text", "", Side::left,
+                                   [](const ReportedOperation& row) {
+                                       return row.operation.outcome == OperationOutcome::failed ? text_cell(status_text(row.operation))
+                                                                                                : Cell{};
+                                   }},
+    TableColumn<ReportedOperation>{"asked_frame", "frame", Side::right,
+                                   [](const ReportedOperation& row) { return number(row.operation.asked_frame); }},
+    TableColumn<ReportedOperation>{"data_frame", "", Side::right,
+                                   [](const ReportedOperation& row) { return frame(row.operation.data_frame); }},
+    TableColumn<ReportedOperation>{"answered_frame", "answer", Side::right,
+                                   [](const ReportedOperation& row) { return frame(row.operation.answered_frame); }},
 };
 
 using Sum = ReportedSum;
@@ -145,7 +171,7 @@ Duration percentile_of(const OperationSum& sum, unsigned percent) {
     const std::uint64_t all = sum.histogram.count();
     const std::uint64_t rank = (all / 100 * percent) + ((all % 100 * percent + 99) / 100);  // all * percent might not fit
     const std::uint64_t slower = all - std::min(rank, all);
-    if (slower < sum.slowest.size()) return elapsed(sum.slowest[slower].asked, sum.slowest[slower].answered);
+    if (slower < sum.slowest.size()) return sum.slowest[slower].answered - sum.slowest[slower].asked;
     return sum.percentile(percent);
 }
 

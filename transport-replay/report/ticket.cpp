@@ -3,8 +3,8 @@
 // What an attacker could feed: addresses and file names. All text that is not our own goes through markdown_text(), so it
 // can begin no heading, link or tag.
 #include <dissect/render_value.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/findings/words.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -12,6 +12,7 @@
 #include <transport-replay/report/ulp.hpp>
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,7 +52,7 @@ void append_said(std::string& out, std::string_view label, std::string_view word
     if (!words.empty()) out += fmt::format("\n**{}:** {}\n", label, sentence_text(words));
 }
 
-std::string period_text(Instant first, Instant last) { return fmt::format("{}, {}", utc(first), duration_text(elapsed(first, last))); }
+std::string period_text(Instant first, Instant last) { return fmt::format("{}, {}", utc(first), duration_text(last - first)); }
 
 struct Figure {
     std::string_view label;

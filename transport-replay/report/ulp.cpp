@@ -1,6 +1,8 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/report/ulp.hpp>
 #include <transport-replay/ulp/protocols.hpp>
+
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,7 +35,9 @@ std::string label_text(const UlpLabel& label) {
 
 std::string subject_text(const UlpOperation& operation) {
     const auto describe = row_of(operation.protocol).describe;
-    return describe == nullptr ? std::string() : describe(operation);
+    std::string text = describe == nullptr ? std::string() : describe(operation);
+    if (!operation.about.empty()) text += (text.empty() ? "" : " of ") + operation.about;
+    return text;
 }
 
 std::string status_text(const UlpOperation& operation) {
@@ -49,13 +53,13 @@ std::string outcome_text(const UlpOperation& operation) {
 
 std::optional<Duration> latency_of(const UlpOperation& operation) {
     if (!operation.has_answer()) return std::nullopt;
-    return elapsed(operation.asked, operation.answered);
+    return operation.answered - operation.asked;
 }
 
 std::optional<LatencyParts> parts_of(const UlpOperation& operation) {
     if (!operation.has_answer() || !operation.has_data()) return std::nullopt;
-    return LatencyParts{elapsed(operation.asked, operation.data_first), elapsed(operation.data_first, operation.data_last),
-                        elapsed(operation.data_last, operation.answered)};
+    return LatencyParts{operation.data_first - operation.asked, operation.data_last - operation.data_first,
+                        operation.answered - operation.data_last};
 }
 
 std::uint64_t moved_bytes(const UlpOperation& operation) { return operation.in_message + operation.written + operation.read; }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <dissect/ulp/ulp.hpp>
-#include <transport-replay/ulp/ulp_report.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 #include <optional>
 #include <string>

@@ -141,10 +141,10 @@ public:
             const bool again = recovery.resumed != FrameIndex{};
             const Instant until = std::max(recovery.began, again ? recovery.resumed_time : recovery.ended);
             if (recovery.connection != messages_.connection() || until < from || to < recovery.began) continue;
-            if (recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak)
+            if (recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak)
                 add_packet(recovery.trigger, std::nullopt);  // it ended no message, but tells why the requester sends again
             ladder_.waits.push_back({recovery.requester, recovery.began, until, recovery.kind, recovery.trigger, recovery.resumed,
-                                     wait_words(recovery, elapsed(recovery.began, until))});
+                                     wait_words(recovery, until - recovery.began)});
         }
     }
 
@@ -162,7 +162,8 @@ private:
     }
 
     static std::string wait_words(const Recovery& recovery, Duration length) {
-        constexpr std::array<std::string_view, 4> kReasons{"after a NAK", "receiver not ready", "timeout", "READ retried"};
+        constexpr std::array<std::string_view, kRecoveryKindNames.size()> kReasons{"after a NAK", "receiver not ready", "timeout", "READ retried",
+                                                                                  "cause undecided"};
         return fmt::format("{}, {}", kReasons[static_cast<std::size_t>(recovery.kind)], duration_text(length));
     }
 

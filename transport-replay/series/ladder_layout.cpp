@@ -53,7 +53,7 @@ void LadderLayout::add(Instant time, double least, const LadderMeasure& measure)
         return;
     }
     const Knot before = knots_.back();
-    const Duration silence = elapsed(before.time, time);
+    const Duration silence = time - before.time;
     const double length = static_cast<double>(std::to_underlying(silence)) * measure.scale;
     double y = std::max(before.y + length, least);
     if (length > measure.longest_gap) {
@@ -69,7 +69,7 @@ double LadderLayout::y_of(Instant time) const {
     if (after == knots_.begin()) return 0;
     const Knot& from = *std::prev(after);
     if (after == knots_.end() || from.time == time) return from.y;
-    const auto part = [&](Instant until) { return static_cast<double>(std::to_underlying(elapsed(from.time, until))); };
+    const auto part = [&](Instant until) { return static_cast<double>(std::to_underlying(until - from.time)); };
     return from.y + (after->y - from.y) * part(time) / part(after->time);
 }
 
@@ -79,9 +79,9 @@ Instant LadderLayout::time_at(double y) const {
     const Knot& from = *std::prev(after);
     if (after == knots_.end()) return from.time;
     const double part = (y - from.y) / (after->y - from.y);
-    const auto length = static_cast<double>(std::to_underlying(elapsed(from.time, after->time)));
+    const auto length = static_cast<double>(std::to_underlying(after->time - from.time));
     const auto offset = Duration{static_cast<std::int64_t>(std::min(part * length, length * (1 - 1e-12)))};
-    return std::min(later(from.time, offset), after->time);
+    return std::min(from.time + offset, after->time);
 }
 
 }  // namespace qps::transport::series

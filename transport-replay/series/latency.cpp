@@ -18,7 +18,7 @@ std::optional<std::vector<LatencyPoint>> latencies(const CaptureIndex& index, co
         const auto from = time_of(index, message.first_frame());
         const auto to = time_of(index, *answer);
         if (!from || !to || *to < *from || (range && !range->contains(*from))) return;
-        points.push_back({*from, std::to_underlying(elapsed(*from, *to)), message.first_frame(), message.bytes(), message.connection(),
+        points.push_back({*from, std::to_underlying(*to - *from), message.first_frame(), message.bytes(), message.connection(),
                           message.requester(), message.kind()});
     };
     if (!scan(index.messages, 0, index.messages.size(), stop, take)) return std::nullopt;

@@ -41,7 +41,7 @@ inline constexpr std::size_t kLatencyBins = 8 * 61;  // up to 2^63 - 1
 [[nodiscard]] constexpr std::int64_t latency_bin_begin(std::size_t bin) {
     if (bin < 2 * kBinsPerDoubling) return static_cast<std::int64_t>(bin);
     const std::size_t shift = bin / kBinsPerDoubling - 1;
-    if (bin >= kLatencyBins) return kLongestTime;
+    if (bin >= kLatencyBins) return dissect::kLongestTime;
     return static_cast<std::int64_t>((bin % kBinsPerDoubling + kBinsPerDoubling) << shift);
 }
 

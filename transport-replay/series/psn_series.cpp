@@ -81,7 +81,7 @@ private:
         return left > 0 ? static_cast<std::uint32_t>(left) : 1;
     }
 
-    // Where a story's PSN lies is known best when its trigger passes.
+    // Where a record's PSN lies is known best when its trigger passes.
     void tell_waits(const PsnPoint& point) {
         for (auto next = recoveries_.begin(); next != recoveries_.end() && next->first <= point.frame; next = recoveries_.erase(next))
             add_wait(*next->second, counter_.near(next->second->psn));

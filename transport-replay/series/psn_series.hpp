@@ -35,7 +35,7 @@ struct PsnPoint {
 // From what made it necessary until the requester sent again.
 struct PsnWait {
     dissect::Instant from{};
-    dissect::Instant to{};  // where it did not send again: the end of the story
+    dissect::Instant to{};  // where it did not send again: the end of the record
     std::int64_t y = 0;
     RecoveryKind kind{};
     dissect::FrameIndex trigger{};

@@ -17,7 +17,7 @@ namespace qps::transport::series {
 [[nodiscard]] constexpr dissect::Instant column_begin(const Range& range, std::size_t columns, std::size_t column) {
     const auto length = static_cast<std::uint64_t>(range.length());
     const std::uint64_t offset = length / columns * column + length % columns * column / columns;
-    return later(range.from, dissect::Duration{static_cast<std::int64_t>(offset)});
+    return range.from + dissect::Duration{static_cast<std::int64_t>(offset)};
 }
 
 // P has `time` and `y`, an integer or a floating point number.
@@ -135,7 +135,7 @@ public:
         std::optional<std::size_t> best;
         std::size_t looked = 0;
         for (auto at = find(begin, end, least, most); at && looked < kMostNear; at = find(*at + 1, end, least, most), ++looked) {
-            const auto distance = [&](std::size_t i) { return magnitude(elapsed(points_[i].time, time)); };
+            const auto distance = [&](std::size_t i) { return magnitude(time - points_[i].time); };
             if (!best || distance(*at) < distance(*best)) best = at;
             if (points_[*at].time >= time) break;
         }

@@ -15,7 +15,7 @@ std::optional<Range> whole(const CaptureIndex& index, const Stop& stop) {
         last = std::max(last, row.time());
     };
     if (!scan(index.packets, 0, index.packets.size(), stop, visit) || last < first) return std::nullopt;
-    return Range{first, later(last, Duration{1})};
+    return Range{first, last + Duration{1}};
 }
 
 void Scope::add(ConnectionId connection) {

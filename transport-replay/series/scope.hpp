@@ -4,10 +4,11 @@
 // divides one into bins bounds their number.
 #pragma once
 
+#include <dissect/types.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/index/row_set.hpp>
-#include <transport-replay/model/instant.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct Range {
     dissect::Instant to{};
     [[nodiscard]] constexpr bool contains(dissect::Instant time) const { return from <= time && time < to; }
     [[nodiscard]] constexpr bool empty() const { return to <= from; }
-    [[nodiscard]] constexpr dissect::Duration length() const { return empty() ? dissect::Duration{} : elapsed(from, to); }
+    [[nodiscard]] constexpr dissect::Duration length() const { return empty() ? dissect::Duration{} : to - from; }
     [[nodiscard]] bool operator==(const Range&) const = default;
 };
 

@@ -93,7 +93,7 @@ Amount Throughput::sum(std::size_t first, std::size_t end) const {
 
 Instant Throughput::begin_of(std::size_t bin) const {
     if (bin >= bins()) return range_.to;
-    return later(range_.from, Duration{static_cast<std::int64_t>(bin) * std::to_underlying(width_)});
+    return range_.from + Duration{static_cast<std::int64_t>(bin) * std::to_underlying(width_)};
 }
 
 std::vector<Throughput::Bar> Throughput::bars(const Range& part, std::size_t fold) const {
@@ -101,11 +101,11 @@ std::vector<Throughput::Bar> Throughput::bars(const Range& part, std::size_t fol
     const Range shown{std::max(part.from, range_.from), std::min(part.to, range_.to)};
     if (shown.empty() || fold == 0) return found;
     const auto width = static_cast<std::uint64_t>(width_);
-    const std::size_t first = static_cast<std::uint64_t>(elapsed(range_.from, shown.from)) / width / fold * fold;
-    const std::size_t end = std::min<std::size_t>(bins(), (static_cast<std::uint64_t>(elapsed(range_.from, shown.to)) - 1) / width + 1);
+    const std::size_t first = static_cast<std::uint64_t>(shown.from - range_.from) / width / fold * fold;
+    const std::size_t end = std::min<std::size_t>(bins(), (static_cast<std::uint64_t>(shown.to - range_.from) - 1) / width + 1);
     for (std::size_t bin = first; bin < end; bin += fold) {
         const Instant from = begin_of(bin);
-        found.push_back({from, elapsed(from, begin_of(bin + fold)), sum(bin, bin + fold)});
+        found.push_back({from, begin_of(bin + fold) - from, sum(bin, bin + fold)});
     }
     return found;
 }
@@ -123,7 +123,7 @@ std::optional<Throughput> throughput(const CaptureIndex& index, const Scope& sco
     std::vector<Amount> before(bins_of(range.length(), width) + 1);
     const auto add = [&](const PacketRow& row, std::uint64_t position) {
         if (row.has(Mark::timeless) || !range.contains(row.time()) || !scope.has(row, position)) return;
-        const std::int64_t bin = std::to_underlying(elapsed(range.from, row.time())) / width;
+        const std::int64_t bin = std::to_underlying(row.time() - range.from) / width;
         before[static_cast<std::size_t>(bin) + 1] += amount_of(row);
     };
     if (!scan(index.packets, 0, index.packets.size(), stop, add)) return std::nullopt;

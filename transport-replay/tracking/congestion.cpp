@@ -1,5 +1,5 @@
+#include <dissect/types.hpp>
 #include <transport-replay/tracking/congestion.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -15,7 +15,7 @@ constexpr std::uint64_t kSecond = kNanosecondsPerSecond;  // in nanoseconds
 constexpr std::uint64_t kBitsPerQuantum = 512;  // IEEE 802.3, annex 31B
 constexpr std::size_t kPriorities = 8;
 
-bool within(Instant from, Instant to, Duration time) { return elapsed(from, to) <= time; }
+bool within(Instant from, Instant to, Duration time) { return to - from <= time; }
 
 std::int64_t bin_of(Instant time) {
     const std::int64_t width = std::to_underlying(kRateBin);
@@ -81,7 +81,7 @@ void PauseTracker::observe(const Observation& observation) {
 }
 
 void PauseTracker::take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta) {
-    const std::uint64_t key = std::uint64_t{std::to_underlying(observation.interface)} << 8 | priority;
+    const Key key{observation.interface, priority, observation.flow.source.bits[1]};
     if (!timers_.contains(key) && timers_.size() >= kMaxPauseTimers) {
         ++frames_dropped_;
         return;
@@ -89,6 +89,7 @@ void PauseTracker::take(const Observation& observation, std::uint8_t priority, s
     Timer& timer = timers_[key];
     timer.summary.interface = observation.interface;
     timer.summary.priority = priority;
+    timer.summary.sender = observation.flow.source;
     expire(timer, observation.time);
     if (quanta == 0) {
         ++timer.summary.resumes;
@@ -97,14 +98,31 @@ void PauseTracker::take(const Observation& observation, std::uint8_t priority, s
     }
     ++timer.summary.stops;
     if (timer.running) ++timer.period.refreshes;
-    else timer.period = {observation.interface, priority, observation.frame, observation.time, observation.time, PauseEnd::unknown, 0};
+    else
+        timer.period = {.interface = observation.interface,
+                        .priority = priority,
+                        .sender = observation.flow.source,
+                        .frame = observation.frame,
+                        .start = observation.time,
+                        .end = observation.time};
     timer.running = true;
     timer.last_stop = observation.time;
     timer.expiry.reset();
     const std::uint64_t speed = std::to_underlying(observation.link_speed);
-    if (speed != 0)
-        timer.expiry =
-            later(observation.time, Duration{static_cast<std::int64_t>(quanta * kBitsPerQuantum * kSecond / speed)});
+    if (speed != 0) timer.expiry = observation.time + Duration{static_cast<std::int64_t>(quanta * kBitsPerQuantum * kSecond / speed)};
+}
+
+// PAUSE stops every packet to who sends it, PFC those of its priority.
+void PauseTracker::take_traffic(const Observation& observation) {
+    for (const std::uint8_t priority : {kWholeLink, observation.pcp}) {
+        const auto found = timers_.find({observation.interface, priority, observation.link_destination});
+        if (found == timers_.end()) continue;
+        Timer& timer = found->second;
+        expire(timer, observation.time);
+        ++timer.summary.packets_to_it;
+        if (!timer.running || !timer.expiry || within(timer.period.start, observation.time, kPauseGrace)) continue;
+        if (timer.summary.late++ == 0) timer.summary.first_late = observation.frame;
+    }
 }
 
 // Ends a pause that nobody renewed in time.
@@ -120,11 +138,12 @@ void PauseTracker::close(Timer& timer, Instant end, PauseEnd how) {
     PauseSummary& summary = timer.summary;
     period.end = std::max(end, period.start);
     period.ended = how;
-    const Duration length = elapsed(period.start, period.end);
+    const Duration length = period.end - period.start;
     ++summary.periods;
     if (how == PauseEnd::unknown) ++summary.unknown_lengths;
+    else if (timer.expiry && length > kPauseGrace) ++summary.judged;
     if (length >= kStormTime) ++summary.storms;
-    summary.paused = sum(summary.paused, length);
+    summary.paused = summary.paused + length;
     if (length > summary.longest || summary.periods == 1) {
         summary.longest = length;
         summary.longest_frame = period.frame;
@@ -134,10 +153,10 @@ void PauseTracker::close(Timer& timer, Instant end, PauseEnd how) {
 }
 
 void PauseTracker::finish(Instant now, CongestionReport& report) {
-    std::vector<std::uint64_t> keys;
+    std::vector<Key> keys;
     for (const auto& [key, timer] : timers_) keys.push_back(key);
     std::ranges::sort(keys);
-    for (const std::uint64_t key : keys) {
+    for (const Key& key : keys) {
         Timer& timer = timers_[key];
         expire(timer, now);
         if (timer.running && timer.expiry) close(timer, now, PauseEnd::capture_end);
@@ -191,6 +210,7 @@ void CongestionTracker::observe(const Observation& observation) {
     now_ = report_.packets == 0 ? observation.time : std::max(now_, observation.time);
     ++report_.packets;
     if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) pauses_.observe(observation);
+    else pauses_.observe_traffic(observation);
     if (observation.kind != ObservationKind::transport) return;
     if (is_cnp(observation.opcode)) take_cnp(observation);
     else take_data(observation);
@@ -268,17 +288,16 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     }
     CnpStream& stream = report_.notifications[index];
     Pair& pair = pairs_[*data];
-    if (stream.count++ != 0) stream.gaps.add(elapsed(stream.last_time, observation.time));
+    if (stream.count++ != 0) stream.gaps.add(observation.time - stream.last_time);
     stream.last_time = observation.time;
     stream.last_frame = observation.frame;
-    if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline))
-        stream.delays.add(elapsed(*pair.last_mark, observation.time));
+    if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline)) stream.delays.add(observation.time - *pair.last_mark);
     else ++stream.without_mark;
     expire(pair, observation.time);
     for (const Moment& moment : pair.pending) pair.told.answered += moment.marks;
     pair.pending.clear();
     ++pair.told.notifications;
-    if (!pair.last_cnp || std::to_underlying(elapsed(*pair.last_cnp, observation.time)) >= kRateBins * std::to_underlying(kRateBin)) {
+    if (!pair.last_cnp || std::to_underlying(observation.time - *pair.last_cnp) >= kRateBins * std::to_underlying(kRateBin)) {
         ++pair.bursts;
         pair.burst_bin = bin_of(observation.time);
     }
@@ -352,7 +371,7 @@ void CongestionTracker::close_incast(const Address& address, Destination& destin
         ++report_.incasts_dropped;
         return;
     }
-    const Duration length = elapsed(burst.time, destination.last_time);
+    const Duration length = destination.last_time - burst.time;
     report_.incasts.push_back({address, burst.frame, burst.time, length, destination.senders, bytes, destination.marked - burst.marked});
 }
 

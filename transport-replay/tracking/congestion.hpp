@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -26,7 +27,7 @@ inline constexpr std::size_t kMaxCongestionPairs = 1 << 16;  // host pairs, each
 inline constexpr std::size_t kMaxCnpStreams = 1 << 16;
 inline constexpr std::size_t kMaxIncasts = 4096;               // listed; more are counted
 inline constexpr std::size_t kMaxPausePeriods = 4096;          // listed; more are counted
-inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // interfaces times priorities and PAUSE
+inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // ends of links times priorities and PAUSE
 inline constexpr dissect::Duration kMarkMerging{10'000};       // marks this close count as one moment: 100 moments a deadline
 inline constexpr dissect::Duration kRateBin{1'000'000};        // 1 ms
 inline constexpr std::int64_t kRateBins = 4;                   // before and after a burst of CNPs; also how long it is quiet before
@@ -42,9 +43,25 @@ struct IncastRule {
 class PauseTracker {
 public:
     void observe(const Observation& observation);
+    // A packet that is no pause frame: whether it came although its receiver had asked for a pause.
+    void observe_traffic(const Observation& observation) {
+        if (!timers_.empty()) take_traffic(observation);
+    }
     void finish(dissect::Instant now, CongestionReport& report);
 
 private:
+    struct Key {
+        dissect::InterfaceId interface {};
+        std::uint8_t priority = 0;
+        std::uint64_t sender = 0;  // MAC address
+        [[nodiscard]] auto operator<=>(const Key&) const = default;
+    };
+    struct KeyHash {
+        using is_avalanching = void;
+        std::size_t operator()(const Key& key) const {
+            return mix(mix(std::uint64_t{std::to_underlying(key.interface)} << 8 | key.priority) + key.sender);
+        }
+    };
     struct Timer {
         PauseSummary summary;
         PausePeriod period;
@@ -53,10 +70,11 @@ private:
         std::optional<dissect::Instant> expiry;  // where the link speed is known
     };
     void take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta);
+    void take_traffic(const Observation& observation);
     void expire(Timer& timer, dissect::Instant now);
     void close(Timer& timer, dissect::Instant end, PauseEnd how);
 
-    boost::unordered_flat_map<std::uint64_t, Timer> timers_;  // by interface and priority
+    boost::unordered_flat_map<Key, Timer, KeyHash> timers_;
     std::vector<PausePeriod> periods_;
     std::uint64_t periods_dropped_ = 0;
     std::uint64_t frames_dropped_ = 0;

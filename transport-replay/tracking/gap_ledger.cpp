@@ -12,10 +12,10 @@ bool covers(Psn first, std::uint32_t count, Psn psn) { return !psn.before(first)
 
 }  // namespace
 
-void GapLedger::skip(Psn first, std::uint32_t count, bool corrupt) {
+void GapLedger::skip(Psn first, std::uint32_t count, const GapPassing& by, bool corrupt) {
     if (count == 0) return;
     counts_.skipped += count;
-    ranges_.push_back({first, count, corrupt, false});
+    ranges_.push_back({first, count, corrupt, false, by});
     bound();
 }
 
@@ -57,13 +57,22 @@ void GapLedger::mark_corrupt(Psn psn) {
     bound();
 }
 
-std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again, const std::optional<Filled>& with) {
+std::optional<GapLedger::Filled> GapLedger::gap(Psn psn) const {
+    const auto range = std::ranges::find_if(ranges_, [&](const Range& one) { return covers(one.first, one.count, psn); });
+    if (range == ranges_.end()) return std::nullopt;
+    return Filled{range->corrupt, range->asked_for, range->passing};
+}
+
+std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling, const std::optional<Filled>& with) {
     const auto range = covering(psn);
     if (range == ranges_.end()) return std::nullopt;
-    const Filled filled = with.value_or(Filled{range->corrupt, range->asked_for});
-    if (filled.corrupt || filled.asked_for) ++counts_.network;
-    else if (again) ++sent_again_;
-    else ++counts_.reordered;
+    const Filled filled = with.value_or(Filled{range->corrupt, range->asked_for, range->passing});
+    const bool unproven = filling == GapFilling::again_unproven;
+    if (filled.corrupt) ++counts_.network;
+    else if (filling == GapFilling::late) ++counts_.reordered;
+    else if (filling == GapFilling::undecided) ++counts_.undecided;
+    else if (filled.asked_for) ++(unproven ? unproven_asked_ : counts_.network);
+    else ++(unproven ? unproven_ : sent_again_);
     ranges_.erase(cut_out(range, psn));
     bound();
     return filled;
@@ -72,7 +81,14 @@ std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, bool again, const std:
 void GapLedger::last_was_sent_again() {
     if (counts_.reordered == 0) return;
     --counts_.reordered;
-    ++sent_again_;
+    ++unproven_;
+}
+
+void GapLedger::was_late(bool asked_for) {
+    std::uint64_t& taken = asked_for ? counts_.network : sent_again_;
+    if (taken == 0) return;
+    --taken;
+    ++counts_.reordered;
 }
 
 std::uint32_t GapLedger::ask_for(Psn psn) {
@@ -110,13 +126,15 @@ void GapLedger::forget() {
     ranges_.clear();
 }
 
-Gaps GapLedger::counts() const {
+Gaps GapLedger::counts(bool reorders) const {
     Gaps counts = counts_;
     for (const Range& range : ranges_) {
         if (range.asked_for || range.corrupt) counts.network += range.count;
         else counts.undecided += range.count;
     }
     (counts.tap == 0 ? counts.network : counts.undecided) += sent_again_;
+    (counts.tap == 0 && !reorders ? counts.network : counts.undecided) += unproven_;
+    (reorders ? counts.undecided : counts.network) += unproven_asked_;
     return counts;
 }
 

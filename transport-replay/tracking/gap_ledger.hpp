@@ -4,11 +4,14 @@
 // Evidence, from the strongest: the responder acknowledges a PSN that was never seen (the tap missed it); it asks for the
 // PSN (the network lost it); the PSN comes late though nobody asked (overtaken). A PSN that is merely sent again because
 // of one before it proves nothing by itself: it counts as lost by the network where the tap is not known to miss packets.
+// Where the order of sending is known, it tells the first sending of a PSN, which is only late, from a retransmission,
+// whoever asked for it. Where it is not, what fills a gap after a NAK proves no loss on a path that is known to reorder.
 //
 // What an attacker could feed: any gaps. kMaxGaps bounds those that are open; the oldest go undecided.
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/tracking/sending_order.hpp>
 
 #include <optional>
 #include <vector>
@@ -17,20 +20,39 @@ namespace qps::transport {
 
 inline constexpr std::size_t kMaxGaps = 64;  // open at a time: go-back-N leaves one, reordering a handful
 
+// What passed a gap.
+struct GapPassing {
+    GapSides sides{};
+    dissect::Instant time{};
+    std::uint64_t request = 0;  // counted among those of its way
+};
+
+// What came in the place of a missing PSN.
+enum class GapFilling : std::uint8_t {
+    late,            // its first sending, or what nobody can have asked for
+    again,           // a retransmission, as the order of sending proves
+    again_unproven,  // in the course of a recovery
+    undecided,       // whether anybody asked for it is not known
+};
+
 class GapLedger {
 public:
     // PSNs first .. first + count - 1 were due and did not come; `corrupt`: they came with a wrong ICRC.
-    void skip(dissect::Psn first, std::uint32_t count, bool corrupt = false);
+    void skip(dissect::Psn first, std::uint32_t count, const GapPassing& by = {}, bool corrupt = false);
 
     struct Filled {
         bool corrupt = false;    // it had been on the wire, wrong
         bool asked_for = false;  // by a NAK
+        GapPassing passing{};
     };
-    // The PSN came after all; `again`: in the course of a recovery. Nothing where it was no gap. `with`: as part of a READ
-    // whose first PSN had that fate.
-    std::optional<Filled> fill(dissect::Psn psn, bool again, const std::optional<Filled>& with = {});
+    // The gap of that PSN; nothing where it is none.
+    [[nodiscard]] std::optional<Filled> gap(dissect::Psn psn) const;
+    // The PSN came after all. Nothing where it was no gap. `with`: as part of a READ whose first PSN had that disposition.
+    std::optional<Filled> fill(dissect::Psn psn, GapFilling filling, const std::optional<Filled>& with = {});
     // What was filled last as overtaken turned out to be the start of a recovery.
     void last_was_sent_again();
+    // What was filled by a retransmission was only late: its first sending came after all.
+    void was_late(bool asked_for);
 
     // A NAK names this PSN. How many PSNs from it on were skipped with it; 0 where it is no gap.
     std::uint32_t ask_for(dissect::Psn psn);
@@ -45,8 +67,8 @@ public:
     [[nodiscard]] bool was_corrupt(dissect::Psn psn) const;
     // The PSN came, with a wrong ICRC, and is still due.
     void mark_corrupt(dissect::Psn psn);
-    // The counts, with what is still open as undecided.
-    [[nodiscard]] Gaps counts() const;
+    // The counts, with what is still open as undecided. `reorders`: the path is known to.
+    [[nodiscard]] Gaps counts(bool reorders) const;
 
 private:
     struct Range {
@@ -54,6 +76,7 @@ private:
         std::uint32_t count = 0;
         bool corrupt = false;
         bool asked_for = false;
+        GapPassing passing{};
     };
     using Ranges = std::vector<Range>;
     [[nodiscard]] Ranges::iterator covering(dissect::Psn psn);
@@ -62,6 +85,8 @@ private:
     Ranges ranges_;  // in PSN order
     Gaps counts_;
     std::uint64_t sent_again_ = 0;  // filled in a recovery without having been asked for themselves
+    std::uint64_t unproven_ = 0;    // of those, and of those of the network: by what nothing but time tells from late packets
+    std::uint64_t unproven_asked_ = 0;
 };
 
 }  // namespace qps::transport

@@ -1,4 +1,4 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/tracking/pairing.hpp>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flow
     constexpr std::int64_t kJitter = 2'000;  // ns that say nothing
     std::vector<Candidate> left;
     for (const WaitingRequests::Asked& asked : possible) {
-        const Duration took = elapsed(asked.time, time);
+        const Duration took = time - asked.time;
         const auto known = std::ranges::find(left_, asked.id, &Candidate::id);
         if (known != left_.end()) left.push_back({asked.id, std::min(known->least, took), std::max(known->most, took)});
         else if (left_.empty()) left.push_back({asked.id, took, took});
@@ -72,8 +72,7 @@ std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flow
     if (possible.empty()) return std::nullopt;
     if (left.empty()) {  // the capture lacks a request: begin anew with this answer
         answers_ = 0;
-        for (const WaitingRequests::Asked& asked : possible)
-            left.push_back({asked.id, elapsed(asked.time, time), elapsed(asked.time, time)});
+        for (const WaitingRequests::Asked& asked : possible) left.push_back({asked.id, time - asked.time, time - asked.time});
     }
     left_ = std::move(left);
     ++answers_;

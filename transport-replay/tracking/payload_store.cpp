@@ -23,12 +23,12 @@ std::optional<std::uint64_t> length_of(const Message& message) {
 
 }  // namespace
 
-void PayloadStore::keep(const Observation& observation, const PacketStory& story) {
+void PayloadStore::keep(const Observation& observation, const PacketRecord& record) {
     const OpcodeRow& row = info(observation.opcode);
-    if (observation.kind != ObservationKind::transport || story.corrupt || story.mirror_copy) return;
+    if (observation.kind != ObservationKind::transport || record.corrupt || record.mirror_copy) return;
     if (!row.carries_payload || observation.payload_length == 0) return;
     if (held_ + observation.payload.size() + kChunkCost > kMost) forget_older_half();
-    const End requester = row.request ? story.from : other(story.from);
+    const End requester = row.request ? record.from : other(record.from);
     const auto [at, is_new] = chunks_[static_cast<std::size_t>(requester)].try_emplace(observation.psn.value());
     Chunk& chunk = at->second;
     if (is_new) held_ += kChunkCost;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <transport-replay/model/message.hpp>
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/model/packet_record.hpp>
 
 #include <array>
 #include <cstddef>
@@ -40,7 +40,7 @@ public:
     static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
     static constexpr std::size_t kChunkCost = 96;               // of a packet, beside its payload
 
-    void keep(const Observation& observation, const PacketStory& story);
+    void keep(const Observation& observation, const PacketRecord& record);
     // Hands out what was kept of a message, and forgets it.
     [[nodiscard]] MessagePayload take(End requester, const Message& message);
     // Bytes that were let go because too many waited.

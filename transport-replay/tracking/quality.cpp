@@ -1,4 +1,4 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/tracking/quality.hpp>
 
 #include <algorithm>
@@ -70,8 +70,8 @@ bool QualityTracker::is_mirror_duplicate(Repetition repetition) const {
     return repetition == Repetition::other_tap || (repetition == Repetition::same_bytes && window_.systematic());
 }
 
-Repetition QualityTracker::observe(const Observation& observation) {
-    take_time(observation);
+// What the capture has of it, whichever tap it is from.
+void QualityTracker::take_contents(const Observation& observation) {
     ++quality_.packets;
     if (observation.cut) {
         ++quality_.cut;
@@ -80,16 +80,27 @@ Repetition QualityTracker::observe(const Observation& observation) {
     } else {
         quality_.longest_whole = std::max(quality_.longest_whole, observation.wire_length);
     }
-    if (observation.kind != ObservationKind::transport && observation.kind != ObservationKind::unreadable) return Repetition::none;
+    if (observation.kind != ObservationKind::transport && observation.kind != ObservationKind::unreadable) return;
     ++quality_.rdma_packets;
     if (observation.fault != Fault::none && observation.fault != Fault::cut) ++quality_.faulty;
     if (observation.kind == ObservationKind::unreadable) {
         ++quality_.unreadable;
-        return Repetition::none;
+        return;
     }
     if (observation.icrc == CrcStatus::good) ++quality_.icrc_good;
     if (observation.icrc == CrcStatus::bad) ++quality_.icrc_bad;
     if (observation.icrc == CrcStatus::not_checkable) ++quality_.icrc_not_checkable;
+}
+
+void QualityTracker::leave_out(const Observation& observation) {
+    take_contents(observation);
+    ++quality_.left_out;
+}
+
+Repetition QualityTracker::observe(const Observation& observation, bool timed) {
+    if (timed) take_time(observation);
+    take_contents(observation);
+    if (observation.kind != ObservationKind::transport) return Repetition::none;
     take_pair(observation);
     const Repetition repetition = window_.observe(observation);
     take_repetition(repetition);
@@ -99,8 +110,8 @@ Repetition QualityTracker::observe(const Observation& observation) {
 void QualityTracker::take_time(const Observation& observation) {
     const std::int64_t time = std::to_underlying(observation.time);
     while (resolution_ > 1 && time % resolution_ != 0) resolution_ /= 10;
-    const Duration step = elapsed(last_, observation.time);
-    if (quality_.packets > 0 && step < Duration{}) {
+    const Duration step = observation.time - last_;
+    if (quality_.packets > quality_.left_out && step < Duration{}) {
         ++quality_.backwards;
         if (magnitude(step) > quality_.largest_step_back) {
             quality_.largest_step_back = magnitude(step);

@@ -74,8 +74,11 @@ private:
 class QualityTracker {
 public:
     // What the packet repeats: main trackers may use this instead of a window of their own.
-    Repetition observe(const Observation& observation);
+    // `timed`: its time is of the same clock as that of the packets before.
+    Repetition observe(const Observation& observation, bool timed = true);
     [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
+    // Instead of observe(): another tap than the one that is followed recorded it.
+    void leave_out(const Observation& observation);
     // How long after its original the last repetition came.
     [[nodiscard]] dissect::Duration last_distance() const { return window_.last_distance(); }
     // Hands everything out: the tracker is then as new. `drops` is what the capture file says once it is read.
@@ -95,6 +98,7 @@ private:
         bool reliable = false;
     };
     void take_time(const Observation& observation);
+    void take_contents(const Observation& observation);
     void take_repetition(Repetition repetition);
     void take_pair(const Observation& observation);
     [[nodiscard]] Pair* pair_of(const Observation& observation);

@@ -1,5 +1,5 @@
 #include <dissect/headers/infiniband.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>
@@ -32,211 +32,275 @@ void RecoveryWatch::move(RecoveryEvent event) { phase_ = step(kRecoveryMachine, 
 
 void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet, const RequestStream& stream) {
     Open& open = open_.emplace_back();
-    open.story.kind = kind;
-    open.story.psn = psn;
-    open.story.began = packet.time;
-    open.story.last = packet.frame;
+    open.episode.kind = kind;
+    open.episode.psn = psn;
+    open.episode.began = packet.time;
+    open.episode.last = packet.frame;
     open.until = stream.next();
     open.trigger_time = packet.time;
     if (const Message* message = stream.covering(psn)) {
-        open.story.verb = message->verb;
-        open.story.original = message->first_frame;
+        open.episode.verb = message->verb;
+        open.episode.original = message->first_frame;
     }
 }
 
-void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& told) {
+bool RecoveryWatch::open() const {
+    if (phase_ == RecoveryPhase::settled) return open_.front().episode.kind == RecoveryKind::timeout;
+    return phase_ != RecoveryPhase::none;
+}
+
+void RecoveryWatch::tell_former(std::vector<Recovery>& ended) {
+    ended.insert(ended.end(), former_.begin(), former_.end());
+    former_.clear();
+}
+
+void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& ended) {
+    tell_former(ended);
     Open& open = open_.front();
-    open.story.end = end;
-    told.push_back(open.story);
+    open.episode.end = end;
+    ended.push_back(open.episode);
     open_.clear();
     move(RecoveryEvent::told);
 }
 
+// A NAK of another PSN came, and the requester does not know it yet: what it sends now still belongs here.
+void RecoveryWatch::set_aside(std::vector<Recovery>& ended) {
+    const bool sends = phase_ == RecoveryPhase::resending;
+    close(RecoveryEnd::recovered, ended);
+    if (!sends) return;
+    former_.push_back(ended.back());
+    ended.pop_back();
+}
+
 void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost,
-                          std::vector<Recovery>& told) {
+                          std::vector<Recovery>& ended) {
     if (!open_.empty()) {
         Open& open = open_.front();
-        const bool here = open.story.psn == answer.psn && phase_ != RecoveryPhase::settled;
+        const bool here = open.episode.psn == answer.psn && phase_ != RecoveryPhase::settled;
         // What came behind the request that found no receive is out of sequence; nothing is lost.
-        if (here && kind == RecoveryKind::sequence_nak && open.story.kind == RecoveryKind::rnr_nak && phase_ == RecoveryPhase::waiting)
+        if (here && kind == RecoveryKind::sequence_nak && open.episode.kind == RecoveryKind::rnr_nak && phase_ == RecoveryPhase::waiting)
             return;
-        if (!here || open.story.kind != kind) {
-            if (open.story.ended == Instant{}) open.story.ended = answer.time;
-            close(RecoveryEnd::recovered, told);
+        if (!here || open.episode.kind != kind) {
+            if (open.episode.ended == Instant{}) open.episode.ended = answer.time;
+            set_aside(ended);
         }
     }
     if (open_.empty()) {
         begin(kind, answer.psn, answer, stream);
-        open_.front().story.trigger = answer.frame;
+        open_.front().episode.trigger = answer.frame;
+        open_.front().episode.nak = kind == RecoveryKind::sequence_nak;
+        open_.front().episode.proven = kind == RecoveryKind::sequence_nak && progress_frame_ == answer.frame;
     }
     Open& open = open_.front();
-    ++open.story.triggers;
-    open.story.lost = std::max(open.story.lost, lost);
-    open.story.last = answer.frame;
+    ++open.episode.triggers;
+    open.episode.lost = std::max(open.episode.lost, lost);
+    open.episode.last = answer.frame;
     move(RecoveryEvent::asked);
     open.trigger_time = answer.time;
-    if (kind == RecoveryKind::rnr_nak && answer.acknowledgment) open.story.rnr_timer = answer.acknowledgment->code();
+    if (kind == RecoveryKind::rnr_nak && answer.acknowledgment) open.episode.rnr_timer = answer.acknowledgment->code();
 }
 
 void RecoveryWatch::overtaken(const Observation& answer) { overtaken_ = answer.time; }
 
-void RecoveryWatch::resend(const Observation& request, const Arrived& arrived) {
-    Open& open = open_.front();
-    ++open.story.resent;
-    open.story.resent_bytes += request.wire_length;
-    open.story.last = request.frame;
-    open.resend_next = arrived.behind;
-    if (arrived.partial_read) open.story.partial_read = true;
-    open.story.lost = std::max(open.story.lost, arrived.holes);
+void RecoveryWatch::resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const {
+    ++episode.resent;
+    if (!seen_) ++episode.first_seen;
+    episode.resent_bytes += request.wire_length;
+    episode.last = request.frame;
+    if (arrived.partial_read) episode.partial_read = true;
+    episode.lost = std::max(episode.lost, arrived.holes);
 }
 
 // Sending begins again from this packet.
-void RecoveryWatch::begin_round(const Observation& request, const Arrived& arrived, Duration wait) {
+void RecoveryWatch::begin_round(const Observation& request, const RequestArrival& arrived, Duration wait) {
     Open& open = open_.front();
-    Recovery& story = open.story;
-    if (story.rounds == 0) {
-        story.resumed = request.frame;
-        story.resumed_time = request.time;
-        if (story.original == FrameIndex{}) story.original = arrived.original;
+    Recovery& episode = open.episode;
+    if (episode.rounds == 0) {
+        episode.resumed = request.frame;
+        episode.resumed_time = request.time;
+        episode.silence = request.time - last_sign_;
+        episode.timer_ran = request.time - std::max(timer_from_, arrived.first_time.value_or(timer_from_));
+        episode.proven = episode.proven && request.psn == episode.psn;
+        if (episode.original == FrameIndex{}) episode.original = arrived.original;
     }
-    ++story.rounds;
-    story.waited = sum(story.waited, wait);
-    story.longest_wait = std::max(story.longest_wait, wait);
-    if (story.kind == RecoveryKind::timeout) {
-        ++story.triggers;
+    ++episode.rounds;
+    episode.waited = episode.waited + wait;
+    episode.longest_wait = std::max(episode.longest_wait, wait);
+    if (episode.kind == RecoveryKind::timeout) {
+        ++episode.triggers;
         // From sending to sending: the timer may have begun before the last sign of life, with the oldest request.
-        const Instant sent_before = story.rounds > 1 ? open.round_time : arrived.first_time.value_or(story.began);
-        const Duration interval = std::max(wait, elapsed(sent_before, request.time));
-        story.interval = std::min(story.interval.value_or(interval), interval);
+        const Instant sent_before = episode.rounds > 1 ? open.round_time : arrived.first_time.value_or(episode.began);
+        const Duration interval = std::max(wait, request.time - sent_before);
+        episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
-    if (arrived.answered) story.answered = true;
+    if (arrived.answered) episode.answered = true;
     move(RecoveryEvent::sent_again);
     open.round_time = request.time;
     open.last_wait = wait;
-    resend(request, arrived);
+    open.resend_next = arrived.behind;
+    timer_from_ = request.time;
+    resend(episode, request, arrived);
 }
 
 // Sent again, and no NAK asks for it.
-void RecoveryWatch::begin_unasked(const Observation& request, const Arrived& arrived, const RequestStream& stream, Duration silent) {
+void RecoveryWatch::begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent) {
     const bool is_read = info(request.opcode).verb == Verb::read_request;
     RecoveryKind kind = RecoveryKind::timeout;
     if (is_read && silent < (overtaken_ ? kSlowestReaction : kFastestTimeout)) kind = RecoveryKind::read_retry;
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
     Open& open = open_.front();
-    open.story.began = kind == RecoveryKind::read_retry && overtaken_ ? *overtaken_ : last_sign_;
-    if (kind == RecoveryKind::timeout) open.story.trigger = request.frame;
-    if (kind == RecoveryKind::read_retry) open.story.triggers = 1;
-    begin_round(request, arrived, elapsed(open.story.began, request.time));
+    open.episode.began = kind == RecoveryKind::read_retry && overtaken_ ? *overtaken_ : last_sign_;
+    if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
+    if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;
+    begin_round(request, arrived, request.time - open.episode.began);
 }
 
-void RecoveryWatch::go_on(const Observation& request, const Arrived& arrived, const RequestStream& stream, Duration silent,
-                          std::vector<Recovery>& told) {
+void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent,
+                          std::vector<Recovery>& ended) {
     Open& open = open_.front();
-    const bool back = request.psn.before(open.resend_next);
+    const bool back = request.psn.before(behind_);
     switch (phase_) {
-        case RecoveryPhase::waiting: return begin_round(request, arrived, elapsed(open.trigger_time, request.time));
+        case RecoveryPhase::waiting:
+            // What goes on in ascending order, or is overtaken on the way, is not what the NAK asked for.
+            if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout)) return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
+            tell_former(ended);
+            return begin_round(request, arrived, request.time - open.trigger_time);
         case RecoveryPhase::resending:
-            if (!back || silent < kFastestTimeout) return resend(request, arrived);
-            if (open.story.kind == RecoveryKind::timeout) return begin_round(request, arrived, silent);
-            if (open.story.kind == RecoveryKind::rnr_nak) return begin_round(request, arrived, silent);  // still no receive posted
+            if (!request.psn.before(open.resend_next) || silent < kFastestTimeout) {
+                open.resend_next = arrived.behind;
+                return resend(open.episode, request, arrived);
+            }
+            if (open.episode.kind == RecoveryKind::timeout) return begin_round(request, arrived, silent);
+            if (open.episode.kind == RecoveryKind::rnr_nak) return begin_round(request, arrived, silent);  // still no receive posted
             break;
-        case RecoveryPhase::none:
-        case RecoveryPhase::settled: break;
+        case RecoveryPhase::settled:
+            if (!back) return resend(open.episode, request, arrived);
+            break;
+        case RecoveryPhase::none: break;
     }
-    // What was sent again was not answered either, and now time has run out: another story.
-    if (open.story.ended == Instant{}) open.story.ended = last_sign_;
-    close(RecoveryEnd::recovered, told);
+    // What was sent again was not answered either, and now time has run out: another episode.
+    if (open.episode.ended == Instant{}) open.episode.ended = last_sign_;
+    close(RecoveryEnd::recovered, ended);
     begin_unasked(request, arrived, stream, silent);
 }
 
-RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Arrived& arrived, const RequestStream& stream,
-                                        std::vector<Recovery>& told) {
-    const Duration silent = elapsed(last_sign_, request.time);
+RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
+                                        std::vector<Recovery>& ended) {
+    const Duration silent = request.time - last_sign_;
+    seen_ = seen;
     const auto late_before = std::exchange(late_, std::nullopt);
     Sent result;
     if (arrived.arrival == Arrival::repeated || arrived.arrival == Arrival::late) {
         if (!open_.empty()) {
-            go_on(request, arrived, stream, silent, told);
+            go_on(request, arrived, stream, silent, ended);
             result.again = true;
-        } else if (arrived.arrival == Arrival::late && silent < kFastestTimeout) {
-            late_ = Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length};
+        } else if (arrived.arrival == Arrival::late && silent < kFastestTimeout && arrived.sending == Sending::unknown) {
+            late_ = Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length, seen};
         } else {
             begin_unasked(request, arrived, stream, late_before ? late_before->silent : silent);
             result.again = true;
-            if (late_before && late_before->behind == request.psn) {  // the story began with that one
-                Recovery& story = open_.front().story;
-                story.psn = late_before->psn;
-                story.resumed = late_before->frame;
-                story.resumed_time = late_before->time;
-                ++story.resent;
-                story.resent_bytes += late_before->wire_length;
+            if (late_before && late_before->behind == request.psn) {  // the episode began with that one
+                Recovery& episode = open_.front().episode;
+                episode.psn = late_before->psn;
+                episode.resumed = late_before->frame;
+                episode.resumed_time = late_before->time;
+                ++episode.resent;
+                if (!late_before->seen) ++episode.first_seen;
+                episode.resent_bytes += late_before->wire_length;
                 result.late_was_again = true;
             }
         }
+        behind_ = arrived.behind;
     } else if (!open_.empty()) {
+        if (stream.acknowledged() == request.psn) timer_from_ = request.time;
+        tell_former(ended);
+        behind_ = stream.next();
         Open& open = open_.front();
         if (phase_ == RecoveryPhase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester
         if (phase_ == RecoveryPhase::resending) {
-            open.story.ended = request.time;
-            open.story.last = request.frame;
+            open.episode.ended = request.time;
+            open.episode.last = request.frame;
         }
         move(RecoveryEvent::new_data);
     } else {
+        if (stream.acknowledged() == request.psn) timer_from_ = request.time;  // nothing was outstanding before it
+        behind_ = stream.next();
         overtaken_.reset();
     }
     last_sign_ = request.time;
     return result;
 }
 
+void RecoveryWatch::late_original(const Observation& request, bool asked_for) {
+    last_sign_ = request.time;
+    if (asked_for && !open_.empty() && open_.front().episode.lost != 0) --open_.front().episode.lost;
+}
+
+void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
+    last_sign_ = request.time;
+    if (open_.empty() || phase_ == RecoveryPhase::waiting) return;
+    Recovery& episode = open_.front().episode;
+    ++episode.resent;
+    if (!seen) ++episode.first_seen;
+    episode.resent_bytes += request.wire_length;
+    episode.last = request.frame;
+}
+
 void RecoveryWatch::answered(const Observation& answer, const RequestStream& stream, bool again, Duration best,
-                             std::vector<Recovery>& told) {
+                             std::vector<Recovery>& ended) {
     last_sign_ = answer.time;
+    if (progress_ != stream.acknowledged()) {
+        progress_ = stream.acknowledged();
+        progress_frame_ = answer.frame;
+        timer_from_ = answer.time;
+    }
     if (open_.empty()) return;
     Open& open = open_.front();
-    Recovery& story = open.story;
-    const bool reached = story.psn.before(stream.answered());
+    Recovery& episode = open.episode;
+    const bool reached = episode.psn.before(stream.answered());
+    if (phase_ == RecoveryPhase::waiting) episode.proven = false;  // this answer may have told the requester as well
     if (phase_ == RecoveryPhase::settled) {
         // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it, or it answers
         // what was sent twice again.
-        if (again && story.kind == RecoveryKind::timeout && !story.answered) story.spurious = true;
-        if (again || open.until.before(stream.answered())) close(RecoveryEnd::recovered, told);
+        if (again && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
+        if (again || open.until.before(stream.answered())) close(RecoveryEnd::recovered, ended);
         return;
     }
     if (!reached) return;
     if (phase_ == RecoveryPhase::waiting && again) return;  // of something before the NAK
-    if (phase_ == RecoveryPhase::resending && story.kind == RecoveryKind::timeout && !story.answered &&
-        is_too_soon(elapsed(open.round_time, answer.time), best, story.interval))
-        story.spurious = story.proven = true;
+    if (phase_ == RecoveryPhase::resending && episode.kind == RecoveryKind::timeout && !episode.answered &&
+        is_too_soon(answer.time - open.round_time, best, episode.interval))
+        episode.spurious = episode.proven = true;
     if (phase_ == RecoveryPhase::waiting || !stream.answered().before(open.until)) {
-        story.ended = answer.time;
-        story.last = answer.frame;
+        episode.ended = answer.time;
+        episode.last = answer.frame;
         move(RecoveryEvent::answered);
-        if (story.kind != RecoveryKind::timeout || story.spurious) close(RecoveryEnd::recovered, told);
+        if (episode.spurious) close(RecoveryEnd::recovered, ended);
     }
 }
 
-void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& told) {
+void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& ended) {
     if (open_.empty()) return;
-    if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, told);
-    open_.front().story.ended = answer.time;
-    close(RecoveryEnd::failed, told);
+    if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
+    open_.front().episode.ended = answer.time;
+    close(RecoveryEnd::failed, ended);
 }
 
-void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& told) {
+void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& ended) {
     if (open_.empty()) return;
     Open& open = open_.front();
-    Recovery& story = open.story;
-    if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, told);
+    Recovery& episode = open.episode;
+    if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
     const Instant last = std::max(open.trigger_time, open.round_time);
-    story.ended = last;
+    episode.ended = last;
     // Who asks for patience, gets twice of it: the timer of an RNR NAK, or as long as the requester took before.
-    Duration patience = phase_ == RecoveryPhase::waiting ? std::max(story.longest_wait, kFastestTimeout) : open.last_wait;
-    if (phase_ == RecoveryPhase::waiting && story.rnr_timer) patience = std::max(patience, rnr_wait(*story.rnr_timer));
-    const bool silent = elapsed(last, now) > sum(patience, patience);
-    const bool exhausted = story.kind == RecoveryKind::timeout && story.rounds >= std::min(retries, kMostRetries);
-    const bool sequence = story.kind == RecoveryKind::sequence_nak && story.rounds == 0;  // nobody gives up for one NAK
-    close(!sequence && (released || silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, told);
+    Duration patience = phase_ == RecoveryPhase::waiting ? std::max(episode.longest_wait, kFastestTimeout) : open.last_wait;
+    if (phase_ == RecoveryPhase::waiting && episode.rnr_timer) patience = std::max(patience, rnr_wait(*episode.rnr_timer));
+    const bool silent = now - last > patience + patience;
+    const bool exhausted = episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries, kMostRetries);
+    const bool sequence = episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
+    close(!sequence && (released || silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
 }
 
 }  // namespace qps::transport

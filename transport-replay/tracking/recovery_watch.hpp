@@ -1,12 +1,18 @@
-// RecoveryWatch: tells the stories of how one way of a connection recovers: each begins with a NAK or with silence, goes on
+// RecoveryWatch: the retransmission episodes of one way of a connection: each begins with a NAK or with silence, goes on
 // with packets sent again, and ends when new data goes out or everything is answered.
+//
+// A requester goes back when it sends a PSN before the one behind its last packet; what it sends again in ascending order
+// belongs to the go-back before. So a NAK that comes while packets are still being sent again is open until the requester goes
+// back once more: it may have been ignored. What made it go back, the NAK or the timer, is not decided here but over the whole
+// connection (retransmission_causes): an episode says how long the NAK was waiting, how long nobody had sent anything, and since
+// when the timer can have run.
 //
 //   none --asked--> waiting --sent_again--> resending --answered, new_data--> settled --told--> none
 //     `----------sent_again (after silence)---^
 //
 // A third party's view: a NAK that the tap missed shows as packets sent again without silence before.
 //
-// What an attacker could feed: any packets. One story is open at a time, of fixed size.
+// What an attacker could feed: any packets. One episode is open at a time, beside the one before it, of fixed size.
 #pragma once
 
 #include <transport-replay/model/edges.hpp>
@@ -59,34 +65,40 @@ static_assert(sound(kRecoveryMachine));
 class RecoveryWatch {
 public:
     // A NAK or RNR NAK of `answer.psn`; `next` is the PSN behind the newest request.
-    void asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost, std::vector<Recovery>& told);
+    void asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost, std::vector<Recovery>& ended);
 
     // An answer overtook a READ's response, or left a hole in it: the READ will likely be asked for again.
     void overtaken(const Observation& answer);
 
-    // A request, and what it was to the stream. Whether it was sent again, rather than overtaken by others or doubled.
+    // A request, and what it was to the stream; `seen`: its PSN had been on the wire. Whether it was sent again, rather than
+    // overtaken by others or doubled.
     struct Sent {
         bool again = false;
         bool late_was_again = false;  // the one before it, taken for overtaken, was sent again too
     };
-    Sent sent(const Observation& request, const Arrived& arrived, const RequestStream& stream, std::vector<Recovery>& told);
+    Sent sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream, std::vector<Recovery>& ended);
+    // A request that was overtaken by later ones: it begins nothing. A first sending, `asked_for` where a NAK took it for lost.
+    void late_original(const Observation& request, bool asked_for);
+    // Likewise, a retransmission.
+    void late_retransmission(const Observation& request, bool seen);
 
     // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest time known
     // from a request to its answer.
-    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best, std::vector<Recovery>& told);
+    void answered(const Observation& answer, const RequestStream& stream, bool again, dissect::Duration best, std::vector<Recovery>& ended);
 
-    void failed(const Observation& answer, std::vector<Recovery>& told);
+    void failed(const Observation& answer, std::vector<Recovery>& ended);
 
     // The end of the capture, or of the connection. `retries` of the transport where they are known.
-    void finish(dissect::Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& told);
+    void finish(dissect::Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& ended);
 
     // Anything of this way or its answers: the ACK timer starts anew.
     void alive(dissect::Instant time) { last_sign_ = time; }
-    [[nodiscard]] bool open() const { return phase_ != RecoveryPhase::none; }
+    // Whether the requester has a reason to send again.
+    [[nodiscard]] bool open() const;
 
 private:
     struct Open {
-        Recovery story;
+        Recovery episode;
         dissect::Psn until;        // behind the newest request when it began
         dissect::Psn resend_next;  // where sending again has come to
         dissect::Instant trigger_time{};
@@ -100,20 +112,29 @@ private:
         dissect::Instant time{};
         dissect::Duration silent{};
         std::uint32_t wire_length = 0;
+        bool seen = false;
     };
     void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
-    void begin_round(const Observation& request, const Arrived& arrived, dissect::Duration wait);
-    void resend(const Observation& request, const Arrived& arrived);
-    void close(RecoveryEnd end, std::vector<Recovery>& told);
-    void begin_unasked(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent);
-    void go_on(const Observation& request, const Arrived& arrived, const RequestStream& stream, dissect::Duration silent,
-               std::vector<Recovery>& told);
+    void begin_round(const Observation& request, const RequestArrival& arrived, dissect::Duration wait);
+    void resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const;
+    void set_aside(std::vector<Recovery>& ended);
+    void tell_former(std::vector<Recovery>& ended);
+    void close(RecoveryEnd end, std::vector<Recovery>& ended);
+    void begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, dissect::Duration silent);
+    void go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, dissect::Duration silent,
+               std::vector<Recovery>& ended);
 
     void move(RecoveryEvent event);
 
     RecoveryPhase phase_ = RecoveryPhase::none;
-    std::vector<Open> open_;  // one, unless the phase is none
+    std::vector<Open> open_;        // one, unless the phase is none
+    std::vector<Recovery> former_;  // one at most: still sending again while a NAK of another PSN came
     dissect::Instant last_sign_{};
+    dissect::Instant timer_from_{};  // the timer began anew then at the earliest: at the last progress, or the last go-back
+    dissect::Psn progress_;                 // what was acknowledged then
+    dissect::FrameIndex progress_frame_{};  // by this answer
+    dissect::Psn behind_;            // behind the last packet sent
+    bool seen_ = true;               // the packet that is looked at
     std::optional<dissect::Instant> overtaken_;
     std::optional<Late> late_;  // the last request, where it came late and nobody asked for it
 };

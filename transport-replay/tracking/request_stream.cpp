@@ -1,3 +1,4 @@
+#include <transport-replay/model/path_mtu.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 
 #include <algorithm>
@@ -9,17 +10,14 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kConvincing = 4;          // round trips of new work without asking again
+constexpr std::uint8_t kConvincing = 4;  // round trips of new work without asking again
 constexpr std::array<std::uint32_t, 5> kPathMtus{4096, 2048, 1024, 512, 256};
-
-constexpr std::uint32_t packets_of(std::uint32_t length, std::uint32_t pmtu) { return length == 0 ? 1 : (length - 1) / pmtu + 1; }
 
 // PSNs that a request takes (9.7.3.1): a READ as many as its response has packets.
 std::uint32_t span_of(const Observation& request, std::uint32_t pmtu) {
     if (info(request.opcode).verb != Verb::read_request || !request.access || pmtu == 0) return 1;
-    return std::min(packets_of(request.access->length, pmtu), 1U << 23);
+    return packets_of(request.access->length, pmtu);
 }
-
 
 // The run of a single packet.
 Message run_of(const Observation& request, std::uint32_t span) {
@@ -81,7 +79,7 @@ void extend(Message& run, const Observation& request, const OpcodeRow& row) {
 // The request may have been seen before the path MTU was known: now it is told how many PSNs it takes.
 void widen(Message& read, std::uint32_t pmtu) {
     if (read.verb == Verb::read_request && read.last == read.first && read.access && pmtu != 0)
-        read.last = read.first + (std::min(packets_of(read.access->length, pmtu), 1U << 23) - 1);
+        read.last = read.first + (packets_of(read.access->length, pmtu) - 1);
 }
 
 }  // namespace
@@ -169,8 +167,8 @@ void RequestStream::restart(const Observation& request, std::uint32_t span, std:
     append(request, span);
 }
 
-Arrived RequestStream::repeat(const Observation& request) {
-    Arrived arrived{.arrival = Arrival::repeated, .answered = request.psn.before(acknowledged_), .behind = request.psn + 1};
+RequestArrival RequestStream::repeat(const Observation& request) {
+    RequestArrival arrived{.arrival = Arrival::repeated, .answered = request.psn.before(acknowledged_), .behind = request.psn + 1};
     const Index index = run_at_or_before(request.psn);
     if (index == kNone || !runs_[index].covers(request.psn)) {
         for (DoneRead& read : done_reads_) {
@@ -203,7 +201,7 @@ Arrived RequestStream::repeat(const Observation& request) {
     return arrived;
 }
 
-Arrived RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
+RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
     const std::uint32_t span = span_of(request, pmtu);
     if (!started_) {
         begin_at(request.psn);
@@ -241,7 +239,7 @@ void RequestStream::drop_oldest(std::size_t most_open, std::vector<Message>& don
     }
 }
 
-Arrived RequestStream::send_corrupt(const Observation& request, std::uint32_t pmtu) {
+RequestArrival RequestStream::send_corrupt(const Observation& request, std::uint32_t pmtu) {
     constexpr std::int32_t kPlausible = 1024;  // farther, and the PSN itself is likely what is wrong
     if (!started_) {
         begin_at(request.psn);

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <transport-replay/model/message.hpp>
+#include <transport-replay/model/ordering.hpp>
+#include <transport-replay/model/packet_record.hpp>
 
 #include <cstdint>
 #include <span>
@@ -13,18 +15,7 @@
 
 namespace qps::transport {
 
-// What a request packet is to the stream.
-enum class Arrival : std::uint8_t {
-    first,     // the first of the stream
-    in_order,  // the PSN that was next
-    ahead,     // PSNs before it are missing so far
-    late,      // a PSN that was missing until now
-    repeated,  // a PSN that was on the wire before
-    restart,   // so far from anything that the queue pair must have begun anew
-};
-inline constexpr std::array<std::string_view, 6> kArrivalNames{"first", "in_order", "ahead", "late", "repeated", "restart"};
-
-struct Arrived {
+struct RequestArrival {
     Arrival arrival = Arrival::first;
     std::uint32_t missing = 0;                     // ahead: how many PSNs were skipped
     bool answered = false;                         // repeated: all of it had been acknowledged before
@@ -34,6 +25,7 @@ struct Arrived {
     std::optional<dissect::Instant> first_time{};  // repeated: when its message was sent first, where it begins with this packet
     dissect::Psn behind{};                         // late, repeated: the PSN that follows what this packet asks for
     dissect::FrameIndex original{};                // repeated: the first frame of its message; 0: not known
+    Sending sending = Sending::unknown;            // late, repeated: what its identification tells, where somebody looks at it
 };
 
 // What an acknowledgment told.
@@ -71,10 +63,10 @@ public:
 
     // A request packet. `pmtu` in bytes, 0 where it is not known: a READ then counts one PSN until its responses, or the
     // next request, tell. Messages that can wait no longer go to `done`; `most_open` of them may.
-    Arrived send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open = kMaxOpen);
+    RequestArrival send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open = kMaxOpen);
 
     // A request whose ICRC is wrong: nobody took it, but its PSN was on the wire, unless that is what was corrupted.
-    Arrived send_corrupt(const Observation& request, std::uint32_t pmtu);
+    RequestArrival send_corrupt(const Observation& request, std::uint32_t pmtu);
 
     // An ACK (or NAK, RNR NAK) that acknowledges every SEND and WRITE up to and including `through`.
     Acknowledged acknowledge(dissect::Psn through, const Observation& answer, std::vector<Message>& done);
@@ -114,7 +106,7 @@ private:
     dissect::Psn insert_late(const Observation& request, std::uint32_t span);
     void drop_oldest(std::size_t most_open, std::vector<Message>& done);
     bool reads_explain(const Observation& request, std::int32_t distance);
-    Arrived repeat(const Observation& request);
+    RequestArrival repeat(const Observation& request);
     void restart(const Observation& request, std::uint32_t span, std::vector<Message>& done);
     void join(Index run);
     Acknowledged advance(dissect::Psn through, std::optional<dissect::Instant> asked_at, const Observation& answer,

@@ -1,5 +1,5 @@
 #include <dissect/headers/infiniband.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -16,6 +16,8 @@ constexpr std::size_t kLeastOpen = 16;  // messages a connection may have open h
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
+bool has_response(Opcode opcode) { return info(opcode).verb == Verb::read_request || is_atomic(info(opcode).verb); }
+
 bool awaits_answer(const Observation& request) {
     const OpcodeRow& row = info(request.opcode);
     return request.ack_request || ends_message(row.place);
@@ -24,9 +26,9 @@ bool awaits_answer(const Observation& request) {
 }  // namespace
 
 FlowKey Tracker::flow_of(const Entry& entry, End from) const {
-    const Endpoint& source = entry.told.end(from);
-    const Endpoint& destination = entry.told.end(other(from));
-    const bool datagram = entry.told.service == Service::ud || entry.told.service == Service::rd;
+    const Endpoint& source = entry.connection.end(from);
+    const Endpoint& destination = entry.connection.end(other(from));
+    const bool datagram = entry.connection.service == Service::ud || entry.connection.service == Service::rd;
     return {source.address, destination.address, destination.qpn.value_or(Qpn{}), datagram ? source.qpn.value_or(Qpn{}) : Qpn{}};
 }
 
@@ -40,10 +42,10 @@ void Tracker::grown() {
 }
 
 std::uint32_t Tracker::path_mtu(const Entry& entry) const {
-    const std::uint32_t seen = std::max(entry.told.ways[0].path_mtu, entry.told.ways[1].path_mtu);
+    const std::uint32_t seen = std::max(entry.connection.ways[0].path_mtu, entry.connection.ways[1].path_mtu);
     if (seen != 0) return seen;
-    if (entry.told.cm_path_mtu) return *entry.told.cm_path_mtu;
-    return std::max(entry.halves[0].requests.inferred_pmtu(), entry.halves[1].requests.inferred_pmtu());
+    if (entry.connection.cm_path_mtu) return *entry.connection.cm_path_mtu;
+    return std::max(entry.directions[0].requests.inferred_pmtu(), entry.directions[1].requests.inferred_pmtu());
 }
 
 Tracker::WayOf Tracker::way_of(const Observation& observation) {
@@ -56,7 +58,7 @@ Tracker::WayOf Tracker::way_of(const Observation& observation) {
 Tracker::WayOf Tracker::begin(const Observation& observation) {
     const FlowKey& flow = observation.flow;
     const Service service = service_of(observation.opcode);
-    if (observation.source_qp) {
+    if (observation.datagram) {
         const FlowKey back{flow.destination, flow.source, flow.source_qp, flow.destination_qp};
         if (const auto found = index_.find(back); found && back != flow) {
             const WayOf there(*found);
@@ -72,12 +74,12 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
     }
     Entry& entry = entries_.emplace_back();
     grown();
-    entry.told.uid = ConnectionId{index + 1};
-    entry.told.service = service;
-    entry.told.ends = {Endpoint{flow.source, observation.source_qp}, Endpoint{flow.destination, flow.destination_qp}};
-    if (observation.source_qp) {
-        entry.told.confidence = Confidence::certain;
-        entry.told.joined_by = JoinedBy::datagram;
+    entry.connection.uid = ConnectionId{index + 1};
+    entry.connection.service = service;
+    entry.connection.ends = {Endpoint{flow.source, observation.source_qp()}, Endpoint{flow.destination, flow.destination_qp}};
+    if (observation.datagram) {
+        entry.connection.confidence = Confidence::certain;
+        entry.connection.joined_by = JoinedBy::datagram;
     }
     if (service == Service::uc) {
         join_lone_unreliable(index);
@@ -103,6 +105,8 @@ void Tracker::describe(Way& way, const Observation& observation) const {
     if (observation.icrc == CrcStatus::bad) {
         ++way.corrupt;
         way.note(Oddity::corrupt, observation.frame);
+    } else if (observation.icrc == CrcStatus::good) {
+        ++way.intact;
     }
 }
 
@@ -117,83 +121,85 @@ void Tracker::prefetch(const Observation& far, const Observation& nearer, const 
         for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
     };
     constexpr std::size_t kCounts = 256;  // of a way: what every packet counts
-    lines(&entry.told.way(WayOf(*where).from()), kCounts);
-    lines(&entry.halves[0].requests, sizeof(RequestStream));
-    lines(&entry.halves[1].requests, sizeof(RequestStream));
+    lines(&entry.connection.way(WayOf(*where).from()), kCounts);
+    lines(&entry.directions[0].requests, sizeof(RequestStream));
+    lines(&entry.directions[1].requests, sizeof(RequestStream));
 }
 
-void Tracker::name(const Observation& observation, PacketStory& story) const {
+void Tracker::name(const Observation& observation, PacketRecord& record) const {
     const auto found = index_.find(observation.flow, observation.flow_hash);
     if (!found) return;
     const WayOf where(*found);
-    story.connection = entries_[where.index()].told.uid;
-    story.from = where.from();
+    record.connection = entries_[where.index()].connection.uid;
+    record.from = where.from();
 }
 
-void Tracker::observe(const Observation& observation, Repetition repetition, Duration distance, PacketStory& story) {
+void Tracker::observe(const Observation& observation, Repetition repetition, Duration distance, PacketRecord& record) {
     now_ = std::max(now_, observation.time);
     if (observation.kind != ObservationKind::transport || observation.management) return;
     const OpcodeRow& row = info(observation.opcode);
     if (!row.defined) return;
     if (row.verb == Verb::notify) {
-        name(observation, story);
-        if (story.connection) ++entries_[std::to_underlying(*story.connection) - 1].told.way(story.from).cnps;
+        name(observation, record);
+        if (record.connection) ++entries_[std::to_underlying(*record.connection) - 1].connection.way(record.from).cnps;
         return;
     }
     WayOf where = way_of(observation);
     if (!where.known()) return;
-    if (!row.request && entries_[where.index()].told.joined_by == JoinedBy::nothing) {
+    if (!row.request && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
     Entry& entry = entries_[where.index()];
-    describe(entry.told.way(where.from()), observation);
-    story.connection = entry.told.uid;
-    story.from = where.from();
+    describe(entry.connection.way(where.from()), observation);
+    record.connection = entry.connection.uid;
+    record.from = where.from();
     const bool again = repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout);
-    if (observation.icrc == CrcStatus::bad) take_corrupt(where, observation, story);
-    else if (!row.request) take_answer(where, observation, story);
-    else if (entry.told.service == Service::ud) take_datagram(where, observation);
-    else take_request(where, observation, again, story);
+    if (observation.icrc == CrcStatus::bad) take_corrupt(where, observation, record);
+    else if (!row.request) take_answer(where, observation, record);
+    else if (entry.connection.service == Service::ud) take_datagram(where, observation);
+    else take_request(where, observation, again, record);
     const End requester = row.request ? where.from() : other(where.from());
     if (!done_.empty()) {
         for (const Message& message : done_) {
             if (message.outcome != Outcome::completed && message.outcome != Outcome::sent) continue;
-            ++story.completed;
-            if (message.outcome == Outcome::completed) story.latency = elapsed(message.first_time, message.answer_time);
+            ++record.completed;
+            if (message.outcome == Outcome::completed) record.latency = message.answer_time - message.first_time;
         }
         hand_on(entry, requester);
     }
-    if (!stories_.empty()) tell(entry, requester);
+    if (!episodes_.empty()) tell(entry, requester);
 }
 
 // Nobody took it: only its PSN counts, as one that was on the wire.
-void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketStory& story) {
-    story.corrupt = true;
+void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRecord& record) {
+    record.corrupt = true;
     Entry& entry = entries_[where.index()];
-    if (!info(observation.opcode).request || entry.told.service == Service::ud) return;
-    Half& half = entry.halves[static_cast<std::size_t>(where.from())];
-    Way& way = entry.told.way(where.from());
-    const Psn next = half.requests.started() ? half.requests.next() : observation.psn;
+    if (!info(observation.opcode).request || entry.connection.service == Service::ud) return;
+    Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
+    Way& way = entry.connection.way(where.from());
+    const Psn next = direction.requests.started() ? direction.requests.next() : observation.psn;
     ++way.requests;
-    const Arrived arrived = half.requests.send_corrupt(observation, path_mtu(entry));
-    half.watch.alive(observation.time);
-    if (entry.told.joined_by == JoinedBy::nothing)
+    const RequestArrival arrived = direction.requests.send_corrupt(observation, path_mtu(entry));
+    direction.naks.corrupted(observation.psn);
+    direction.watch.alive(observation.time);
+    if (entry.connection.joined_by == JoinedBy::nothing)
         waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
-        half.gaps.skip(next, arrived.missing);
-        half.gaps.skip(observation.psn, static_cast<std::uint32_t>(half.requests.next() - observation.psn), true);
-    } else if (arrived.arrival == Arrival::repeated || (arrived.arrival == Arrival::late && half.gaps.was_corrupt(observation.psn))) {
-        story.retransmission = true;
+        const GapSides sides = direction.order.advance(observation.ip_id, observation.time);
+        direction.gaps.skip(next, arrived.missing, {sides, observation.time, way.requests});
+        direction.gaps.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn), {}, true);
+    } else if (arrived.arrival == Arrival::repeated || (arrived.arrival == Arrival::late && direction.gaps.was_corrupt(observation.psn))) {
+        record.retransmission = true;
         ++way.retransmitted;
         way.retransmitted_bytes += observation.wire_length;
     } else if (arrived.arrival == Arrival::late) {
-        half.gaps.mark_corrupt(observation.psn);
+        direction.gaps.mark_corrupt(observation.psn);
     }
 }
 
 // UD: every packet is a message, and PSNs count over all destinations of the sender.
 void Tracker::take_datagram(WayOf where, const Observation& observation) {
-    Way& way = entries_[where.index()].told.way(where.from());
+    Way& way = entries_[where.index()].connection.way(where.from());
     ++way.requests;
     RequestStream alone;
     alone.send(observation, 0, done_);
@@ -201,94 +207,125 @@ void Tracker::take_datagram(WayOf where, const Observation& observation) {
 }
 
 // Whether the network doubled a request that came again: while nothing makes the requester send again.
-bool Tracker::is_doubled(const Entry& entry, const Half& half, const Observation& observation) const {
-    if (observation.ip_id != 0) return !half.gaps.was_corrupt(observation.psn);
-    if (!half.requests.waits_for(observation.psn) && !observation.psn.before(half.requests.acknowledged())) return false;
+bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const {
+    if (observation.ip_id != 0) return !direction.gaps.was_corrupt(observation.psn);
+    if (!direction.requests.waits_for(observation.psn) && !observation.psn.before(direction.requests.acknowledged())) return false;
     // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
-    return is_acknowledged(entry.told.service) && !half.watch.open();
+    if (direction.naks.was_asked(observation.psn)) return false;
+    return is_acknowledged(entry.connection.service) && !direction.watch.open();
 }
 
-// The fate of a request's PSN into the counts.
-void Tracker::place(WayOf where, const Observation& observation, const Arrived& arrived, Psn next, PacketStory& story) {
+// The disposition of a request's PSN into the counts.
+void Tracker::place(WayOf where, const Observation& observation, RequestArrival& arrived, Psn next, PacketRecord& record) {
     Entry& entry = entries_[where.index()];
-    Half& half = entry.halves[static_cast<std::size_t>(where.from())];
-    Way& way = entry.told.way(where.from());
-    Gaps& responses = entry.told.way(other(where.from())).response_gaps;
-    const RecoveryWatch::Sent sent = half.watch.sent(observation, arrived, half.requests, stories_);
+    Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
+    Way& way = entry.connection.way(where.from());
+    Gaps& responses = entry.connection.way(other(where.from())).response_gaps;
+    GapSides sides;
+    if (arrived.arrival == Arrival::late || arrived.arrival == Arrival::repeated)
+        arrived.sending = sending_of(direction, way, observation, arrived.arrival);
+    else
+        sides = direction.order.advance(observation.ip_id, observation.time);
+    const bool straggler = arrived.sending == Sending::original || arrived.sending == Sending::overtaken;
+    const bool seen = arrived.arrival != Arrival::late || direction.gaps.was_corrupt(observation.psn);
+    const RecoveryWatch::Sent sent = straggler ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
+                                               : direction.watch.sent(observation, arrived, seen, direction.requests, episodes_);
     switch (arrived.arrival) {
         case Arrival::first:
         case Arrival::in_order: break;
         case Arrival::ahead:
-            half.gaps.skip(next, arrived.missing);
+            direction.gaps.skip(next, arrived.missing, {sides, observation.time, way.requests});
             way.note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
-            const auto filled = half.gaps.fill(observation.psn, sent.again);
-            if (!sent.again) way.note(Oddity::late, observation.frame);
-            story.retransmission = filled && filled->corrupt;
+            const auto gap = direction.gaps.gap(observation.psn);
+            const bool unknown = arrived.sending == Sending::unknown;
+            const bool hears = entry.connection.joined_by != JoinedBy::nothing;  // else a NAK may have asked for it
+            const bool asked = gap && gap->asked_for;
+            const GapFilling filling = !unknown                ? sent.again ? GapFilling::again : GapFilling::late
+                                       : sent.again || asked   ? GapFilling::again_unproven
+                                       : hears || !is_acknowledged(entry.connection.service) ? GapFilling::late
+                                                               : GapFilling::undecided;
+            const auto filled = direction.gaps.fill(observation.psn, filling);
+            if (filled) direction.naks.filled(observation.psn, *filled, filling);
+            direction.last_was_late = filling == GapFilling::late && filled;
+            if (direction.last_was_late) note_late(way, observation, filled, arrived.sending == Sending::original);
+            record.retransmission = filled && filled->corrupt;
             for (Psn psn = observation.psn + 1; psn.before(arrived.behind); psn = psn + 1)
-                half.gaps.fill(psn, sent.again, filled);  // of a READ
+                direction.gaps.fill(psn, filling, filled);  // of a READ
             break;
         }
         case Arrival::repeated:
-            story.retransmission = !arrived.partial_read;
+            record.retransmission = !arrived.partial_read;
             if (arrived.partial_read) ++way.partial_reads;
-            if (sent.late_was_again) half.gaps.last_was_sent_again();
+            if (sent.late_was_again && std::exchange(direction.last_was_late, false)) {
+                direction.gaps.last_was_sent_again();
+                direction.naks.was_again(observation.psn.previous());
+                --way.ordering().overtaken;
+            }
+            if (arrived.sending == Sending::original) note_late(way, observation, {}, true);
             if (arrived.answered) ++way.already_answered;
             responses.network += arrived.holes + arrived.missed_after_all;
             responses.tap -= std::min<std::uint64_t>(responses.tap, arrived.missed_after_all);
             break;
-        case Arrival::restart: half.gaps.forget(); break;
+        case Arrival::restart: direction.gaps.forget(); break;
     }
-    if (!story.retransmission) return;
+    const bool stands_last = arrived.arrival != Arrival::late && arrived.arrival != Arrival::repeated;
+    if (arrived.sending == Sending::unknown)
+        direction.order.follow(observation.psn, stands_last ? direction.requests.next() : arrived.behind, observation.time,
+                               has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
+    direction.naks.passed(observation, arrived, next, direction.requests, direction.order);
+    if (!record.retransmission) return;
     ++way.retransmitted;
     way.retransmitted_bytes += observation.wire_length;
 }
 
-void Tracker::take_request(WayOf where, const Observation& observation, bool again, PacketStory& story) {
+void Tracker::take_request(WayOf where, const Observation& observation, bool again, PacketRecord& record) {
     Entry& entry = entries_[where.index()];
-    Half& half = entry.halves[static_cast<std::size_t>(where.from())];
-    Way& way = entry.told.way(where.from());
+    Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
+    Way& way = entry.connection.way(where.from());
     if (way.requests++ == 0) way.first_psn = observation.psn.value();
     const Place place_in_message = info(observation.opcode).place;
     if (place_in_message == Place::first || place_in_message == Place::middle)
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
-    if (again && is_doubled(entry, half, observation)) {
-        story.arrival = Arrival::repeated;
-        story.retransmission = story.duplicated = true;
+    if (again && is_doubled(entry, direction, observation)) {
+        record.arrival = Arrival::repeated;
+        record.retransmission = record.duplicated = true;
         ++way.retransmitted;
         ++way.duplicated;
         way.note(Oddity::duplicated, observation.frame);
         way.retransmitted_bytes += observation.wire_length;
         return;
     }
-    const Psn next = half.requests.next();
-    const std::uint32_t reads_before = half.requests.reads_open();
-    const std::uint64_t dropped_before = half.requests.dropped();
-    const bool is_read = info(observation.opcode).verb == Verb::read_request;  // others take one PSN whatever the path MTU is
-    const Arrived arrived = half.requests.send(observation, is_read ? path_mtu(entry) : 0, done_, most_open_);
-    tracked_.messages_left_out += half.requests.dropped() - dropped_before;
-    story.arrival = arrived.arrival;
-    story.missing = arrived.missing;
-    place(where, observation, arrived, next, story);
-    if (const std::uint32_t reads = half.requests.reads_open(); reads > reads_before) {
+    const Psn next = direction.requests.next();
+    const std::uint32_t reads_before = direction.requests.reads_open();
+    const std::uint64_t dropped_before = direction.requests.dropped();
+    const bool is_read = info(observation.opcode).verb == Verb::read_request;
+    if (is_read && !observation.access && observation.cut) ++entry.connection.way(other(where.from())).unread_answers;
+    // Others take one PSN whatever the path MTU is
+    RequestArrival arrived = direction.requests.send(observation, is_read ? path_mtu(entry) : 0, done_, most_open_);
+    tracked_.messages_left_out += direction.requests.dropped() - dropped_before;
+    record.arrival = arrived.arrival;
+    record.missing = arrived.missing;
+    place(where, observation, arrived, next, record);
+    if (const std::uint32_t reads = direction.requests.reads_open(); reads > reads_before) {
         if (reads > way.most_reads) {
             way.most_reads = reads;
             way.reads_at_most = 0;
         }
         if (reads == way.most_reads) ++way.reads_at_most;
     }
-    if (!is_acknowledged(entry.told.service)) {
-        static_cast<void>(half.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
+    if (!is_acknowledged(entry.connection.service)) {
+        static_cast<void>(direction.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
-    } else if (entry.told.joined_by == JoinedBy::nothing && (way.requests <= expected_ || awaits_answer(observation))) {
+    } else if (entry.connection.joined_by == JoinedBy::nothing && (way.requests <= expected_ || awaits_answer(observation))) {
         waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);
     }
 }
 
 void Tracker::hand_on(Entry& entry, End requester) {
-    Way& way = entry.told.way(requester);
-    Half& half = entry.halves[static_cast<std::size_t>(requester)];
+    Way& way = entry.connection.way(requester);
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     for (const Message& message : done_) {
         ++way.messages[static_cast<std::size_t>(kind_of(message))];
         way.message_bytes += message.bytes;
@@ -300,51 +337,60 @@ void Tracker::hand_on(Entry& entry, End requester) {
             case Outcome::abandoned: ++way.abandoned; break;
         }
         if (message.outcome == Outcome::completed) {
-            way.latency.add(elapsed(message.first_time, message.answer_time));
-            const Duration answered = elapsed(message.last_time, message.answer_time);
-            if (message.retransmissions == 0 && answered > Duration{} && (half.best_answer == Duration{} || answered < half.best_answer))
-                half.best_answer = answered;
+            way.latency.add(message.answer_time - message.first_time);
+            const Duration answered = message.answer_time - message.last_time;
+            if (message.retransmissions == 0 && answered > Duration{} &&
+                (direction.best_answer == Duration{} || answered < direction.best_answer))
+                direction.best_answer = answered;
             if (message.access && (message.access->length != 0 || message.atomic)) {
-                if (half.last_good[0].access.key != message.access->key) half.last_good[1] = half.last_good[0];
-                half.last_good[0] = {*message.access, message.first_frame};
+                if (direction.last_good[0].access.key != message.access->key) direction.last_good[1] = direction.last_good[0];
+                direction.last_good[0] = {*message.access, message.first_frame};
             }
         }
-        if (tells_ || entry.watched) ended_.push_back({entry.told.uid, requester, message});
+        if (tells_ || entry.watched) ended_.push_back({entry.connection.uid, requester, message});
     }
     done_.clear();
 }
 
 void Tracker::tell(Entry& entry, End requester) {
-    Way& way = entry.told.way(requester);
-    for (Recovery& story : stories_) {
-        story.connection = entry.told.uid;
-        story.requester = requester;
-        story.inferred = entry.told.way(other(requester)).packets == 0;
-        if (story.spurious) ++way.spurious;
-        RecoverySum& sums = way.recovery(story.kind);
-        ++sums.stories;
-        sums.triggers += story.triggers;
-        sums.resent += story.resent;
-        sums.resent_bytes += story.resent_bytes;
-        sums.lost = sum(sums.lost, story.lost_time());
-        sums.waited = sum(sums.waited, story.waited);
-        sums.most_lost = std::max(sums.most_lost, story.lost_time());
-        if (tracked_.recoveries.size() < kMaxRecoveries) tracked_.recoveries.push_back(story);
-        else ++tracked_.recoveries_left_out;
+    Way& way = entry.connection.way(requester);
+    for (Recovery& record : episodes_) {
+        record.connection = entry.connection.uid;
+        record.requester = requester;
+        record.inferred = entry.connection.way(other(requester)).packets == 0;
+        NakWatch& naks = entry.directions[static_cast<std::size_t>(requester)].naks;
+        const bool asked = record.nak && record.trigger != FrameIndex{};
+        if (asked) record.cause = naks.cause_of(record.psn);
+        if (is_of_order(record.cause)) record.lost = 0;
+        if (tracked_.recoveries.size() < kMaxRecoveries) {
+            if (asked) naks.told(record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
+            tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
+            continue;
+        }
+        if (record.spurious) ++way.spurious;
+        way.recovery(record.kind).add(record);
+        ++tracked_.recoveries_left_out;
     }
-    stories_.clear();
+    episodes_.clear();
 }
 
 void Tracker::finish_way(Entry& entry, End requester) {
-    Half& half = entry.halves[static_cast<std::size_t>(requester)];
-    Way& way = entry.told.way(requester);
-    half.watch.finish(now_, entry.told.released, entry.retries, stories_);
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    Way& way = entry.connection.way(requester);
+    direction.watch.finish(now_, entry.connection.released, entry.retries, episodes_);
     tell(entry, requester);
-    const bool over = entry.told.released || entry.told.failed;
-    half.requests.finish(!is_acknowledged(entry.told.service) ? Outcome::sent : over ? Outcome::abandoned : Outcome::open, done_);
-    Gaps& responses = entry.told.way(other(requester)).response_gaps;
+    const bool over = entry.connection.released || entry.connection.failed;
+    direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent
+                              : over                                     ? Outcome::abandoned
+                                                                         : Outcome::open,
+                              done_);
+    Gaps& responses = entry.connection.way(other(requester)).response_gaps;
     hand_on(entry, requester);
-    way.gaps = half.gaps.counts();
+    if (direction.order.strays()) way.ordering().strays = true;
+    way.gaps = direction.gaps.counts(way.reorders());
+    const auto causes = direction.naks.causes();
+    if (std::ranges::any_of(causes, [](std::uint64_t count) { return count != 0; }))
+        for (std::size_t i = 0; i < causes.size(); ++i) way.ordering().naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders())) += causes[i];
     responses.undecided = responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
@@ -364,8 +410,8 @@ std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) con
     const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});
     if (!found) return std::nullopt;
     const Entry& entry = entries_[WayOf(*found).index()];
-    if (entry.told.cm_attempt != attempt.uid) return std::nullopt;
-    return entry.told.uid;
+    if (entry.connection.cm_attempt != attempt.uid) return std::nullopt;
+    return entry.connection.uid;
 }
 
 std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b) {
@@ -373,15 +419,15 @@ std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpo
     Entry& entry = entries_.emplace_back();
     grown();
     entry.stream = true;
-    entry.told.uid = ConnectionId{static_cast<Index>(entries_.size())};
-    entry.told.service = Service::iwarp;
-    entry.told.ends = {a, b};
-    entry.told.confidence = Confidence::certain;  // packets name both ports
-    entry.told.joined_by = JoinedBy::datagram;
-    return entry.told.uid;
+    entry.connection.uid = ConnectionId{static_cast<Index>(entries_.size())};
+    entry.connection.service = Service::iwarp;
+    entry.connection.ends = {a, b};
+    entry.connection.confidence = Confidence::certain;  // packets name both ports
+    entry.connection.joined_by = JoinedBy::datagram;
+    return entry.connection.uid;
 }
 
-Connection& Tracker::stream(ConnectionId connection) { return entries_[std::to_underlying(connection) - std::size_t{1}].told; }
+Connection& Tracker::stream(ConnectionId connection) { return entries_[std::to_underlying(connection) - std::size_t{1}].connection; }
 
 void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
     done_.push_back(message);
@@ -392,7 +438,7 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
     join_what_is_left();
     drain();
     waiting_ = {};
-    for (const auto& [index, unpaired] : unpaired_) entries_[index].told.ways[0].unmatched += unpaired.answers.size();
+    refuse_unpaired();
     unpaired_ = {};
     for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
         Entry& entry = entries_.front();
@@ -401,9 +447,15 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
             for (const End end : {End::a, End::b}) finish_way(entry, end);
         drain();
         constexpr std::uint32_t kStrong = 3;  // answers that fitted
-        if (entry.told.joined_by == JoinedBy::traffic)
-            entry.told.confidence = entry.told.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
-        tracked_.connections.push_back(std::move(entry.told));
+        if (entry.connection.joined_by == JoinedBy::traffic)
+            entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
+        tracked_.connections.push_back(std::move(entry.connection));
+    }
+    // What only time tells of NAKs is settled now that it is known which paths reorder.
+    for (Recovery& recovery : tracked_.recoveries) {
+        const auto connection = std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);
+        const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
+        recovery.cause = settled(recovery.cause, !known || connection->way(recovery.requester).reorders());
     }
     const auto order = [](const Recovery& r) { return std::tuple(r.began, r.connection, r.requester, r.psn.value()); };
     std::ranges::sort(tracked_.recoveries, {}, order);

@@ -1,14 +1,15 @@
 // Tracker: observations in the order of the capture become connections: flows are paired, requests become messages, and
-// what goes wrong becomes stories of recovery. It draws no conclusions beyond that: findings are drawn from it later.
+// what goes wrong becomes episodes of recovery. It draws no conclusions beyond that: findings are drawn from it later.
 //
-// What an attacker could feed: any number of flows and messages. Connections, open messages and stories have bounds; what
+// What an attacker could feed: any number of flows and messages. Connections, open messages and episodes have bounds; what
 // is past them is counted (LeftOut).
 #pragma once
 
 #include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/packet_record.hpp>
 #include <transport-replay/tracking/flow_index.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/tracking/nak_watch.hpp>
 #include <transport-replay/tracking/pairing.hpp>
 #include <transport-replay/tracking/quality.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -61,9 +62,9 @@ public:
     [[nodiscard]] std::optional<ConnectionId> connection_of(const CmAttempt& attempt) const;
 
     // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
-    void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketStory& story);
+    void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketRecord& record);
     // The connection that the packet belongs to, where it is known already.
-    void name(const Observation& observation, PacketStory& story) const;
+    void name(const Observation& observation, PacketRecord& record) const;
 
     // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
@@ -71,6 +72,9 @@ public:
     // CM told of both queue pairs of a connection; or that it is released.
     void connect(const CmAttempt& attempt);
     void release(const CmAttempt& attempt);
+    // The flow is that of the active side of an attempt whose REP was not captured, as its PSNs say. False where the flow is older than
+    // the attempt, or another one's.
+    [[nodiscard]] bool attach(const CmAttempt& attempt, const FlowKey& flow);
 
     // A connection that somebody else follows, as iWARP is: it has its number among the others, and finish() tells it as it was left.
     // Nothing where there is no room for it.
@@ -92,16 +96,19 @@ private:
         dissect::FrameIndex frame{};
     };
     // What is known of the requests of one end.
-    struct Half {
+    struct Direction {
         RequestStream requests;
         GapLedger gaps;
         RecoveryWatch watch;
+        SendingOrder order;
+        bool last_was_late = false;       // and counted so
+        NakWatch naks;
         std::array<Good, 2> last_good;    // of the last two R_Keys
         dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
     };
     struct Entry {
-        Connection told;
-        std::array<Half, 2> halves;
+        Connection connection;
+        std::array<Direction, 2> directions;
         std::uint8_t retries = 7;  // of the transport, as CM says
         bool gone = false;         // became part of another one
         bool guessed = false;      // its ways were joined by the time that answers took
@@ -133,16 +140,21 @@ private:
     [[nodiscard]] WayOf adopt(const Observation& observation);
     [[nodiscard]] WayOf begin(const Observation& observation);
     void describe(Way& way, const Observation& observation) const;
-    void take_corrupt(WayOf where, const Observation& observation, PacketStory& story);
-    void take_request(WayOf where, const Observation& observation, bool again, PacketStory& story);
+    void take_corrupt(WayOf where, const Observation& observation, PacketRecord& record);
+    void take_request(WayOf where, const Observation& observation, bool again, PacketRecord& record);
     void take_datagram(WayOf where, const Observation& observation);
-    void place(WayOf where, const Observation& observation, const Arrived& arrived, dissect::Psn next, PacketStory& story);
-    [[nodiscard]] bool is_doubled(const Entry& entry, const Half& half, const Observation& observation) const;
-    void take_answer(WayOf where, const Observation& observation, PacketStory& story);
-    void apply_answer(Entry& entry, End requester, const Observation& observation, PacketStory& story);
+    void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next, PacketRecord& record);
+    [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
+    void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
+    [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& half, const Observation& observation) const;
+    void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
+    void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
+    void apply_unread(Entry& entry, End requester, const Observation& observation);
     void refuse(Entry& entry, End requester, const Observation& observation);
-    void apply_acknowledged(Entry& entry, End requester, const Acknowledged& told, dissect::Psn next, const Observation& observation);
+    void refuse_unpaired();
+    void apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Psn next,
+                            const Observation& observation);
     [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
     WayOf join(Index one, Index two, JoinedBy how);
     void apply_kept_answers(Index index, End requester);
@@ -170,7 +182,7 @@ private:
     std::size_t pending_answers_ = 0;
     std::vector<Index> lone_unreliable_;  // UC flows without partner
     std::vector<Message> done_;
-    std::vector<Recovery> stories_;
+    std::vector<Recovery> episodes_;
     Tracked tracked_;
     dissect::Instant now_{};
 };

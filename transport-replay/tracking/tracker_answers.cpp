@@ -1,6 +1,6 @@
-// The half of the tracker that takes answers: whose requests they answer, and what they tell of them.
+// The direction of the tracker that takes answers: whose requests they answer, and what they tell of them.
 #include <dissect/headers/infiniband.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -15,30 +15,51 @@ namespace {
 constexpr std::uint8_t kSequenceError = 0;       // NAK code
 constexpr std::size_t kMaxLone = 64;             // UC flows without partner that are looked at
 
+bool is_fatal(const Observation& answer) {
+    return answer.acknowledgment && info(answer.opcode).verb == Verb::acknowledge &&
+           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::nak && answer.acknowledgment->code() != kSequenceError;
+}
+
 void count_answer(Way& way, const Observation& answer) {
     const OpcodeRow& row = info(answer.opcode);
     if (row.verb == Verb::read_response) ++way.read_responses;
     if (row.verb == Verb::atomic_acknowledge) ++way.atomic_responses;
-    if (!answer.acknowledgment || row.verb != Verb::acknowledge) return;
+    if (row.verb != Verb::acknowledge) return;
+    if (!answer.acknowledgment) {
+        if (answer.cut) ++way.unread_answers;
+        return;
+    }
     switch (static_cast<SyndromeType>(answer.acknowledgment->type())) {
         case SyndromeType::ack: ++way.acks; break;
-        case SyndromeType::rnr_nak: ++way.rnr_naks; break;
-        case SyndromeType::nak: ++(answer.acknowledgment->code() == kSequenceError ? way.sequence_naks : way.fatal_naks); break;
+        case SyndromeType::rnr_nak:
+            ++way.rnr_naks;
+            way.rnr.add(answer.psn, answer.time, answer.acknowledgment->code());
+            way.note(Oddity::rnr_nak, answer.frame);
+            break;
+        case SyndromeType::nak:
+            if (is_fatal(answer)) {
+                ++way.fatal_naks;
+            } else {
+                ++way.sequence_naks;
+                // What was under way behind a request that found no receive is out of sequence, and not lost.
+                if (!way.rnr.timer || way.rnr.psn != answer.psn) way.note(Oddity::sequence_nak, answer.frame);
+            }
+            break;
         case SyndromeType::reserved: break;
     }
 }
 
 }  // namespace
 
-void Tracker::take_answer(WayOf where, const Observation& observation, PacketStory& story) {
+void Tracker::take_answer(WayOf where, const Observation& observation, PacketRecord& record) {
     Entry& entry = entries_[where.index()];
-    Way& way = entry.told.way(where.from());
+    Way& way = entry.connection.way(where.from());
     const OpcodeRow& row = info(observation.opcode);
     count_answer(way, observation);
     if (row.verb == Verb::read_response && (row.place == Place::first || row.place == Place::middle))
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
     const End requester = other(where.from());
-    if (entry.told.joined_by == JoinedBy::nothing) {
+    if (entry.connection.joined_by == JoinedBy::nothing) {
         std::vector<Observation>& answers = unpaired_[where.index()].answers;
         if (answers.size() < kMaxPendingAnswers && pending_answers_ < kMaxPendingAnswersOfAll) {
             ++pending_answers_;
@@ -46,121 +67,158 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketSto
             answers.back().payload = {};
         } else {
             ++way.unmatched;
+            if (is_fatal(observation) && !answers.empty()) {  // it ends the connection, and tells more than another ACK
+                answers.back() = observation;
+                answers.back().payload = {};
+            }
         }
-        story.unmatched = true;
+        record.unmatched = true;
         return;
     }
-    apply_answer(entry, requester, observation, story);
+    apply_answer(entry, requester, observation, record);
 }
 
 // An answer of whom is known whose requests it answers.
-void Tracker::apply_answer(Entry& entry, End requester, const Observation& observation, PacketStory& story) {
-    Half& half = entry.halves[static_cast<std::size_t>(requester)];
-    Way& responder = entry.told.way(other(requester));
-    if (entry.told.way(requester).requests == 0) {  // the capture has this way only
+void Tracker::apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record) {
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    Way& responder = entry.connection.way(other(requester));
+    if (entry.connection.way(requester).requests == 0) {  // the capture has this way only
         ++responder.unmatched;
-        story.unmatched = true;
+        record.unmatched = true;
+        if (is_fatal(observation)) refuse(entry, requester, observation);
         return;
     }
-    const Duration best = half.best_answer;
+    const Duration best = direction.best_answer;
     if (info(observation.opcode).verb == Verb::acknowledge) {
-        if (!observation.acknowledgment) return;
-        if (half.requests.waits_for(observation.psn)) ++entry.told.matches;
-        apply_acknowledgment(entry, requester, observation);
+        if (!observation.acknowledgment && !observation.cut) return;  // malformed
+        if (direction.requests.waits_for(observation.psn)) ++entry.connection.matches;
+        if (observation.acknowledgment) apply_acknowledgment(entry, requester, observation);
+        else apply_unread(entry, requester, observation);
         return;
     }
-    const Psn next = half.requests.next();
-    const Responded told = half.requests.respond(observation, path_mtu(entry), done_);
-    if (told.matched) {
-        ++entry.told.matches;
-        apply_acknowledged(entry, requester, told.before, next, observation);
-        if (told.skipped != 0) {
-            responder.response_gaps.skipped += told.skipped;
+    direction.order.may_go_back(direction.requests.answered());  // a response out of order is an implied NAK
+    const Psn next = direction.requests.next();
+    const Responded responded = direction.requests.respond(observation, path_mtu(entry), done_);
+    if (responded.matched) {
+        ++entry.connection.matches;
+        apply_acknowledged(entry, requester, responded.before, next, observation);
+        if (responded.skipped != 0) {
+            responder.response_gaps.skipped += responded.skipped;
             responder.note(Oddity::gap, observation.frame);
-            half.watch.overtaken(observation);
+            direction.watch.overtaken(observation);
         }
-        responder.response_gaps.reordered += told.late;
-        if (told.late != 0) responder.note(Oddity::late, observation.frame);
-        responder.response_gaps.skipped -= std::min<std::uint64_t>(responder.response_gaps.skipped, told.withdrawn);
-        half.gaps.acknowledge(half.requests.acknowledged());
+        responder.response_gaps.reordered += responded.late;
+        if (responded.late != 0) responder.note(Oddity::late, observation.frame);
+        responder.response_gaps.skipped -= std::min<std::uint64_t>(responder.response_gaps.skipped, responded.withdrawn);
+        direction.gaps.acknowledge(direction.requests.acknowledged());
     } else {
         ++responder.unmatched;
-        story.unmatched = true;
+        record.unmatched = true;
     }
-    half.watch.answered(observation, half.requests, told.repeated || !told.matched, best, stories_);
+    direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, best, episodes_);
 }
 
-void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged& told, Psn next, const Observation& observation) {
-    Half& half = entry.halves[static_cast<std::size_t>(requester)];
-    half.gaps.skip(next, told.beyond);
-    half.gaps.acknowledge(half.requests.acknowledged());
-    Gaps& responses = entry.told.way(other(requester)).response_gaps;
-    responses.skipped += told.unseen_tail;
-    responses.tap += told.unseen_responses;
-    if (!told.passed_response) return;
-    ++entry.told.way(requester).implied_naks;
-    half.watch.overtaken(observation);
+void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, Psn next, const Observation& observation) {
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    direction.gaps.skip(next, acknowledged.beyond);
+    direction.gaps.acknowledge(direction.requests.acknowledged());
+    direction.naks.acknowledged(direction.requests.acknowledged());
+    Gaps& responses = entry.connection.way(other(requester)).response_gaps;
+    responses.skipped += acknowledged.unseen_tail;
+    responses.tap += acknowledged.unseen_responses;
+    if (!acknowledged.passed_response) return;
+    ++entry.connection.way(requester).implied_naks;
+    direction.watch.overtaken(observation);
 }
 
 void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observation& observation) {
-    Half& half = entry.halves[static_cast<std::size_t>(requester)];
-    const Duration best = half.best_answer;
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    const Duration best = direction.best_answer;
     const auto type = static_cast<SyndromeType>(observation.acknowledgment->type());
     if (type == SyndromeType::reserved) return;
-    const Psn next = half.requests.next();
+    const Psn next = direction.requests.next();
     const Psn through = type == SyndromeType::ack ? observation.psn : observation.psn.previous();
-    const Acknowledged told = half.requests.acknowledge(through, observation, done_);
-    apply_acknowledged(entry, requester, told, next, observation);
-    const bool stale = observation.psn.before(half.requests.acknowledged());  // of a NAK: what it asks for was acknowledged since
+    const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
+    apply_acknowledged(entry, requester, acknowledged, next, observation);
+    if (type != SyndromeType::ack || acknowledged.passed_response) direction.order.may_go_back(direction.requests.answered());
+    const bool stale = observation.psn.before(direction.requests.acknowledged());  // of a NAK: what it asks for was acknowledged since
     if (type == SyndromeType::ack || stale) {
-        half.watch.answered(observation, half.requests, told.again, best, stories_);
+        direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
         return;
     }
-    half.watch.answered(observation, half.requests, false, best, stories_);
+    direction.watch.answered(observation, direction.requests, false, best, episodes_);
     if (type == SyndromeType::rnr_nak) {
-        half.watch.asked(RecoveryKind::rnr_nak, observation, half.requests, 0, stories_);
+        direction.naks.put_off(observation.psn);
+        direction.watch.asked(RecoveryKind::rnr_nak, observation, direction.requests, 0, episodes_);
     } else if (observation.acknowledgment->code() == kSequenceError) {
-        const std::uint32_t lost = std::max<std::uint32_t>(1, half.gaps.ask_for(observation.psn));
-        half.watch.asked(RecoveryKind::sequence_nak, observation, half.requests, lost, stories_);
+        direction.naks.asked(observation, direction.gaps, direction.requests);
+        const std::uint32_t lost = std::max<std::uint32_t>(1, direction.gaps.ask_for(observation.psn));
+        direction.watch.asked(RecoveryKind::sequence_nak, observation, direction.requests, lost, episodes_);
     } else {
         refuse(entry, requester, observation);
     }
 }
 
+// An ACK or a NAK, the capture cut off which. Whatever it is, all before its PSN arrived, and what was seen of that PSN is answered. What
+// was not seen a NAK may ask for; what it asked for comes again and is counted as that.
+void Tracker::apply_unread(Entry& entry, End requester, const Observation& observation) {
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    const Duration best = direction.best_answer;
+    const Psn next = direction.requests.next();
+    const Psn through = direction.requests.waits_for(observation.psn) ? observation.psn : observation.psn.previous();
+    const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
+    direction.gaps.skip(next, acknowledged.beyond);
+    direction.gaps.acknowledge(observation.psn);
+    direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
+}
+
 // A fatal NAK.
 void Tracker::refuse(Entry& entry, End requester, const Observation& observation) {
-    Half& half = entry.halves[static_cast<std::size_t>(requester)];
+    Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Fatality fatality;
-    fatality.connection = entry.told.uid;
+    fatality.connection = entry.connection.uid;
     fatality.requester = requester;
     fatality.nak_code = observation.acknowledgment->code();
     fatality.psn = observation.psn;
     fatality.frame = observation.frame;
     fatality.time = observation.time;
-    fatality.reads_outstanding = half.requests.reads_open();
-    fatality.request = half.requests.fail(observation.psn, observation);
-    const bool same_key = fatality.request && fatality.request->access && half.last_good[1].frame != FrameIndex{} &&
-                          half.last_good[1].access.key == fatality.request->access->key;
-    if (const Good& good = half.last_good[same_key ? 1 : 0]; good.frame != FrameIndex{}) {
+    fatality.reads_outstanding = direction.requests.reads_open();
+    fatality.request = direction.requests.fail(observation.psn, observation);
+    const bool same_key = fatality.request && fatality.request->access && direction.last_good[1].frame != FrameIndex{} &&
+                          direction.last_good[1].access.key == fatality.request->access->key;
+    if (const Good& good = direction.last_good[same_key ? 1 : 0]; good.frame != FrameIndex{}) {
         fatality.last_good = good.access;
         fatality.last_good_frame = good.frame;
     }
-    half.watch.failed(observation, stories_);
-    const bool first = !std::exchange(entry.told.failed, true);
+    direction.watch.failed(observation, episodes_);
+    const bool first = !std::exchange(entry.connection.failed, true);
     if (!first) return;  // said again
     if (tracked_.fatalities.size() < kMaxFatalities) tracked_.fatalities.push_back(fatality);
     else ++tracked_.fatalities_left_out;
 }
 
+// Answers whose requests were not captured: a fatal NAK among them says all by itself.
+void Tracker::refuse_unpaired() {
+    std::vector<Index> order;
+    for (const auto& [index, unpaired] : unpaired_) order.push_back(index);
+    std::ranges::sort(order);
+    for (const Index index : order) {
+        const std::vector<Observation>& answers = unpaired_[index].answers;
+        entries_[index].connection.ways[0].unmatched += answers.size();
+        for (const Observation& answer : answers)
+            if (is_fatal(answer)) refuse(entries_[index], End::b, answer);
+    }
+}
+
 // Whether answers of this flow may be for requests of that connection: it lacks them, and they go to its host.
 bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
-    return !entry.gone && entry.told.joined_by == JoinedBy::nothing && entry.told.ends[0].address == answers.destination &&
-           entry.told.ends[1].address == answers.source;
+    return !entry.gone && entry.connection.joined_by == JoinedBy::nothing && entry.connection.ends[0].address == answers.destination &&
+           entry.connection.ends[1].address == answers.source;
 }
 
 // A flow that begins with an answer that only one flow waits for: no connection of its own.
 Tracker::WayOf Tracker::adopt(const Observation& observation) {
-    if (info(observation.opcode).request || observation.source_qp) return {};
+    if (info(observation.opcode).request || observation.datagram) return {};
     std::optional<Index> partner;
     for (const WaitingRequests::Asked& asked : waiting_.candidates(observation.flow, observation.psn)) {
         const Entry& entry = entries_[std::to_underlying(asked.id)];
@@ -170,9 +228,9 @@ Tracker::WayOf Tracker::adopt(const Observation& observation) {
     }
     if (!partner) return {};
     Entry& entry = entries_[*partner];
-    entry.told.ends[0].qpn = observation.flow.destination_qp;
-    entry.told.joined_by = JoinedBy::traffic;
-    entry.told.confidence = Confidence::likely;
+    entry.connection.ends[0].qpn = observation.flow.destination_qp;
+    entry.connection.joined_by = JoinedBy::traffic;
+    entry.connection.confidence = Confidence::likely;
     index_.set(observation.flow, WayOf(*partner, End::b).word());
     apply_kept_answers(*partner, End::b);
     return WayOf(*partner, End::b);
@@ -190,8 +248,8 @@ void Tracker::apply_kept_answers(Index index, End requester) {
 
 void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester) {
     for (const Observation& answer : answers) {
-        PacketStory story;
-        apply_answer(entry, requester, answer, story);
+        PacketRecord record;
+        apply_answer(entry, requester, answer, record);
         hand_on(entry, requester);
         tell(entry, requester);
     }
@@ -218,14 +276,14 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     const Index lost = std::max(one, two);
     Entry& entry = entries_[kept];
     Entry& part = entries_[lost];
-    entry.told.ends[0].qpn = part.told.ends[1].qpn;
-    entry.told.ways[1] = std::move(part.told.ways[0]);
-    entry.halves[1] = std::move(part.halves[0]);
-    entry.told.joined_by = how;
-    entry.told.confidence = Confidence::likely;
-    entry.told.matches += part.told.matches;
-    entry.told.failed |= part.told.failed;
-    const FlowKey flow{part.told.ends[0].address, part.told.ends[1].address, *part.told.ends[1].qpn, {}};
+    entry.connection.ends[0].qpn = part.connection.ends[1].qpn;
+    entry.connection.ways[1] = std::move(part.connection.ways[0]);
+    entry.directions[1] = std::move(part.directions[0]);
+    entry.connection.joined_by = how;
+    entry.connection.confidence = Confidence::likely;
+    entry.connection.matches += part.connection.matches;
+    entry.connection.failed |= part.connection.failed;
+    const FlowKey flow{part.connection.ends[0].address, part.connection.ends[1].address, *part.connection.ends[1].qpn, {}};
     index_.set(flow, WayOf(kept, End::b).word());
     part = Entry{};
     part.gone = true;
@@ -240,14 +298,14 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     return WayOf(kept, one == kept ? End::a : End::b);
 }
 
-// Nothing answers UC: the only flow the other way is likely the other half.
+// Nothing answers UC: the only flow the other way is likely the other direction.
 void Tracker::join_lone_unreliable(Index index) {
-    const Connection& told = entries_[index].told;
-    std::erase_if(lone_unreliable_, [&](Index i) { return entries_[i].gone || entries_[i].told.joined_by != JoinedBy::nothing; });
+    const Connection& lone = entries_[index].connection;
+    std::erase_if(lone_unreliable_, [&](Index i) { return entries_[i].gone || entries_[i].connection.joined_by != JoinedBy::nothing; });
     std::optional<Index> partner;
     for (const Index i : lone_unreliable_) {
-        const Connection& candidate = entries_[i].told;
-        if (candidate.ends[0].address != told.ends[1].address || candidate.ends[1].address != told.ends[0].address) continue;
+        const Connection& candidate = entries_[i].connection;
+        if (candidate.ends[0].address != lone.ends[1].address || candidate.ends[1].address != lone.ends[0].address) continue;
         if (partner) {
             partner.reset();
             break;
@@ -267,8 +325,8 @@ void Tracker::join_what_is_left() {
     boost::unordered_flat_map<FlowKey, Left, FlowHash> left;  // by hosts, queue pair 0
     for (Index i = 0; i < entries_.size(); ++i) {
         const Entry& entry = entries_[i];
-        if (entry.gone || entry.told.joined_by != JoinedBy::nothing || !entry.told.reliable()) continue;
-        Left& place = left[FlowKey{entry.told.ends[0].address, entry.told.ends[1].address, {}, {}}];
+        if (entry.gone || entry.connection.joined_by != JoinedBy::nothing || !entry.connection.reliable()) continue;
+        Left& place = left[FlowKey{entry.connection.ends[0].address, entry.connection.ends[1].address, {}, {}}];
         place.several = place.index.has_value();
         place.index = i;
     }
@@ -276,8 +334,8 @@ void Tracker::join_what_is_left() {
     for (const auto& [hosts, place] : left) {
         const auto back = left.find(FlowKey{hosts.destination, hosts.source, {}, {}});
         if (place.several || back == left.end() || back->second.several || *back->second.index <= *place.index) continue;
-        const Way& there = entries_[*place.index].told.ways[0];
-        const Way& here = entries_[*back->second.index].told.ways[0];
+        const Way& there = entries_[*place.index].connection.ways[0];
+        const Way& here = entries_[*back->second.index].connection.ways[0];
         const bool one_asks = (there.requests == 0) != (here.requests == 0);
         if (one_asks) pairs.emplace_back(*place.index, *back->second.index);
     }
@@ -289,8 +347,8 @@ void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
     const auto found = index_.find(flow);
     if (!found) return;
     Entry& entry = entries_[WayOf(*found).index()];
-    if (entry.told.cm_attempt == attempt) return;
-    entry.told.released = true;
+    if (entry.connection.cm_attempt == attempt) return;
+    entry.connection.released = true;
     for (const End end : {End::a, End::b}) index_.forget(flow_of(entry, end));
     index_.forget(flow);
 }
@@ -305,17 +363,19 @@ void Tracker::connect(const CmAttempt& attempt) {
     const auto index = static_cast<Index>(entries_.size());
     Entry& entry = entries_.emplace_back();
     grown();
-    entry.told.uid = ConnectionId{index + 1};
-    entry.told.service = attempt.service == CmService::uc ? Service::uc : attempt.service == CmService::xrc ? Service::xrc : Service::rc;
-    entry.told.ends = {Endpoint{attempt.active.address, attempt.active.qpn}, Endpoint{attempt.passive.address, attempt.passive.qpn}};
-    entry.told.confidence = Confidence::certain;
-    entry.told.joined_by = JoinedBy::connection_manager;
-    entry.told.cm_attempt = attempt.uid;
-    entry.told.cm_path_mtu = attempt.path_mtu;
+    entry.connection.uid = ConnectionId{index + 1};
+    entry.connection.service = attempt.service == CmService::uc    ? Service::uc
+                               : attempt.service == CmService::xrc ? Service::xrc
+                                                                   : Service::rc;
+    entry.connection.ends = {Endpoint{attempt.active.address, attempt.active.qpn}, Endpoint{attempt.passive.address, attempt.passive.qpn}};
+    entry.connection.confidence = Confidence::certain;
+    entry.connection.joined_by = JoinedBy::connection_manager;
+    entry.connection.cm_attempt = attempt.uid;
+    entry.connection.cm_path_mtu = attempt.path_mtu;
     if (attempt.retry_count) entry.retries = *attempt.retry_count;
     // A starting PSN is where the other side is to begin (12.7.31).
-    if (attempt.passive.starting_psn) entry.halves[0].requests.begin_at(*attempt.passive.starting_psn);
-    if (attempt.active.starting_psn) entry.halves[1].requests.begin_at(*attempt.active.starting_psn);
+    if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
+    if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);
     index_.set(there, WayOf(index, End::a).word());
     index_.set(back, WayOf(index, End::b).word());
 }
@@ -324,7 +384,7 @@ void Tracker::release(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn) return;
     for (const FlowKey& flow : {FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}},
                                 FlowKey{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}})
-        if (const auto found = index_.find(flow)) entries_[WayOf(*found).index()].told.released = true;
+        if (const auto found = index_.find(flow)) entries_[WayOf(*found).index()].connection.released = true;
 }
 
 }  // namespace qps::transport

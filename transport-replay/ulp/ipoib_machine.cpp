@@ -27,8 +27,17 @@ struct Inside {
     OperationCode code{};
     std::array<std::uint64_t, 2> subject{};  // of IPv4: addresses; ports, source first
     std::uint64_t tag = 0;                   // of a ping
+    std::uint64_t exchange = 0;              // of a ping: the same for its reply
     bool answer = false;
 };
+
+// Of two addresses in either order.
+std::uint64_t hosts_of(Bytes ip, bool version6) {
+    if (!version6) return mix(read(ip, kIpSource)) + mix(read(ip, kIpDestination));
+    constexpr std::size_t kFrom = 8, kTo = 24, kHalf = 8;
+    const auto host = [&](std::size_t at) { return mix(read_be<std::uint64_t>(ip, at) + mix(read_be<std::uint64_t>(ip, at + kHalf))); };
+    return host(kFrom) + host(kTo);
+}
 
 OperationCode code_of(std::uint8_t protocol) {
     switch (static_cast<IpProtocol>(protocol)) {
@@ -42,7 +51,7 @@ OperationCode code_of(std::uint8_t protocol) {
 Inside of_ip(Bytes ip, bool version6) {
     const auto protocol = version6 ? read_be<std::uint8_t>(ip, 6) : static_cast<std::uint8_t>(read(ip, kIpProtocol));
     const Bytes behind = slice(ip, version6 ? kIpv6Header : read(ip, kIpHeaderLength));
-    Inside inside{.code = code_of(protocol), .subject = {}, .tag = 0, .answer = false};
+    Inside inside{.code = code_of(protocol), .subject = {}};
     if (!version6) inside.subject[0] = read(ip, kIpSource) << 32 | read(ip, kIpDestination);
     if (inside.code == ipoib::kTcp || inside.code == ipoib::kUdp) inside.subject[1] = read_be<std::uint32_t>(behind, 0);
     if (inside.code != ipoib::kIcmp || behind.size() < 8) return inside;
@@ -51,6 +60,7 @@ Inside of_ip(Bytes ip, bool version6) {
     if (type != request && type != reply) return inside;
     inside.code = ipoib::kPing;
     inside.tag = std::uint64_t{version6} << 32 | read_be<std::uint32_t>(behind, 4);  // identifier and sequence number
+    inside.exchange = mix(inside.tag + mix(hosts_of(ip, version6)));
     inside.answer = type == reply;
     return inside;
 }
@@ -108,24 +118,25 @@ std::string describe(const UlpOperation& operation) {
 
 }  // namespace ipoib
 
-void IpoibMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void IpoibMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     for (const CmSide* side : {&attempt.active, &attempt.passive}) {
         const Bytes bytes = side->private_data.first;
         const bool active = side == &attempt.active;
         if (const auto mtu = read(bytes, kConnectMtu); mtu != 0)
-            talk.conversation().note(active ? "MTU of the active side" : "MTU of the passive side", fmt::format("{}", mtu));
+            session.conversation().note(active ? "MTU of the active side" : "MTU of the passive side", fmt::format("{}", mtu));
     }
 }
 
-Understood IpoibMachine::message(const UlpMessage& message, Talk& talk) {
+Understood IpoibMachine::message(const UlpMessage& message, UlpSession& session) {
     if (!is_ipoib(message.bytes, message.length)) return {};
     const auto type = read_be<std::uint16_t>(message.bytes, 0);
     const Bytes behind = slice(message.bytes, kIpoibHeader);
     const Inside inside = type == kTypeArp ? of_arp(behind) : of_ip(behind, type == kTypeIpv6);
     if (inside.answer) {
-        const bool found = talk.end(other(message.from), inside.tag, OperationOutcome::done, 0, message);
-        static_cast<void>(found);  // its request may be before the capture
-        return {.understood = true, .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::ipoib, inside.code, inside.tag}};
+        const bool found = session.end(other(message.from), inside.tag, OperationOutcome::done, 0, message);
+        return {.understood = true,
+                .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::ipoib, inside.code, inside.tag},
+                .exchange = found ? std::nullopt : std::optional(inside.exchange)};
     }
     UlpOperation operation;
     operation.requester = message.from;
@@ -134,8 +145,10 @@ Understood IpoibMachine::message(const UlpMessage& message, Talk& talk) {
     operation.tag = inside.tag;
     operation.subject = inside.subject;
     operation.bytes = operation.in_message = message.length - kIpoibHeader;
-    talk.begin(operation, message);
-    return {.understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::ipoib, inside.code, inside.tag}};
+    session.begin(operation, message);
+    return {.understood = true,
+            .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::ipoib, inside.code, inside.tag},
+            .exchange = operation.one_way ? std::nullopt : std::optional(inside.exchange)};
 }
 
 }  // namespace qps::transport

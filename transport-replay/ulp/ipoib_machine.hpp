@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
 
@@ -20,8 +20,8 @@ inline constexpr OperationCode kPing{1}, kIcmp{2}, kTcp{3}, kUdp{4}, kOther{5}, 
 
 class IpoibMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
-    Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    Understood message(const UlpMessage& message, UlpSession& session);
 };
 
 }  // namespace qps::transport

@@ -18,7 +18,7 @@ constexpr unsigned kFailureClass = 2;                          // of a login's s
 // A PDU of a message, with its iSER header.
 struct Arrived {
     const UlpMessage& message;
-    Talk& talk;
+    UlpSession& session;
     Bytes iser;
     Pdu pdu;
 
@@ -40,16 +40,16 @@ Understood ask(const Arrived& a, std::uint64_t tag, std::uint8_t detail = 0, std
     operation.code = code_of(a.pdu.opcode, detail);
     operation.tag = tag;
     operation.subject = subject;
-    a.talk.begin(operation, a.message);
+    a.session.begin(operation, a.message);
     return labelled(UlpLabel::Part::request, operation.code, tag);
 }
 
 // The answer to the other side's request of that tag; one that waits for nothing is understood all the same.
 Understood answer(const Arrived& a, std::uint64_t tag, bool worked, std::uint32_t status) {
-    const UlpOperation* operation = a.talk.operations().find(a.peer(), tag);
+    const UlpOperation* operation = a.session.operations().find(a.peer(), tag);
     if (operation == nullptr) return seen();
     const OperationCode code = operation->code;
-    a.talk.end(a.peer(), tag, worked ? OperationOutcome::done : OperationOutcome::failed, status, a.message);
+    a.session.end(a.peer(), tag, worked ? OperationOutcome::done : OperationOutcome::failed, status, a.message);
     return labelled(UlpLabel::Part::answer, code, tag);
 }
 
@@ -90,7 +90,7 @@ void note_keys(const Arrived& a) {
         const std::size_t sign = pair.find('=');
         if (sign == std::string_view::npos) continue;
         const auto row = std::ranges::find(kKeys, pair.substr(0, sign), &KeyRow::key);
-        if (row != kKeys.end() && row->of_initiator == of_initiator) a.talk.conversation().note(row->fact, pair.substr(sign + 1));
+        if (row != kKeys.end() && row->of_initiator == of_initiator) a.session.conversation().note(row->fact, pair.substr(sign + 1));
     }
 }
 
@@ -99,8 +99,8 @@ void expect_memory(const Arrived& a, std::uint32_t length) {
     using iser::kControlFields;
     const auto name_it = [&](const Field& valid, const Field& stag, const Field& base, std::uint32_t bytes) {
         if (read(a.iser, valid) == 0) return;
-        a.talk.operations().expect(a.message.from, a.tag(),
-                                   {read(a.iser, base), Rkey{static_cast<std::uint32_t>(read(a.iser, stag))}, bytes});
+        a.session.operations().expect(a.message.from, a.tag(),
+                                      {read(a.iser, base), Rkey{static_cast<std::uint32_t>(read(a.iser, stag))}, bytes});
     };
     // The base of a write is behind the data that came in the message.
     const auto in_message = static_cast<std::uint32_t>(std::min<std::size_t>(length, a.pdu.data_length));
@@ -117,7 +117,7 @@ Understood command(const Arrived& a) {
     operation.bytes = read(a.pdu.header, named(kCommandFields, "iscsi.scsicommand.expecteddatatransferlength"));
     operation.in_message = a.pdu.data_length;
     scsi::fill(operation, read_be<std::uint64_t>(a.pdu.header, kLunMode.bit / 8), slice(a.pdu.header, kCommandHead));
-    a.talk.begin(operation, a.message);
+    a.session.begin(operation, a.message);
     expect_memory(a, static_cast<std::uint32_t>(operation.bytes));
     return labelled(UlpLabel::Part::request, operation.code, operation.tag);
 }
@@ -140,7 +140,7 @@ Understood login_request(const Arrived& a) {
 Understood login_response(const Arrived& a) {
     note_keys(a);
     const auto status = static_cast<std::uint32_t>(read(a.pdu.header, named(kLoginResponseFields, "iscsi.login.status")));
-    if (status >> 8 >= kFailureClass) a.talk.event(UlpEventKind::login_failed, a.message, scsi::word(kLoginStatus, status), status);
+    if (status >> 8 >= kFailureClass) a.session.event(UlpEventKind::login_failed, a.message, scsi::word(kLoginStatus, status), status);
     return answer(a, a.tag(), status == 0, status);
 }
 
@@ -179,7 +179,7 @@ Understood logout(const Arrived& a) {
 // Data beside RDMA: unsolicited data of a write, and what only iSCSI over TCP would send.
 Understood data(const Arrived& a) {
     const bool out = a.pdu.opcode == kDataOut;
-    UlpOperation* operation = a.talk.operations().find(out ? a.message.from : a.peer(), a.tag());
+    UlpOperation* operation = a.session.operations().find(out ? a.message.from : a.peer(), a.tag());
     if (operation == nullptr) return seen();
     operation->in_message += a.pdu.data_length;
     const OperationCode code = operation->code;
@@ -194,7 +194,7 @@ Understood data(const Arrived& a) {
 // Its data segment has the header of what is rejected.
 Understood reject(const Arrived& a) {
     const auto reason = static_cast<std::uint8_t>(read(a.pdu.header, named(kRejectFields, "iscsi.reject.reason")));
-    a.talk.event(UlpEventKind::error_message, a.message, "rejected: " + scsi::word(kRejectReasons, reason), reason);
+    a.session.event(UlpEventKind::error_message, a.message, "rejected: " + scsi::word(kRejectReasons, reason), reason);
     if (a.pdu.data.size() < kBhs) return seen();
     return answer(a, read(a.pdu.data, kTaskTag), false, scsi::status_of(scsi::Voice::reject, reason));
 }
@@ -203,7 +203,7 @@ Understood asynchronous(const Arrived& a) {
     constexpr std::uint64_t kDropsConnection = 2, kDropsSession = 3;
     const std::uint64_t event = read(a.pdu.header, named(kAsynchronousFields, "iscsi.asyncevent"));
     const bool ends = event == kDropsConnection || event == kDropsSession;
-    a.talk.event(ends ? UlpEventKind::terminated : UlpEventKind::error_message, a.message, scsi::word(kAsyncEvents, event), event);
+    a.session.event(ends ? UlpEventKind::terminated : UlpEventKind::error_message, a.message, scsi::word(kAsyncEvents, event), event);
     return seen();
 }
 
@@ -238,23 +238,23 @@ bool agrees(const Pdu& pdu, std::uint64_t length) {
     return length >= without_pad && length <= pdu.length_on_wire;
 }
 
-Understood hello(const UlpMessage& message, Talk& talk, std::uint64_t type) {
+Understood hello(const UlpMessage& message, UlpSession& session, std::uint64_t type) {
     if (message.length < iser::kHeader) return {};
-    talk.conversation().active = type == iser::kHello ? message.from : other(message.from);
+    session.conversation().active = type == iser::kHello ? message.from : other(message.from);
     if (type == iser::kHelloReply && read(message.bytes, named(iser::kHelloFields, "iser.flags.rej")) != 0)
-        talk.event(UlpEventKind::refused, message, "the target rejects the iSER hello");
+        session.event(UlpEventKind::refused, message, "the target rejects the iSER hello");
     return seen();
 }
 
 }  // namespace
 
-void IserMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void IserMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     attempt_ = attempt.uid;
     const auto said = [&](std::string_view fact, const PrivateData& data) {
         const std::uint64_t no_zbva = read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.zbva_not_supported"));
         const std::uint64_t no_invalidate = read(Bytes(data.first), named(iser::kPrivateFields, "rdma.iser.cm.send_inv_not_supported"));
         if (data.room == 0) return;
-        talk.conversation().note(
+        session.conversation().note(
             fact, no_zbva != 0 ? (no_invalidate != 0 ? "no zero-based addresses, no SEND with Invalidate" : "no zero-based addresses")
                                : (no_invalidate != 0 ? "no SEND with Invalidate" : "zero-based addresses, SEND with Invalidate"));
     };
@@ -262,36 +262,36 @@ void IserMachine::connected(const CmAttempt& attempt, Talk& talk) {
     said("target_iser", attempt.passive.private_data);
 }
 
-Understood IserMachine::message(const UlpMessage& message, Talk& talk) {
+Understood IserMachine::message(const UlpMessage& message, UlpSession& session) {
     const Bytes bytes = message.bytes;
     const std::uint64_t type = read(bytes, named(iser::kControlFields, "iser.flags.opcode"));
-    if (type == iser::kHello || type == iser::kHelloReply) return hello(message, talk, type);
+    if (type == iser::kHello || type == iser::kHelloReply) return hello(message, session, type);
     if (type != iser::kControlType || message.length < iser::kHeader + kBhs) return {};
     if (bytes.size() < iser::kHeader + kBhs) return seen();  // the capture cut it
     const auto pdu = pdu_of(slice(bytes, iser::kHeader));
     if (!pdu || !agrees(*pdu, message.length - iser::kHeader)) return {};
     // Who speaks is told by the opcode, whatever was thought before.
-    talk.conversation().active = (pdu->opcode & kFromTarget) == 0 ? message.from : other(message.from);
+    session.conversation().active = (pdu->opcode & kFromTarget) == 0 ? message.from : other(message.from);
     if (pdu->opcode == kLoginRequest) login_ = message.first_frame;
     else if (pdu->opcode == kLoginResponse) login_.reset();
     const auto row = std::ranges::find(kPdus, pdu->opcode, &PduRow::opcode);
-    return row == kPdus.end() ? Understood{} : row->take({message, talk, slice(bytes, 0, iser::kHeader), *pdu});
+    return row == kPdus.end() ? Understood{} : row->take({message, session, slice(bytes, 0, iser::kHeader), *pdu});
 }
 
-void IserMachine::finished(const CmReport& cm, Talk& talk) {
+void IserMachine::finished(const CmReport& cm, UlpSession& session) {
     if (!attempt_ || !login_) return;
     const auto attempt = std::ranges::find(cm.attempts, *attempt_, &CmAttempt::uid);
     if (attempt == cm.attempts.end() || attempt->outcome != CmOutcome::disconnected) return;
     const auto release = std::ranges::find(attempt->ladder, CmMessage::dreq, &CmRung::message);
     UlpMessage message;
-    message.connection = talk.conversation().connection;
+    message.connection = session.conversation().connection;
     const bool by_active = release != attempt->ladder.end() && release->from_active;
-    message.from = by_active ? talk.conversation().active : other(talk.conversation().active);
+    message.from = by_active ? session.conversation().active : other(session.conversation().active);
     message.time = release == attempt->ladder.end() ? attempt->last_time : release->time;
     message.first_frame = *login_;
-    talk.event(UlpEventKind::login_failed, message,
-               by_active ? "the login was given up without an answer" : "the target closed the connection without an answer");
-    talk.operations().close_all(OperationOutcome::unanswered, talk.ended());
+    session.event(UlpEventKind::login_failed, message,
+                  by_active ? "the login was given up without an answer" : "the target closed the connection without an answer");
+    session.operations().close_all(OperationOutcome::unanswered, session.ended());
 }
 
 namespace iser_protocol {

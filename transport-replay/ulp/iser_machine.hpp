@@ -5,16 +5,16 @@
 // operations and facts, which have their bounds.
 #pragma once
 
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
 
 class IserMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
-    [[nodiscard]] Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    [[nodiscard]] Understood message(const UlpMessage& message, UlpSession& session);
     // The capture ended. A target that will not have a login may just close the connection (Linux does for unknown names).
-    void finished(const CmReport& cm, Talk& talk);
+    void finished(const CmReport& cm, UlpSession& session);
 
 private:
     std::optional<std::uint32_t> attempt_;      // of CM, that made the connection

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/ulp/ulp_label.hpp>
+#include <transport-replay/model/ulp_label.hpp>
 
 #include <optional>
 #include <vector>

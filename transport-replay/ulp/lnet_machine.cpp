@@ -65,14 +65,14 @@ struct LnetMachine::Read {
 namespace {
 
 template <class Reader>
-void expect_memory(const Reader& from, std::size_t offset, End owner, End requester, std::uint64_t tag, Talk& talk) {
+void expect_memory(const Reader& from, std::size_t offset, End owner, End requester, std::uint64_t tag, UlpSession& session) {
     const std::uint64_t pieces = std::min<std::uint64_t>(from(kPieces, offset), kMostLnetPieces);
     const auto key = static_cast<Rkey>(from(kKey, offset));
     for (std::uint64_t i = 0; i < pieces; ++i) {
         const std::size_t piece = offset + i * kLnetPiece;
         if (!from.has(piece + kLnetMemory + kLnetPiece)) return;
         const RemoteAccess memory{from(kPieceAddress, piece), key, static_cast<std::uint32_t>(from(kPieceLength, piece))};
-        talk.operations().expect_of(owner, requester, tag, memory);
+        session.operations().expect_of(owner, requester, tag, memory);
     }
 }
 
@@ -139,32 +139,32 @@ void attempt(const CmAttempt& attempt, UlpReport& report) {
 
 }  // namespace lnet
 
-void LnetMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void LnetMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     for (const CmSide* side : {&attempt.passive, &attempt.active}) {  // what the passive side answers holds
         UlpMessage message;
         message.bytes = side->private_data.first;
         const Read from{message, lnet_order(message.bytes)};
         if (from.order == LnetOrder::none) continue;
-        UlpConversation& told = talk.conversation();
+        UlpConversation& told = session.conversation();
         told.note("version", from(kVersion) == 0x12 ? "2" : "1");
         told.note("queue depth", fmt::format("{}", from(kDepth, kLnetIb)));
         told.note("pieces of memory", fmt::format("{}", from(kMostPieces, kLnetIb)));
         told.note("longest message", fmt::format("{}", from(kLongest, kLnetIb)));
-        if (side == &attempt.passive) talk.credits(static_cast<std::uint32_t>(from(kDepth, kLnetIb)));
+        if (side == &attempt.passive) session.credits(static_cast<std::uint32_t>(from(kDepth, kLnetIb)));
     }
 }
 
-Understood LnetMachine::message(const UlpMessage& message, Talk& talk) {
+Understood LnetMachine::message(const UlpMessage& message, UlpSession& session) {
     const Read from{message, lnet_order(message.bytes)};
     if (from.order == LnetOrder::none) return {};
     switch (static_cast<LnetType>(from(kType))) {
         case LnetType::put_request:
-        case LnetType::get_request: return take_request(from, talk);
-        case LnetType::immediate: return take_immediate(from, talk);
-        case LnetType::put_ack: return take_put_ack(from, talk);
+        case LnetType::get_request: return take_request(from, session);
+        case LnetType::immediate: return take_immediate(from, session);
+        case LnetType::put_ack: return take_put_ack(from, session);
         case LnetType::put_nak:
         case LnetType::put_done:
-        case LnetType::get_done: return take_end(from, talk);
+        case LnetType::get_done: return take_end(from, session);
         case LnetType::noop: return {.understood = true, .label = {}};
         case LnetType::connection_request:
         case LnetType::connection_ack: break;  // only in private data
@@ -172,7 +172,7 @@ Understood LnetMachine::message(const UlpMessage& message, Talk& talk) {
     return {};
 }
 
-Understood LnetMachine::take_request(const Read& from, Talk& talk) {
+Understood LnetMachine::take_request(const Read& from, UlpSession& session) {
     if (!from.has(kRequest)) return {};
     const bool put = static_cast<LnetType>(from(kType)) == LnetType::put_request;
     UlpOperation operation;
@@ -184,12 +184,12 @@ Understood LnetMachine::take_request(const Read& from, Talk& talk) {
     operation.subject = {from(kPutMatch, kLnetIb), from(portal, kLnetIb)};
     operation.bytes = from(put ? kPayload : kSink, kLnetIb);
     const UlpLabel label{UlpLabel::Part::request, UlpProtocol::lnet, operation.code, operation.tag};
-    talk.begin(operation, from.message);
-    if (!put) expect_memory(from, kRequest, from.message.from, from.message.from, label.tag, talk);
+    session.begin(operation, from.message);
+    if (!put) expect_memory(from, kRequest, from.message.from, from.message.from, label.tag, session);
     return {.understood = true, .label = label};
 }
 
-Understood LnetMachine::take_immediate(const Read& from, Talk& talk) {
+Understood LnetMachine::take_immediate(const Read& from, UlpSession& session) {
     if (!from.has(kLnetIb + kLnetHeader)) return {};
     const std::uint64_t handle = from(kHandle, kLnetIb);
     const std::uint64_t tag = handle | kOfHandle;
@@ -205,9 +205,9 @@ Understood LnetMachine::take_immediate(const Read& from, Talk& talk) {
         case LnetMessage::ack:
         case LnetMessage::reply: {
             const OperationCode code = said == LnetMessage::ack ? lnet::kShortPut : lnet::kShortGet;
-            if (UlpOperation* asked = talk.operations().find(other(from.message.from), tag); asked != nullptr)
+            if (UlpOperation* asked = session.operations().find(other(from.message.from), tag); asked != nullptr)
                 asked->in_message += std::min(bytes, from.message.length);
-            const bool found = talk.end(other(from.message.from), tag, OperationOutcome::done, 0, from.message);
+            const bool found = session.end(other(from.message.from), tag, OperationOutcome::done, 0, from.message);
             static_cast<void>(found);  // an ACK may be of a PUT by RDMA, which had its end
             return {.understood = true, .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::lnet, code, tag}};
         }
@@ -229,20 +229,20 @@ Understood LnetMachine::take_immediate(const Read& from, Talk& talk) {
             break;
         default: return {};
     }
-    talk.begin(operation, from.message);
+    session.begin(operation, from.message);
     return {.understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::lnet, operation.code, tag}};
 }
 
-Understood LnetMachine::take_put_ack(const Read& from, Talk& talk) {
+Understood LnetMachine::take_put_ack(const Read& from, UlpSession& session) {
     if (!from.has(kLnetIb + 16)) return {};
     const std::uint64_t tag = from(kSourceCookie, kLnetIb);
     const End requester = other(from.message.from);
     if (accepted_.size() < OpenOperations::kMaxOpen) accepted_[from(kDestinationCookie, kLnetIb)] = tag;
-    expect_memory(from, kLnetIb + 16, from.message.from, requester, tag, talk);
+    expect_memory(from, kLnetIb + 16, from.message.from, requester, tag, session);
     return {.understood = true, .label = UlpLabel{UlpLabel::Part::data, UlpProtocol::lnet, lnet::kPut, tag}};
 }
 
-Understood LnetMachine::take_end(const Read& from, Talk& talk) {
+Understood LnetMachine::take_end(const Read& from, UlpSession& session) {
     if (!from.has(kLnetIb + kLnetCompletion)) return {};
     const auto type = static_cast<LnetType>(from(kType));
     std::uint64_t tag = from(kEnded, kLnetIb);
@@ -257,7 +257,7 @@ Understood LnetMachine::take_end(const Read& from, Talk& talk) {
     const auto status = static_cast<std::uint32_t>(from(kStatus, kLnetIb));
     const bool failed = type == LnetType::put_nak || static_cast<std::int32_t>(status) < 0;
     const End requester = by_requester ? from.message.from : other(from.message.from);
-    const bool found = talk.end(requester, tag, failed ? OperationOutcome::failed : OperationOutcome::done, status, from.message);
+    const bool found = session.end(requester, tag, failed ? OperationOutcome::failed : OperationOutcome::done, status, from.message);
     static_cast<void>(found);
     const OperationCode code = type == LnetType::get_done ? lnet::kGet : lnet::kPut;
     return {.understood = true, .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::lnet, code, tag}};

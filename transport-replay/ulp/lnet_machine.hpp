@@ -7,7 +7,7 @@
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -27,16 +27,16 @@ void attempt(const CmAttempt& attempt, UlpReport& report);
 
 class LnetMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
-    Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    Understood message(const UlpMessage& message, UlpSession& session);
 
 private:
     // A message with the byte order it is in.
     struct Read;
-    [[nodiscard]] Understood take_request(const Read& from, Talk& talk);
-    [[nodiscard]] Understood take_immediate(const Read& from, Talk& talk);
-    [[nodiscard]] Understood take_put_ack(const Read& from, Talk& talk);
-    [[nodiscard]] Understood take_end(const Read& from, Talk& talk);
+    [[nodiscard]] Understood take_request(const Read& from, UlpSession& session);
+    [[nodiscard]] Understood take_immediate(const Read& from, UlpSession& session);
+    [[nodiscard]] Understood take_put_ack(const Read& from, UlpSession& session);
+    [[nodiscard]] Understood take_end(const Read& from, UlpSession& session);
 
     // Which request a PUT_DONE ends: its cookie is the responder's.
     boost::unordered_flat_map<std::uint64_t, std::uint64_t> accepted_;

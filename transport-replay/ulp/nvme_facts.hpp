@@ -5,7 +5,7 @@
 #pragma once
 
 #include <dissect/ulp/nvme_kinds.hpp>
-#include <transport-replay/ulp/ulp_report.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 namespace qps::transport::nvme {
 

@@ -64,7 +64,7 @@ bool is_connect(const UlpOperation& operation) {
 
 // How long it took, in the milliseconds that keep-alive timeouts count; clocks that jump back took no time.
 std::uint64_t milliseconds_between(Instant from, Instant to) {
-    const auto nanoseconds = static_cast<std::int64_t>(std::to_underlying(elapsed(from, to)));
+    const auto nanoseconds = static_cast<std::int64_t>(std::to_underlying(to - from));
     return nanoseconds < 0 ? 0 : static_cast<std::uint64_t>(nanoseconds) / kNanosecondsPerMs;
 }
 
@@ -98,19 +98,19 @@ NvmeData nvme_data_of(const UlpOperation& operation) {
     }
 }
 
-void NvmeMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void NvmeMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     const Bytes request = attempt.active.private_data.bytes();
     if (!is_own(attempt)) return;
     from_start_ = true;
     const auto queue = static_cast<std::uint16_t>(read(request, named(kNvmeRequestFields, "nvme-rdma.cm.req.qid")));
     queue_ = queue == 0 ? NvmeQueue::admin : NvmeQueue::io;
-    note_queue(talk.conversation(), queue);
+    note_queue(session.conversation(), queue);
 }
 
-Understood NvmeMachine::message(const UlpMessage& message, Talk& talk) {
-    if (message.length == kNvmeCompletion) return take_completion(message, talk);
+Understood NvmeMachine::message(const UlpMessage& message, UlpSession& session) {
+    if (message.length == kNvmeCompletion) return take_completion(message, session);
     if (message.length < kNvmeCommand) return {};
-    return take_command(message, talk);
+    return take_command(message, session);
 }
 
 // Commands that only one kind of queue has, or that only make sense on it.
@@ -127,7 +127,7 @@ void NvmeMachine::learn_queue(Bytes entry) {
     }
 }
 
-Understood NvmeMachine::take_command(const UlpMessage& message, Talk& talk) {
+Understood NvmeMachine::take_command(const UlpMessage& message, UlpSession& session) {
     const Bytes entry = slice(message.bytes, 0, kNvmeCommand);
     if (entry.size() < kNvmeCommand) return {.understood = true};  // the capture lacks its end
     if (!has_shape(entry)) return {};
@@ -141,71 +141,71 @@ Understood NvmeMachine::take_command(const UlpMessage& message, Talk& talk) {
         if (queue_ == NvmeQueue::unknown) learn_queue(entry);
         code = nvme_code(set_of(queue_), opcode);
     }
-    talk.conversation().active = message.from;
+    session.conversation().active = message.from;
     UlpOperation operation = operation_of(message, code);
     const std::uint64_t tag = operation.tag;
     const bool event_request = code == nvme_code(NvmeSet::admin, kEventRequest);
     operation.one_way = event_request;  // it is answered when something happens, which may be never
-    if (is_connect(operation)) take_connect(message, talk);
+    if (is_connect(operation)) take_connect(message, session);
     if (code == nvme_code(NvmeSet::admin, kSetFeatures) && nvme_selector_of(operation) == kKeepAliveFeature)
         keep_alive_ms_ = dword(entry, 11);
-    watch_keep_alive(message, code == nvme_code(NvmeSet::admin, kKeepAlive), talk);
+    watch_keep_alive(message, code == nvme_code(NvmeSet::admin, kKeepAlive), session);
     const NvmeData holds = nvme_data_of(operation);
-    talk.begin(operation, message);
+    session.begin(operation, message);
     if (event_request) {
         if (event_requests_.size() < kMaxEventRequests) event_requests_.push_back(static_cast<std::uint16_t>(tag));
     } else if (const Descriptor data = descriptor(entry); data.keyed()) {
-        talk.operations().expect(message.from, tag, data.memory, holds != NvmeData::unknown && holds != NvmeData::ranges);
+        session.operations().expect(message.from, tag, data.memory, holds != NvmeData::unknown && holds != NvmeData::ranges);
     }
     return {
         .understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::nvme, code, tag}, .detail = nvme_detail(queue_)};
 }
 
-void NvmeMachine::take_connect(const UlpMessage& message, Talk& talk) {
+void NvmeMachine::take_connect(const UlpMessage& message, UlpSession& session) {
     const Bytes arguments = slice(message.bytes, kNvmeCommandHead + kNvmeSgl, kNvmeArguments);
     const auto queue = static_cast<std::uint16_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.qid")));
     from_start_ = true;
     queue_ = queue == 0 ? NvmeQueue::admin : NvmeQueue::io;
     keep_alive_ms_ = static_cast<std::uint32_t>(read(arguments, named(kNvmeConnectFields, "nvme.fabrics.cmd.connect.kato")));
-    note_connect(talk.conversation(), arguments);
-    note_connect_data(talk.conversation(), slice(message.bytes, kNvmeCommand));
+    note_connect(session.conversation(), arguments);
+    note_connect_data(session.conversation(), slice(message.bytes, kNvmeCommand));
 }
 
 // Only where keep-alive commands alone keep the controller alive; told once for every gap.
-void NvmeMachine::watch_keep_alive(const UlpMessage& message, bool keep_alive, Talk& talk) {
+void NvmeMachine::watch_keep_alive(const UlpMessage& message, bool keep_alive, UlpSession& session) {
     if (keep_alive_ms_ == 0 || !alive_ || queue_ != NvmeQueue::admin) return;
     const std::uint64_t gap = milliseconds_between(*alive_, message.time);
     const bool late = !traffic_keeps_alive_ && gap > keep_alive_ms_;
     if (late)
-        talk.event(UlpEventKind::keep_alive_late, message,
-                   fmt::format("no keep-alive for {} ms, the timeout is {} ms", gap, keep_alive_ms_), gap);
+        session.event(UlpEventKind::keep_alive_late, message,
+                      fmt::format("no keep-alive for {} ms, the timeout is {} ms", gap, keep_alive_ms_), gap);
     if (late || keep_alive) alive_ = message.time;
 }
 
-Understood NvmeMachine::take_completion(const UlpMessage& message, Talk& talk) {
+Understood NvmeMachine::take_completion(const UlpMessage& message, UlpSession& session) {
     if (!message.whole()) return {.understood = true};
     const Bytes completion = slice(message.bytes, kNvmeResult);
     const auto cid = static_cast<std::uint16_t>(read(completion, named(kNvmeCompletionFields, "nvme.cqe.cid")));
     const auto status = static_cast<std::uint32_t>(read(completion, named(kNvmeCompletionFields, "nvme.cqe.status"))) >> 1U;
     const End host = other(message.from);
-    UlpOperation* operation = talk.operations().find(host, cid);
+    UlpOperation* operation = session.operations().find(host, cid);
     if (operation == nullptr) {
-        if (std::ranges::find(event_requests_, cid) != event_requests_.end()) return take_event(message, cid, talk);
+        if (std::ranges::find(event_requests_, cid) != event_requests_.end()) return take_event(message, cid, session);
         return {.understood = !from_start_ && !nvme_status(status, false).empty() && strangers_++ < kMaxStrangers};
     }
     if (nvme_set(operation->code) == NvmeSet::fabrics && nvme_opcode(operation->code) == kPropertyGet)
         operation->subject[1] = read_le<std::uint64_t>(message.bytes, 0);
     operation->status = status;
     const UlpOperation asked = *operation;  // ended, it is gone
-    finish(asked, message, talk);
-    talk.end(host, cid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
+    finish(asked, message, session);
+    session.end(host, cid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
     return {.understood = true,
             .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::nvme, asked.code, cid},
             .detail = nvme_detail(queue_, answered_of(asked))};
 }
 
 // Errors and health are told as events; what merely changed is a fact.
-Understood NvmeMachine::take_event(const UlpMessage& message, std::uint16_t cid, Talk& talk) {
+Understood NvmeMachine::take_event(const UlpMessage& message, std::uint16_t cid, UlpSession& session) {
     constexpr std::uint32_t kErrors = 0;
     constexpr std::uint32_t kHealth = 1;
     std::erase(event_requests_, cid);
@@ -216,52 +216,52 @@ Understood NvmeMachine::take_event(const UlpMessage& message, std::uint16_t cid,
     if (status == 0) {
         const std::string_view known = nvme_word(kNvmeEvents, type << 8U | information);
         const std::string words = known.empty() ? fmt::format("event type {}, information {}", type, information) : std::string(known);
-        if (type == kErrors || type == kHealth) talk.event(UlpEventKind::error_message, message, words);
-        else talk.conversation().note("asynchronous event", words);
+        if (type == kErrors || type == kHealth) session.event(UlpEventKind::error_message, message, words);
+        else session.conversation().note("asynchronous event", words);
     }
     return {.understood = true,
             .label = UlpLabel{UlpLabel::Part::answer, UlpProtocol::nvme, nvme_code(NvmeSet::admin, kEventRequest), cid},
             .detail = nvme_detail(queue_)};
 }
 
-void NvmeMachine::finish(const UlpOperation& operation, const UlpMessage& message, Talk& talk) {
+void NvmeMachine::finish(const UlpOperation& operation, const UlpMessage& message, UlpSession& session) {
     constexpr std::uint64_t kFatal = 2;
-    UlpConversation& conversation = talk.conversation();
-    if (is_connect(operation)) return connect_answered(operation, message, talk);
-    if (operation.code == nvme_code(NvmeSet::admin, kKeepAlive)) return keep_alive_answered(operation, message, talk);
+    UlpConversation& conversation = session.conversation();
+    if (is_connect(operation)) return connect_answered(operation, message, session);
+    if (operation.code == nvme_code(NvmeSet::admin, kKeepAlive)) return keep_alive_answered(operation, message, session);
     if (operation.status != 0) return;
     switch (answered_of(operation)) {
         case NvmeAnswered::version: return note_version(conversation, static_cast<std::uint32_t>(operation.subject[1]));
         case NvmeAnswered::status:
-            if ((operation.subject[1] & kFatal) != 0) talk.event(UlpEventKind::error_message, message, "controller fatal status");
+            if ((operation.subject[1] & kFatal) != 0) session.event(UlpEventKind::error_message, message, "controller fatal status");
             return;
         default: break;
     }
     const NvmeData holds = nvme_data_of(operation);
     if (holds == NvmeData::unknown) return;
-    const Bytes kept = talk.operations().kept(operation.requester, operation.tag);
+    const Bytes kept = session.operations().kept(operation.requester, operation.tag);
     if (holds == NvmeData::controller && kept.size() > kNvmeControllerAttributes)
         traffic_keeps_alive_ = read(kept, named(kNvmeControllerFields, "nvme.cmd.identify.ctrl.ctratt.tbkas")) != 0;
     note_data(conversation, holds, kept, nvme_namespace_of(operation));
 }
 
 // The host has given the controller up by then.
-void NvmeMachine::keep_alive_answered(const UlpOperation& operation, const UlpMessage& message, Talk& talk) const {
+void NvmeMachine::keep_alive_answered(const UlpOperation& operation, const UlpMessage& message, UlpSession& session) const {
     const std::uint64_t waited = milliseconds_between(operation.asked, message.time);
     if (keep_alive_ms_ == 0 || waited <= keep_alive_ms_) return;
-    talk.event(UlpEventKind::keep_alive_late, message,
-               fmt::format("a keep-alive was answered after {} ms, the timeout is {} ms", waited, keep_alive_ms_), waited);
+    session.event(UlpEventKind::keep_alive_late, message,
+                  fmt::format("a keep-alive was answered after {} ms, the timeout is {} ms", waited, keep_alive_ms_), waited);
 }
 
-void NvmeMachine::connect_answered(const UlpOperation& operation, const UlpMessage& message, Talk& talk) {
-    note_connect_data(talk.conversation(), talk.operations().kept(operation.requester, operation.tag));
+void NvmeMachine::connect_answered(const UlpOperation& operation, const UlpMessage& message, UlpSession& session) {
+    note_connect_data(session.conversation(), session.operations().kept(operation.requester, operation.tag));
     if (operation.status != 0) {
         keep_alive_ms_ = 0;
-        talk.event(UlpEventKind::login_failed, message, connect_failure(operation.status, read_le<std::uint32_t>(message.bytes, 0)));
+        session.event(UlpEventKind::login_failed, message, connect_failure(operation.status, read_le<std::uint32_t>(message.bytes, 0)));
         return;
     }
     alive_ = message.time;
-    note_controller_id(talk.conversation(), read_le<std::uint16_t>(message.bytes, 0));
+    note_controller_id(session.conversation(), read_le<std::uint16_t>(message.bytes, 0));
 }
 
 }  // namespace qps::transport

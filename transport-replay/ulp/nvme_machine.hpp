@@ -5,7 +5,7 @@
 #pragma once
 
 #include <dissect/ulp/nvme_kinds.hpp>
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
 
@@ -33,21 +33,21 @@ class NvmeMachine {
 public:
     static constexpr std::size_t kMaxStrangers = 1024;  // completions of commands before the capture; queues have as many at most
 
-    void connected(const CmAttempt& attempt, Talk& talk);
-    [[nodiscard]] Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    [[nodiscard]] Understood message(const UlpMessage& message, UlpSession& session);
     [[nodiscard]] std::uint8_t detail() const { return dissect::nvme_detail(queue_); }
     [[nodiscard]] std::uint8_t data_detail(const UlpOperation& operation) const { return dissect::nvme_detail(nvme_data_of(operation)); }
 
 private:
-    [[nodiscard]] Understood take_command(const UlpMessage& message, Talk& talk);
-    [[nodiscard]] Understood take_completion(const UlpMessage& message, Talk& talk);
-    [[nodiscard]] Understood take_event(const UlpMessage& message, std::uint16_t cid, Talk& talk);
+    [[nodiscard]] Understood take_command(const UlpMessage& message, UlpSession& session);
+    [[nodiscard]] Understood take_completion(const UlpMessage& message, UlpSession& session);
+    [[nodiscard]] Understood take_event(const UlpMessage& message, std::uint16_t cid, UlpSession& session);
     void learn_queue(dissect::Bytes entry);
-    void take_connect(const UlpMessage& message, Talk& talk);
-    void finish(const UlpOperation& operation, const UlpMessage& message, Talk& talk);
-    void connect_answered(const UlpOperation& operation, const UlpMessage& message, Talk& talk);
-    void keep_alive_answered(const UlpOperation& operation, const UlpMessage& message, Talk& talk) const;
-    void watch_keep_alive(const UlpMessage& message, bool keep_alive, Talk& talk);
+    void take_connect(const UlpMessage& message, UlpSession& session);
+    void finish(const UlpOperation& operation, const UlpMessage& message, UlpSession& session);
+    void connect_answered(const UlpOperation& operation, const UlpMessage& message, UlpSession& session);
+    void keep_alive_answered(const UlpOperation& operation, const UlpMessage& message, UlpSession& session) const;
+    void watch_keep_alive(const UlpMessage& message, bool keep_alive, UlpSession& session);
 
     dissect::NvmeQueue queue_ = dissect::NvmeQueue::unknown;
     bool from_start_ = false;           // CM told of it, or its Connect was seen: every completion answers something

@@ -9,7 +9,7 @@ using namespace dissect;
 
 namespace {
 
-Duration latency_of(const UlpOperation& operation) { return elapsed(operation.asked, operation.answered); }
+Duration latency_of(const UlpOperation& operation) { return operation.answered - operation.asked; }
 
 void add_failure(UlpReport& report, const UlpOperation& operation) {
     const auto same = [&](const OperationFailures& failures) {

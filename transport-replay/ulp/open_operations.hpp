@@ -5,9 +5,9 @@
 // times, WRITEs of gigabytes into memory that is kept. Past kMaxOpen all open ones are closed unanswered.
 #pragma once
 
+#include <transport-replay/model/ulp_report.hpp>
 #include <transport-replay/ulp/operation_sink.hpp>
 #include <transport-replay/ulp/ulp_message.hpp>
-#include <transport-replay/ulp/ulp_report.hpp>
 
 #include <tuple>
 #include <vector>

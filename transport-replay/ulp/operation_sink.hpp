@@ -1,7 +1,7 @@
 // Who is handed each operation of an upper protocol when it ended.
 #pragma once
 
-#include <transport-replay/ulp/ulp_operation.hpp>
+#include <transport-replay/model/ulp_operation.hpp>
 
 #include <functional>
 

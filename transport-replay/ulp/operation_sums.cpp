@@ -18,10 +18,10 @@ OperationSum* sum_of(std::vector<OperationSum>& sums, const UlpOperation& operat
     return &sum;
 }
 
-Duration time_taken(const UlpOperation& operation) { return elapsed(operation.asked, operation.answered); }
+Duration time_taken(const UlpOperation& operation) { return operation.answered - operation.asked; }
 
 void keep_if_slow(OperationSum& sum, const UlpOperation& operation) {
-    const auto place = std::ranges::upper_bound(sum.slowest, time_taken(operation), std::greater{}, latency_of);
+    const auto place = std::ranges::upper_bound(sum.slowest, time_taken(operation), std::greater{}, time_taken);
     if (sum.slowest.size() == kSlowestKept) {
         if (place == sum.slowest.end()) return;
         std::shift_right(place, sum.slowest.end(), 1);
@@ -36,9 +36,9 @@ void add_times(OperationSum& sum, const UlpOperation& operation) {
     sum.latency.add(latency);
     sum.histogram.add(latency);
     if (operation.has_data()) {
-        sum.until_data.add(elapsed(operation.asked, operation.data_first));
-        sum.data.add(elapsed(operation.data_first, operation.data_last));
-        sum.to_answer.add(elapsed(operation.data_last, operation.answered));
+        sum.until_data.add(operation.data_first - operation.asked);
+        sum.data.add(operation.data_last - operation.data_first);
+        sum.to_answer.add(operation.answered - operation.data_last);
     }
     keep_if_slow(sum, operation);
 }

@@ -1,7 +1,7 @@
 // Operations summed up by what was asked for.
 #pragma once
 
-#include <transport-replay/ulp/ulp_report.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 #include <vector>
 

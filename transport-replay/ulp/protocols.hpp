@@ -19,6 +19,7 @@ struct ProtocolRow {
     std::string_view (*operation_name)(OperationCode) = nullptr;  // "Read"; never empty
     std::string (*describe)(const UlpOperation&) = nullptr;     // what it is about: "nsid 1, lba 0, 8 blocks"; may be empty
     std::string (*status)(const UlpOperation&) = nullptr;       // in words, of a failed one
+    bool (*everyday)(std::uint32_t status) = nullptr;  // programs that look for things expect it: "no such file"
     // What a finished attempt at a connection tells: refusals in the protocol's own words.
     void (*attempt)(const CmAttempt&, UlpReport&) = nullptr;
 };

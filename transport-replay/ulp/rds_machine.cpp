@@ -71,28 +71,28 @@ std::string describe(const UlpOperation& operation) {
 
 }  // namespace rds
 
-void RdsMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void RdsMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     for (const CmSide* side : {&attempt.passive, &attempt.active}) {
         const Bytes bytes = connect_data(*side);
         if (bytes.empty()) continue;
-        talk.conversation().note("version", fmt::format("{}.{}", read(bytes, kMajor), read(bytes, kMinor)));
-        if (read(bytes, kTos) != 0) talk.conversation().note("type of service", fmt::format("{}", read(bytes, kTos)));
-        talk.conversation().note("flow control", read(bytes, kCredit) == 0 ? "none" : fmt::format("{} credits", read(bytes, kCredit)));
+        session.conversation().note("version", fmt::format("{}.{}", read(bytes, kMajor), read(bytes, kMinor)));
+        if (read(bytes, kTos) != 0) session.conversation().note("type of service", fmt::format("{}", read(bytes, kTos)));
+        session.conversation().note("flow control", read(bytes, kCredit) == 0 ? "none" : fmt::format("{} credits", read(bytes, kCredit)));
     }
 }
 
-void RdsMachine::acknowledge(End sender, std::uint64_t ack, const UlpMessage& message, Talk& talk) {
+void RdsMachine::acknowledge(End sender, std::uint64_t ack, const UlpMessage& message, UlpSession& session) {
     Side& side = sides_[static_cast<std::size_t>(sender)];
     ack = std::min(ack, side.newest);  // the capture may lack messages
     if (side.oldest == 0 || ack < side.oldest) return;
     for (std::uint64_t sequence = side.oldest;; ++sequence) {
-        static_cast<void>(talk.end(sender, sequence, OperationOutcome::done, 0, message));
+        static_cast<void>(session.end(sender, sequence, OperationOutcome::done, 0, message));
         if (sequence == ack) break;
     }
     side.oldest = ack + 1;
 }
 
-UlpLabel RdsMachine::take_map(const UlpMessage& message, std::uint64_t length, Talk& talk) {
+UlpLabel RdsMachine::take_map(const UlpMessage& message, std::uint64_t length, UlpSession& session) {
     Side& side = sides_[static_cast<std::size_t>(message.from)];
     const Bytes map = slice(message.bytes, kRdsHeader);
     for (const std::byte ports : map) side.ports_full += static_cast<std::uint64_t>(std::popcount(static_cast<std::uint8_t>(ports)));
@@ -104,25 +104,25 @@ UlpLabel RdsMachine::take_map(const UlpMessage& message, std::uint64_t length, T
         operation.one_way = true;
         operation.bytes = operation.in_message = length;
         operation.subject[0] = side.ports_full;
-        talk.begin(operation, message);
+        session.begin(operation, message);
         side.map_seen = side.ports_full = 0;
     }
     return {UlpLabel::Part::request, UlpProtocol::rds, rds::kCongestionMap, 0};
 }
 
-Understood RdsMachine::message(const UlpMessage& message, Talk& talk) {
+Understood RdsMachine::message(const UlpMessage& message, UlpSession& session) {
     if (!is_rds_header(message.bytes)) return {};
-    acknowledge(other(message.from), read(message.bytes, kAck), message, talk);
+    acknowledge(other(message.from), read(message.bytes, kAck), message, session);
     const std::uint64_t length = read(message.bytes, kLength);
     const std::uint64_t data = message.length - kRdsHeader;
-    if (read(message.bytes, kCongestion) != 0) return {.understood = true, .label = take_map(message, length, talk)};
+    if (read(message.bytes, kCongestion) != 0) return {.understood = true, .label = take_map(message, length, session)};
     const std::uint64_t sequence = read(message.bytes, kSequence);
     if (sequence == 0) return {.understood = true, .label = {}};  // it acknowledges, or gives credits
     Side& side = sides_[static_cast<std::size_t>(message.from)];
     const std::uint64_t source = read(message.bytes, kSourcePort), destination = read(message.bytes, kDestinationPort);
     const UlpLabel label{UlpLabel::Part::request, UlpProtocol::rds, code_of(source, destination), sequence};
     if (side.oldest != 0 && sequence <= side.newest) {
-        if (UlpOperation* open = talk.operations().find(message.from, sequence))
+        if (UlpOperation* open = session.operations().find(message.from, sequence))
             open->in_message = std::min(open->in_message + data, open->bytes);  // another fragment, or it comes again
         return {.understood = true, .label = label};
     }
@@ -136,7 +136,7 @@ Understood RdsMachine::message(const UlpMessage& message, Talk& talk) {
     operation.subject = {source, destination};
     operation.bytes = length;
     operation.in_message = std::min(data, length);
-    talk.begin(operation, message);
+    session.begin(operation, message);
     return {.understood = true, .label = label};
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 #include <array>
 
@@ -21,8 +21,8 @@ inline constexpr OperationCode kMessage{1}, kPing{2}, kPong{3}, kCongestionMap{4
 
 class RdsMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
-    Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    Understood message(const UlpMessage& message, UlpSession& session);
 
 private:
     struct Side {
@@ -31,8 +31,8 @@ private:
         std::uint64_t map_seen = 0;    // bytes of the congestion map that is on its way
         std::uint64_t ports_full = 0;  // bits in them
     };
-    void acknowledge(End sender, std::uint64_t ack, const UlpMessage& message, Talk& talk);
-    [[nodiscard]] UlpLabel take_map(const UlpMessage& message, std::uint64_t length, Talk& talk);
+    void acknowledge(End sender, std::uint64_t ack, const UlpMessage& message, UlpSession& session);
+    [[nodiscard]] UlpLabel take_map(const UlpMessage& message, std::uint64_t length, UlpSession& session);
 
     std::array<Side, 2> sides_{};
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <dissect/ulp/rpc_message.hpp>
-#include <transport-replay/ulp/ulp_label.hpp>
+#include <transport-replay/model/ulp_label.hpp>
 
 #include <utility>
 

@@ -168,35 +168,35 @@ bool is_rpc_private_data(const CmAttempt& attempt) {
     return is_ours(attempt.active) || is_ours(attempt.passive);
 }
 
-void RpcMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void RpcMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     static constexpr Field kSend = named(kRpcRdmaPrivateFields, "rdma.rpcordma.private.send_size");
     static constexpr Field kReceive = named(kRpcRdmaPrivateFields, "rdma.rpcordma.private.receive_size");
     const auto tell = [&](const CmSide& side, std::string_view name) {
         const Bytes data = side.private_data.first;
         if (read_be<std::uint32_t>(data, 0) != kRpcRdmaPrivateMagic) return;
         const auto size = [&](const Field& field) { return (read(data, field) + 1) * kRpcRdmaSizeUnit; };
-        talk.conversation().note(name, fmt::format("send {} bytes, receive {} bytes", size(kSend), size(kReceive)));
+        session.conversation().note(name, fmt::format("send {} bytes, receive {} bytes", size(kSend), size(kReceive)));
     };
     tell(attempt.active, "client buffers");
     tell(attempt.passive, "server buffers");
 }
 
-Understood RpcMachine::message(const UlpMessage& message, Talk& talk) {
+Understood RpcMachine::message(const UlpMessage& message, UlpSession& session) {
     const auto head = rpc_rdma_head(message.bytes);
     if (!head || head->version != kRpcRdmaVersion) return {};
-    if (head->type == RpcRdmaType::error) return error(message, *head, talk);
+    if (head->type == RpcRdmaType::error) return error(message, *head, session);
     if (head->type == RpcRdmaType::done) return {.understood = true, .label = {}};
     const auto chunks = chunks_of(message.bytes, *head);
     if (!chunks) return {};
     if (head->type == RpcRdmaType::nomsg) {
-        const bool answers = talk.operations().find(other(message.from), head->xid) != nullptr;
-        if (chunks->long_call > 0 && !answers) return long_call(message, *head, chunks->long_call, talk);
-        return long_answer(message, *head, talk);
+        const bool answers = session.operations().find(other(message.from), head->xid) != nullptr;
+        if (chunks->long_call > 0 && !answers) return long_call(message, *head, chunks->long_call, session);
+        return long_answer(message, *head, session);
     }
     const Bytes rpc = slice(message.bytes, chunks->body);
     const auto inside = rpc_head(rpc);
     if (!inside || inside->xid != head->xid) return {};
-    return inside->call ? call(message, *head, chunks->body, talk) : answer(message, *head, chunks->body, talk);
+    return inside->call ? call(message, *head, chunks->body, session) : answer(message, *head, chunks->body, session);
 }
 
 std::uint8_t RpcMachine::data_detail(const UlpOperation& operation) const {
@@ -204,67 +204,67 @@ std::uint8_t RpcMachine::data_detail(const UlpOperation& operation) const {
 }
 
 // The operation, and all memory that the call names for it.
-void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const RpcRdmaHead& head, Talk& talk) {
+void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const RpcRdmaHead& head, UlpSession& session) {
     operation.requester = message.from;
     operation.tag = head.xid;
     if (const auto chunks = chunks_of(message.bytes, head); chunks && !chunks->data && (chunks->reply || chunks->long_call > 0))
         operation.subject[1] |= kOnlyRpc;
-    talk.begin(operation, message);
+    session.begin(operation, message);
     ChunkLists lists(message.bytes, head.length);
     while (const auto piece = lists.next()) {
         const bool read = piece->kind == ChunkPiece::Kind::read_segment;
         if (!read && piece->kind != ChunkPiece::Kind::segment) continue;
         const ChunkSegment segment = segment_of(message.bytes, *piece);
         const bool keep = read ? segment.position == 0 : piece->list == ChunkList::reply;
-        talk.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, keep);
+        session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, keep);
     }
-    const std::uint32_t outstanding = talk.operations().outstanding(message.from);
-    if (told_credits_ || credits_ == 0 || outstanding < credits_ || !talk.from_active(message)) return;
+    const std::uint32_t outstanding = session.operations().outstanding(message.from);
+    if (told_credits_ || credits_ == 0 || outstanding < credits_ || !session.from_active(message)) return;
     told_credits_ = true;
-    talk.event(UlpEventKind::credits_used_up, message, "as many calls are outstanding as the server granted credits", credits_);
+    session.event(UlpEventKind::credits_used_up, message, "as many calls are outstanding as the server granted credits", credits_);
 }
 
-Understood RpcMachine::call(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, Talk& talk) {
+Understood RpcMachine::call(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, UlpSession& session) {
     const Bytes bytes = slice(message.bytes, rpc);
     const auto inside = rpc_head(bytes);
-    if (talk.from_active(message)) learn(bytes, *inside, talk);
+    if (session.from_active(message)) learn(bytes, *inside, session);
     const Subject subject = subject_of(bytes, *inside, reduced_items(message.bytes, head));
     ask({.code = subject.code, .subject = {subject.offset, 0}, .bytes = subject.bytes, .in_message = subject.in_message}, message, head,
-        talk);
+        session);
     return {.understood = true, .label = label(UlpLabel::Part::request, subject.code, head.xid)};
 }
 
 // What is asked for is known when the other side has READ it.
-Understood RpcMachine::long_call(const UlpMessage& message, const RpcRdmaHead& head, std::uint64_t length, Talk& talk) {
-    ask({.code = kUnreadCall, .subject = {0, length}}, message, head, talk);
+Understood RpcMachine::long_call(const UlpMessage& message, const RpcRdmaHead& head, std::uint64_t length, UlpSession& session) {
+    ask({.code = kUnreadCall, .subject = {0, length}}, message, head, session);
     return {.understood = true, .label = label(UlpLabel::Part::request, kUnreadCall, head.xid)};
 }
 
-Understood RpcMachine::answer(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, Talk& talk) {
+Understood RpcMachine::answer(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, UlpSession& session) {
     const End requester = other(message.from);
     const Bytes bytes = slice(message.bytes, rpc);
     const auto inside = rpc_head(bytes);
-    granted(message, head.credits, talk);
-    UlpOperation* operation = talk.operations().find(requester, head.xid);
+    granted(message, head.credits, session);
+    UlpOperation* operation = session.operations().find(requester, head.xid);
     if (operation == nullptr) return {.understood = true, .label = {}};
     if (operation->code == kUnreadCall) {
-        const Bytes kept = talk.operations().kept(requester, head.xid);
+        const Bytes kept = session.operations().kept(requester, head.xid);
         if (const auto asked = rpc_head(kept); asked && asked->call) operation->code = subject_of(kept, *asked, {}).code;
     }
     const OperationCode code = operation->code;
     operation->in_message += data_inside(bytes, *inside, code, reduced_items(message.bytes, head));
     const std::uint32_t status = status_of(bytes, *inside, code);
-    talk.end(requester, head.xid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
+    session.end(requester, head.xid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
     return {.understood = true, .label = label(UlpLabel::Part::answer, code, head.xid), .detail = detail_of(code)};
 }
 
 // The answer was WRITten into memory that the call named; a long call was READ before, and its bytes come first.
-Understood RpcMachine::long_answer(const UlpMessage& message, const RpcRdmaHead& head, Talk& talk) {
+Understood RpcMachine::long_answer(const UlpMessage& message, const RpcRdmaHead& head, UlpSession& session) {
     const End requester = other(message.from);
-    UlpOperation* operation = talk.operations().find(requester, head.xid);
-    granted(message, head.credits, talk);
+    UlpOperation* operation = session.operations().find(requester, head.xid);
+    granted(message, head.credits, session);
     if (operation == nullptr) return {.understood = true, .label = {}};
-    Bytes kept = talk.operations().kept(requester, head.xid);
+    Bytes kept = session.operations().kept(requester, head.xid);
     if (const auto asked = rpc_head(kept); asked && asked->call) {
         if (operation->code == kUnreadCall) operation->code = subject_of(kept, *asked, {}).code;
         kept = slice(kept, static_cast<std::size_t>(operation->subject[1] & ~kOnlyRpc));
@@ -273,34 +273,34 @@ Understood RpcMachine::long_answer(const UlpMessage& message, const RpcRdmaHead&
     const auto inside = rpc_head(kept);
     const bool known = inside && !inside->call && inside->xid == head.xid;
     const std::uint32_t status = known ? status_of(kept, *inside, code) : 0;
-    talk.end(requester, head.xid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
+    session.end(requester, head.xid, status == 0 ? OperationOutcome::done : OperationOutcome::failed, status, message);
     return {.understood = true, .label = label(UlpLabel::Part::answer, code, head.xid)};
 }
 
-Understood RpcMachine::error(const UlpMessage& message, const RpcRdmaHead& head, Talk& talk) {
+Understood RpcMachine::error(const UlpMessage& message, const RpcRdmaHead& head, UlpSession& session) {
     if (message.bytes.size() < head.length + kWord) return {};
     const auto code = read_be<std::uint32_t>(message.bytes, head.length);
     if (code != static_cast<std::uint32_t>(RpcRdmaError::version) && code != static_cast<std::uint32_t>(RpcRdmaError::chunk)) return {};
     const bool version = code == static_cast<std::uint32_t>(RpcRdmaError::version);
-    talk.event(UlpEventKind::error_message, message, version ? "RDMA_ERROR: version not supported" : "RDMA_ERROR: chunks cannot be used",
-               code);
+    session.event(UlpEventKind::error_message, message, version ? "RDMA_ERROR: version not supported" : "RDMA_ERROR: chunks cannot be used",
+                  code);
     const End requester = other(message.from);
-    const UlpOperation* operation = talk.operations().find(requester, head.xid);
+    const UlpOperation* operation = session.operations().find(requester, head.xid);
     if (operation == nullptr) return {.understood = true, .label = {}};
     const UlpLabel told = label(UlpLabel::Part::answer, operation->code, head.xid);
-    talk.end(requester, head.xid, OperationOutcome::failed, rpc_failure(RpcFailure::transport, code), message);
+    session.end(requester, head.xid, OperationOutcome::failed, rpc_failure(RpcFailure::transport, code), message);
     return {.understood = true, .label = told};
 }
 
-void RpcMachine::granted(const UlpMessage& message, std::uint32_t credits, Talk& talk) {
-    if (talk.from_active(message) || credits == 0) return;
+void RpcMachine::granted(const UlpMessage& message, std::uint32_t credits, UlpSession& session) {
+    if (session.from_active(message) || credits == 0) return;
     credits_ = credits;
-    talk.credits(credits);
+    session.credits(credits);
 }
 
 // What calls of the client say of both, once.
-void RpcMachine::learn(Bytes rpc, const RpcHead& head, Talk& talk) {
-    UlpConversation& conversation = talk.conversation();
+void RpcMachine::learn(Bytes rpc, const RpcHead& head, UlpSession& session) {
+    UlpConversation& conversation = session.conversation();
     if (!knows_machine_) {
         const Bytes name = machine_name(rpc, head.credential);
         conversation.note("client", text(name));

@@ -7,26 +7,27 @@
 
 #include <dissect/ulp/nfs.hpp>
 #include <dissect/ulp/rpc_message.hpp>
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
 
 class RpcMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
-    [[nodiscard]] Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    [[nodiscard]] Understood message(const UlpMessage& message, UlpSession& session);
     // What memory of an operation holds: only where it is not a READ's or WRITE's data it is RPC.
     [[nodiscard]] std::uint8_t data_detail(const UlpOperation& operation) const;
 
 private:
-    [[nodiscard]] Understood call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, Talk& talk);
-    [[nodiscard]] Understood long_call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::uint64_t length, Talk& talk);
-    [[nodiscard]] Understood answer(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, Talk& talk);
-    [[nodiscard]] Understood long_answer(const UlpMessage& message, const dissect::RpcRdmaHead& head, Talk& talk);
-    [[nodiscard]] Understood error(const UlpMessage& message, const dissect::RpcRdmaHead& head, Talk& talk);
-    void granted(const UlpMessage& message, std::uint32_t credits, Talk& talk);
-    void ask(UlpOperation operation, const UlpMessage& message, const dissect::RpcRdmaHead& head, Talk& talk);
-    void learn(dissect::Bytes rpc, const dissect::RpcHead& head, Talk& talk);
+    [[nodiscard]] Understood call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, UlpSession& session);
+    [[nodiscard]] Understood long_call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::uint64_t length,
+                                       UlpSession& session);
+    [[nodiscard]] Understood answer(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, UlpSession& session);
+    [[nodiscard]] Understood long_answer(const UlpMessage& message, const dissect::RpcRdmaHead& head, UlpSession& session);
+    [[nodiscard]] Understood error(const UlpMessage& message, const dissect::RpcRdmaHead& head, UlpSession& session);
+    void granted(const UlpMessage& message, std::uint32_t credits, UlpSession& session);
+    void ask(UlpOperation operation, const UlpMessage& message, const dissect::RpcRdmaHead& head, UlpSession& session);
+    void learn(dissect::Bytes rpc, const dissect::RpcHead& head, UlpSession& session);
 
     std::uint32_t credits_ = 0;  // granted last by the passive side; 0: not known
     bool told_credits_ = false;

@@ -10,5 +10,6 @@ namespace qps::transport {
 [[nodiscard]] std::string_view rpc_operation_name(OperationCode code);
 [[nodiscard]] std::string rpc_description(const UlpOperation& operation);
 [[nodiscard]] std::string rpc_status(const UlpOperation& operation);
+[[nodiscard]] bool rpc_everyday(std::uint32_t status);
 
 }  // namespace qps::transport

@@ -4,6 +4,8 @@
 #include <transport-replay/ulp/rpc_codes.hpp>
 #include <transport-replay/ulp/rpc_protocol.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace qps::transport {
@@ -114,6 +116,13 @@ std::string rpc_status(const UlpOperation& operation) {
         case RpcFailure::transport: return numbered("RDMA_ERROR", name_in(kRpcRdmaErrors, number), number);
     }
     return fmt::format("status {:#010x}", operation.status);
+}
+
+// What a program gets that looks whether a file is there, or wants to be the one that makes it.
+bool rpc_everyday(std::uint32_t status) {
+    constexpr std::array<std::uint32_t, 4> kEveryday{2, 17, 66, 10095};  // NOENT, EXIST, NOTEMPTY, NOXATTR (RFC 7530 13, RFC 8276 8.4)
+    constexpr std::uint32_t kNumber = 0xffffff;
+    return static_cast<RpcFailure>(status >> 24U) == RpcFailure::program && std::ranges::find(kEveryday, status & kNumber) != kEveryday.end();
 }
 
 }  // namespace qps::transport

@@ -37,7 +37,7 @@ std::optional<OperationCode> code_of(std::uint32_t immediate, std::uint64_t byte
     return std::nullopt;
 }
 
-Understood take(std::uint32_t immediate, std::uint64_t bytes, const UlpMessage& message, Talk& talk) {
+Understood take(std::uint32_t immediate, std::uint64_t bytes, const UlpMessage& message, UlpSession& session) {
     const auto code = code_of(immediate, bytes);
     if (!code) return {};
     UlpOperation operation;
@@ -47,7 +47,7 @@ Understood take(std::uint32_t immediate, std::uint64_t bytes, const UlpMessage& 
     operation.tag = immediate;
     operation.bytes = operation.in_message = *code == rsockets::kData ? bytes : 0;
     operation.subject[0] = immediate & kRsocketsRest;
-    talk.begin(operation, message);
+    session.begin(operation, message);
     return {.understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::rsockets, *code, immediate}};
 }
 
@@ -77,24 +77,24 @@ std::string describe(const UlpOperation& operation) {
 
 }  // namespace rsockets
 
-void RsocketsMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void RsocketsMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     for (const CmSide* side : {&attempt.active, &attempt.passive}) {
         const Bytes bytes = rsockets_connect_data(*side);
         if (bytes.empty()) continue;
         const bool active = side == &attempt.active;
         const std::uint64_t credits = read(bytes, kCreditsField);
-        if (!active) talk.credits(static_cast<std::uint32_t>(credits));
-        talk.conversation().note(active ? "buffer of the active side" : "buffer of the passive side",
-                                 fmt::format("{} bytes, {} messages", read(bytes, kRoom), credits));
+        if (!active) session.credits(static_cast<std::uint32_t>(credits));
+        session.conversation().note(active ? "buffer of the active side" : "buffer of the passive side",
+                                    fmt::format("{} bytes, {} messages", read(bytes, kRoom), credits));
     }
 }
 
-Understood RsocketsMachine::message(const UlpMessage& message, Talk& talk) {
+Understood RsocketsMachine::message(const UlpMessage& message, UlpSession& session) {
     if (!message.immediate) return {.understood = true, .label = {}};  // data whose meaning comes with the next
-    return take(*message.immediate, message.length, message, talk);
+    return take(*message.immediate, message.length, message, session);
 }
 
-Understood RsocketsMachine::written(const Transfer& transfer, Talk& talk) {
+Understood RsocketsMachine::written(const Transfer& transfer, UlpSession& session) {
     if (!transfer.immediate) return {.understood = true, .label = {}};
     UlpMessage message;
     message.connection = transfer.connection;
@@ -104,7 +104,7 @@ Understood RsocketsMachine::written(const Transfer& transfer, Talk& talk) {
     message.time = transfer.time;
     message.first_frame = transfer.first_frame;
     message.last_frame = transfer.last_frame;
-    return take(*transfer.immediate, transfer.bytes, message, talk);
+    return take(*transfer.immediate, transfer.bytes, message, session);
 }
 
 }  // namespace qps::transport

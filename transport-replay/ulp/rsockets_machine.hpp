@@ -5,7 +5,7 @@
 #pragma once
 
 #include <transport-replay/ulp/likeness.hpp>
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
 
@@ -18,10 +18,10 @@ inline constexpr OperationCode kData{1}, kCredits{2}, kOffer{3}, kIoMap{4}, kDis
 
 class RsocketsMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
     // Data goes by SEND where a WRITE can have no immediate.
-    Understood message(const UlpMessage& message, Talk& talk);
-    Understood written(const Transfer& transfer, Talk& talk);
+    Understood message(const UlpMessage& message, UlpSession& session);
+    Understood written(const Transfer& transfer, UlpSession& session);
 };
 
 }  // namespace qps::transport

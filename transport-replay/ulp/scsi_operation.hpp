@@ -3,7 +3,7 @@
 #pragma once
 
 #include <dissect/ulp/scsi.hpp>
-#include <transport-replay/ulp/ulp_operation.hpp>
+#include <transport-replay/model/ulp_operation.hpp>
 
 #include <string>
 

@@ -4,10 +4,10 @@ namespace qps::transport {
 
 using namespace dissect;
 
-UlpMessage datagram(const Observation& observation, const PacketStory& story) {
+UlpMessage datagram(const Observation& observation, const PacketRecord& record) {
     UlpMessage message;
-    message.connection = *story.connection;
-    message.from = story.from;
+    message.connection = *record.connection;
+    message.from = record.from;
     message.bytes = observation.payload;
     message.length = observation.payload_length;
     message.begun = message.time = observation.time;
@@ -20,16 +20,16 @@ UlpMessage datagram(const Observation& observation, const PacketStory& story) {
 // Handed out before: it comes again because its answer was late.
 bool SendAssembler::is_known(Psn psn) const { return any_ && !newest_.before(psn); }
 
-std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketStory& story) {
+std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketRecord& record) {
     const Place place = info(observation.opcode).place;
     const bool begins = begins_message(place);
-    if (story.arrival == Arrival::restart) any_ = false;
+    if (record.arrival == Arrival::restart) any_ = false;
     // A packet that came late is older than the newest message and new all the same.
-    if (is_known(observation.psn) && story.arrival != Arrival::late) return std::nullopt;
+    if (is_known(observation.psn) && record.arrival != Arrival::late) return std::nullopt;
     if (begins) {
         message_ = {};
-        message_.connection = *story.connection;
-        message_.from = story.from;
+        message_.connection = *record.connection;
+        message_.from = record.from;
         message_.begun = observation.time;
         message_.first_frame = observation.frame;
         message_.psn = observation.psn;

@@ -5,7 +5,7 @@
 // that never end; kMostHeld bounds what is kept of one.
 #pragma once
 
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/model/packet_record.hpp>
 #include <transport-replay/ulp/ulp_message.hpp>
 
 #include <vector>
@@ -13,14 +13,14 @@
 namespace qps::transport {
 
 // A datagram is a message of its own: nobody counts its PSNs, which go on over all destinations of its sender.
-[[nodiscard]] UlpMessage datagram(const Observation& observation, const PacketStory& story);
+[[nodiscard]] UlpMessage datagram(const Observation& observation, const PacketRecord& record);
 
 class SendAssembler {
 public:
     static constexpr std::size_t kMostHeld = std::size_t{1} << 20;  // of a message; upper protocols SEND some 64 KiB at most
 
     // The message that this request packet completes. It borrows from here or from the observation.
-    [[nodiscard]] std::optional<UlpMessage> take(const Observation& observation, const PacketStory& story);
+    [[nodiscard]] std::optional<UlpMessage> take(const Observation& observation, const PacketRecord& record);
 
 private:
     [[nodiscard]] bool is_known(dissect::Psn psn) const;

@@ -9,5 +9,6 @@ namespace qps::transport {
 [[nodiscard]] std::string_view smb_operation_name(OperationCode code);
 [[nodiscard]] std::string smb_description(const UlpOperation& operation);
 [[nodiscard]] std::string smb_status(const UlpOperation& operation);
+[[nodiscard]] bool smb_everyday(std::uint32_t status);
 
 }  // namespace qps::transport

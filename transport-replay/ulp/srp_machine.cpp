@@ -96,14 +96,14 @@ UlpMessage message_of(const CmAttempt& attempt, CmMessage kind, End from, Connec
 }
 
 // Memory that a descriptor of a command names, and how much data it says there is.
-std::uint64_t expect_memory(Talk& talk, const UlpMessage& message, std::uint64_t tag, std::uint8_t format, std::size_t at_byte,
+std::uint64_t expect_memory(UlpSession& session, const UlpMessage& message, std::uint64_t tag, std::uint8_t format, std::size_t at_byte,
                             std::size_t count) {
     const auto expect = [&](Bytes descriptor) {
         const std::uint64_t length = read(descriptor, named(kDescriptorFields, "rdma.srp.desc.length"));
         const RemoteAccess memory{read(descriptor, named(kDescriptorFields, "rdma.srp.desc.address")),
                                   Rkey{static_cast<std::uint32_t>(read(descriptor, named(kDescriptorFields, "rdma.srp.desc.key")))},
                                   static_cast<std::uint32_t>(length)};
-        talk.operations().expect(message.from, tag, memory);
+        session.operations().expect(message.from, tag, memory);
         return length;
     };
     if (format == kDirect) return expect(slice(message.bytes, at_byte, kDescriptorLength));
@@ -123,18 +123,18 @@ void SrpMachine::grant(std::uint32_t delta) {
 }
 
 // The initiator keeps one for task management: whoever sends the last one had nothing left to send commands with.
-void SrpMachine::use(const UlpMessage& message, Talk& talk) {
+void SrpMachine::use(const UlpMessage& message, UlpSession& session) {
     if (!left_) return;
     if (*left_ > 0) --*left_;
     if (*left_ > 0 || told_) return;
     told_ = true;
-    talk.event(UlpEventKind::credits_used_up, message, "the request limit is reached", talk.conversation().most_credits.value_or(0));
+    session.event(UlpEventKind::credits_used_up, message, "the request limit is reached", session.conversation().most_credits.value_or(0));
 }
 
-void SrpMachine::connected(const CmAttempt& attempt, Talk& talk) {
+void SrpMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     const auto login = login_request(attempt);
     if (!login) return;
-    UlpConversation& conversation = talk.conversation();
+    UlpConversation& conversation = session.conversation();
     conversation.note("initiator_port", digits(login->initiator));
     conversation.note("target_port", digits(login->target));
     conversation.note("longest_unit_asked", std::to_string(login->length));
@@ -145,42 +145,42 @@ void SrpMachine::connected(const CmAttempt& attempt, Talk& talk) {
     operation.requester = conversation.active;
     operation.code = code_of(kLoginRequest);
     operation.tag = login->tag;
-    talk.begin(operation, message_of(attempt, CmMessage::req, conversation.active, conversation.connection, *attempt.requested));
+    session.begin(operation, message_of(attempt, CmMessage::req, conversation.active, conversation.connection, *attempt.requested));
     if (!answered) return;
-    talk.end(conversation.active, login->tag, OperationOutcome::done, 0,
-             message_of(attempt, CmMessage::rep, other(conversation.active), conversation.connection, *attempt.answered));
+    session.end(conversation.active, login->tag, OperationOutcome::done, 0,
+                message_of(attempt, CmMessage::rep, other(conversation.active), conversation.connection, *attempt.answered));
     const auto limit = static_cast<std::uint32_t>(read(answer, kDelta));
     left_ = limit;
-    talk.credits(limit);
+    session.credits(limit);
     conversation.note("request_limit", std::to_string(limit));
     conversation.note("longest_unit", std::to_string(read(answer, named(kLoginResponseFields, "rdma.srp.max_it_iu_len"))));
 }
 
-Understood SrpMachine::command(const UlpMessage& message, Talk& talk) {
+Understood SrpMachine::command(const UlpMessage& message, UlpSession& session) {
     const CommandShape shape = shape_of(message.bytes);
     if (!shape.valid || shape.end > message.length) return {};
-    use(message, talk);
+    use(message, session);
     UlpOperation operation;
     operation.requester = message.from;
     operation.tag = tag_of(message.bytes);
     if (shape.out_format == kImmediate) operation.in_message = read_be<std::uint32_t>(message.bytes, shape.out_at);
     scsi::fill(operation, read(message.bytes, kLun), slice(message.bytes, kCommandHead, dissect::scsi::kCdbArea));
-    talk.begin(operation, message);
-    UlpOperation* begun = talk.operations().find(operation.requester, operation.tag);
-    const std::uint64_t described = expect_memory(talk, message, operation.tag, shape.out_format, shape.out_at, shape.out_count) +
-                                    expect_memory(talk, message, operation.tag, shape.in_format, shape.in_at, shape.in_count);
+    session.begin(operation, message);
+    UlpOperation* begun = session.operations().find(operation.requester, operation.tag);
+    const std::uint64_t described = expect_memory(session, message, operation.tag, shape.out_format, shape.out_at, shape.out_count) +
+                                    expect_memory(session, message, operation.tag, shape.in_format, shape.in_at, shape.in_count);
     if (begun != nullptr) begun->bytes = described + operation.in_message;
     return labelled(UlpLabel::Part::request, operation.code, operation.tag);
 }
 
-Understood SrpMachine::response(const UlpMessage& message, Talk& talk) {
+Understood SrpMachine::response(const UlpMessage& message, UlpSession& session) {
     const Bytes unit = message.bytes;
     const std::uint64_t response_length = read(unit, named(kResponseFields, "rdma.srp.rsp.response_len"));
     const std::uint64_t sense_length = read(unit, named(kResponseFields, "rdma.srp.rsp.sense_len"));
     if (kResponseLength + response_length + sense_length > message.length) return {};
     grant(static_cast<std::uint32_t>(read(unit, kDelta)));
     const End requester = other(message.from);
-    const UlpOperation* operation = talk.operations().find(requester, tag_of(unit));
+    const UlpOperation* operation = session.operations().find(requester, tag_of(unit));
     if (operation == nullptr) return seen();
     const auto status = static_cast<std::uint8_t>(read(unit, named(kResponseFields, "rdma.srp.rsp.status")));
     const bool has_response = read(unit, named(kResponseFields, "rdma.srp.rsp.rspvalid")) != 0 && response_length > 0;
@@ -195,13 +195,13 @@ Understood SrpMachine::response(const UlpMessage& message, Talk& talk) {
     }
     const OperationCode asked = operation->code;
     const std::uint64_t tag = operation->tag;
-    talk.end(requester, tag, said == 0 ? OperationOutcome::done : OperationOutcome::failed, said, message);
+    session.end(requester, tag, said == 0 ? OperationOutcome::done : OperationOutcome::failed, said, message);
     return labelled(UlpLabel::Part::answer, asked, tag);
 }
 
-Understood SrpMachine::task_management(const UlpMessage& message, Talk& talk) {
+Understood SrpMachine::task_management(const UlpMessage& message, UlpSession& session) {
     if (message.bytes.size() < kTaskManagementLength) return {};
-    use(message, talk);
+    use(message, session);
     UlpOperation operation;
     operation.requester = message.from;
     const auto function = static_cast<std::uint8_t>(read(message.bytes, named(kTaskManagementFields, "rdma.srp.task_function")));
@@ -209,11 +209,11 @@ Understood SrpMachine::task_management(const UlpMessage& message, Talk& talk) {
     operation.tag = tag_of(message.bytes);
     operation.subject = {dissect::scsi::lun_of(read(message.bytes, kLun)),
                          read(message.bytes, named(kTaskManagementFields, "rdma.srp.task_tag"))};
-    talk.begin(operation, message);
+    session.begin(operation, message);
     return labelled(UlpLabel::Part::request, operation.code, operation.tag);
 }
 
-Understood SrpMachine::message(const UlpMessage& message, Talk& talk) {
+Understood SrpMachine::message(const UlpMessage& message, UlpSession& session) {
     const Bytes unit = message.bytes;
     if (message.length < kShortLength) return {};
     if (unit.size() < kShortLength || (!message.whole() && unit.size() < kCommandLength)) return seen();  // the capture cut it
@@ -221,11 +221,11 @@ Understood SrpMachine::message(const UlpMessage& message, Talk& talk) {
     if (dissect::scsi::name_of(dissect::srp::kOpcodes, opcode).empty()) return {};
     // Who speaks is told by the opcode, whatever was thought before.
     const bool by_initiator = opcode <= kInitiatorLogout || opcode == kCreditResponse || opcode == kEventResponse;
-    talk.conversation().active = by_initiator ? message.from : other(message.from);
+    session.conversation().active = by_initiator ? message.from : other(message.from);
     switch (opcode) {
-        case kCommand: return command(message, talk);
-        case kTaskManagement: return task_management(message, talk);
-        case kResponse: return message.length < kResponseLength ? Understood{} : response(message, talk);
+        case kCommand: return command(message, session);
+        case kTaskManagement: return task_management(message, session);
+        case kResponse: return message.length < kResponseLength ? Understood{} : response(message, session);
         case kCreditRequest: grant(static_cast<std::uint32_t>(read(unit, kDelta))); return seen();
         case kInitiatorLogout: {
             UlpOperation operation;
@@ -233,19 +233,19 @@ Understood SrpMachine::message(const UlpMessage& message, Talk& talk) {
             operation.code = code_of(opcode);
             operation.tag = tag_of(unit);
             operation.one_way = true;
-            talk.begin(operation, message);
+            session.begin(operation, message);
             return labelled(UlpLabel::Part::request, operation.code, operation.tag);
         }
         case kTargetLogout: {
             const std::uint64_t reason = read(unit, named(kShortFields, "rdma.srp.logout_reason"));
-            talk.event(UlpEventKind::terminated, message, "logout by the target: " + scsi::word(kLogoutReasons, reason), reason);
+            session.event(UlpEventKind::terminated, message, "logout by the target: " + scsi::word(kLogoutReasons, reason), reason);
             return seen();
         }
         case kEventRequest: {
             if (message.length < kEventLength) return {};
             grant(static_cast<std::uint32_t>(read(unit, kDelta)));
             const auto sense = dissect::scsi::sense_of(slice(unit, kEventLength));
-            talk.event(UlpEventKind::error_message, message, "event: " + scsi::word(dissect::scsi::kSenseCodes, sense.code), sense.code);
+            session.event(UlpEventKind::error_message, message, "event: " + scsi::word(dissect::scsi::kSenseCodes, sense.code), sense.code);
             return seen();
         }
         default: return seen();

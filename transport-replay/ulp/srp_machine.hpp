@@ -5,14 +5,14 @@
 // number that saturates; nothing else is kept but open operations and facts.
 #pragma once
 
-#include <transport-replay/ulp/talk.hpp>
+#include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
 
 class SrpMachine {
 public:
-    void connected(const CmAttempt& attempt, Talk& talk);
-    [[nodiscard]] Understood message(const UlpMessage& message, Talk& talk);
+    void connected(const CmAttempt& attempt, UlpSession& session);
+    [[nodiscard]] Understood message(const UlpMessage& message, UlpSession& session);
 
 private:
     // Requests that the initiator may have outstanding more, once the login said how many; and whether that was told of.
@@ -20,10 +20,10 @@ private:
     bool told_ = false;
 
     void grant(std::uint32_t delta);
-    void use(const UlpMessage& message, Talk& talk);
-    Understood command(const UlpMessage& message, Talk& talk);
-    Understood response(const UlpMessage& message, Talk& talk);
-    Understood task_management(const UlpMessage& message, Talk& talk);
+    void use(const UlpMessage& message, UlpSession& session);
+    Understood command(const UlpMessage& message, UlpSession& session);
+    Understood response(const UlpMessage& message, UlpSession& session);
+    Understood task_management(const UlpMessage& message, UlpSession& session);
 };
 
 }  // namespace qps::transport

@@ -4,14 +4,14 @@ namespace qps::transport {
 
 UlpHints hints_of(const Timeline& timeline, bool whole) {
     UlpHints hints;
-    const auto say = [&](ConnectionId uid, UlpSaid said) {
+    const auto say = [&](ConnectionId uid, UlpDeclared said) {
         said.settled = whole;
         hints.insert_or_assign(std::to_underlying(uid), said);
     };
     if (whole)
         for (const Connection& connection : timeline.connections) say(connection.uid, UlpProtocol::none);
     for (const UlpConversation& conversation : timeline.ulp.conversations) {
-        UlpSaid said = conversation.protocol;
+        UlpDeclared said = conversation.protocol;
         said.basis = conversation.basis;
         said.certainty = conversation.certainty;
         said.active = conversation.active;

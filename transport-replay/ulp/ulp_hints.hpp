@@ -9,11 +9,11 @@
 
 namespace qps::transport {
 
-struct UlpSaid {
+struct UlpDeclared {
     static constexpr std::uint8_t kCertain = 100;
 
-    constexpr UlpSaid() = default;
-    constexpr UlpSaid(UlpProtocol said) : protocol(said) {}  // by the user
+    constexpr UlpDeclared() = default;
+    constexpr UlpDeclared(UlpProtocol said) : protocol(said) {}  // by the user
 
     UlpProtocol protocol{};  // none: nothing we know, whatever its messages look like
     UlpBasis basis = UlpBasis::user;
@@ -22,7 +22,7 @@ struct UlpSaid {
     bool settled = false;       // an earlier pass saw it through: it is not given up
 };
 
-using UlpHints = std::map<std::uint32_t, UlpSaid>;  // by ConnectionId
+using UlpHints = std::map<std::uint32_t, UlpDeclared>;  // by ConnectionId
 
 // What a pass over a capture came to, for another one. `whole`: it saw all of it; then a connection speaks what it was found to
 // speak, or nothing.

@@ -55,7 +55,7 @@ UlpTracker::Conversation* UlpTracker::conversation_of(ConnectionId connection) {
 std::optional<UlpTracker::Decision> UlpTracker::hinted(ConnectionId connection) const {
     const auto found = hints_.find(std::to_underlying(connection));
     if (found == hints_.end()) return std::nullopt;
-    const UlpSaid& said = found->second;
+    const UlpDeclared& said = found->second;
     return Decision{said.protocol, said.basis, said.certainty, said.active.value_or(End::a), said.settled, !said.active};
 }
 
@@ -78,11 +78,11 @@ UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decis
     }
     state = static_cast<State>(conversations_.size());
     Conversation& made = conversations_.emplace_back();
-    made.told.connection = connection;
-    made.told.protocol = decision.protocol;
-    made.told.basis = decision.basis;
-    made.told.certainty = decision.certainty;
-    made.told.active = decision.active;
+    made.summary.connection = connection;
+    made.summary.protocol = decision.protocol;
+    made.summary.basis = decision.basis;
+    made.summary.certainty = decision.certainty;
+    made.summary.active = decision.active;
     made.settled = decision.settled;
     made.orients = decision.orients;
     made.machine = machine_of(decision.protocol);
@@ -105,62 +105,62 @@ void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tr
     if (decision.protocol == UlpProtocol::none) return;
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
-    Talk talk(conversation->told, conversation->operations, report_, sink);
+    UlpSession session(conversation->summary, conversation->operations, report_, sink);
     const auto tell = [&](auto& machine) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, talk);
+        if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, session);
     };
     std::visit(tell, conversation->machine);
 }
 
-void UlpTracker::observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
-    if (story.corrupt || story.mirror_copy) return;
-    if (info(observation.opcode).service == Service::ud) return observe_datagram(observation, story, tracker, sink);
-    const ConnectionId uid = *story.connection;
-    if (Conversation* conversation = conversation_of(uid)) return take_packet(*conversation, observation, story, sink);
-    if (!story.arrival || !is_send(observation) || state_of(uid) == kNothing) return;
+void UlpTracker::observe(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink) {
+    if (record.corrupt || record.mirror_copy) return;
+    if (info(observation.opcode).service == Service::ud) return observe_datagram(observation, record, tracker, sink);
+    const ConnectionId uid = *record.connection;
+    if (Conversation* conversation = conversation_of(uid)) return take_packet(*conversation, observation, record, sink);
+    if (!record.arrival || !is_send(observation) || state_of(uid) == kNothing) return;
     if (const auto said = hinted(uid)) {
-        if (begin(uid, *said, tracker) != nullptr) observe(observation, story, tracker, sink);
+        if (begin(uid, *said, tracker) != nullptr) observe(observation, record, tracker, sink);
         return;
     }
     if (undecided_.size() == kMaxUndecided && !undecided_.contains(std::to_underlying(uid))) {
         state_of(uid) = kNothing;
         return;
     }
-    auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(story.from)];
-    if (const auto message = assembler.take(observation, story)) try_message(*message, tracker, sink);
+    auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(record.from)];
+    if (const auto message = assembler.take(observation, record)) try_message(*message, tracker, sink);
 }
 
-void UlpTracker::take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story,
-                               const OperationSink& sink) {
+void UlpTracker::take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record,
+                             const OperationSink& sink) {
     conversation.detail = 0;
     if (conversation.given_up) return;
     if (info(observation.opcode).verb == Verb::read_response) {
-        conversation.detail = conversation.ways[static_cast<std::size_t>(other(story.from))].reads.answered(observation);
+        conversation.detail = conversation.ways[static_cast<std::size_t>(other(record.from))].reads.answered(observation);
         return;
     }
-    if (!story.arrival) return;
-    if (is_write(observation)) return take_write(conversation, observation, story, sink);
-    if (info(observation.opcode).verb == Verb::read_request) return take_read(conversation, observation, story);
+    if (!record.arrival) return;
+    if (is_write(observation)) return take_write(conversation, observation, record, sink);
+    if (info(observation.opcode).verb == Verb::read_request) return take_read(conversation, observation, record);
     if (!is_send(observation)) return;
     conversation.detail = detail_of(conversation.machine);
-    auto& assembler = conversation.ways[static_cast<std::size_t>(story.from)].assembler;
-    if (const auto message = assembler.take(observation, story)) take_message(conversation, *message, sink);
+    auto& assembler = conversation.ways[static_cast<std::size_t>(record.from)].assembler;
+    if (const auto message = assembler.take(observation, record)) take_message(conversation, *message, sink);
 }
 
 // Only READs that name memory of an operation from its start on, or memory to keep, are watched.
-void UlpTracker::take_read(Conversation& conversation, const Observation& observation, const PacketStory& story) {
+void UlpTracker::take_read(Conversation& conversation, const Observation& observation, const PacketRecord& record) {
     if (!observation.access) return;
-    const End owner = other(story.from);
+    const End owner = other(record.from);
     const UlpOperation* operation = conversation.operations.owner_of(owner, *observation.access);
     if (operation == nullptr) return;
     const bool begins = conversation.operations.begins_memory(owner, *observation.access);
     const std::uint8_t detail = begins ? data_detail(conversation.machine, *operation) : 0;
     const bool keep = conversation.operations.wants(owner, *observation.access);
-    if (keep || detail != 0) conversation.ways[static_cast<std::size_t>(story.from)].reads.asked(observation.psn, keep, detail);
+    if (keep || detail != 0) conversation.ways[static_cast<std::size_t>(record.from)].reads.asked(observation.psn, keep, detail);
 }
 
-void UlpTracker::observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink) {
-    if (is_send(observation)) deliver(datagram(observation, story), tracker, sink);
+void UlpTracker::observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink) {
+    if (is_send(observation)) deliver(datagram(observation, record), tracker, sink);
 }
 
 void UlpTracker::try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink) {
@@ -212,34 +212,51 @@ void UlpTracker::decide(ConnectionId connection, const Decision& decision, Track
 void UlpTracker::take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink) {
     if (conversation.given_up) return;
     if (conversation.orients) orient(conversation, message);
-    Talk talk(conversation.told, conversation.operations, report_, sink);
+    UlpSession session(conversation.summary, conversation.operations, report_, sink);
     const auto tell = [&](auto& machine) -> Understood {
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
-        else return machine.message(message, talk);
+        else return machine.message(message, session);
     };
     const Understood understood = std::visit(tell, conversation.machine);
     conversation.detail = understood.detail;
+    if (understood.exchange) take_exchange(message, understood, sink);
     came(conversation, message.from, message.psn, understood);
+}
+
+void UlpTracker::take_exchange(const UlpMessage& message, const Understood& understood, const OperationSink& sink) {
+    if (understood.label->part == UlpLabel::Part::request) {
+        if (asking_.size() >= kMaxAsking) asking_.clear();
+        asking_.insert_or_assign(*understood.exchange, Asking{message.connection, message.from, understood.label->tag});
+        return;
+    }
+    const auto found = asking_.find(*understood.exchange);
+    if (found == asking_.end()) return;  // its request may be before the capture
+    const Asking asking = found->second;
+    asking_.erase(found);
+    Conversation* asked = conversation_of(asking.connection);
+    if (asked == nullptr || asked->given_up) return;
+    UlpSession session(asked->summary, asked->operations, report_, sink);
+    static_cast<void>(session.end(asking.requester, asking.tag, OperationOutcome::done, 0, message));
 }
 
 // A message or a WRITE was looked at.
 void UlpTracker::came(Conversation& conversation, End from, Psn psn, const Understood& understood) {
-    ++conversation.told.messages;
-    if (!understood.understood) ++conversation.told.unread;
+    ++conversation.summary.messages;
+    if (!understood.understood) ++conversation.summary.unread;
     auto& labels = conversation.ways[static_cast<std::size_t>(from)].labels;
     if (understood.label) labels.add(psn, *understood.label);
-    const bool guess = conversation.told.basis == UlpBasis::content || conversation.told.basis == UlpBasis::service;
-    if (guess && !conversation.settled && conversation.told.unread >= kUnreadToGiveUp &&
-        conversation.told.unread * 2 > conversation.told.messages)
+    const bool guess = conversation.summary.basis == UlpBasis::content || conversation.summary.basis == UlpBasis::service;
+    if (guess && !conversation.settled && conversation.summary.unread >= kUnreadToGiveUp &&
+        conversation.summary.unread * 2 > conversation.summary.messages)
         give_up(conversation);
 }
 
 // The user said what it speaks, not who asked whom.
 void UlpTracker::orient(Conversation& conversation, const UlpMessage& message) {
-    const auto like = row_of(conversation.told.protocol).message;
+    const auto like = row_of(conversation.summary.protocol).message;
     const Likeness likeness = like == nullptr ? Likeness{} : like(message);
     if (likeness.percent == 0) return;
-    conversation.told.active = likeness.from_active ? message.from : other(message.from);
+    conversation.summary.active = likeness.from_active ? message.from : other(message.from);
     conversation.orients = false;
 }
 
@@ -250,17 +267,17 @@ void UlpTracker::give_up(Conversation& conversation) {
     conversation.machine = {};
     conversation.ways = {};
     conversation.detail = 0;
-    state_of(conversation.told.connection) = kNothing;
+    state_of(conversation.summary.connection) = kNothing;
 }
 
-void UlpTracker::take_write(Conversation& conversation, const Observation& observation, const PacketStory& story,
-                              const OperationSink& sink) {
-    Way& way = conversation.ways[static_cast<std::size_t>(story.from)];
+void UlpTracker::take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record,
+                            const OperationSink& sink) {
+    Way& way = conversation.ways[static_cast<std::size_t>(record.from)];
     Writing& writing = way.writing;
-    if (story.arrival == Arrival::repeated) return;
+    if (record.arrival == Arrival::repeated) return;
     const Place place = info(observation.opcode).place;
     if (observation.access) {  // FIRST or ONLY
-        const End owner = other(story.from);
+        const End owner = other(record.from);
         const UlpOperation* operation = conversation.operations.owner_of(owner, *observation.access);
         writing.owned = operation != nullptr;
         writing.open = writing.owned || conversation.takes_writes;
@@ -272,8 +289,8 @@ void UlpTracker::take_write(Conversation& conversation, const Observation& obser
         if (writing.owned && conversation.operations.begins_memory(owner, *observation.access))
             conversation.detail = data_detail(conversation.machine, *operation);
         writing.payload.clear();
-        writing.transfer = {.connection = *story.connection,
-                            .requester = story.from,
+        writing.transfer = {.connection = *record.connection,
+                            .requester = record.from,
                             .read = false,
                             .access = *observation.access,
                             .bytes = 0,
@@ -284,7 +301,7 @@ void UlpTracker::take_write(Conversation& conversation, const Observation& obser
                             .immediate = {},
                             .payload = {}};
         if (writing.owned)
-            way.labels.add(observation.psn, {UlpLabel::Part::data, conversation.told.protocol, operation->code, operation->tag});
+            way.labels.add(observation.psn, {UlpLabel::Part::data, conversation.summary.protocol, operation->code, operation->tag});
     }
     if (!writing.open) return;
     writing.transfer.bytes += observation.payload_length;
@@ -293,7 +310,7 @@ void UlpTracker::take_write(Conversation& conversation, const Observation& obser
     writing.transfer.immediate = observation.immediate;
     if (writing.keep && writing.payload.size() < OpenOperations::kMaxKept)
         writing.payload.insert(writing.payload.end(), observation.payload.begin(), observation.payload.end());
-    if (ends_message(place)) end_write(conversation, story.from, sink);
+    if (ends_message(place)) end_write(conversation, record.from, sink);
 }
 
 void UlpTracker::end_write(Conversation& conversation, End requester, const OperationSink& sink) {
@@ -305,9 +322,9 @@ void UlpTracker::end_write(Conversation& conversation, End requester, const Oper
         if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer);
         return;
     }
-    Talk talk(conversation.told, conversation.operations, report_, sink);
+    UlpSession session(conversation.summary, conversation.operations, report_, sink);
     const auto tell = [&]<class Machine>(Machine& machine) -> Understood {
-        if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, talk);
+        if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, session);
         else return {.understood = true, .label = {}};
     };
     came(conversation, requester, writing.psn, std::visit(tell, conversation.machine));
@@ -320,7 +337,7 @@ void UlpTracker::ended(EndedMessage& ended) {
     if (message.verb == Verb::read_request && message.access) {
         const UlpOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
         if (operation == nullptr) return;
-        message.ulp = UlpLabel{UlpLabel::Part::data, conversation->told.protocol, operation->code, operation->tag};
+        message.ulp = UlpLabel{UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag};
         const std::vector<std::byte> payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
         if (message.outcome != Outcome::completed) return;
         transferred({.connection = ended.connection,
@@ -346,7 +363,7 @@ void UlpTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
     UlpOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
     if (operation == nullptr) return;
     auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
-    if (psn) labels.add(*psn, {UlpLabel::Part::data, conversation->told.protocol, operation->code, operation->tag});
+    if (psn) labels.add(*psn, {UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag});
     conversation->operations.moved(*operation, transfer);
 }
 
@@ -370,19 +387,19 @@ UlpHint UlpTracker::hint(ConnectionId connection, End from) const {
     const std::size_t at = std::to_underlying(connection);
     if (at >= state_.size() || state_[at] >= kNothing) return {};
     const Conversation& conversation = conversations_[state_[at]];
-    return {conversation.told.protocol, from == conversation.told.active, conversation.detail};
+    return {conversation.summary.protocol, from == conversation.summary.active, conversation.detail};
 }
 
 UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
     for (Conversation& conversation : conversations_) {
         if (conversation.given_up) continue;
-        Talk talk(conversation.told, conversation.operations, report_, sink);
+        UlpSession session(conversation.summary, conversation.operations, report_, sink);
         const auto tell = [&](auto& machine) {
-            if constexpr (requires { machine.finished(cm, talk); }) machine.finished(cm, talk);
+            if constexpr (requires { machine.finished(cm, session); }) machine.finished(cm, session);
         };
         std::visit(tell, conversation.machine);
-        conversation.operations.close_all(OperationOutcome::open, talk.ended());
-        report_.conversations.push_back(std::move(conversation.told));
+        conversation.operations.close_all(OperationOutcome::open, session.ended());
+        report_.conversations.push_back(std::move(conversation.summary));
     }
     for (const CmAttempt& attempt : cm.attempts)
         if (const auto tell = row_of(protocol_of(attempt)).attempt; tell != nullptr) tell(attempt, report_);

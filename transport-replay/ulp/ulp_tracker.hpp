@@ -39,7 +39,7 @@ public:
     // CM told of both sides of a connection.
     void connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink);
     // A packet of a connection, after the tracker had it.
-    void observe(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    void observe(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink);
     // A message of a connection ended: gets its label; a READ is a transfer.
     void ended(EndedMessage& ended);
 
@@ -80,7 +80,7 @@ private:
         LabelQueue labels;
     };
     struct Conversation {
-        UlpConversation told;
+        UlpConversation summary;
         UlpMachine machine;
         OpenOperations operations;
         std::array<Way, 2> ways;
@@ -123,11 +123,12 @@ private:
     void try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
     void decide(ConnectionId connection, const Decision& decision, Tracker& tracker, const OperationSink& sink);
     void take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink);
-    void take_packet(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
-    void take_read(Conversation& conversation, const Observation& observation, const PacketStory& story);
-    void observe_datagram(const Observation& observation, const PacketStory& story, Tracker& tracker, const OperationSink& sink);
+    void take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record, const OperationSink& sink);
+    void take_read(Conversation& conversation, const Observation& observation, const PacketRecord& record);
+    void observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink);
+    void take_exchange(const UlpMessage& message, const Understood& understood, const OperationSink& sink);
     void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
-    void take_write(Conversation& conversation, const Observation& observation, const PacketStory& story, const OperationSink& sink);
+    void take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record, const OperationSink& sink);
     void end_write(Conversation& conversation, End requester, const OperationSink& sink);
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UlpMessage& message);
@@ -137,6 +138,13 @@ private:
     std::vector<State> state_;  // by ConnectionId
     std::deque<Conversation> conversations_;
     boost::unordered_flat_map<std::uint32_t, Undecided> undecided_;
+    struct Asking {  // who waits for an answer that may come on another connection
+        ConnectionId connection{};
+        End requester{};
+        std::uint64_t tag = 0;
+    };
+    static constexpr std::size_t kMaxAsking = 1 << 14;  // then the oldest are as good as lost: all of them are forgotten
+    boost::unordered_flat_map<std::uint64_t, Asking> asking_;
     UlpReport report_;
 };
 

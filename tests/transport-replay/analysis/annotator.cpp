@@ -1,4 +1,4 @@
-// Stories of packets as fields: every member arrives, and every word of an enumeration is the one it was.
+// Records of packets as fields: every member arrives, and every word of an enumeration is the one it was.
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
@@ -12,53 +12,53 @@ namespace {
 
 constexpr qps::dissect::Opcode kSendOnly{4};
 
-// What a story must have for a filter to pass the packet it is of.
-struct Told {
-    void (*happened)(PacketStory&);
+// What a record must have for a filter to pass the packet it is of.
+struct Member {
+    void (*happened)(PacketRecord&);
     std::string_view filter;
 };
 
-constexpr std::array kTold{
-    Told{[](PacketStory& story) { story.connection = ConnectionId{3}; }, "rdma.connection == 3 and rdma.from == a"},
-    Told{[](PacketStory& story) { story.connection = ConnectionId{3}, story.from = End::b; }, "rdma.from == b"},
-    Told{[](PacketStory& story) { story.arrival = Arrival::first; }, "rdma.arrival == first"},
-    Told{[](PacketStory& story) { story.arrival = Arrival::in_order; }, "rdma.arrival == in_order"},
-    Told{[](PacketStory& story) { story.arrival = Arrival::ahead; }, "rdma.arrival == ahead"},
-    Told{[](PacketStory& story) { story.arrival = Arrival::late; }, "rdma.arrival == late"},
-    Told{[](PacketStory& story) { story.arrival = Arrival::repeated; }, "rdma.arrival == repeated"},
-    Told{[](PacketStory& story) { story.arrival = Arrival::restart; }, "rdma.arrival == restart"},
-    Told{[](PacketStory& story) { story.retransmission = true; }, "rdma.retransmission"},
-    Told{[](PacketStory& story) { story.duplicated = true; }, "rdma.duplicated"},
-    Told{[](PacketStory& story) { story.mirror_copy = true; }, "rdma.mirror_copy"},
-    Told{[](PacketStory& story) { story.unmatched = true; }, "rdma.unmatched"},
-    Told{[](PacketStory& story) { story.missing = 4; }, "rdma.psn_missing == 4"},
-    Told{[](PacketStory& story) { story.completed = 2; }, "rdma.message.completed == 2"},
-    Told{[](PacketStory& story) { story.latency = Duration{1500}; }, "rdma.message.latency == 0.000001500"},
-    Told{[](PacketStory& story) { story.latency = Duration{0}; }, "rdma.message.latency == 0"},
+constexpr std::array kMembers{
+    Member{[](PacketRecord& record) { record.connection = ConnectionId{3}; }, "rdma.connection == 3 and rdma.from == a"},
+    Member{[](PacketRecord& record) { record.connection = ConnectionId{3}, record.from = End::b; }, "rdma.from == b"},
+    Member{[](PacketRecord& record) { record.arrival = Arrival::first; }, "rdma.arrival == first"},
+    Member{[](PacketRecord& record) { record.arrival = Arrival::in_order; }, "rdma.arrival == in_order"},
+    Member{[](PacketRecord& record) { record.arrival = Arrival::ahead; }, "rdma.arrival == ahead"},
+    Member{[](PacketRecord& record) { record.arrival = Arrival::late; }, "rdma.arrival == late"},
+    Member{[](PacketRecord& record) { record.arrival = Arrival::repeated; }, "rdma.arrival == repeated"},
+    Member{[](PacketRecord& record) { record.arrival = Arrival::restart; }, "rdma.arrival == restart"},
+    Member{[](PacketRecord& record) { record.retransmission = true; }, "rdma.retransmission"},
+    Member{[](PacketRecord& record) { record.duplicated = true; }, "rdma.duplicated"},
+    Member{[](PacketRecord& record) { record.mirror_copy = true; }, "rdma.mirror_copy"},
+    Member{[](PacketRecord& record) { record.unmatched = true; }, "rdma.unmatched"},
+    Member{[](PacketRecord& record) { record.missing = 4; }, "rdma.psn_missing == 4"},
+    Member{[](PacketRecord& record) { record.completed = 2; }, "rdma.message.completed == 2"},
+    Member{[](PacketRecord& record) { record.latency = Duration{1500}; }, "rdma.message.latency == 0.000001500"},
+    Member{[](PacketRecord& record) { record.latency = Duration{0}; }, "rdma.message.latency == 0"},
 };
 
 }  // namespace
 
-TEST_CASE("every member of a story is a field, in the same words") {
+TEST_CASE("every member of a packet record is a field, in the same words") {
     Decoded decoded(transport_packet(kSendOnly, Network::roce_v2_ipv4));
-    for (const Told& told : kTold) {
-        INFO(told.filter);
-        const auto filter = Filter::compile(told.filter);
+    for (const Member& member : kMembers) {
+        INFO(member.filter);
+        const auto filter = Filter::compile(member.filter);
         REQUIRE(filter);
-        PacketStory story;
-        Annotation known = annotation(story);
+        PacketRecord record;
+        Annotation known = annotation(record);
         decoded.packet.annotation = &known;
         CHECK_FALSE(filter->matches(decoded.packet));
-        told.happened(story);
-        known = annotation(story);
+        member.happened(record);
+        known = annotation(record);
         CHECK(filter->matches(decoded.packet));
     }
 }
 
 TEST_CASE("a packet of no connection comes from no end of one") {
-    PacketStory story;
-    story.from = End::b;
-    CHECK_FALSE(annotation(story).from);
+    PacketRecord record;
+    record.from = End::b;
+    CHECK_FALSE(annotation(record).from);
 }
 
 TEST_CASE("an annotator tells of a packet what those before it say") {

@@ -101,7 +101,9 @@ Seen seen_of(const FlowTruth& flow, bool mirrored) {
     Seen seen;
     std::set<std::uint32_t> psns;
     std::optional<Psn> next;
-    const auto copies = [&](const Transmission& sent) { return mirrored ? std::min(sent.fate.recorded, 1U) : sent.fate.recorded; };
+    const auto copies = [&](const Transmission& sent) {
+        return mirrored ? std::min(sent.disposition.recorded, 1U) : sent.disposition.recorded;
+    };
     for (const Transmission& sent : flow.requests) {
         if (copies(sent) == 0) continue;
         seen.requests += copies(sent);
@@ -222,7 +224,7 @@ TEST_CASE("property: calm traffic is all completed, and nothing is found worse t
     });
 }
 
-TEST_CASE("property: loss: every NAK and every timeout is a story, every gap is the network's") {
+TEST_CASE("property: loss: every NAK and every timeout is a retransmission episode, every gap is the network's") {
     for_seeds(2000, {.worst = {.loss = 0.08}}, [](Scenario& scenario) {
         const Simulated simulated = simulate(scenario);
         const Timeline timeline = analyse(simulated);
@@ -260,7 +262,7 @@ TEST_CASE("property: reordering alone is no loss where nobody asked for anything
         check_whole(scenario, simulated, timeline);
         for (const Connection& connection : timeline.connections)
             for (const End end : {End::a, End::b})
-                if (connection.way(other(end)).sequence_naks == 0 && connection.way(end).recovery(RecoveryKind::timeout).stories == 0)
+                if (connection.way(other(end)).sequence_naks == 0 && connection.way(end).recovery(RecoveryKind::timeout).episodes == 0)
                     CHECK(connection.way(end).gaps.network == 0);
     });
 }
@@ -290,12 +292,12 @@ TEST_CASE("property: a peer that is gone: retries are counted, and the end of th
             if (flow.messages.empty()) continue;
             const Found found = find(timeline, flow, scenario.network);
             REQUIRE(found.connection != nullptr);
-            const auto story = std::ranges::find(timeline.recoveries, found.connection->uid, &Recovery::connection);
-            REQUIRE(story != timeline.recoveries.end());
-            CHECK(story->triggers == scenario.retries);
-            CHECK(story->inferred);  // nothing was heard of that host
-            REQUIRE(story->interval);
-            const auto exponents = timeout_exponents(*story->interval);
+            const auto record = std::ranges::find(timeline.recoveries, found.connection->uid, &Recovery::connection);
+            REQUIRE(record != timeline.recoveries.end());
+            CHECK(record->triggers == scenario.retries);
+            CHECK(record->inferred);  // nothing was heard of that host
+            REQUIRE(record->interval);
+            const auto exponents = timeout_exponents(*record->interval);
             REQUIRE(exponents);
             CHECK(exponents->least <= scenario.ack_timeout);
             CHECK(exponents->most >= scenario.ack_timeout);
@@ -337,7 +339,7 @@ TEST_CASE("property: what only the tap lost is never called a loss of the networ
             CHECK(found.requests().gaps.reordered == 0);
             CHECK(found.answers().response_gaps.network == 0);
             CHECK(found.requests().retransmitted == 0);
-            CHECK(found.requests().recovery(RecoveryKind::timeout).stories == 0);
+            CHECK(found.requests().recovery(RecoveryKind::timeout).episodes == 0);
         }
         for (const Finding& finding : timeline.findings) {
             INFO(finding.id << ": " << finding.summary);
@@ -454,7 +456,7 @@ TEST_CASE("property: corruption: no packet with a wrong ICRC is believed") {
         for (const FlowTruth& flow : simulated.truth.flows)
             for (const auto* sent : {&flow.requests, &flow.responses})
                 for (const Transmission& transmission : *sent)
-                    if (transmission.fate.corrupted) corrupt += transmission.fate.recorded;
+                    if (transmission.disposition.corrupted) corrupt += transmission.disposition.recorded;
         CHECK(timeline.quality.icrc_bad <= corrupt);
         for (const FlowTruth& flow : simulated.truth.flows) {
             const Seen seen = seen_of(flow, false);

@@ -102,8 +102,8 @@ TEST_CASE("the order of equal findings does not depend on the order of what they
 
 TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answered") {
     Timeline timeline = healthy();
-    Recovery& story = add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
-    story.interval = Duration{70 * kMillisecond};
+    Recovery& record = add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
+    record.interval = Duration{70 * kMillisecond};
     SECTION("it had answered before") {
         const Finding& finding = one(timeline, "transport-retries-exceeded");
         CHECK(says(finding.summary, "10.0.0.1 sent PSN 1000 (SEND) 8 times to 10.0.0.2 QP 257"));
@@ -141,27 +141,27 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
         CHECK(std::ranges::count(timeline.findings, "transport-retries-exceeded", &Finding::id) == 0);
     }
     SECTION("an answer was on the wire") {
-        story.answered = true;
+        record.answered = true;
         CHECK(one(timeline, "transport-retries-exceeded").party == Party::fabric);
     }
 }
 
 TEST_CASE("RNR: timer 0 is the longest there is and named so, short waits are a note") {
     Timeline timeline = healthy();
-    Recovery& story = add_recovery(timeline, RecoveryKind::rnr_nak);
+    Recovery& record = add_recovery(timeline, RecoveryKind::rnr_nak);
     SECTION("timer 0") {
-        story.rnr_timer = 0;
+        record.rnr_timer = 0;
         const Finding& finding = one(timeline, "rnr-stall");
         CHECK(finding.severity == Severity::warning);
         CHECK(says(finding.summary, "655.4 ms (code 0)"));
         CHECK(says(finding.advice, "means 655.36 ms"));
     }
     SECTION("a wait that nobody feels") {
-        story.rnr_timer = 12;
+        record.rnr_timer = 12;
         CHECK(one(timeline, "rnr-stall").severity == Severity::note);
     }
     SECTION("more than a percent of the time") {
-        story.rnr_timer = 12;
+        record.rnr_timer = 12;
         timeline.connections[0].ways[0].recovery(RecoveryKind::rnr_nak).lost = Duration{11 * kMillisecond};
         CHECK(one(timeline, "rnr-stall").severity == Severity::warning);
     }
@@ -221,10 +221,41 @@ TEST_CASE("reordering is a fault where the receiver complains, else a note") {
     Timeline timeline = healthy();
     timeline.connections[0].ways[0].gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
     CHECK(one(timeline, "out-of-order-delivery").severity == Severity::note);
-    timeline.connections[0].ways[1].sequence_naks = 1;
-    const Finding& finding = one(timeline, "out-of-order-delivery");
+    add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::late;
+    Ordering& ordering = timeline.connections[0].ways[0].ordering();
+    ordering = {.overtaken = 4, .farthest = 3, .longest = Duration{20 * kMicrosecond}};
+    ordering.naks_of(NakCause::late) = 1;
+    const Finding& finding = one(timeline, "reordered-not-lost");
     CHECK(finding.severity == Severity::warning);
     CHECK(finding.party == Party::fabric);
+    CHECK(says(finding.summary, "4 of 200 requests"));
+    CHECK(says(finding.summary, "by up to 3 packets and 20 us"));
+    CHECK(std::ranges::count(timeline.findings, "out-of-order-delivery", &Finding::id) == 0);
+    CHECK(std::ranges::count(timeline.findings, "go-back-n-loss", &Finding::id) == 0);
+}
+
+TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and advice goes there") {
+    Timeline timeline = healthy();
+    Recovery& first = add_recovery(timeline, RecoveryKind::sequence_nak);
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 1 packet from 10.0.0.1 (1 event, lost between 10.0.0.1 and this tap)"));
+    CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between 10.0.0.1 and this tap"));
+    first.cause = NakCause::missed_behind_tap;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "missed 1 packet from 10.0.0.1 (1 event, lost or reordered behind this tap)"));
+    CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between this tap and 10.0.0.2"));
+    add_recovery(timeline, RecoveryKind::sequence_nak);
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "(2 events, 1 lost between 10.0.0.1 and this tap, 1 lost or reordered behind this tap)"));
+    CHECK(says(one(timeline, "go-back-n-loss").advice, "on the way from 10.0.0.1 to 10.0.0.2"));
+}
+
+TEST_CASE("a requester that sends only what NAKs name repeats selectively") {
+    Timeline timeline = healthy();
+    Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
+    episode.resent = 1;
+    CHECK(says(one(timeline, "selective-repeat").summary, "selective repeat retransmitted"));
+    CHECK(std::ranges::count(timeline.findings, "go-back-n-loss", &Finding::id) == 0);
+    episode.cause = NakCause::undecided;  // the packet may be the first one, late
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "selective-repeat", &Finding::id) == 0);
 }
 
 TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
@@ -235,14 +266,60 @@ TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
     CHECK(std::ranges::count(timeline.findings, "go-back-n-loss", &Finding::id) == 0);
     timeline.recoveries[1].psn = Psn(1001);
     CHECK(one(timeline, "go-back-n-loss").party == Party::fabric);
-    timeline.recoveries[1].inferred = true;
-    CHECK(one(timeline, "go-back-n-loss").severity == Severity::note);
+}
+
+TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own; each number stands once") {
+    Timeline timeline = healthy();
+    Recovery& heeded = add_recovery(timeline, RecoveryKind::sequence_nak);
+    heeded.nak = true;
+    Recovery& ignored = add_recovery(timeline, RecoveryKind::timeout);
+    ignored.nak = ignored.proven = true;
+    ignored.rounds = 1;
+    ignored.timer_ran = ignored.waited = Duration{68 * kMillisecond};
+    const Recovery once = ignored;
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "nak-ignored", &Finding::id) == 0);  // once may be chance
+    add_recovery(timeline, RecoveryKind::timeout) = once;
+    const Finding lost = one(timeline, "go-back-n-loss");
+    CHECK(lost.count == 3);
+    CHECK(says(lost.summary, "lost 3 packets from 10.0.0.1 (3 events); after 1 of them go-back-N retransmitted 7 packets"));
+    CHECK(says(lost.summary, "2 ended in an ACK timeout"));
+    CHECK(says(one(timeline, "ack-timeout").summary, "retransmitted 14 packets"));
+    const Finding& told = one(timeline, "nak-ignored");
+    CHECK(told.count == 2);
+    CHECK(told.party == Party::requester);
+    CHECK(says(told.summary, "ignored 2 of 3 sequence NAKs"));
+    CHECK(says(told.summary, "68 ms after the NAK"));
+    timeline.recoveries[1].proven = false;  // it may never have arrived
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "nak-ignored", &Finding::id) == 0);
+}
+
+TEST_CASE("an exponent stands on two waits at least") {
+    Timeline timeline = healthy();
+    timeline.cm.attempts.clear();
+    timeline.connections[0].cm_attempt.reset();
+    Recovery& record = add_recovery(timeline, RecoveryKind::timeout);
+    record.rounds = 1;
+    record.interval = record.longest_wait = Duration{70 * kMillisecond};
+    CHECK(one(timeline, "ack-timeout").summary.find("exponent") == std::string::npos);
+    record.rounds = 3;
+    CHECK(says(one(timeline, "ack-timeout").summary, "exponent 12 to 14"));
+    timeline.connections[0].ways[0].ack_timer = AckTimer{14, 5};
+    CHECK(says(one(timeline, "ack-timeout").summary, "exponent 14, 67.11 ms: 5 waits agree on it"));
+}
+
+TEST_CASE("packets that are sent again but new to the tap are named: the totals count those that passed it before") {
+    Timeline timeline = healthy();
+    add_recovery(timeline, RecoveryKind::sequence_nak).first_seen = 2;
+    timeline.connections[0].ways[0].recovery(RecoveryKind::sequence_nak).first_seen = 2;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "7 packets (6.836 KiB, 2 of them new to the tap)"));
 }
 
 TEST_CASE("a timeout for a PSN that the responder had asked for is not spurious") {
     Timeline timeline = healthy();
-    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
-    story.spurious = story.proven = true;
+    Recovery& record = add_recovery(timeline, RecoveryKind::timeout);
+    record.spurious = record.proven = true;
     CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
     add_recovery(timeline, RecoveryKind::sequence_nak);
     draw_findings(timeline);
@@ -252,16 +329,16 @@ TEST_CASE("a timeout for a PSN that the responder had asked for is not spurious"
 
 TEST_CASE("a second answer blames nobody, unless it was sent again before its time") {
     Timeline timeline = healthy();
-    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
-    story.spurious = true;
+    Recovery& record = add_recovery(timeline, RecoveryKind::timeout);
+    record.spurious = true;
     CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
     CHECK(says(one(timeline, "spurious-retransmission").summary, "more than one answer"));
     timeline.cm.attempts[0].local_ack_timeout = 14;  // 67 ms
-    story.interval = Duration{40 * kMillisecond};
+    record.interval = Duration{40 * kMillisecond};
     CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
-    story.interval = Duration{20 * kMillisecond};
+    record.interval = Duration{20 * kMillisecond};
     CHECK(one(timeline, "spurious-retransmission").party == Party::requester);
-    story.interval = Duration{kMillisecond};  // as after a NAK that was not captured
+    record.interval = Duration{kMillisecond};  // as after a NAK that was not captured
     CHECK(one(timeline, "spurious-retransmission").party == Party::undecided);
 }
 

@@ -84,9 +84,11 @@ std::vector<Case> cases() {
     const Scenario rnr = changed(plain(WorkKind::send), [](S s) { s.receives = {10, 10, microseconds(500), 14}; });
     const Scenario marked =
         changed(plain(), [](S s) { s.link.a_to_b.marking = 0.5, s.tap.place = TapPlace::end_b, s.between_posts = microseconds(200); });
+    // A peer whose own requests show that the tap hears it, and that answers nothing.
+    const Scenario gone = changed(plain(), [](S s) { s.link.a_to_b.loss = 1, s.messages.push_back({.kind = WorkKind::write, .from = End::b}); });
     const Scenario deep = changed(plain(WorkKind::read, 200), [](S s) { s.initiator_depth = 4; });
     return {
-        {"transport-retries-exceeded", Party::undecided, changed(plain(), [](S s) { s.link.a_to_b.loss = 1; }), with(plain(), kLoss, 159)},
+        {"transport-retries-exceeded", Party::responder, gone, changed(gone, [](S s) { s.tap.sees_b_to_a = false; })},
         {"rnr-stall", Party::responder, rnr, plain(WorkKind::send)},
         {"go-back-n-loss", Party::fabric, with(plain(), kLoss, 50), changed(plain(), [](S s) { s.tap.loss = 0.1; })},
         {"ack-timeout", Party::undecided, with(plain(), kLoss, 159), with(plain(), kLoss, 50)},

@@ -45,14 +45,23 @@ PairCongestion& marks(Timeline& timeline, std::uint64_t answered, std::uint64_t 
     pair.other_way_seen = true;
     return pair;
 }
+Recovery& late(Timeline& timeline, NakCause cause) {
+    Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
+    episode.cause = cause;
+    Ordering& ordering = a(timeline).ordering();
+    ordering.overtaken = ordering.farthest = 1;
+    ordering.naks_of(cause) = 1;
+    return episode;
+}
 Recovery& spurious(Timeline& timeline) {
-    Recovery& story = add_recovery(timeline, RecoveryKind::timeout);
-    story.spurious = ++a(timeline).spurious != 0;
-    return story;
+    Recovery& episode = add_recovery(timeline, RecoveryKind::timeout);
+    episode.spurious = ++a(timeline).spurious != 0;
+    return episode;
 }
 PauseSummary& pause(Timeline& timeline, std::int64_t time) {
     PauseSummary& summary = timeline.congestion.pauses.emplace_back();
     summary.priority = 3;
+    summary.sender = {{0, 0x02'00'00'00'00'09}, AddressSpace::ethernet};
     summary.stops = summary.periods = 1;
     summary.paused = summary.longest = Duration{time};
     summary.longest_frame = FrameIndex{5};
@@ -177,13 +186,13 @@ void sends_at_once(Collective& told, std::uint32_t senders) {
 
 // A port of whose counters one moved.
 void counter(Timeline& timeline, std::string_view name) {
-    PortCounterStory& story = timeline.management.counters.emplace_back();
-    story.attribute = LayerKind::port_counters;
-    story.answers = 2;
-    const auto fields = counter_fields(story.attribute);
-    story.counters.resize(fields.size());
+    PortCounterHistory& episode = timeline.management.counters.emplace_back();
+    episode.attribute = LayerKind::port_counters;
+    episode.answers = 2;
+    const auto fields = counter_fields(episode.attribute);
+    episode.counters.resize(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i)
-        if (fields[i]->name.ends_with(name)) story.counters[i].increments = story.counters[i].last = 3;
+        if (fields[i]->name.ends_with(name)) episode.counters[i].increments = episode.counters[i].last = 3;
 }
 Exchange& asked(Timeline& timeline, ExchangeOutcome outcome) {
     Exchange& exchange = timeline.management.exchanges.emplace_back();
@@ -205,12 +214,25 @@ const std::array kProofs{
     Proof{"rnr-retries-exceeded", kError, Party::responder, [](T t) { add_recovery(t, kRnr, kGaveUp); },
           [](T t) { add_recovery(t, kRnr, kOpen); }},
     Proof{"go-back-n-loss", kWarning, Party::fabric, [](T t) { add_recovery(t, kSequence); }, [](T t) { add_recovery(t, kTimeout); }},
+    Proof{"selective-repeat", kWarning, Party::fabric, [](T t) { add_recovery(t, kSequence).resent = 1; },
+          [](T t) { add_recovery(t, kSequence).resent = 2; }},
+    Proof{"reordered-not-lost", kWarning, Party::fabric, [](T t) { late(t, NakCause::late); }, [](T t) { late(t, NakCause::undecided); }},
     Proof{"rnr-stall", kWarning, Party::responder, [](T t) { add_recovery(t, kRnr).rnr_timer = 0; },
           [](T t) { add_recovery(t, kRnr, kGaveUp); }},
     Proof{"rnr-wait-too-short", kNote, Party::requester, [](T t) { add_recovery(t, kRnr).rnr_timer = 18; },  // 5.12 ms, waited 1
           [](T t) { add_recovery(t, kRnr).rnr_timer = 13; }},                                                // 0.96 ms
     Proof{"ack-timeout", kWarning, Party::undecided, [](T t) { add_recovery(t, kTimeout); }, [](T t) { spurious(t); }},
     Proof{"spurious-retransmission", kWarning, Party::requester, [](T t) { spurious(t).proven = true; },
+          [](T t) { add_recovery(t, kTimeout); }},
+    Proof{"nak-ignored", kWarning, Party::requester,
+          [](T t) {
+              for (int i = 0; i < 2; ++i) {
+                  Recovery& episode = add_recovery(t, kTimeout);
+                  episode.nak = episode.proven = true;
+              }
+          },
+          [](T t) { add_recovery(t, kTimeout).nak = true; }},
+    Proof{"retransmission-undecided", kNote, Party::undecided, [](T t) { add_recovery(t, RecoveryKind::undecided); },
           [](T t) { add_recovery(t, kTimeout); }},
     Proof{"read-response-lost", kWarning, Party::fabric, [](T t) { add_recovery(t, RecoveryKind::read_retry); },
           [](T t) { b(t).response_gaps = {.skipped = 1, .tap = 1}; }},
@@ -268,6 +290,11 @@ const std::array kProofs{
 
     Proof{"pfc-storm", kError, Party::congestion, [](T t) { pause(t, 200 * kMillisecond).storms = 1; },
           [](T t) { pause(t, 90 * kMillisecond); }},
+    Proof{"link-pause-storm", kError, Party::congestion,
+          [](T t) { pause(t, 200 * kMillisecond).storms = 1, t.congestion.pauses[0].priority = kWholeLink; },
+          [](T t) { pause(t, 200 * kMillisecond).storms = 1; }},
+    Proof{"link-pause", kNote, Party::congestion, [](T t) { pause(t, 10 * kMicrosecond).priority = kWholeLink; },
+          [](T t) { pause(t, 10 * kMicrosecond); }},
     Proof{"pfc-pause", kNote, Party::congestion, [](T t) { pause(t, 10 * kMicrosecond); },
           [](T t) { pause(t, 200 * kMillisecond).storms = 1; }},
     Proof{"ecn-congestion", kNote, Party::congestion, [](T t) { marks(t, 1, 0); }, [](T) {}},
@@ -349,6 +376,10 @@ const std::array kProofs{
           [](T t) { iwarp(t).ways[0].crc_good = 2; }},
     Proof{"iwarp-sent-again", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).retransmitted = 2, a(t).requests = 100; },
           [](T t) { a(t).retransmitted = 2; }},
+    Proof{"iwarp-odd-sender", kNote, Party::requester, [](T t) { iwarp(t).ways[1].turned_read = FrameIndex{9}; },
+          [](T t) { iwarp(t).ways[1].markers = true; }},
+    Proof{"iwarp-unreadable", kNote, Party::undecided, [](T t) { iwarp(t).ways[1].unread_bytes = 1448; },
+          [](T t) { iwarp(t).ways[1].unread_bytes = 1448, t.iwarp.conversations[0].ways[1].missing_bytes = 1448; }},
     Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },

@@ -51,7 +51,7 @@ struct Wire {
         put(spec);
     }
     // SENDs of one host to queue pair `qp` of another, each acknowledged to queue pair `qp` + 1000, with what differs.
-    void talk(unsigned a, unsigned b, std::uint64_t qp, unsigned count = 8, const Settings& of_a = {}, const Settings& of_b = {}) {
+    void dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count = 8, const Settings& of_a = {}, const Settings& of_b = {}) {
         for (unsigned i = 0; i < count; ++i) {
             const std::uint64_t psn = 1000 * qp + i;
             Settings request{{"infiniband.bth.destqp", qp}, {"infiniband.bth.psn", psn}, {"infiniband.bth.a", 1}};
@@ -124,7 +124,7 @@ struct Wire {
     }
     // Refused for 5.12 ms, and sent again after some time.
     void rnr(std::int64_t nanoseconds) {
-        talk(1, 2, 21, 4);
+        dialogue(1, 2, 21, 4);
         send(4);
         answer(4, 0x20 + 18);
         wait(nanoseconds);
@@ -151,7 +151,7 @@ struct Wire {
         answer(5, 0x1f);
     }
     void sends(std::initializer_list<unsigned> order) {
-        talk(1, 2, 21, 4);
+        dialogue(1, 2, 21, 4);
         for (const unsigned i : order) send(i);
         answer(8, 0x1f);
         send(9);
@@ -205,7 +205,7 @@ struct Wire {
     }
     // WRITEs of two packets in both directions, with payloads of the path MTU of each.
     void writes(std::size_t mtu_a, std::size_t mtu_b) {
-        talk(1, 2, 21, 1);
+        dialogue(1, 2, 21, 1);
         for (const bool from_a : {true, false}) {
             const std::size_t mtu = from_a ? mtu_a : mtu_b;
             const std::uint64_t qp = from_a ? 21 : 1021, psn = from_a ? 21'001 : 500;
@@ -233,7 +233,7 @@ const std::array kWireProofs{
     WireProof{"cm-rejected", [](W w) { w.req(), w.rej(8); }, [](W w) { w.connect(); }},
     WireProof{"cm-no-answer", [](W w) { w.req(), w.wait(10 * kSecond), w.v2(1, 3); }, [](W w) { w.req(), w.v2(1, 3); }},
     WireProof{"cm-half-open", [](W w) { w.req(), w.rep(), w.wait(10 * kSecond), w.v2(1, 3); },
-              [](W w) { w.req(), w.rep(), w.talk(1, 2, 21), w.wait(10 * kSecond), w.v2(1, 3); }},
+              [](W w) { w.req(), w.rep(), w.dialogue(1, 2, 21), w.wait(10 * kSecond), w.v2(1, 3); }},
     WireProof{"cm-retries", [](W w) { w.req(), w.wait(2 * kSecond), w.connect(); }, [](W w) { w.connect(); }},
     WireProof{"cm-refused-message",
               [](W w) {
@@ -242,34 +242,37 @@ const std::array kWireProofs{
               [](W w) { w.connect(), w.rtu(), w.dreq(), w.rep(), w.rtu(); }},
     WireProof{"spurious-retransmission", [](W w) { w.late(10 * kMicrosecond); }, [](W w) { w.late(kMillisecond); }},
     WireProof{"read-depth-exceeded", [](W w) { w.connect(), w.reads(3, 1); }, [](W w) { w.connect(), w.reads(2, 1); }},
-    WireProof{"pkey-mismatch", [](W w) { w.talk(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.talk(1, 2, 21, 8, kLimited); }},
-    WireProof{"dscp-differs", [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp0); }, [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26); }},
-    WireProof{"dscp-changes", [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 21, 4, kDscp0); },
-              [](W w) { w.talk(1, 2, 21, 4, kDscp26), w.talk(1, 2, 22, 4, kDscp0); }},
-    WireProof{
-        "dscp-differs-between-connections",
-        [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26), w.talk(1, 2, 22, 8, kDscp26, kDscp26), w.talk(1, 2, 23, 8, kDscp0, kDscp0); },
-        [](W w) { w.talk(1, 2, 21, 8, kDscp26, kDscp26), w.talk(1, 3, 23, 8, kDscp0, kDscp0); }},
+    WireProof{"pkey-mismatch", [](W w) { w.dialogue(1, 2, 21, 8, kLimited, kLimited); }, [](W w) { w.dialogue(1, 2, 21, 8, kLimited); }},
+    WireProof{"dscp-differs", [](W w) { w.dialogue(1, 2, 21, 8, kDscp26, kDscp0); },
+              [](W w) { w.dialogue(1, 2, 21, 8, kDscp26, kDscp26); }},
+    WireProof{"dscp-changes", [](W w) { w.dialogue(1, 2, 21, 4, kDscp26), w.dialogue(1, 2, 21, 4, kDscp0); },
+              [](W w) { w.dialogue(1, 2, 21, 4, kDscp26), w.dialogue(1, 2, 22, 4, kDscp0); }},
+    WireProof{"dscp-differs-between-connections",
+              [](W w) {
+                  w.dialogue(1, 2, 21, 8, kDscp26, kDscp26), w.dialogue(1, 2, 22, 8, kDscp26, kDscp26),
+                      w.dialogue(1, 2, 23, 8, kDscp0, kDscp0);
+              },
+              [](W w) { w.dialogue(1, 2, 21, 8, kDscp26, kDscp26), w.dialogue(1, 3, 23, 8, kDscp0, kDscp0); }},
     WireProof{"udp-port-entropy",
               [](W w) {
-                  for (std::uint64_t qp = 21; qp < 29; ++qp) w.talk(1, 2, qp, 8, {{"udp.srcport", 49152}}, {{"udp.srcport", 49153}});
+                  for (std::uint64_t qp = 21; qp < 29; ++qp) w.dialogue(1, 2, qp, 8, {{"udp.srcport", 49152}}, {{"udp.srcport", 49153}});
               },
               [](W w) {
                   for (std::uint64_t qp = 21; qp < 29; ++qp)
-                      w.talk(1, 2, qp, 8, {{"udp.srcport", 49152 + qp}}, {{"udp.srcport", 50000 + qp}});
+                      w.dialogue(1, 2, qp, 8, {{"udp.srcport", 49152 + qp}}, {{"udp.srcport", 50000 + qp}});
               }},
     WireProof{"path-mtu-differs", [](W w) { w.writes(4096, 1024); }, [](W w) { w.writes(1024, 1024); }},
     WireProof{"roce-version-mismatch", [](W w) { w.v1(1, 2), w.v2(2, 1); }, [](W w) { w.v1(1, 2), w.v2(1, 2); }},
-    WireProof{"pfc-storm", [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(150 * kMillisecond); },
-              [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.talk(1, 2, 21), w.pause_for(50 * kMillisecond); }},
+    WireProof{"pfc-storm", [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.dialogue(1, 2, 21), w.pause_for(150 * kMillisecond); },
+              [](W w) { w.speed = BitsPerSecond{1'000'000'000}, w.dialogue(1, 2, 21), w.pause_for(50 * kMillisecond); }},
     WireProof{"incast", [](W w) { w.burst(8); }, [](W w) { w.burst(2); }},
     WireProof{"cm-disconnect-unanswered", [](W w) { w.connect(), w.dreq(), w.wait(kSecond), w.dreq(); },
               [](W w) { w.connect(), w.dreq(); }},
     WireProof{"unknown-nak", [](W w) { w.reads(2, 7); }, [](W w) { w.reads(2, 3); }},
     WireProof{"remote-operational-error", [](W w) { w.reads(2, 3); }, [](W w) { w.reads(2, 2); }},
     WireProof{"rnr-wait-too-short", [](W w) { w.rnr(kMillisecond); }, [](W w) { w.rnr(6 * kMillisecond); }},
-    WireProof{"requests-unanswered", [](W w) { w.talk(1, 2, 21), w.send(8), w.wait(2 * kSecond), w.v2(3, 4); },
-              [](W w) { w.talk(1, 2, 21), w.send(8), w.answer(8, 0x1f), w.wait(2 * kSecond), w.v2(3, 4); }},
+    WireProof{"requests-unanswered", [](W w) { w.dialogue(1, 2, 21), w.send(8), w.wait(2 * kSecond), w.v2(3, 4); },
+              [](W w) { w.dialogue(1, 2, 21), w.send(8), w.answer(8, 0x1f), w.wait(2 * kSecond), w.v2(3, 4); }},
     WireProof{"out-of-order-delivery",
               [](W w) {
                   w.sends({4, 6, 5, 7, 8});
@@ -291,8 +294,8 @@ const std::array kWireProofs{
               [](W w) {
                   w.sends({4, 5, 6, 7, 8});
               }},
-    WireProof{"clock-backwards", [](W w) { w.talk(1, 2, 21), w.wait(-50 * kMicrosecond), w.talk(1, 2, 22); },
-              [](W w) { w.talk(1, 2, 21), w.talk(1, 2, 22); }},
+    WireProof{"clock-backwards", [](W w) { w.dialogue(1, 2, 21), w.wait(-50 * kMicrosecond), w.dialogue(1, 2, 22); },
+              [](W w) { w.dialogue(1, 2, 21), w.dialogue(1, 2, 22); }},
 };
 
 Timeline played(Play play) {
@@ -321,7 +324,7 @@ TEST_CASE("who sent again too early is told by an answer that nobody could give 
     CHECK(party([](W w) { w.late(10 * kMicrosecond), w.answer(5, 0x1f); }) == Party::requester);
     // Answered in time, and once more: late, doubled by the network, or lost at first.
     const Play twice = [](W w) {
-        w.talk(1, 2, 21, 4);
+        w.dialogue(1, 2, 21, 4);
         w.send(4);
         w.wait(5 * kMillisecond);
         w.send(4);

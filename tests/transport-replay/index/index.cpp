@@ -62,7 +62,7 @@ void check_index(const std::shared_ptr<CaptureIndex>& index, const std::string& 
         REQUIRE(read != nullptr);
         check_same(*read, packet, *packet.annotation);
         const PacketRow& row = index->row(packet.frame.index);
-        CHECK(row.wire_length() == packet.frame.wire_length);
+        CHECK(row.wire_length() == packet.frame.wire_bytes());
         if (row.kind() != ObservationKind::transport) return;
         CHECK(row.opcode() == packet.opcode);
         CHECK(row.psn() == packet.psn);

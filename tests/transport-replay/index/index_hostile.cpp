@@ -78,12 +78,12 @@ TEST_CASE("messages of a packet whose row is not there yet are not those of the 
     Message message;
     message.first_frame = message.last_frame = FrameIndex{1};
     message.outcome = Outcome::sent;
-    PacketStory story;
-    story.completed = 1;
+    PacketRecord record;
+    record.completed = 1;
     // As the indexer writes: messages, then what refers to them, then the packet.
     index.messages.append(MessageRow(ConnectionId{1}, End::a, message));
     index.endings.append({0, 0, 1});
-    index.packets.append(PacketRow(0, 0, {}, story));
+    index.packets.append(PacketRow(0, 0, {}, record));
     index.messages.append(MessageRow(ConnectionId{1}, End::a, message));  // of the second packet
     CHECK(index.annotation(FrameIndex{1}).messages_completed == 1);
 }

@@ -1,6 +1,6 @@
 // TCP streams put in order, and cut into FPDUs, whatever the network and the capture did to them.
 #include <tests/support/catch.hpp>
-#include <tests/support/iwarp_talk.hpp>
+#include <tests/support/iwarp_dialogue.hpp>
 #include <transport-replay/iwarp/fpdu_framer.hpp>
 #include <transport-replay/iwarp/tcp_stream.hpp>
 
@@ -51,11 +51,11 @@ struct Stream {
     std::vector<Block> ulpdus;
     std::vector<std::size_t> begins;
     explicit Stream(bool crc, bool markers, std::size_t count = 60) {
-        IwarpTalk talk({.crc = crc, .markers = markers});
+        IwarpDialogue dialogue({.crc = crc, .markers = markers});
         for (std::size_t i = 0; i < count; ++i) {
             ulpdus.push_back(ulpdu::send({.msn = static_cast<std::uint32_t>(i + 1)}, pattern(i * 37 % 1201, static_cast<std::uint8_t>(i))));
             begins.push_back(bytes.size());
-            bytes = joined(bytes, talk.fpdu(End::a, ulpdus.back()));
+            bytes = joined(bytes, dialogue.fpdu(End::a, ulpdus.back()));
         }
         begins.push_back(bytes.size());
     }

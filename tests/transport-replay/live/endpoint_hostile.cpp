@@ -266,7 +266,7 @@ struct Scene {
         client.poll();
         endpoint_insider.poll(now);
         insider.poll();
-        now = later(now, step);
+        now = now + step;
         most_served = std::max(most_served, server.served());
         most_half_open = std::max(most_half_open, endpoint_server.manager().half_open());
         most_ids = std::max(most_ids, endpoint_server.manager().size());
@@ -407,7 +407,7 @@ void check_counts(Endpoint& endpoint, std::uint64_t arrived) {
     const DeviceCounts device = endpoint.device().counts();
     if (arrived != 0) CHECK(device.received + device.dropped >= arrived);
     CHECK(device.received == sum(host.frames));
-    CHECK(host.frames[std::to_underlying(FrameFate::roce)] == counts.packets_received + counts.wrong_icrc + counts.malformed);
+    CHECK(host.frames[std::to_underlying(FrameDisposition::roce)] == counts.packets_received + counts.wrong_icrc + counts.malformed);
     CHECK(adapter.arrivals == counts.packets_received);
     CHECK(adapter.arrivals + adapter.copies == adapter.accepted + sum(adapter.refused));
 }

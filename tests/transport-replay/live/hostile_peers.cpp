@@ -113,7 +113,7 @@ TEST_CASE("hostile peers: responses of any kind complete every request once, and
                 ++completed[completion->id];
                 ++seen[completion->status];
             }
-            now = later(now, microseconds(static_cast<std::int64_t>(draws.below(1500))));
+            now = now + microseconds(static_cast<std::int64_t>(draws.below(1500)));
         }
         requester.flush_all();
         while (const auto completion = requester.take_completion()) ++completed[completion->id];

@@ -170,12 +170,12 @@ TEST_CASE("an answer of several segments is put together, with its acknowledgmen
 
 TEST_CASE("counters that moved are told from those that stand") {
     REQUIRE(report().counters.size() == 1);
-    const PortCounterStory& story = report().counters[0];
-    CHECK(story.port == 2);
-    CHECK(story.answers == 3);
-    CHECK(moved_texts(story, true) == std::vector<std::string>{"Symbol errors +10 to 17"});
-    CHECK(moved_texts(story, false).size() == 2);
-    CHECK(owner_text(report().fabric, story) == "switch-1 port 2");
+    const PortCounterHistory& history = report().counters[0];
+    CHECK(history.port == 2);
+    CHECK(history.answers == 3);
+    CHECK(moved_texts(history, true) == std::vector<std::string>{"Symbol errors +10 to 17"});
+    CHECK(moved_texts(history, false).size() == 2);
+    CHECK(owner_text(report().fabric, history) == "switch-1 port 2");
 }
 
 TEST_CASE("traps and reports are told in words, and repetitions counted") {
@@ -295,7 +295,7 @@ TEST_CASE("a counter that goes back was cleared, one at its end may hide more") 
     }
     const ManagementReport found = wire.finish();
     REQUIRE(found.counters.size() == 1);
-    const CounterStory& symbols = found.counters[0].counters[0];
+    const CounterHistory& symbols = found.counters[0].counters[0];
     CHECK(symbols.first == 65530);
     CHECK(symbols.increments == 5 + 3);
     CHECK(symbols.resets == 1);

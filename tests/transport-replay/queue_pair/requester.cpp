@@ -74,7 +74,7 @@ TEST_CASE("requester: RNR NAK waits at least the time of its code, then goes on 
     REQUIRE(peers.send(8));
     CHECK(peers.converse() == Lines{"> SEND_ONLY 100!", "< ACKNOWLEDGE 100 RNR_NAK 14 msn 0"});
     CHECK(peers.requester.state() == RequesterState::rnr_wait);
-    CHECK(peers.requester.poll_at() == later({}, microseconds(1280)));
+    CHECK(peers.requester.poll_at() == qps::dissect::Instant{} + microseconds(1280));
     peers.post_receives(1);
     peers.wait(microseconds(1279));
     CHECK(peers.converse().empty());
@@ -110,7 +110,7 @@ TEST_CASE("requester: the local ACK timeout is 4.096 us * 2^n, and after seven r
     REQUIRE(peers.send(8));
     for (int attempt = 0; attempt < 8; ++attempt) {
         CHECK(peers.requests().size() == 2);
-        CHECK(peers.requester.poll_at() == later(peers.now, nanoseconds(4'194'304)));
+        CHECK(peers.requester.poll_at() == peers.now + nanoseconds(4'194'304));
         peers.wait(nanoseconds(4'194'303));
         CHECK(peers.requests().empty());
         peers.wait(nanoseconds(1));

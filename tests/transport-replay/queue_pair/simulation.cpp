@@ -185,7 +185,7 @@ TEST_CASE("simulation: one lost packet is one sequence NAK and one go-back") {
     CHECK(flow.requester.sequence_naks == 1);
     CHECK(flow.requester.timeouts == 0);
     CHECK(flow.sent.requests == flow.seen.requests + 1);
-    CHECK(std::ranges::count_if(flow.requests, [](const Transmission& row) { return row.fate.lost; }) == 1);
+    CHECK(std::ranges::count_if(flow.requests, [](const Transmission& row) { return row.disposition.lost; }) == 1);
 }
 
 TEST_CASE("simulation: the last packet lost is a timeout, and so is a corrupt one") {

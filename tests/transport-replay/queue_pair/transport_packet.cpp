@@ -23,6 +23,10 @@ void decode_frame(Framed& framed, LinkType link) {
     decode(frame, framed.packet);
 }
 
+// A packet at least, and no more than half of all PSNs, whatever a request claims.
+static_assert(packets_of(0, PathMtu::bytes_256) == 1 && packets_of(256, PathMtu::bytes_256) == 1 && packets_of(257, 256U) == 2);
+static_assert(packets_of(1U << 31, PathMtu::bytes_256) == 1U << 23 && packets_of(0xffff'ffff, 256U) == 1U << 23);
+
 }  // namespace
 
 TEST_CASE("transport packet: through a frame and back, over every network") {

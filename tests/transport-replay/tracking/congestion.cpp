@@ -51,7 +51,7 @@ struct CongestedWire {
         put(spec, time);
     }
     void cnp(std::int64_t time, std::uint64_t qp = 0x21) { put(between(0x81, kReceiver, kSender, qp), time); }
-    void pause(std::int64_t time, std::optional<unsigned> priority, std::uint64_t quanta) {
+    void pause(std::int64_t time, std::optional<unsigned> priority, std::uint64_t quanta, std::optional<std::uint64_t> from = {}) {
         PacketSpec spec;
         spec.headers = {{LayerKind::ethernet}, {LayerKind::mac_control}, {priority ? LayerKind::mac_pfc : LayerKind::mac_pause}};
         if (priority) {
@@ -60,6 +60,7 @@ struct CongestedWire {
         } else {
             set(spec, "macc.pause_time", quanta);
         }
+        if (from) set(spec, "eth.src", *from);
         put(spec, time);
     }
 };
@@ -275,6 +276,56 @@ TEST_CASE("many senders start at once towards one") {
     CHECK(report.incasts[0].bytes >= 40 * 4096);
     CHECK(report.incasts[0].length == Duration{39 * kMicrosecond});
     CHECK(report.incasts[0].marked == 8);
+}
+
+TEST_CASE("each end of a link pauses for itself, and PAUSE is not PFC") {
+    CongestedWire w;
+    w.speed = BitsPerSecond{10'000'000'000};
+    constexpr std::uint64_t kOther = 0x02'00'00'00'00'99;
+    w.pause(0, 3, 0xffff);  // 3.36 ms at 10 Gbit/s
+    w.pause(1000, std::nullopt, 0xffff);
+    w.pause(2000, std::nullopt, 0, kOther);
+    const CongestionReport report = w.tracker.finish();
+    REQUIRE(report.pauses.size() == 3);
+    CHECK(report.pauses[0].priority == 3);
+    CHECK(report.pauses[1].priority == kWholeLink);
+    CHECK(report.pauses[1].stops == 1);
+    CHECK(report.pauses[1].resumes == 0);
+    CHECK(text(report.pauses[2].sender) == "02:00:00:00:00:99");
+    CHECK(report.pauses[2].stops == 0);
+    CHECK(report.pauses[2].resumes == 1);
+    CHECK(report.pauses[0].sender == report.pauses[1].sender);
+    for (const PauseSummary& pause : report.pauses) CHECK(pause.packets_to_it == 0);
+}
+
+TEST_CASE("packets to who asked for a pause are late, or traffic stopped") {
+    constexpr std::uint64_t kPauser = 0x02'00'00'00'00'99, kStranger = 0x02'00'00'00'00'77;
+    struct Case {
+        std::int64_t after;
+        std::uint64_t to;
+        std::uint64_t packets, late;
+        BitsPerSecond speed{10'000'000'000};
+    };
+    constexpr std::int64_t us = kMicrosecond;
+    for (const Case& one : {Case{50 * us, kPauser, 1, 0},      // it was on its way
+                            Case{200 * us, kPauser, 1, 1},     // it was not
+                            Case{200 * us, kStranger, 0, 0},   // another receiver, or the other direction
+                            Case{5000 * us, kPauser, 1, 0},    // the time was over
+                            Case{200 * us, kPauser, 1, 0, {}}}) {  // nobody knows how long it was
+        CongestedWire w;
+        w.speed = one.speed;
+        w.pause(0, std::nullopt, 0xffff, kPauser);
+        PacketSpec spec = CongestedWire::between(0x04, kSender, kReceiver, 0x22);
+        set(spec, "eth.dst", one.to);
+        w.put(spec, one.after);
+        w.pause(10'000 * us, std::nullopt, 0, kPauser);
+        const CongestionReport report = w.tracker.finish();
+        REQUIRE(report.pauses.size() == 1);
+        INFO(one.after << " ns, to " << one.to);
+        CHECK(report.pauses[0].packets_to_it == one.packets);
+        CHECK(report.pauses[0].late == one.late);
+        CHECK(report.pauses[0].judged == (one.speed == BitsPerSecond{} ? 0 : 1));
+    }
 }
 
 TEST_CASE("any packets at any time: nothing breaks and marks add up") {

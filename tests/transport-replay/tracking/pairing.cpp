@@ -22,7 +22,7 @@ struct AnalysedWire {
 
     static Address host(std::uint32_t number) { return {{0, std::uint64_t{0xffff0a000000} | number}, AddressSpace::roce_v2}; }
 
-    PacketStory packet(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
+    PacketRecord packet(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
         Observation made;
         made.kind = ObservationKind::transport;
         made.encapsulation = Encapsulation::roce_v2;
@@ -164,9 +164,9 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
         made.psn = Psn(psn);
         made.payload_length = opcode == kAcknowledge ? 0 : 16;
         if (opcode == kAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
-        PacketStory story;
-        tracker.observe(made, Repetition::none, {}, story);
-        return story;
+        PacketRecord record;
+        tracker.observe(made, Repetition::none, {}, record);
+        return record;
     };
     CmAttempt attempt;
     const auto side = [](CmSide& which, std::uint32_t host, std::uint32_t qp, std::uint32_t psn) {

@@ -10,7 +10,7 @@ namespace {
 constexpr Opcode kSendMiddle{0x01};
 
 void keep(PayloadStore& store, std::uint64_t frame, std::uint32_t psn, const std::vector<std::byte>& payload,
-          const PacketStory& story = {}) {
+          const PacketRecord& record = {}) {
     Observation observation;
     observation.kind = ObservationKind::transport;
     observation.frame = FrameIndex{frame};
@@ -18,7 +18,7 @@ void keep(PayloadStore& store, std::uint64_t frame, std::uint32_t psn, const std
     observation.psn = Psn(psn);
     observation.payload = payload;
     observation.payload_length = static_cast<std::uint32_t>(payload.size());
-    store.keep(observation, story);
+    store.keep(observation, record);
 }
 
 Message send(std::uint64_t first_frame, std::uint32_t first, std::uint32_t last) {
@@ -47,11 +47,11 @@ TEST_CASE("payload comes in the order of the PSNs, over their end too") {
 
 TEST_CASE("payload of an older round, of the other end, corrupt or a copy is not taken") {
     PayloadStore store;
-    PacketStory other_end;
+    PacketRecord other_end;
     other_end.from = End::b;
-    PacketStory corrupt;
+    PacketRecord corrupt;
     corrupt.corrupt = true;
-    PacketStory copy;
+    PacketRecord copy;
     copy.mirror_copy = true;
     keep(store, 1, 7, bytes(4, 1));
     keep(store, 2, 8, bytes(4, 2), other_end);

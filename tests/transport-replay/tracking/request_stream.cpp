@@ -26,10 +26,10 @@ struct Conversation {
         made.frame = FrameIndex{clock};
         return made;
     }
-    Arrived send(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
+    RequestArrival send(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
         return stream.send(packet(opcode, psn, length), kPmtu, done);
     }
-    Arrived read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu) {
+    RequestArrival read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu) {
         Observation request = packet(kRead, psn, 0);
         request.access = RemoteAccess{0x1000, Rkey{7}, length};
         return stream.send(request, pmtu, done);
@@ -233,7 +233,7 @@ TEST_CASE("a READ that lacks a response keeps those behind it open until it is a
     CHECK(c.response(kResponseFirst, 102));
     CHECK(c.response(kResponseLast, 103));
     CHECK(c.done.empty());
-    const Arrived again = c.read(100, 2048);
+    const RequestArrival again = c.read(100, 2048);
     CHECK(again.arrival == Arrival::repeated);
     CHECK_FALSE(again.answered);
     CHECK(again.holes == 1);
@@ -267,7 +267,7 @@ TEST_CASE("the rest of a READ that is asked for is no retransmission, unless it 
     Conversation c;
     c.read(100, 4096);
     CHECK(c.response(kResponseFirst, 100));
-    const Arrived rest = c.read(102, 2048);
+    const RequestArrival rest = c.read(102, 2048);
     CHECK(rest.arrival == Arrival::repeated);
     CHECK(rest.partial_read);
     CHECK_FALSE(c.read(102, 2048).partial_read);
@@ -293,7 +293,7 @@ TEST_CASE("a queue pair that began anew has nothing to do with the READs of the 
     CHECK(c.send(kOnly, 101).arrival == Arrival::restart);
     CHECK(c.send(kOnly, 102).arrival == Arrival::in_order);
     CHECK(c.ack(102).messages == 2);
-    const Arrived again = c.send(kOnly, 101);
+    const RequestArrival again = c.send(kOnly, 101);
     CHECK(again.arrival == Arrival::repeated);
     CHECK_FALSE(again.partial_read);
 }

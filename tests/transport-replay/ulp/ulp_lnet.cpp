@@ -21,19 +21,19 @@ constexpr std::uint8_t kImmediate = 0xd1, kPutRequest = 0xd2, kPutNak = 0xd3, kP
 
 TEST_CASE("LNet: a PUT is accepted, its memory written by who asked, and ended by it") {
     for (const bool little : {true, false}) {
-        Delivered talk;
-        talk.send(
+        Delivered dialogue;
+        dialogue.send(
             End::a,
             lnet_message(kPutRequest,
                          joined({lnet_header(1, 4096, 3, lnet_put_rest(little), little), octets_of(std::uint64_t{0xc1}, little)}), little));
-        talk.send(End::b, lnet_message(kPutAck,
-                                       joined({octets_of(std::uint64_t{0xc1}, little), octets_of(std::uint64_t{0xd1}, little),
-                                               lnet_memory(0x78, 4096, 0x2000, little)}),
-                                       little));
-        talk.transfer(End::a, {0x2000, Rkey{0x78}, 4096});
-        talk.send(End::a, lnet_message(kPutDone, completion(0xd1, 0, little), little));
-        REQUIRE(talk.operations.size() == 1);
-        const UlpOperation& put = talk.operations[0];
+        dialogue.send(End::b, lnet_message(kPutAck,
+                                           joined({octets_of(std::uint64_t{0xc1}, little), octets_of(std::uint64_t{0xd1}, little),
+                                                   lnet_memory(0x78, 4096, 0x2000, little)}),
+                                           little));
+        dialogue.transfer(End::a, {0x2000, Rkey{0x78}, 4096});
+        dialogue.send(End::a, lnet_message(kPutDone, completion(0xd1, 0, little), little));
+        REQUIRE(dialogue.operations.size() == 1);
+        const UlpOperation& put = dialogue.operations[0];
         CHECK(put.code == lnet::kPut);
         CHECK(put.requester == End::a);
         CHECK(put.outcome == OperationOutcome::done);
@@ -41,53 +41,53 @@ TEST_CASE("LNet: a PUT is accepted, its memory written by who asked, and ended b
         CHECK(put.written == 4096);
         CHECK(put.transfers == 1);
         CHECK(lnet::describe(put) == "OST_BULK, match bits 0xabcdef");
-        CHECK(elapsed(put.asked, put.answered) == Duration{3'000'000});
+        CHECK(put.answered - put.asked == Duration{3'000'000});
     }
 }
 
 TEST_CASE("LNet: a GET names memory of who asked, which the other side writes") {
-    Delivered talk;
+    Delivered dialogue;
     const Octets get = joined({lnet_header(2, 0, 3, lnet_get_rest(8192)), octets_of(std::uint64_t{0xc2}), lnet_memory(0x77, 8192, 0x1000)});
-    talk.send(End::b, lnet_message(kGetRequest, get));
-    talk.transfer(End::a, {0x1000, Rkey{0x77}, 8192});
-    talk.transfer(End::a, {0x1000, Rkey{0x78}, 8192});  // another's
-    talk.send(End::a, lnet_message(kGetDone, completion(0xc2, 8192)));
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(talk.operations[0].code == lnet::kGet);
-    CHECK(talk.operations[0].requester == End::b);
-    CHECK(talk.operations[0].written == 8192);
-    CHECK(talk.operations[0].outcome == OperationOutcome::done);
-    CHECK(lnet::describe(talk.operations[0]) == "OST_REQUEST, match bits 0xabcdef");
+    dialogue.send(End::b, lnet_message(kGetRequest, get));
+    dialogue.transfer(End::a, {0x1000, Rkey{0x77}, 8192});
+    dialogue.transfer(End::a, {0x1000, Rkey{0x78}, 8192});  // another's
+    dialogue.send(End::a, lnet_message(kGetDone, completion(0xc2, 8192)));
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(dialogue.operations[0].code == lnet::kGet);
+    CHECK(dialogue.operations[0].requester == End::b);
+    CHECK(dialogue.operations[0].written == 8192);
+    CHECK(dialogue.operations[0].outcome == OperationOutcome::done);
+    CHECK(lnet::describe(dialogue.operations[0]) == "OST_REQUEST, match bits 0xabcdef");
 }
 
 TEST_CASE("LNet: failures in words") {
-    Delivered talk;
-    talk.send(End::a, lnet_message(kPutRequest, joined({lnet_header(1, 4096, 3, lnet_put_rest()), octets_of(std::uint64_t{0xc1})})));
-    talk.send(End::b, lnet_message(kPutNak, completion(0xc1, -12)));
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(talk.operations[0].outcome == OperationOutcome::failed);
-    CHECK(lnet::status(talk.operations[0]) == "out of memory (-12)");
-    const UlpReport report = talk.finish();
+    Delivered dialogue;
+    dialogue.send(End::a, lnet_message(kPutRequest, joined({lnet_header(1, 4096, 3, lnet_put_rest()), octets_of(std::uint64_t{0xc1})})));
+    dialogue.send(End::b, lnet_message(kPutNak, completion(0xc1, -12)));
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(dialogue.operations[0].outcome == OperationOutcome::failed);
+    CHECK(lnet::status(dialogue.operations[0]) == "out of memory (-12)");
+    const UlpReport report = dialogue.finish();
     REQUIRE(report.failures.size() == 1);
     CHECK(report.failures[0].count == 1);
 }
 
 TEST_CASE("LNet: immediate messages, with an answer and without") {
-    Delivered talk;
-    talk.send(End::a, lnet_message(kImmediate, joined({lnet_header(1, 5, ~std::uint64_t{0}, lnet_put_rest()), Octets(5)})));
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(talk.operations[0].code == lnet::kShortPut);
-    CHECK(talk.operations[0].one_way);
-    talk.send(End::a, lnet_message(kImmediate, joined({lnet_header(1, 5, 0x501, lnet_put_rest()), Octets(5)})));
-    talk.send(End::a, lnet_message(kImmediate, lnet_header(2, 0, 0x502, lnet_get_rest(100))));
-    talk.send(End::b, lnet_message(kImmediate, lnet_header(0, 0, 0x501, {})));
-    talk.send(End::b, lnet_message(kImmediate, joined({lnet_header(3, 100, 0x502, {}), Octets(100)})));
-    REQUIRE(talk.operations.size() == 3);
-    CHECK(talk.operations[1].code == lnet::kShortPut);
-    CHECK(talk.operations[1].outcome == OperationOutcome::done);
-    CHECK(talk.operations[2].code == lnet::kShortGet);
-    CHECK(talk.operations[2].in_message == 100);
-    const UlpReport report = talk.finish();
+    Delivered dialogue;
+    dialogue.send(End::a, lnet_message(kImmediate, joined({lnet_header(1, 5, ~std::uint64_t{0}, lnet_put_rest()), Octets(5)})));
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(dialogue.operations[0].code == lnet::kShortPut);
+    CHECK(dialogue.operations[0].one_way);
+    dialogue.send(End::a, lnet_message(kImmediate, joined({lnet_header(1, 5, 0x501, lnet_put_rest()), Octets(5)})));
+    dialogue.send(End::a, lnet_message(kImmediate, lnet_header(2, 0, 0x502, lnet_get_rest(100))));
+    dialogue.send(End::b, lnet_message(kImmediate, lnet_header(0, 0, 0x501, {})));
+    dialogue.send(End::b, lnet_message(kImmediate, joined({lnet_header(3, 100, 0x502, {}), Octets(100)})));
+    REQUIRE(dialogue.operations.size() == 3);
+    CHECK(dialogue.operations[1].code == lnet::kShortPut);
+    CHECK(dialogue.operations[1].outcome == OperationOutcome::done);
+    CHECK(dialogue.operations[2].code == lnet::kShortGet);
+    CHECK(dialogue.operations[2].in_message == 100);
+    const UlpReport report = dialogue.finish();
     CHECK(report.conversations.at(0).unread == 0);
     CHECK(report.conversations[0].certainty >= kSure);
 }
@@ -98,9 +98,9 @@ TEST_CASE("LNet: what both sides agree on, and why one refuses") {
     };
     CmAttempt attempt = attempt_with(connect(0xc0, 128), connect(0xc1, 8));
     CHECK(lnet::is_private_data(attempt));
-    Delivered talk;
-    talk.connected(attempt);
-    UlpReport report = talk.finish();
+    Delivered dialogue;
+    dialogue.connected(attempt);
+    UlpReport report = dialogue.finish();
     REQUIRE(report.conversations.size() == 1);
     CHECK(report.conversations[0].fact("queue depth") == "8");
     CHECK(report.conversations[0].most_credits == 8);
@@ -123,8 +123,8 @@ TEST_CASE("LNet: what is too short or of no type is not understood, plain data i
         message.length = plain.size();
         CHECK(lnet::likeness(message).percent == 0);
     }
-    Delivered talk;
-    for (int i = 0; i < 8; ++i) talk.send(End::a, lnet_message(kGetRequest, Octets(20)));
-    const UlpReport report = talk.finish();
+    Delivered dialogue;
+    for (int i = 0; i < 8; ++i) dialogue.send(End::a, lnet_message(kGetRequest, Octets(20)));
+    const UlpReport report = dialogue.finish();
     CHECK(report.conversations.empty());  // given up
 }

@@ -11,54 +11,54 @@ using namespace qps::transport;
 using namespace qps::tests;
 
 TEST_CASE("RDS: a message is done when the other side has received it or a later one") {
-    Delivered talk;
-    talk.send(End::a, rds_message({.sequence = 5, .length = 6000}, 4096));
-    talk.send(End::a, rds_message({.sequence = 5, .length = 6000}, 1904));  // the rest of it
-    talk.send(End::a, rds_message({.sequence = 6, .length = 10, .destination = 0}, 10));
-    talk.send(End::b, rds_message({.sequence = 1, .ack = 5, .length = 100}, 100));
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(talk.operations[0].tag == 5);
-    CHECK(talk.operations[0].code == rds::kMessage);
-    CHECK(talk.operations[0].in_message == 6000);
-    CHECK(talk.operations[0].bytes == 6000);
-    CHECK(elapsed(talk.operations[0].asked, talk.operations[0].answered) == Duration{3'000'000});
-    CHECK(rds::describe(talk.operations[0]) == "port 5000 to 6000");
-    talk.send(End::b, rds_message({.sequence = 0, .ack = 6, .length = 0}, 0));
-    REQUIRE(talk.operations.size() == 2);
-    CHECK(talk.operations[1].code == rds::kPing);
-    const UlpReport report = talk.finish();
+    Delivered dialogue;
+    dialogue.send(End::a, rds_message({.sequence = 5, .length = 6000}, 4096));
+    dialogue.send(End::a, rds_message({.sequence = 5, .length = 6000}, 1904));  // the rest of it
+    dialogue.send(End::a, rds_message({.sequence = 6, .length = 10, .destination = 0}, 10));
+    dialogue.send(End::b, rds_message({.sequence = 1, .ack = 5, .length = 100}, 100));
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(dialogue.operations[0].tag == 5);
+    CHECK(dialogue.operations[0].code == rds::kMessage);
+    CHECK(dialogue.operations[0].in_message == 6000);
+    CHECK(dialogue.operations[0].bytes == 6000);
+    CHECK(dialogue.operations[0].answered - dialogue.operations[0].asked == Duration{3'000'000});
+    CHECK(rds::describe(dialogue.operations[0]) == "port 5000 to 6000");
+    dialogue.send(End::b, rds_message({.sequence = 0, .ack = 6, .length = 0}, 0));
+    REQUIRE(dialogue.operations.size() == 2);
+    CHECK(dialogue.operations[1].code == rds::kPing);
+    const UlpReport report = dialogue.finish();
     REQUIRE(report.conversations.size() == 1);
     CHECK(report.conversations[0].protocol == UlpProtocol::rds);
     CHECK(report.conversations[0].basis == UlpBasis::content);
     CHECK(report.conversations[0].unread == 0);
     CHECK(report.conversations[0].operations == 3);
-    CHECK(talk.operations.back().outcome == OperationOutcome::open);
+    CHECK(dialogue.operations.back().outcome == OperationOutcome::open);
 }
 
 TEST_CASE("RDS: a congestion map says how many ports are full") {
-    Delivered talk;
+    Delivered dialogue;
     Octets first = rds_message({.sequence = 0, .length = 8192, .source = 0, .destination = 0, .flags = 1}, 4096);
     first[48 + 100] = std::byte{0x07};
-    talk.send(End::a, first);
-    CHECK(talk.operations.empty());
-    talk.send(End::a, rds_message({.sequence = 0, .length = 8192, .source = 0, .destination = 0, .flags = 1}, 4096));
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(talk.operations[0].code == rds::kCongestionMap);
-    CHECK(talk.operations[0].one_way);
-    CHECK(rds::describe(talk.operations[0]) == "3 ports full");
+    dialogue.send(End::a, first);
+    CHECK(dialogue.operations.empty());
+    dialogue.send(End::a, rds_message({.sequence = 0, .length = 8192, .source = 0, .destination = 0, .flags = 1}, 4096));
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(dialogue.operations[0].code == rds::kCongestionMap);
+    CHECK(dialogue.operations[0].one_way);
+    CHECK(rds::describe(dialogue.operations[0]) == "3 ports full");
 }
 
 TEST_CASE("RDS: sequence numbers that jump cost nothing") {
-    Delivered talk;
-    talk.send(End::a, rds_message({.sequence = 1}, 100));
-    talk.send(End::a, rds_message({.sequence = UINT64_MAX - 1}, 100));
-    talk.send(End::b, rds_message({.sequence = 1, .ack = UINT64_MAX - 1}, 100));
-    CHECK(talk.operations.size() == 1);
-    talk.send(End::a, rds_message({.sequence = UINT64_MAX}, 100));
-    talk.send(End::b, rds_message({.sequence = 2, .ack = UINT64_MAX}, 100));
-    CHECK(talk.operations.size() == 2);
-    talk.send(End::b, rds_message({.sequence = 3, .ack = UINT64_MAX}, 100));
-    static_cast<void>(talk.finish());
+    Delivered dialogue;
+    dialogue.send(End::a, rds_message({.sequence = 1}, 100));
+    dialogue.send(End::a, rds_message({.sequence = UINT64_MAX - 1}, 100));
+    dialogue.send(End::b, rds_message({.sequence = 1, .ack = UINT64_MAX - 1}, 100));
+    CHECK(dialogue.operations.size() == 1);
+    dialogue.send(End::a, rds_message({.sequence = UINT64_MAX}, 100));
+    dialogue.send(End::b, rds_message({.sequence = 2, .ack = UINT64_MAX}, 100));
+    CHECK(dialogue.operations.size() == 2);
+    dialogue.send(End::b, rds_message({.sequence = 3, .ack = UINT64_MAX}, 100));
+    static_cast<void>(dialogue.finish());
 }
 
 TEST_CASE("RDS: plain data and other protocols are not RDS") {

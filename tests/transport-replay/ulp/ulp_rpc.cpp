@@ -2,14 +2,14 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/rpc_messages.hpp>
 #include <tests/support/smb_messages.hpp>
-#include <tests/support/ulp_talk.hpp>
+#include <tests/support/ulp_dialogue.hpp>
 #include <transport-replay/ulp/rpc_protocol.hpp>
 
 #include <random>
 
 using namespace qps::dissect;
 using namespace qps::transport;
-using qps::tests::UlpTalk;
+using qps::tests::UlpDialogue;
 namespace calls = qps::tests::rpc_messages;
 namespace frames = qps::tests::smb_messages;
 
@@ -35,14 +35,14 @@ TEST_CASE("one call or reply of RPC over RDMA is enough to know it, and who is t
     CHECK(rpc_likeness(rpc_message(calls::long_answer(1, 100))).percent >= kPlausible);
     CHECK(rpc_likeness(rpc_message(calls::error(1, 2))).percent >= kPlausible);
 
-    UlpTalk talk;
-    talk.say(End::b, calls::read_call(5)).finish();
-    REQUIRE(talk.report.conversations.size() == 1);
-    CHECK(talk.report.conversations[0].protocol == UlpProtocol::rpc_rdma);
-    CHECK(talk.report.conversations[0].basis == UlpBasis::content);
-    CHECK(talk.report.conversations[0].active == End::b);
-    CHECK(talk.report.conversations[0].fact("nfs version") == "4.2");
-    CHECK(talk.report.conversations[0].fact("client") == "host");
+    UlpDialogue dialogue;
+    dialogue.say(End::b, calls::read_call(5)).finish();
+    REQUIRE(dialogue.report.conversations.size() == 1);
+    CHECK(dialogue.report.conversations[0].protocol == UlpProtocol::rpc_rdma);
+    CHECK(dialogue.report.conversations[0].basis == UlpBasis::content);
+    CHECK(dialogue.report.conversations[0].active == End::b);
+    CHECK(dialogue.report.conversations[0].fact("nfs version") == "4.2");
+    CHECK(dialogue.report.conversations[0].fact("client") == "host");
 }
 
 TEST_CASE("plain data, random bytes and other protocols are not RPC over RDMA") {
@@ -60,69 +60,69 @@ TEST_CASE("plain data, random bytes and other protocols are not RPC over RDMA") 
     other_xid[3] = std::byte{2};
     CHECK(rpc_likeness(rpc_message(other_xid)).percent == 0);
 
-    UlpTalk talk;
-    for (int i = 0; i < 40; ++i) talk.say(i % 2 == 0 ? End::a : End::b, std::vector<std::byte>(64, static_cast<std::byte>(i)));
-    talk.finish();
-    CHECK(talk.report.conversations.empty());
+    UlpDialogue dialogue;
+    for (int i = 0; i < 40; ++i) dialogue.say(i % 2 == 0 ? End::a : End::b, std::vector<std::byte>(64, static_cast<std::byte>(i)));
+    dialogue.finish();
+    CHECK(dialogue.report.conversations.empty());
 }
 
 TEST_CASE("a READ's data is WRITten into its chunk, a WRITE's data is READ from its chunk") {
-    UlpTalk talk;
-    talk.say(End::a, calls::read_call(5)).move(End::a, false, {0x1000, Rkey{0x11}, 4096}, 4096).say(End::b, calls::read_reply(5));
-    talk.say(End::a, calls::write_call(6)).move(End::a, true, {0x2000, Rkey{0x22}, 8192}, 8192).say(End::b, calls::write_reply(6, 0));
-    talk.finish();
-    REQUIRE(talk.operations.size() == 2);
-    const UlpOperation& read = talk.operations[0];
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::read_call(5)).move(End::a, false, {0x1000, Rkey{0x11}, 4096}, 4096).say(End::b, calls::read_reply(5));
+    dialogue.say(End::a, calls::write_call(6)).move(End::a, true, {0x2000, Rkey{0x22}, 8192}, 8192).say(End::b, calls::write_reply(6, 0));
+    dialogue.finish();
+    REQUIRE(dialogue.operations.size() == 2);
+    const UlpOperation& read = dialogue.operations[0];
     CHECK(rpc_name(read) == "READ");
     CHECK(rpc_description(read) == "offset 8192, 4096 bytes");
     CHECK(read.written == 4096);
     CHECK(read.in_message == 0);
     CHECK(read.outcome == OperationOutcome::done);
-    CHECK(elapsed(read.asked, read.answered) == Duration{2 * UlpTalk::kStep});
-    const UlpOperation& write = talk.operations[1];
+    CHECK(read.answered - read.asked == Duration{2 * UlpDialogue::kStep});
+    const UlpOperation& write = dialogue.operations[1];
     CHECK(rpc_name(write) == "WRITE");
     CHECK(write.bytes == 8192);
     CHECK(write.read == 8192);
     CHECK(write.in_message == 0);
     CHECK(write.requester == End::a);
-    CHECK(talk.report.conversations[0].most_credits == 32);
+    CHECK(dialogue.report.conversations[0].most_credits == 32);
 }
 
 TEST_CASE("failures of NFS, RPC and the transport are told in words") {
-    UlpTalk talk;
-    talk.say(End::a, calls::write_call(6)).say(End::b, calls::write_reply(6, 28));
-    talk.say(End::a, calls::lookup3_call(7)).say(End::b, calls::status3_reply(7, 2));
-    talk.say(End::a, calls::lookup3_call(8));
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::write_call(6)).say(End::b, calls::write_reply(6, 28));
+    dialogue.say(End::a, calls::lookup3_call(7)).say(End::b, calls::status3_reply(7, 2));
+    dialogue.say(End::a, calls::lookup3_call(8));
     qps::tests::MessageWriter refused = calls::inline_message(8, 32);
-    talk.say(End::b, refused.words({8, 1, 1, 1, 13}).bytes());
-    talk.say(End::a, calls::lookup3_call(9));
+    dialogue.say(End::b, refused.words({8, 1, 1, 1, 13}).bytes());
+    dialogue.say(End::a, calls::lookup3_call(9));
     qps::tests::MessageWriter unknown = calls::inline_message(9, 32);
-    talk.say(End::b, unknown.add(calls::accepted(9, 1).bytes()).bytes());
-    talk.say(End::a, calls::lookup3_call(10)).say(End::b, calls::error(10, 2));
-    talk.finish();
+    dialogue.say(End::b, unknown.add(calls::accepted(9, 1).bytes()).bytes());
+    dialogue.say(End::a, calls::lookup3_call(10)).say(End::b, calls::error(10, 2));
+    dialogue.finish();
     std::vector<std::string> words;
-    for (const UlpOperation& operation : talk.operations) {
+    for (const UlpOperation& operation : dialogue.operations) {
         CHECK(operation.outcome == OperationOutcome::failed);
         words.push_back(rpc_status(operation));
     }
     CHECK(words == std::vector<std::string>{"NOSPC: no space left", "NOENT: no such file or directory",
                                             "RPC denied: RPCSEC_GSS_CREDPROBLEM", "RPC not done: PROG_UNAVAIL", "RDMA_ERROR ERR_CHUNK"});
-    REQUIRE(talk.report.events.size() == 1);
-    CHECK(talk.report.events[0].kind == UlpEventKind::error_message);
-    CHECK(talk.report.events[0].words == "RDMA_ERROR: chunks cannot be used");
-    CHECK(talk.report.conversations[0].failed == 5);
+    REQUIRE(dialogue.report.events.size() == 1);
+    CHECK(dialogue.report.events[0].kind == UlpEventKind::error_message);
+    CHECK(dialogue.report.events[0].words == "RDMA_ERROR: chunks cannot be used");
+    CHECK(dialogue.report.conversations[0].failed == 5);
 }
 
 TEST_CASE("an answer too long for a message is read from its reply chunk") {
     qps::tests::MessageWriter answer = calls::accepted(5);
     answer.words({20, 0, 2, 22, 0, 26, 20});
-    UlpTalk talk;
-    talk.say(End::a, calls::long_answer_call(5)).move(End::a, false, {0x3000, Rkey{0x33}, 8192}, answer.bytes().size(), answer.bytes());
-    talk.say(End::b, calls::long_answer(5, static_cast<std::uint32_t>(answer.bytes().size()))).finish();
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(rpc_name(talk.operations[0]) == "READDIR");
-    CHECK(talk.operations[0].outcome == OperationOutcome::failed);
-    CHECK(rpc_status(talk.operations[0]) == "NOTDIR: not a directory");
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::long_answer_call(5)).move(End::a, false, {0x3000, Rkey{0x33}, 8192}, answer.bytes().size(), answer.bytes());
+    dialogue.say(End::b, calls::long_answer(5, static_cast<std::uint32_t>(answer.bytes().size()))).finish();
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(rpc_name(dialogue.operations[0]) == "READDIR");
+    CHECK(dialogue.operations[0].outcome == OperationOutcome::failed);
+    CHECK(rpc_status(dialogue.operations[0]) == "NOTDIR: not a directory");
 }
 
 TEST_CASE("a call too long for a message is read when the other side READ it") {
@@ -131,46 +131,46 @@ TEST_CASE("a call too long for a message is read when the other side READ it") {
     calls::put_handle(call);
     call.words({6, 2}).opaque("new").words({0, 0});
     const auto length = static_cast<std::uint32_t>(call.bytes().size());
-    UlpTalk talk;
-    talk.say(End::a, calls::read_call(4)).say(End::b, calls::read_reply(4));
-    talk.say(End::a, calls::long_call(5, length)).move(End::a, true, {0x4000, Rkey{0x44}, length}, length, call.bytes());
-    talk.say(End::b, calls::write_reply(5, 17)).finish();
-    REQUIRE(talk.operations.size() == 2);
-    CHECK(rpc_name(talk.operations[1]) == "CREATE");
-    CHECK(rpc_status(talk.operations[1]) == "EXIST: the file exists");
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::read_call(4)).say(End::b, calls::read_reply(4));
+    dialogue.say(End::a, calls::long_call(5, length)).move(End::a, true, {0x4000, Rkey{0x44}, length}, length, call.bytes());
+    dialogue.say(End::b, calls::write_reply(5, 17)).finish();
+    REQUIRE(dialogue.operations.size() == 2);
+    CHECK(rpc_name(dialogue.operations[1]) == "CREATE");
+    CHECK(rpc_status(dialogue.operations[1]) == "EXIST: the file exists");
 
-    UlpTalk unseen;
+    UlpDialogue unseen;
     unseen.say(End::a, calls::read_call(4)).say(End::a, calls::long_call(5, 4096)).say(End::b, calls::write_reply(5, 0)).finish();
     CHECK(rpc_name(unseen.operations[0]) == "long call");
 }
 
 TEST_CASE("callbacks are asked by the server") {
-    UlpTalk talk;
-    talk.say(End::a, calls::read_call(5))
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::read_call(5))
         .say(End::b, calls::recall_call(5))
         .say(End::a, calls::recall_reply(5))
         .say(End::b, calls::read_reply(5));
-    talk.finish();
-    REQUIRE(talk.operations.size() == 2);
-    CHECK(rpc_name(talk.operations[0]) == "CB_RECALL");
-    CHECK(talk.operations[0].requester == End::b);
-    CHECK(talk.operations[0].outcome == OperationOutcome::done);
-    CHECK(rpc_name(talk.operations[1]) == "READ");
-    CHECK(talk.report.conversations[0].active == End::a);
+    dialogue.finish();
+    REQUIRE(dialogue.operations.size() == 2);
+    CHECK(rpc_name(dialogue.operations[0]) == "CB_RECALL");
+    CHECK(dialogue.operations[0].requester == End::b);
+    CHECK(dialogue.operations[0].outcome == OperationOutcome::done);
+    CHECK(rpc_name(dialogue.operations[1]) == "READ");
+    CHECK(dialogue.report.conversations[0].active == End::a);
 }
 
 TEST_CASE("credits that are used up are told once, and the least and most that were granted") {
-    UlpTalk talk;
-    talk.say(End::a, calls::lookup3_call(1));
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::lookup3_call(1));
     qps::tests::MessageWriter granting = calls::inline_message(1, 2);
-    talk.say(End::b, granting.add(calls::accepted(1).bytes()).words({0, 0}).bytes());
-    for (std::uint32_t xid = 2; xid < 6; ++xid) talk.say(End::a, calls::lookup3_call(xid));
-    talk.finish();
-    REQUIRE(talk.report.events.size() == 1);
-    CHECK(talk.report.events[0].kind == UlpEventKind::credits_used_up);
-    CHECK(talk.report.events[0].number == 2);
-    CHECK(talk.report.conversations[0].least_credits == 2);
-    CHECK(talk.report.conversations[0].unanswered == 4);
+    dialogue.say(End::b, granting.add(calls::accepted(1).bytes()).words({0, 0}).bytes());
+    for (std::uint32_t xid = 2; xid < 6; ++xid) dialogue.say(End::a, calls::lookup3_call(xid));
+    dialogue.finish();
+    REQUIRE(dialogue.report.events.size() == 1);
+    CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_used_up);
+    CHECK(dialogue.report.events[0].number == 2);
+    CHECK(dialogue.report.conversations[0].least_credits == 2);
+    CHECK(dialogue.report.conversations[0].unanswered == 4);
 }
 
 TEST_CASE("private data of RFC 8797 says that a connection is for RPC over RDMA") {
@@ -187,8 +187,8 @@ TEST_CASE("messages of RPC over RDMA that end anywhere are followed without harm
                                 calls::long_answer(1, 64), calls::error(1, 1)})
         for (std::size_t length = 0; length < message.size(); ++length) {
             const std::vector<std::byte> part(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length));
-            UlpTalk talk;
-            talk.say(End::a, calls::read_call(1)).say(End::b, part).say(End::a, part).finish();
-            CHECK(talk.report.conversations.size() == 1);
+            UlpDialogue dialogue;
+            dialogue.say(End::a, calls::read_call(1)).say(End::b, part).say(End::a, part).finish();
+            CHECK(dialogue.report.conversations.size() == 1);
         }
 }

@@ -70,25 +70,25 @@ Followed follow(const std::string& path) {
 }  // namespace
 
 TEST_CASE("an iSER command is an operation with its data and its status") {
-    Delivered talk;
+    Delivered dialogue;
     const IserSpec memory{.read_stag = 7, .read_base = 0x1000};
-    talk.send(kInitiator, iscsi_command(1, 4096, read_10(64, 8), memory));
-    talk.transfer(kTarget, {0x1000, Rkey{7}, 4096});
-    talk.send(kTarget, iscsi_response(1, 0));
-    talk.send(kInitiator, iscsi_command(2, 8192, write_10(8, 16), {.write_stag = 9, .write_base = 0x2000}));
-    talk.transfer(kTarget, {0x2000, Rkey{9}, 8192}, true);
-    talk.send(kTarget, iscsi_response(2, 2, sense_fixed(7, 0x2700)));
-    const UlpReport report = talk.finish();
-    REQUIRE(talk.operations.size() == 2);
-    const UlpOperation& read = talk.operations[0];
+    dialogue.send(kInitiator, iscsi_command(1, 4096, read_10(64, 8), memory));
+    dialogue.transfer(kTarget, {0x1000, Rkey{7}, 4096});
+    dialogue.send(kTarget, iscsi_response(1, 0));
+    dialogue.send(kInitiator, iscsi_command(2, 8192, write_10(8, 16), {.write_stag = 9, .write_base = 0x2000}));
+    dialogue.transfer(kTarget, {0x2000, Rkey{9}, 8192}, true);
+    dialogue.send(kTarget, iscsi_response(2, 2, sense_fixed(7, 0x2700)));
+    const UlpReport report = dialogue.finish();
+    REQUIRE(dialogue.operations.size() == 2);
+    const UlpOperation& read = dialogue.operations[0];
     CHECK(name_of(read) == "READ(10)");
     CHECK(about(read) == "LUN 0, LBA 64, 8 blocks");
     CHECK(read.outcome == OperationOutcome::done);
     CHECK(read.bytes == 4096);
     CHECK(read.written == 4096);
     CHECK(read.transfers == 1);
-    CHECK(elapsed(read.asked, read.answered) == Duration{2'000'000});
-    const UlpOperation& write = talk.operations[1];
+    CHECK(read.answered - read.asked == Duration{2'000'000});
+    const UlpOperation& write = dialogue.operations[1];
     CHECK(name_of(write) == "WRITE(10)");
     CHECK(write.read == 8192);
     CHECK(write.outcome == OperationOutcome::failed);
@@ -102,27 +102,27 @@ TEST_CASE("an iSER command is an operation with its data and its status") {
 }
 
 TEST_CASE("immediate data counts as data in the message, and the memory behind it is the rest") {
-    Delivered talk;
-    talk.send(kInitiator, iscsi_command(3, 100, write_10(1, 1), {.write_stag = 9, .write_base = 0x100a}, characters("0123456789")));
-    talk.transfer(kTarget, {0x100a, Rkey{9}, 90}, true);
-    talk.transfer(kTarget, {0x100a + 90, Rkey{9}, 8}, true);  // beyond what was named
-    talk.send(kInitiator, iser_message({.opcode = 0x05, .tag = 3, .data = characters("01234")}));
-    talk.send(kTarget, iscsi_response(3, 0));
-    static_cast<void>(talk.finish());
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(talk.operations[0].in_message == 15);
-    CHECK(talk.operations[0].read == 90);
-    CHECK(talk.operations[0].transfers == 1);
+    Delivered dialogue;
+    dialogue.send(kInitiator, iscsi_command(3, 100, write_10(1, 1), {.write_stag = 9, .write_base = 0x100a}, characters("0123456789")));
+    dialogue.transfer(kTarget, {0x100a, Rkey{9}, 90}, true);
+    dialogue.transfer(kTarget, {0x100a + 90, Rkey{9}, 8}, true);  // beyond what was named
+    dialogue.send(kInitiator, iser_message({.opcode = 0x05, .tag = 3, .data = characters("01234")}));
+    dialogue.send(kTarget, iscsi_response(3, 0));
+    static_cast<void>(dialogue.finish());
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(dialogue.operations[0].in_message == 15);
+    CHECK(dialogue.operations[0].read == 90);
+    CHECK(dialogue.operations[0].transfers == 1);
 }
 
 TEST_CASE("a login tells who it is; a failing one is an event with its status in words") {
-    Delivered talk;
+    Delivered dialogue;
     using namespace std::string_view_literals;
-    talk.send(kInitiator, iscsi_login_request("InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
-    talk.send(kTarget, iscsi_login_response(0, "MaxBurstLength=262144\0RDMAExtensions=Yes\0"sv));
-    talk.send(kInitiator, iscsi_login_request("AuthMethod=None\0"sv));
-    talk.send(kTarget, iscsi_login_response(0x0201));
-    const UlpReport report = talk.finish();
+    dialogue.send(kInitiator, iscsi_login_request("InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
+    dialogue.send(kTarget, iscsi_login_response(0, "MaxBurstLength=262144\0RDMAExtensions=Yes\0"sv));
+    dialogue.send(kInitiator, iscsi_login_request("AuthMethod=None\0"sv));
+    dialogue.send(kTarget, iscsi_login_response(0x0201));
+    const UlpReport report = dialogue.finish();
     REQUIRE(report.conversations.size() == 1);
     const UlpConversation& conversation = report.conversations[0];
     CHECK(conversation.fact("initiator") == "iqn.a");
@@ -130,10 +130,10 @@ TEST_CASE("a login tells who it is; a failing one is an event with its status in
     CHECK(conversation.fact("session_type") == "Normal");
     CHECK(conversation.fact("max_burst_length") == "262144");
     CHECK(conversation.fact("rdma_extensions") == "Yes");
-    REQUIRE(talk.operations.size() == 2);
-    CHECK(name_of(talk.operations[0]) == "Login");
-    CHECK(talk.operations[0].outcome == OperationOutcome::done);
-    CHECK(why(talk.operations[1]) == "authentication failure");
+    REQUIRE(dialogue.operations.size() == 2);
+    CHECK(name_of(dialogue.operations[0]) == "Login");
+    CHECK(dialogue.operations[0].outcome == OperationOutcome::done);
+    CHECK(why(dialogue.operations[1]) == "authentication failure");
     REQUIRE(report.events.size() == 1);
     CHECK(report.events[0].kind == UlpEventKind::login_failed);
     CHECK(report.events[0].words == "authentication failure");
@@ -147,15 +147,15 @@ TEST_CASE("a login after which the target only closes the connection has failed"
         CmReport cm;
         CmAttempt attempt = attempt_with({std::byte{0x80}, {}, {}, {}}, {}, 3260);
         attempt.uid = 7;
-        Delivered talk;
-        talk.connected(attempt);
-        talk.send(End::a, iscsi_login_request(std::string_view("TargetName=iqn.nobody\0", 22)));
+        Delivered dialogue;
+        dialogue.connected(attempt);
+        dialogue.send(End::a, iscsi_login_request(std::string_view("TargetName=iqn.nobody\0", 22)));
         attempt.outcome = released ? CmOutcome::disconnected : CmOutcome::established;
         attempt.ladder.push_back({.frame = FrameIndex{9}, .time = Instant{99}, .message = CmMessage::dreq});
         cm.attempts.push_back(attempt);
-        const UlpReport report = talk.finish(cm);
-        REQUIRE(talk.operations.size() == 1);
-        CHECK(talk.operations[0].outcome == (released ? OperationOutcome::unanswered : OperationOutcome::open));
+        const UlpReport report = dialogue.finish(cm);
+        REQUIRE(dialogue.operations.size() == 1);
+        CHECK(dialogue.operations[0].outcome == (released ? OperationOutcome::unanswered : OperationOutcome::open));
         REQUIRE(report.events.size() == (released ? 1U : 0U));
         if (!released) continue;
         CHECK(report.events[0].kind == UlpEventKind::login_failed);
@@ -165,35 +165,35 @@ TEST_CASE("a login after which the target only closes the connection has failed"
 }
 
 TEST_CASE("pings of both sides, task management, logout, rejects and asynchronous messages are understood") {
-    Delivered talk;
+    Delivered dialogue;
     const auto with = [](std::uint8_t opcode, std::uint32_t tag, const Octets& rest = {}, std::uint8_t flags = 0x80,
                          std::uint8_t third = 0) {
         return iser_message({.opcode = opcode, .flags = flags, .third = third, .tag = tag, .rest = rest});
     };
     const Octets no_tag = WireBytes{}.put(std::uint32_t{0xffffffff}).bytes;
-    talk.send(kInitiator, with(0x00, 5, no_tag));
-    talk.send(kTarget, with(0x20, 5, no_tag));
-    talk.send(kTarget, with(0x20, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
-    talk.send(kInitiator, with(0x00, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
-    talk.send(kTarget, with(0x20, 0xffffffff, no_tag));  // no question: it moves the window
-    talk.send(kInitiator, with(0x02, 6, WireBytes{}.put(std::uint32_t{1}).bytes, 0x81));
-    talk.send(kTarget, with(0x22, 6, {}, 0x80, 1));
-    talk.send(kInitiator, iscsi_command(8, 512, read_10(0, 1), {}));
+    dialogue.send(kInitiator, with(0x00, 5, no_tag));
+    dialogue.send(kTarget, with(0x20, 5, no_tag));
+    dialogue.send(kTarget, with(0x20, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
+    dialogue.send(kInitiator, with(0x00, 0xffffffff, WireBytes{}.put(std::uint32_t{77}).bytes));
+    dialogue.send(kTarget, with(0x20, 0xffffffff, no_tag));  // no question: it moves the window
+    dialogue.send(kInitiator, with(0x02, 6, WireBytes{}.put(std::uint32_t{1}).bytes, 0x81));
+    dialogue.send(kTarget, with(0x22, 6, {}, 0x80, 1));
+    dialogue.send(kInitiator, iscsi_command(8, 512, read_10(0, 1), {}));
     Octets rejected = iser_message({.opcode = 0x3f, .third = 9, .tag = 0xffffffff, .data = Octets(48)});
     rejected[28 + 48 + 19] = std::byte{8};  // the task tag of what is rejected
-    talk.send(kTarget, rejected);
-    talk.send(kTarget, with(0x32, 0xffffffff, WireBytes{}.zeros(16).put(std::uint8_t{2}).bytes));
-    talk.send(kInitiator, with(0x06, 9, {}, 0x80));
-    talk.send(kTarget, with(0x26, 9));
-    const UlpReport report = talk.finish();
+    dialogue.send(kTarget, rejected);
+    dialogue.send(kTarget, with(0x32, 0xffffffff, WireBytes{}.zeros(16).put(std::uint8_t{2}).bytes));
+    dialogue.send(kInitiator, with(0x06, 9, {}, 0x80));
+    dialogue.send(kTarget, with(0x26, 9));
+    const UlpReport report = dialogue.finish();
     CHECK(report.conversations.at(0).unread == 0);
     std::vector<std::string> names;
-    for (const UlpOperation& operation : talk.operations) names.push_back(name_of(operation));
+    for (const UlpOperation& operation : dialogue.operations) names.push_back(name_of(operation));
     CHECK(names == std::vector<std::string>{"NOP-Out", "NOP-In", "ABORT TASK", "READ(10)", "Logout"});
-    CHECK(talk.operations[1].requester == kTarget);
-    CHECK(why(talk.operations[2]) == "task does not exist");
-    CHECK(why(talk.operations[3]) == "rejected: invalid PDU field");
-    CHECK(about(talk.operations[4]) == "close the session");
+    CHECK(dialogue.operations[1].requester == kTarget);
+    CHECK(why(dialogue.operations[2]) == "task does not exist");
+    CHECK(why(dialogue.operations[3]) == "rejected: invalid PDU field");
+    CHECK(about(dialogue.operations[4]) == "close the session");
     REQUIRE(report.events.size() == 2);
     CHECK(report.events[0].kind == UlpEventKind::error_message);
     CHECK(report.events[1].kind == UlpEventKind::terminated);
@@ -201,26 +201,26 @@ TEST_CASE("pings of both sides, task management, logout, rejects and asynchronou
 }
 
 TEST_CASE("one SRP command with memory is enough; response, sense and request limit are followed") {
-    Delivered talk;
+    Delivered dialogue;
     const SrpMemory memory{0x10000, 7, 4096};
-    talk.send(kInitiator, srp_command(1, read_10(8, 8), {}, {memory}));
-    talk.transfer(kTarget, {memory.address, Rkey{memory.key}, 4096});
-    talk.send(kTarget, srp_response(1, 0));
-    talk.send(kInitiator, srp_command(2, write_10(16, 16), {memory, {0x90000, 8, 4096}}, {}));
-    talk.transfer(kTarget, {memory.address, Rkey{7}, 4096}, true);
-    talk.transfer(kTarget, {0x90000, Rkey{8}, 4096}, true);
-    talk.send(kTarget, srp_response(2, 2, sense_fixed(5, 0x2100)));
-    talk.send(kTarget, srp_short(0x80, 1, 0));
-    talk.send(kInitiator, srp_short(0x03, 0, 5));
-    const UlpReport report = talk.finish();
-    REQUIRE(talk.operations.size() == 3);
-    CHECK(talk.operations[0].bytes == 4096);
-    CHECK(talk.operations[0].written == 4096);
-    CHECK(talk.operations[1].bytes == 8192);
-    CHECK(talk.operations[1].read == 8192);
-    CHECK(why(talk.operations[1]) == "CHECK CONDITION: illegal request, logical block address out of range");
-    CHECK(name_of(talk.operations[2]) == "Logout");
-    CHECK(talk.operations[2].one_way);
+    dialogue.send(kInitiator, srp_command(1, read_10(8, 8), {}, {memory}));
+    dialogue.transfer(kTarget, {memory.address, Rkey{memory.key}, 4096});
+    dialogue.send(kTarget, srp_response(1, 0));
+    dialogue.send(kInitiator, srp_command(2, write_10(16, 16), {memory, {0x90000, 8, 4096}}, {}));
+    dialogue.transfer(kTarget, {memory.address, Rkey{7}, 4096}, true);
+    dialogue.transfer(kTarget, {0x90000, Rkey{8}, 4096}, true);
+    dialogue.send(kTarget, srp_response(2, 2, sense_fixed(5, 0x2100)));
+    dialogue.send(kTarget, srp_short(0x80, 1, 0));
+    dialogue.send(kInitiator, srp_short(0x03, 0, 5));
+    const UlpReport report = dialogue.finish();
+    REQUIRE(dialogue.operations.size() == 3);
+    CHECK(dialogue.operations[0].bytes == 4096);
+    CHECK(dialogue.operations[0].written == 4096);
+    CHECK(dialogue.operations[1].bytes == 8192);
+    CHECK(dialogue.operations[1].read == 8192);
+    CHECK(why(dialogue.operations[1]) == "CHECK CONDITION: illegal request, logical block address out of range");
+    CHECK(name_of(dialogue.operations[2]) == "Logout");
+    CHECK(dialogue.operations[2].one_way);
     REQUIRE(report.events.size() == 1);
     CHECK(report.events[0].kind == UlpEventKind::terminated);
     CHECK(report.conversations.at(0).active == kInitiator);
@@ -228,16 +228,16 @@ TEST_CASE("one SRP command with memory is enough; response, sense and request li
 }
 
 TEST_CASE("SRP task management is answered by its response code") {
-    Delivered talk({{1, UlpProtocol::srp}});
+    Delivered dialogue({{1, UlpProtocol::srp}});
     WireBytes task;
     task.put(std::uint8_t{1}).zeros(7).put(std::uint64_t{9}).zeros(14).put(std::uint8_t{8}).zeros(1).put(std::uint64_t{3}).zeros(8);
-    talk.send(kInitiator, task.bytes);
-    talk.send(kTarget, srp_response(9, 0, {}, 0, WireBytes{}.zeros(3).put(std::uint8_t{5}).bytes));
-    const UlpReport report = talk.finish();
-    REQUIRE(talk.operations.size() == 1);
-    CHECK(name_of(talk.operations[0]) == "LOGICAL UNIT RESET");
-    CHECK(about(talk.operations[0]) == "LUN 0, task 0x3");
-    CHECK(why(talk.operations[0]) == "task management function failed");
+    dialogue.send(kInitiator, task.bytes);
+    dialogue.send(kTarget, srp_response(9, 0, {}, 0, WireBytes{}.zeros(3).put(std::uint8_t{5}).bytes));
+    const UlpReport report = dialogue.finish();
+    REQUIRE(dialogue.operations.size() == 1);
+    CHECK(name_of(dialogue.operations[0]) == "LOGICAL UNIT RESET");
+    CHECK(about(dialogue.operations[0]) == "LUN 0, task 0x3");
+    CHECK(why(dialogue.operations[0]) == "task management function failed");
     CHECK(report.conversations.at(0).basis == UlpBasis::user);
 }
 
@@ -247,23 +247,23 @@ TEST_CASE("an SRP login is known by its private data, in both forms, and grants 
         const auto port = rdma ? std::optional<std::uint16_t>(5555) : std::nullopt;
         const CmAttempt attempt = attempt_with(srp_login_request(rdma), srp_login_response(2), port);
         REQUIRE(row_of(UlpProtocol::srp).private_data(attempt));
-        Delivered talk;
-        talk.connected(attempt);
-        talk.send(End::a, srp_command(1, read_10(8, 8), {}, {}));
-        talk.send(End::b, srp_response(1, 0));
-        talk.send(End::a, srp_command(2, read_10(8, 8), {}, {}));
-        talk.send(End::a, srp_command(3, read_10(8, 8), {}, {}));
-        const UlpReport report = talk.finish();
+        Delivered dialogue;
+        dialogue.connected(attempt);
+        dialogue.send(End::a, srp_command(1, read_10(8, 8), {}, {}));
+        dialogue.send(End::b, srp_response(1, 0));
+        dialogue.send(End::a, srp_command(2, read_10(8, 8), {}, {}));
+        dialogue.send(End::a, srp_command(3, read_10(8, 8), {}, {}));
+        const UlpReport report = dialogue.finish();
         REQUIRE(report.conversations.size() == 1);
         const UlpConversation& conversation = report.conversations[0];
         CHECK(conversation.basis == UlpBasis::private_data);
         CHECK(conversation.fact("initiator_port") == "00000000000000010000000000000002");
         CHECK(conversation.fact("target_port") == "00000000000000030000000000000004");
         CHECK(conversation.least_credits == 2);
-        REQUIRE(talk.operations.size() == 4);
-        CHECK(name_of(talk.operations[0]) == "Login");
-        CHECK(talk.operations[0].outcome == OperationOutcome::done);
-        CHECK(elapsed(talk.operations[0].asked, talk.operations[0].answered) == Duration{4000});
+        REQUIRE(dialogue.operations.size() == 4);
+        CHECK(name_of(dialogue.operations[0]) == "Login");
+        CHECK(dialogue.operations[0].outcome == OperationOutcome::done);
+        CHECK(dialogue.operations[0].answered - dialogue.operations[0].asked == Duration{4000});
         REQUIRE(report.events.size() == 1);
         CHECK(report.events[0].kind == UlpEventKind::credits_used_up);
         CHECK(report.events[0].number == 2);
@@ -278,8 +278,8 @@ TEST_CASE("an SRP login that is rejected is told with its reason") {
     std::ranges::copy(srp_login_reject(0x00010006), rejection.private_data.first.begin());
     rejection.private_data.room = 148;
     attempt.rejection = rejection;
-    Delivered talk;
-    const UlpReport report = talk.finish(cm);
+    Delivered dialogue;
+    const UlpReport report = dialogue.finish(cm);
     REQUIRE(report.events.size() == 1);
     CHECK(report.events[0].kind == UlpEventKind::refused);
     CHECK(report.events[0].cm_attempt == 4U);
@@ -295,9 +295,9 @@ TEST_CASE("an iSER connection is known by its port, and by Linux' private data t
     CHECK(is_iser(0xc0, 860));
     CHECK_FALSE(is_iser(0x81, 3260));
     CHECK_FALSE(is_iser(0x80, 4420));
-    Delivered talk;
-    talk.connected(attempt_with({std::byte{0x80}, {}, {}, {}}, {std::byte{0x80}, {}, {}, {}}, 3260));
-    const UlpReport report = talk.finish();
+    Delivered dialogue;
+    dialogue.connected(attempt_with({std::byte{0x80}, {}, {}, {}}, {std::byte{0x80}, {}, {}, {}}, 3260));
+    const UlpReport report = dialogue.finish();
     CHECK(report.conversations.at(0).fact("initiator_iser") == "no zero-based addresses");
 }
 
@@ -306,14 +306,14 @@ TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
     for (const std::uint32_t first : {0x10000000U, 0x14000000U, 0x02000000U, 0xc1000000U, 0x00000000U, 0x03000000U, 0x20000000U})
         for (const std::size_t length : {16UL, 28UL, 36UL, 48UL, 64UL, 76UL, 80UL, 512UL})
             messages.push_back(WireBytes{}.put(first).zeros(length - 4).bytes);
-    Delivered talk;
+    Delivered dialogue;
     for (const Octets& message : messages) {
         INFO(message.size() << " bytes, the first " << std::to_integer<int>(message.front()));
         CHECK(likeness(UlpProtocol::iser, message).percent < kPlausible);
         CHECK(likeness(UlpProtocol::srp, message).percent < kPlausible);
-        talk.send(kInitiator, message);
+        dialogue.send(kInitiator, message);
     }
-    CHECK(talk.finish().conversations.empty());
+    CHECK(dialogue.finish().conversations.empty());
     CHECK(likeness(UlpProtocol::srp, iscsi_command(1, 512, read_10(0, 1), {})).percent == 0);
     CHECK(likeness(UlpProtocol::iser, srp_command(1, read_10(0, 1), {}, {{1, 2, 3}})).percent == 0);
     CHECK(likeness(UlpProtocol::srp, srp_response(1, 0)).percent == kSure);
@@ -322,11 +322,11 @@ TEST_CASE("plain data, and each other's messages, are neither iSER nor SRP") {
 }
 
 TEST_CASE("a service that speaks something else on the port of iSCSI is given up") {
-    Delivered talk;
-    talk.connected(attempt_with({}, {}, 3260));
+    Delivered dialogue;
+    dialogue.connected(attempt_with({}, {}, 3260));
     for (int i = 0; i < 10; ++i)
-        talk.send(kInitiator, characters("a service of my own, which is not iSCSI at all, of some length or other"));
-    CHECK(talk.finish().conversations.empty());
+        dialogue.send(kInitiator, characters("a service of my own, which is not iSCSI at all, of some length or other"));
+    CHECK(dialogue.finish().conversations.empty());
 }
 
 TEST_CASE("the iSER capture's commands are those that the machines counted") {

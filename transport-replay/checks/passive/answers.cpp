@@ -1,9 +1,10 @@
 // Passive checks of answers: what they acknowledge, how they count, in which order they come, what follows a failure.
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conversation_watch.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::transport::conformance {
 
@@ -35,29 +36,29 @@ constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection
 }  // namespace
 
 // C9-220: a queue pair that failed is silent. A requester that did not get the NAK repeats.
-void ConversationWatch::take_failed(const Observation& packet, const PacketStory& story, Tallies& tallies) {
-    if (failure_->told || story.arrival == Arrival::restart || elapsed(failure_->nak.time, packet.time) <= kErrorGrace) return;
+void ConversationWatch::take_failed(const Observation& packet, const PacketRecord& record, Tallies& tallies) {
+    if (failure_->told || record.arrival == Arrival::restart || packet.time - failure_->nak.time <= kErrorGrace) return;
     failure_->told = true;
-    const bool may_not_know = story.from != failure_->responder && (story.retransmission || !info(packet.opcode).request);
+    const bool may_not_know = record.from != failure_->responder && (record.retransmission || !info(packet.opcode).request);
     if (may_not_know) tallies.doubt(Passive::err_02, failure_->nak.frame, packet.frame);
     else tallies.fail(Passive::err_02, failure_->nak.frame, packet.frame);
 }
 
-void ConversationWatch::take_answer(const Observation& packet, const PacketStory& story, Tallies& tallies) {
+void ConversationWatch::take_answer(const Observation& packet, const PacketRecord& record, Tallies& tallies) {
     if (service_ == Service::uc || service_ == Service::ud) {
         tallies.fail(Passive::rsp_50, packet.frame);
         return;
     }
-    HalfWatch& requester = half(other(story.from));
+    HalfWatch& requester = half(other(record.from));
     take_order(requester, packet, tallies);
     if (info(packet.opcode).verb == Verb::acknowledge) take_acknowledgment(requester, packet, tallies);
     take_count(requester, packet, tallies);
-    take_credits(half(story.from), packet);
+    take_credits(half(record.from), packet);
     if (requester.unasked && !packet.psn.before(requester.unasked_psn)) requester.unasked = false;
-    if (packet.acknowledgment && !is_plain_ack(packet)) take_nak(story.from, packet, tallies);
+    if (packet.acknowledgment && !is_plain_ack(packet)) take_nak(record.from, packet, tallies);
     if (is_fatal(packet) && !failure_) {
         tallies.look(Passive::err_02);
-        failure_ = Failure{{packet.frame, packet.time}, story.from};
+        failure_ = Failure{{packet.frame, packet.time}, record.from};
     }
 }
 
@@ -84,7 +85,7 @@ void ConversationWatch::take_acknowledgment(HalfWatch& requester, const Observat
         return;
     }
     if (requester.asked_again) return;
-    if (elapsed(requester.acknowledgment.time, packet.time) > kReordering)
+    if (packet.time - requester.acknowledgment.time > kReordering)
         tallies.fail(Passive::rsp_02, requester.acknowledgment.frame, packet.frame);
 }
 
@@ -140,7 +141,7 @@ void ConversationWatch::take_order(HalfWatch& requester, const Observation& pack
         }
         if (packet.psn.before(read.first)) break;
         if (response && read.passed) {
-            if (elapsed(read.passed->time, packet.time) > kReordering) tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
+            if (packet.time - read.passed->time > kReordering) tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
             else tallies.doubt(Passive::rsp_21, read.passed->frame, packet.frame);
             read.passed.reset();
         }
@@ -157,16 +158,16 @@ void ConversationWatch::take_notification(const Observation& packet, End from, T
     HalfWatch& half = this->half(from);
     tallies.look(Passive::cnp_09);
     half.cnp = Moment{packet.frame, packet.time};
-    const bool with_nak = half.nak && elapsed(half.nak->time, packet.time) <= kTogether;
+    const bool with_nak = half.nak && packet.time - half.nak->time <= kTogether;
     if (with_nak) take_nak(from, packet, tallies);
 }
 
 void ConversationWatch::take_nak(End from, const Observation& packet, Tallies& tallies) {
     HalfWatch& half = this->half(from);
     if (info(packet.opcode).verb != Verb::notify) half.nak = Moment{packet.frame, packet.time};
-    if (!half.cnp || !half.nak || magnitude(elapsed(half.cnp->time, half.nak->time)) > kTogether) return;
+    if (!half.cnp || !half.nak || magnitude(half.nak->time - half.cnp->time) > kTogether) return;
     const HalfWatch& sender = this->half(other(from));
-    if (sender.mark && elapsed(sender.mark->time, half.cnp->time) <= kReordering) return;
+    if (sender.mark && half.cnp->time - sender.mark->time <= kReordering) return;
     ++half.cnps_with_nak;
     if (half.cnps_with_nak > 1) tallies.fail(Passive::cnp_09, half.cnp->frame, half.nak->frame);
     else tallies.doubt(Passive::cnp_09, half.cnp->frame, half.nak->frame);

@@ -65,13 +65,22 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
     const std::uint64_t missed = missed_by_tap(timeline);
     say(missed, fmt::format("{} acknowledged but not yet captured", counted(missed, "packet")));
     const std::uint64_t silent = reliable_one_way(timeline);
-    say(quality.backwards, fmt::format("timestamps go backwards {}", quality.backwards == 1 ? "once" : counted(quality.backwards, "time")));
+    const std::string back = fmt::format("timestamps go backwards {}, by {} at most",
+                                         quality.backwards == 1 ? "once" : counted(quality.backwards, "time"),
+                                         duration_text(quality.largest_step_back));
+    const bool reordered = quality.largest_step_back <= kReordering;  // by the queues of the tap: nothing is lost for it
+    if (!reordered) say(quality.backwards, back);
     say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "beyond the limits of the analysis");
     if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
         whole.doubts.count = silent;
         whole.words = fmt::format("{} captured in one direction only", counted(silent, "pair of hosts"));
     }
-    if (quality.largest_step_frame != FrameIndex{}) whole.failures.first[whole.failures.kept++] = quality.largest_step_frame;
+    if (whole.failures.count == 0 && reordered && quality.backwards != 0) {
+        whole.doubts.count += quality.backwards;
+        whole.words += (whole.words.empty() ? "" : "; ") + back;
+    }
+    Tally::Frames& marks = reordered ? whole.doubts : whole.failures;
+    if (quality.largest_step_frame != FrameIndex{}) marks.first[marks.kept++] = quality.largest_step_frame;
 
     Tally& cut = tallies[Passive::trc_02];
     cut.examined = quality.packets;

@@ -1,6 +1,6 @@
-// Conclusions on communication management: retries that were told, what comes after a connection is released.
+// Conclusions on communication management: retries that were announced, what comes after a connection is released.
+#include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <algorithm>
 
@@ -14,29 +14,29 @@ namespace {
 
 constexpr std::uint8_t kForEver = 7;  // of RNR retries (9.7.5.2.8)
 
-// 12.7.38, 12.7.39: an RNR retry count is told to the other end, which keeps to it.
-std::optional<std::uint8_t> retries_told(const CmAttempt& attempt, const Recovery& recovery) {
+// 12.7.38, 12.7.39: an RNR retry count is announced to the other end, which keeps to it.
+std::optional<std::uint8_t> retries_announced(const CmAttempt& attempt, const Recovery& recovery) {
     if (recovery.kind == RecoveryKind::timeout) return attempt.retry_count;
     if (recovery.kind != RecoveryKind::rnr_nak) return {};
-    const auto told = side_of(attempt, other(recovery.requester)).rnr_retry_count;
-    return told == kForEver ? std::nullopt : told;
+    const auto announced = side_of(attempt, other(recovery.requester)).rnr_retry_count;
+    return announced == kForEver ? std::nullopt : announced;
 }
 
 void check_retries(const Timeline& timeline, Tallies& tallies) {
     for (const Recovery& recovery : timeline.recoveries) {
         const Connection* connection = timeline.find(recovery.connection);
         const CmAttempt* attempt = connection != nullptr ? attempt_of(timeline, *connection) : nullptr;
-        const auto told = attempt != nullptr ? retries_told(*attempt, recovery) : std::nullopt;
-        if (!told || recovery.inferred) continue;
+        const auto announced = attempt != nullptr ? retries_announced(*attempt, recovery) : std::nullopt;
+        if (!announced || recovery.inferred) continue;
         tallies.look(Passive::cm_25);
-        if (recovery.rounds > *told) tallies.fail(Passive::cm_25, recovery.resumed, recovery.last);
+        if (recovery.rounds > *announced) tallies.fail(Passive::cm_25, recovery.resumed, recovery.last);
     }
 }
 
 struct Released {
     Moment at;
     Duration rest{};  // how long its queue pairs must rest
-    bool told = false;
+    bool reported = false;
 };
 using ReleasedFlows = boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash>;
 
@@ -76,9 +76,9 @@ void check_released(const Timeline& timeline, Tallies& tallies) {
             // Of the connection itself the last packet counts, of one that took its queue pairs the first.
             const bool own = way.first_time < released.at.time;
             const Moment seen = own ? Moment{way.last_frame, way.last_time} : Moment{way.first_frame, way.first_time};
-            const Duration since = elapsed(released.at.time, seen.time);
-            if (released.told || since <= kReordering || since >= released.rest) continue;
-            released.told = true;
+            const Duration since = seen.time - released.at.time;
+            if (released.reported || since <= kReordering || since >= released.rest) continue;
+            released.reported = true;
             tallies.fail(Passive::cm_19, released.at.frame, seen.frame);
         }
 }

@@ -1,9 +1,10 @@
-// Conclusions on requesters: PSNs that CM told, what was outstanding, how long they waited, what they asked for.
+// Conclusions on requesters: PSNs that CM announced, what was outstanding, how long they waited, what they asked for.
+#include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <fmt/format.h>
@@ -19,17 +20,17 @@ constexpr std::int64_t kTimerSlack = 20;      // one part in so many: clocks of 
 
 void check_first_psn(const Connection& connection, const CmAttempt& attempt, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
-    const auto told = side_of(attempt, other(end)).starting_psn;  // what it wants to hear
-    if (!told || way.requests == 0) return;
+    const auto announced = side_of(attempt, other(end)).starting_psn;  // what it wants to hear
+    if (!announced || way.requests == 0) return;
     tallies.look(Passive::req_04);
-    const std::int32_t distance = Psn(way.first_psn) - *told;
+    const std::int32_t distance = Psn(way.first_psn) - *announced;
     if (distance == 0) return;
     const bool missing = distance > 0 && way.gaps.skipped >= static_cast<std::uint64_t>(distance);
     if (missing) tallies.doubt(Passive::req_04, way.first_frame);
     else tallies.fail(Passive::req_04, way.first_frame, attempt.first_frame);
 }
 
-// 9.7.4.1.2, 12.7.29: what both told, the smaller of the two.
+// 9.7.4.1.2, 12.7.29: what both announced, the smaller of the two.
 void check_depth(const Connection& connection, const CmAttempt& attempt, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
     const auto asked = side_of(attempt, end).initiator_depth;
@@ -51,7 +52,7 @@ void check_asking(const Timeline& timeline, const Connection& connection, const 
     if (!connection.reliable() || way.requests == 0 || half.messages == 0) return;
     tallies.look(Passive::req_30);
     const bool over = connection.released || connection.failed;
-    const bool waits = half.unasked && !over && timeline.last && elapsed(half.unasked_end.time, *timeline.last) > kIdle;
+    const bool waits = half.unasked && !over && timeline.last && *timeline.last - half.unasked_end.time > kIdle;
     if (waits) tallies.fail(Passive::req_30, half.unasked_end.frame);
     else if (!half.ever_asked && half.messages >= kEnoughMessages) tallies.fail(Passive::req_30, way.first_frame);
     else if (!half.ever_asked) tallies.doubt(Passive::req_30, way.first_frame);
@@ -60,17 +61,17 @@ void check_asking(const Timeline& timeline, const Connection& connection, const 
 // 4.096 us * 2^exponent
 Duration timeout_of(std::uint8_t exponent) { return Duration{std::int64_t{4096} << std::min<std::uint8_t>(exponent, 31)}; }
 
-// The timers that an end may have: what the REQ told, or the packet lifetime in it with the delay of the other end (12.7.34), which
+// The timers that an end may have: what the REQ announced, or the packet lifetime in it with the delay of the other end (12.7.34), which
 // makes it one more or one less.
-struct Told {
+struct AnnouncedTimer {
     std::uint8_t least = 0;
     std::uint8_t most = 0;
 };
-std::optional<Told> timer_told(const CmAttempt& attempt) {
+std::optional<AnnouncedTimer> timer_announced(const CmAttempt& attempt) {
     if (!attempt.local_ack_timeout || *attempt.local_ack_timeout == 0) return {};
-    const std::uint8_t told = *attempt.local_ack_timeout;
+    const std::uint8_t announced = *attempt.local_ack_timeout;
     const auto delayed = static_cast<std::uint8_t>(attempt.target_ack_delay.value_or(0) + 1);
-    return Told{static_cast<std::uint8_t>(told - 1), std::max(told, delayed)};
+    return AnnouncedTimer{static_cast<std::uint8_t>(announced - 1), std::max(announced, delayed)};
 }
 
 // The timeouts of one end. What is sent again once may answer a NAK that the tap missed; what is sent again and again without any
@@ -96,13 +97,13 @@ struct Waits {
 }
 
 void check_timer(const Recovery& recovery, const Connection& connection, const CmAttempt* attempt, Tallies& tallies) {
-    const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
+    const auto announced = attempt != nullptr ? timer_announced(*attempt) : std::nullopt;
     const bool timer = is_timer(recovery, connection);
     if (timer && differ_too_much(*recovery.interval, recovery.longest_wait)) tallies.fail(Passive::req_21, recovery.resumed, recovery.last);
-    if (!told) return;
+    if (!announced) return;
     tallies.look(Passive::cm_24);
-    const std::int64_t least = std::to_underlying(timeout_of(told->least));
-    const std::int64_t most = 4 * std::to_underlying(timeout_of(told->most));
+    const std::int64_t least = std::to_underlying(timeout_of(announced->least));
+    const std::int64_t most = 4 * std::to_underlying(timeout_of(announced->most));
     const std::int64_t interval = std::to_underlying(*recovery.interval);
     if (interval >= least - least / kTimerSlack && interval <= most + most / kTimerSlack) return;
     if (timer) tallies.fail(Passive::cm_24, recovery.resumed, attempt->first_frame);
@@ -110,11 +111,12 @@ void check_timer(const Recovery& recovery, const Connection& connection, const C
 }
 
 // A READ that is asked for again from its middle lost responses; where later ones came, nobody has to wait for the timer.
-void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<Told> told, Tallies& tallies) {
-    const bool in_part = recovery.kind == RecoveryKind::read_retry || (recovery.kind == RecoveryKind::timeout && recovery.partial_read);
-    if (!in_part || recovery.resumed == FrameIndex{} || !told) return;
+void check_read_retry(const Recovery& recovery, const Connection& connection, std::optional<AnnouncedTimer> announced, Tallies& tallies) {
+    const bool waited = recovery.kind == RecoveryKind::timeout || recovery.kind == RecoveryKind::undecided;
+    const bool in_part = recovery.kind == RecoveryKind::read_retry || (waited && recovery.partial_read);
+    if (!in_part || recovery.resumed == FrameIndex{} || !announced) return;
     tallies.look(Passive::req_13);
-    if (recovery.longest_wait < timeout_of(told->least)) return;
+    if (recovery.longest_wait < timeout_of(announced->least)) return;
     const bool later_came = connection.way(other(recovery.requester)).response_gaps.skipped != 0;
     if (later_came) tallies.fail(Passive::req_13, recovery.resumed, recovery.original);
     else tallies.doubt(Passive::req_13, recovery.resumed, recovery.original);
@@ -126,8 +128,8 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
         const Connection* connection = timeline.find(recovery.connection);
         if (connection == nullptr || recovery.inferred) continue;
         const CmAttempt* attempt = attempt_of(timeline, *connection);
-        const auto told = attempt != nullptr ? timer_told(*attempt) : std::nullopt;
-        check_read_retry(recovery, *connection, told, tallies);
+        const auto announced = attempt != nullptr ? timer_announced(*attempt) : std::nullopt;
+        check_read_retry(recovery, *connection, announced, tallies);
         if (recovery.kind != RecoveryKind::timeout || !recovery.interval) continue;
         tallies.look(Passive::req_21);
         check_timer(recovery, *connection, attempt, tallies);

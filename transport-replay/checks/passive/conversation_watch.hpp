@@ -12,7 +12,7 @@
 #include <transport-replay/checks/passive/packet_facts.hpp>
 #include <transport-replay/checks/passive/tally.hpp>
 #include <transport-replay/model/observation.hpp>
-#include <transport-replay/model/packet_story.hpp>
+#include <transport-replay/model/packet_record.hpp>
 
 #include <array>
 #include <optional>
@@ -109,7 +109,7 @@ struct HalfWatch {
 class ConversationWatch {
 public:
     // A packet of the connection, in the order of the capture. `remember`: there is room for its requests.
-    void observe(const Observation& packet, const PacketFacts& facts, const PacketStory& story, bool& remember, Tallies& tallies);
+    void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, Tallies& tallies);
 
     [[nodiscard]] const HalfWatch& half(End end) const { return halves_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] bool older() const { return older_; }  // than the capture
@@ -122,9 +122,9 @@ private:
     };
     [[nodiscard]] HalfWatch& half(End end) { return halves_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] std::uint32_t span_of_read(const HalfWatch& requester, std::uint32_t length) const;
-    void take_failed(const Observation& packet, const PacketStory& story, Tallies& tallies);
-    void take_request(const Observation& packet, const PacketFacts& facts, const PacketStory& story, bool& remember, Tallies& tallies);
-    void take_answer(const Observation& packet, const PacketStory& story, Tallies& tallies);
+    void take_failed(const Observation& packet, const PacketRecord& record, Tallies& tallies);
+    void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, Tallies& tallies);
+    void take_answer(const Observation& packet, const PacketRecord& record, Tallies& tallies);
     void take_acknowledgment(HalfWatch& requester, const Observation& packet, Tallies& tallies);
     void take_credits(HalfWatch& responder, const Observation& packet);
     void take_count(HalfWatch& requester, const Observation& packet, Tallies& tallies);

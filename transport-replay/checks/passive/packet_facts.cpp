@@ -97,7 +97,7 @@ void look_at_grh(const Packet& packet, const Layer& layer, PacketFacts& facts) {
     const std::uint64_t length = read_be<std::uint16_t>(bytes, 4);
     const std::uint64_t end = layer.offset + kLength + length;
     constexpr std::uint64_t kFcs = 4;  // which some taps keep
-    const bool fills = end + kFcs >= packet.frame.wire_length || packet.frame.wire_length <= kSmallestFrame;
+    const bool fills = end + kFcs >= packet.frame.wire_length || packet.frame.wire_bytes() <= kSmallestFrame;
     const bool right = read_bits(bytes, 0, 4) == 6 && read_be<std::uint8_t>(bytes, 6) == 0x1b && length % 4 == 0 && fills;
     breaks(facts, Passive::fmt_19, !right || layer.fault == Fault::bad_length);
 }

@@ -56,24 +56,24 @@ void judge(const Tally& tally, const PassiveRow& row, bool lacks, CheckResult& r
 
 bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullptr; }
 
-void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketStory& story) {
+void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record) {
     if (packet.kind != ObservationKind::transport) return;
     ++traits_[facts.traits];
     // An ICRC that is wrong is judged with its sender's others, at the end.
-    const bool with_sender = story.connection && !packet.management;
+    const bool with_sender = record.connection && !packet.management;
     for (std::uint64_t left = with_sender ? facts.wrong & ~bit(Passive::fmt_01) : facts.wrong; left != 0; left &= left - 1) {
         const auto check = static_cast<Passive>(std::countr_zero(left));
         if (check == Passive::fmt_01) tallies_.doubt(check, packet.frame);
         else tallies_.fail(check, packet.frame);
     }
-    if (story.mirror_copy) return;
+    if (record.mirror_copy) return;
     if (packet.management) return management_.observe(packet, facts, tallies_);
-    if (!story.connection || !info(packet.opcode).defined) return;
-    const std::size_t index = std::to_underlying(*story.connection) - 1;
+    if (!record.connection || !info(packet.opcode).defined) return;
+    const std::size_t index = std::to_underlying(*record.connection) - 1;
     while (watches_.size() <= index) watches_.emplace_back();  // bounded by kMaxConnections
     const bool room = remembered_ < kRememberedWays;
     bool remember = room;
-    watches_[index].observe(packet, facts, story, remember, tallies_);
+    watches_[index].observe(packet, facts, record, remember, tallies_);
     if (room && !remember) ++remembered_;
 }
 

@@ -20,7 +20,7 @@ public:
     PassiveSuite() : traits_(kTraitSets) {}
 
     // The next packet of the capture.
-    void observe(const Observation& packet, const PacketFacts& facts, const PacketStory& story);
+    void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record);
     // A message to which nothing more can happen (AnalysisSettings::message).
     void message(ConnectionId connection, End requester, const Message& message);
     // Asks for what observe() will touch of that connection.

@@ -1,9 +1,11 @@
 // Passive checks of requests: PSNs, opcodes, what is sent again, who asks for answers.
+#include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conversation_watch.hpp>
-#include <transport-replay/model/instant.hpp>
+#include <transport-replay/model/path_mtu.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace qps::transport::conformance {
 
@@ -92,8 +94,8 @@ void remember_sent(HalfWatch& half, const Observation& packet, const PacketFacts
 // 9.7.2: who wants an answer asks for it; READs and ATOMICs do by themselves.
 void take_asking(HalfWatch& half, const Observation& packet, const OpcodeRow& row, Tallies& tallies) {
     const bool asks = packet.ack_request || (row.verb != Verb::send && row.verb != Verb::write);
-    if (half.unasked && elapsed(half.unasked_end.time, packet.time) > kIdle) tallies.fail(Passive::req_30, half.unasked_end.frame);
-    if (half.unasked && (asks || elapsed(half.unasked_end.time, packet.time) > kIdle)) half.unasked = false;
+    if (half.unasked && packet.time - half.unasked_end.time > kIdle) tallies.fail(Passive::req_30, half.unasked_end.frame);
+    if (half.unasked && (asks || packet.time - half.unasked_end.time > kIdle)) half.unasked = false;
     half.ever_asked |= asks;
     if (asks || row.place == Place::first || row.place == Place::middle) return;
     half.unasked = true;
@@ -104,7 +106,7 @@ void take_asking(HalfWatch& half, const Observation& packet, const OpcodeRow& ro
 // An acknowledgement that came before what it acknowledges.
 void settle_ghost(HalfWatch& half, const Observation& packet, Tallies& tallies) {
     if (!half.ghost || half.ghost_psn.before(packet.psn)) return;
-    if (elapsed(half.ghost->time, packet.time) > kReordering) tallies.fail(Passive::rsp_02, half.ghost->frame, packet.frame);
+    if (packet.time - half.ghost->time > kReordering) tallies.fail(Passive::rsp_02, half.ghost->frame, packet.frame);
     else tallies.doubt(Passive::rsp_02, half.ghost->frame, packet.frame);
     half.ghost.reset();
 }
@@ -134,14 +136,14 @@ std::size_t kind_of(Opcode opcode, std::uint32_t payload_length) {
 std::uint32_t ConversationWatch::span_of_read(const HalfWatch& requester, std::uint32_t length) const {
     const std::uint32_t mtu = requester.mtu != 0 ? requester.mtu : std::max(halves_[0].mtu, halves_[1].mtu);
     if (mtu == 0) return length <= kSmallestMtu ? 1 : 0;
-    return std::max<std::uint32_t>(1, length / mtu + (length % mtu != 0 ? 1 : 0));
+    return packets_of(length, mtu);
 }
 
-void ConversationWatch::take_request(const Observation& packet, const PacketFacts& facts, const PacketStory& story, bool& remember,
+void ConversationWatch::take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
                                      Tallies& tallies) {
-    HalfWatch& half = this->half(story.from);
+    HalfWatch& half = this->half(record.from);
     const OpcodeRow& row = info(packet.opcode);
-    if (story.arrival == Arrival::restart) {
+    if (record.arrival == Arrival::restart) {
         half = {};
         failure_.reset();
     }
@@ -149,8 +151,8 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
     if (packet.opcode == Opcode::ud_send_only || row.service == Service::ud) return;
     const bool is_read = row.verb == Verb::read_request;
     if (!is_read) take_length(half, packet, row.place, tallies);
-    if (story.duplicated || !story.arrival) return;
-    const Arrival arrival = *story.arrival;
+    if (record.duplicated || !record.arrival) return;
+    const Arrival arrival = *record.arrival;
     const std::uint32_t span = is_read && packet.access ? span_of_read(half, packet.access->length) : is_read ? 0 : 1;
     const std::uint32_t access = packet.access ? digest_of(*packet.access) : 0;
     if (arrival == Arrival::first) older_ |= row.place == Place::middle || row.place == Place::last;
@@ -176,11 +178,11 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
     half.sent_known = span != 0;
 }
 
-void ConversationWatch::observe(const Observation& packet, const PacketFacts& facts, const PacketStory& story, bool& remember,
+void ConversationWatch::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
                                 Tallies& tallies) {
     const OpcodeRow& row = info(packet.opcode);
-    HalfWatch& half = this->half(story.from);
-    if (row.verb == Verb::notify) return take_notification(packet, story.from, tallies);
+    HalfWatch& half = this->half(record.from);
+    if (row.verb == Verb::notify) return take_notification(packet, record.from, tallies);
     if (!begun_) {
         begun_ = true;
         service_ = row.service;
@@ -202,11 +204,11 @@ void ConversationWatch::observe(const Observation& packet, const PacketFacts& fa
         if (packet.congestion_experienced) half.mark = Moment{packet.frame, packet.time};
         if (facts.ecn == 0 && half.not_capable++ == 0) half.not_capable_frame = packet.frame;
     }
-    if (failure_) take_failed(packet, story, tallies);
-    if (row.request) return take_request(packet, facts, story, remember, tallies);
+    if (failure_) take_failed(packet, record, tallies);
+    if (row.request) return take_request(packet, facts, record, remember, tallies);
     take_port(half.answer_port, packet, tallies);
     if (row.verb == Verb::read_response) take_length(half, packet, row.place, tallies);
-    take_answer(packet, story, tallies);
+    take_answer(packet, record, tallies);
 }
 
 }  // namespace qps::transport::conformance

@@ -5,7 +5,7 @@
 //   send(client.take_output());  ...  client.process(heard);                           // AgentConnection does both
 //   if (auto answer = client.take_answer(mr)) if (answer->ok) va = *answer->fields.number(Key::va); else say(answer->error, answer->text);
 //
-// Answers come in the order of requests. Whatever is no answer to the oldest of them that is open ends the talk with a problem():
+// Answers come in the order of requests. Whatever is no answer to the oldest of them that is open ends the session with a problem():
 // an agent that is out of step can be believed nothing. What it says is bounded by the protocol's table and by kMostLine; requests
 // that are not answered yet by kMostAsked.
 #pragma once
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostAsked = 4096;  // requests under way, and answ
 
 class AgentClient {
 public:
-    // The number of the request, never 0; 0 where there are too many, or the talk is over.
+    // The number of the request, never 0; 0 where there are too many, or the session is over.
     [[nodiscard]] std::uint32_t ask(const Request& request);
 
     [[nodiscard]] std::vector<std::byte> take_output();
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] std::optional<ParsedAnswer> take_answer(std::uint32_t sequence);
     // Not answered yet.
     [[nodiscard]] std::size_t open() const { return asked_.size(); }
-    // Why the talk is over; empty: it is not.
+    // Why the session is over; empty: it is not.
     [[nodiscard]] const std::string& problem() const { return problem_; }
     [[nodiscard]] live::Awaits awaits() const { return problem_.empty() ? live::Awaits::bytes : live::Awaits::nothing; }
 

@@ -1,5 +1,5 @@
+#include <dissect/types.hpp>
 #include <transport-replay/conformance/agent/agent_state.hpp>
-#include <transport-replay/model/instant.hpp>
 
 #include <utility>
 
@@ -99,7 +99,7 @@ void State::work_off(const Turn& turn) {
         const ParsedRequest parsed = parse_request(lines.front());
         if (parsed.request) {
             const Fields& ask = parsed.request->fields;
-            if (!waits_until) waits_until = later(turn.now, microseconds(static_cast<std::int64_t>(ask.number_or(Key::wait, 0)) * 1000));
+            if (!waits_until) waits_until = turn.now + microseconds(static_cast<std::int64_t>(ask.number_or(Key::wait, 0)) * 1000);
             const Later answer = (this->*kFunctions[std::to_underlying(parsed.request->verb)])(ask, turn);
             if (!answer) return;
             output += *answer ? write_answer(parsed.sequence, **answer)

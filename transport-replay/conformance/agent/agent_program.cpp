@@ -18,8 +18,8 @@ using namespace live;
 using dissect::Bytes;
 using dissect::Instant;
 
-// One client's talk, for ExchangeConnection: bytes into lines, answers into bytes.
-class AgentTalk {
+// One client's session, for ExchangeConnection: bytes into lines, answers into bytes.
+class AgentSession {
 public:
     void process(Bytes heard) {
         for (const std::byte each : heard) {
@@ -64,14 +64,14 @@ public:
         greet();
         if (!client_) return;
         agent_.poll(endpoint, now);
-        client_->drive(talk_);
-        for (const std::string& line : talk_.take_lines()) {
+        client_->drive(session_);
+        for (const std::string& line : session_.take_lines()) {
             agent_.hear(line, endpoint, now);
             ++counts_.messages;
         }
-        talk_.say(agent_.take_output());
-        if (agent_.quitting()) talk_.end();
-        client_->drive(talk_);
+        session_.say(agent_.take_output());
+        if (agent_.quitting()) session_.end();
+        client_->drive(session_);
         if (client_->finished() || !client_->wants_to_read()) leave(endpoint, now);
     }
 
@@ -99,7 +99,7 @@ private:
             auto connection = listener_->accept();
             if (!connection) return;
             if (client_ || done()) {
-                AgentTalk refusal;
+                AgentSession refusal;
                 refusal.say(write_refusal(0, "EBUSY", "another client is served"));
                 refusal.end();
                 connection->drive(refusal);
@@ -107,7 +107,7 @@ private:
             }
             said_.push_back(fmt::format("{} asks", connection->peer()));
             client_ = std::move(*connection);
-            talk_ = {};
+            session_ = {};
             agent_ = {};
             ++counts_.connections;
         }
@@ -122,7 +122,7 @@ private:
     std::uint16_t port_;
     std::optional<ExchangeListener> listener_;
     std::optional<ExchangeConnection> client_;
-    AgentTalk talk_;
+    AgentSession session_;
     AgentOverVerbs agent_;
     std::vector<std::string> said_;
     ProgramCounts counts_;

@@ -294,7 +294,7 @@ Parsed Parsing::include(const Token& token) {
     if (include_depth_ >= kMaxIncludeDepth) return fail(token, fmt::format("more than {} nested includes", kMaxIncludeDepth));
     const auto text = options_.read(token.text);
     if (!text) return fail(token, text.error());
-    const Place place = place_;
+    const SourcePosition place = place_;
     const std::string name = token.text;
     const std::size_t open = open_.size();
     ++include_depth_;

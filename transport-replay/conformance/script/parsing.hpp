@@ -86,7 +86,7 @@ private:
     boost::unordered_flat_set<std::string> halves_;
     boost::unordered_flat_set<std::string> regions_;
     // Of the line that is read:
-    Place place_;
+    SourcePosition place_;
     std::string_view raw_;
     SourceLine line_;
     std::span<const Token> tokens_;  // without the time in front

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxIncludes = 64;      // files of one script, eac
 inline constexpr std::size_t kMaxAlternatives = 64;  // of a value; of branches
 inline constexpr std::size_t kMaxNames = 2048;       // variables, halves and memory of a script
 
-struct Place {
+struct SourcePosition {
     std::uint32_t file = 0;  // in Script::files
     std::uint32_t line = 0;  // from 1
 };
@@ -211,7 +211,7 @@ using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, 
                           Mark, Alive, AgentLine>;
 
 struct Statement {
-    Place place;
+    SourcePosition place;
     std::string text;  // the line as it was written, without its comment
     DelayKind delay = DelayKind::none;
     std::optional<Expression> delay_by{};

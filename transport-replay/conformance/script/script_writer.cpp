@@ -1,14 +1,15 @@
 #include <dissect/packet.hpp>
 #include <dissect/render_value.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/script/script_writer.hpp>
-#include <transport-replay/model/instant.hpp>
 #include <transport-replay/model/observation.hpp>
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -271,7 +272,7 @@ std::string ScriptWriter::finish(std::string_view source) const {
         const Row& row = rows_[i];
         const Written* half = half_of(all, row);
         if (row.to == kGsiQpn ? row.words.empty() : half == nullptr) continue;
-        const auto gap = static_cast<std::uint64_t>(std::max(before ? elapsed(*before, row.time) : Duration{}, Duration{}));
+        const auto gap = static_cast<std::uint64_t>(std::max(before ? row.time - *before : Duration{}, Duration{}));
         if (half != nullptr) text += post_line(i, *half);
         if (half != nullptr && finds_late_receive(i, *half)) text += fmt::format("dut {} recv count=1 len={}\n", half->name, half->receive);
         if (row.ours && gap >= kWorthATime) text += fmt::format("@+{} ", time_text(gap));

@@ -51,19 +51,22 @@ void Run::ask(Side side, Question question, Answered then) {
         cannot(question.problem());
         return;
     }
-    if (!seam(side).there()) {
+    if (!channel(side).there()) {
         cannot(side == Side::device ? "no agent of the device (--agent)" : "no adapter of our own");
         return;
     }
-    const std::uint32_t sequence = seam(side).ask(question.request());
+    const std::uint32_t sequence = channel(side).ask(question.request());
     if (sequence == 0) {
-        cannot(fmt::format("cannot ask the agent{}", seam(side).problem ? ": " + seam(side).problem() : ""));
+        cannot(fmt::format("cannot ask the agent{}", channel(side).problem ? ": " + channel(side).problem() : ""));
         return;
     }
     std::string words = agent::write_request(sequence, question.request());
     while (words.ends_with('\n')) words.pop_back();
-    asked_.push_back(
-        {.side = side, .sequence = sequence, .until = later(now_, given_.settings.agent_patience), .words = std::move(words), .then = std::move(then)});
+    asked_.push_back({.side = side,
+                      .sequence = sequence,
+                      .until = now_ + given_.settings.agent_patience,
+                      .words = std::move(words),
+                      .then = std::move(then)});
 }
 
 std::string Run::region_name(Side side, const std::string& name) const { return fmt::format("{} {}", word_of(side), name); }
@@ -179,10 +182,7 @@ void Run::poll_completion(const AgentLine& line) {
     const auto bounds = qp ? bounds_of(line.window) : std::nullopt;
     if (!bounds) return;
     Question question(agent::Verb::poll);
-    question.put("qp", *qp)
-        .put("max", std::uint64_t{1})
-        .put("least", std::uint64_t{1})
-        .put("wait", milliseconds(elapsed(now_, bounds->latest)));
+    question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
     ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
@@ -256,7 +256,7 @@ void Run::ask_state(const AgentLine& line) {
                        fmt::format("the queue pair of {} is in {}, not in {}", line.half, is, line.object));
         } else {
             waits_.part = 1;  // again, in a while
-            waits_.at = later(now_, kAskAgain);
+            waits_.at = now_ + kAskAgain;
         }
     });
 }
@@ -361,7 +361,7 @@ void Run::keep_counters(const agent::ParsedAnswer& answer) {
 
 void Run::ask_counter(const AgentLine& line) {
     if (!counters_.contains(line.object)) return end(Verdict::not_applicable, fmt::format("the device has no counter \"{}\"", line.object));
-    if (!waits_.until) waits_.until = later(event_, given_.settings.patience);
+    if (!waits_.until) waits_.until = event_ + given_.settings.patience;
     ask(line.side, Question(agent::Verb::counters), [this, &line](const agent::ParsedAnswer& answer) {
         const auto before = std::exchange(counters_, {});
         keep_counters(answer);
@@ -382,7 +382,7 @@ void Run::ask_counter(const AgentLine& line) {
                        fmt::format("it rose by {}", rise), fmt::format("the counter {} rose by {}", line.object, rise));
         } else {
             waits_.part = 1;
-            waits_.at = later(now_, kAskAgain);
+            waits_.at = now_ + kAskAgain;
         }
     });
 }
@@ -433,7 +433,7 @@ void Run::begin_agent_line(const AgentLine& line) {
 Step Run::play(const AgentLine& line) {
     if (!asked_.empty()) return Step::wait;
     if (waits_.part == 1) {
-        const Instant again = waits_.until ? std::min(*waits_.until, later(event_, kAskAgain)) : now_;
+        const Instant again = waits_.until ? std::min(*waits_.until, event_ + kAskAgain) : now_;
         if (wait_until(again)) return Step::wait;
         waits_.part = 0;
     }

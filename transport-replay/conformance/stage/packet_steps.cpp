@@ -111,15 +111,15 @@ std::optional<Run::Bounds> Run::bounds_of(const script::Window& window) {
     if (window.earliest) {
         const auto by = duration(*window.earliest);
         if (!by) return std::nullopt;
-        bounds.earliest = later(event_, *by);
-        longest = sum(longest, *by);
+        bounds.earliest = event_ + *by;
+        longest = longest + *by;
     }
     if (window.latest) {
         const auto by = duration(*window.latest);
         if (!by) return std::nullopt;
         longest = *by;
     }
-    bounds.latest = later(event_, longest);
+    bounds.latest = event_ + longest;
     return bounds;
 }
 
@@ -241,7 +241,7 @@ Step Run::play(const script::Expect& line) {
 Step Run::play(const script::Nothing& line) {
     const auto lasting = duration(line.lasting);
     if (!lasting) return Step::ended;
-    const Instant last = later(event_, *lasting);
+    const Instant last = event_ + *lasting;
     for (auto& [name, half] : halves_) {
         if (!line.half.empty() && name != line.half) continue;
         const live::ClaimedFrame* came = first_of(half);
@@ -269,7 +269,7 @@ Step Run::play(const script::Either& line) {
         if (const auto* nothing = std::get_if<script::Nothing>(&branch.front().body)) {
             const auto lasting = duration(nothing->lasting);
             if (!lasting) return Step::ended;
-            latest = std::max(latest.value_or(live::kAtOnce), later(event_, *lasting));
+            latest = std::max(latest.value_or(live::kAtOnce), event_ + *lasting);
             continue;
         }
         const auto& expect = std::get<script::Expect>(branch.front().body);
@@ -300,7 +300,7 @@ Step Run::play(const script::Either& line) {
     for (const script::Block& branch : line.branches) {
         const auto* nothing = std::get_if<script::Nothing>(&branch.front().body);
         const auto lasting = nothing == nullptr ? std::nullopt : duration(nothing->lasting);
-        if (!lasting || now_ < later(event_, *lasting)) continue;
+        if (!lasting || now_ < event_ + *lasting) continue;
         event_ = now_;
         enter(branch, nullptr, nullptr, 1);
         cursors_.back().next = 1;
@@ -325,7 +325,7 @@ Step Run::alive_half(Half& half) {
         waits_.psn = half.next;
         if (!send_line(fmt::format("RC_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", half.next.value()), half)) return Step::ended;
         waits_.part = 1;
-        waits_.until = later(now_, given_.settings.patience);
+        waits_.until = now_ + given_.settings.patience;
     }
     while (const live::ClaimedFrame* came = first_of(half)) {
         const Packet packet = decoded(came->bytes);
@@ -356,7 +356,7 @@ Step Run::alive_device() {
         gsi.arrived.clear();
         if (!send_line("REQ service=0x0000000001060009", gsi)) return Step::ended;
         waits_.part = 1;
-        waits_.until = later(now_, sum(given_.settings.patience, given_.settings.patience));
+        waits_.until = now_ + (given_.settings.patience + given_.settings.patience);
     }
     if (!gsi.arrived.empty()) {
         gsi.arrived.clear();

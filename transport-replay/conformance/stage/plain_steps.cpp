@@ -66,7 +66,7 @@ Step Run::play(const script::Wait& line) {
     if (!waits_.until) {
         const auto lasting = duration(line.lasting);
         if (!lasting) return Step::ended;
-        waits_.until = later(now_, *lasting);
+        waits_.until = now_ + *lasting;
     }
     if (wait_until(*waits_.until)) return Step::wait;
     event_ = now_;
@@ -74,7 +74,7 @@ Step Run::play(const script::Wait& line) {
 }
 
 Step Run::play(const script::Mark& line) {
-    variables_.set(line.name, static_cast<std::uint64_t>(std::max(elapsed(began_, event_), Duration{})));
+    variables_.set(line.name, static_cast<std::uint64_t>(std::max(event_ - began_, Duration{})));
     return Step::next;
 }
 

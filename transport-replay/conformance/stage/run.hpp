@@ -72,8 +72,8 @@ class Run {
 public:
     struct Given {
         const StageSettings& settings;
-        const AgentSeam& device;
-        const AgentSeam& us;
+        const AgentChannel& device;
+        const AgentChannel& us;
         std::optional<std::uint64_t>& features;
         std::vector<ReportFact>& facts;
         std::uint64_t number;  // of the run: what is drawn differs
@@ -164,7 +164,7 @@ private:
     // agent_steps.cpp
     Step play(const script::AgentLine& line);
     void ask(script::Side side, Question question, Answered then);
-    [[nodiscard]] const AgentSeam& seam(script::Side side) const { return side == script::Side::device ? given_.device : given_.us; }
+    [[nodiscard]] const AgentChannel& channel(script::Side side) const { return side == script::Side::device ? given_.device : given_.us; }
     void begin_agent_line(const script::AgentLine& line);
     void make_region(script::Side side, const std::string& name, const script::Settings& settings, std::uint64_t length,
                      std::function<void(const Region&)> then);

@@ -11,7 +11,7 @@ namespace {
 // Scripts, one after another.
 class ScriptList {
 public:
-    ScriptList(ScriptProgramSettings settings, AgentSeam device, AgentSeam us)
+    ScriptList(ScriptProgramSettings settings, AgentChannel device, AgentChannel us)
         : settings_(std::move(settings)), stage_(settings_.stage, std::move(device), std::move(us)) {}
 
     void begin(Endpoint& endpoint, Instant now) { next(endpoint, now); }
@@ -52,10 +52,10 @@ private:
 }  // namespace
 
 std::expected<live::Program, std::string> make_script_program(ScriptProgramSettings settings) {
-    auto talks = Talks::open(settings.agent_host, settings.agent_port);
-    if (!talks) return std::unexpected(talks.error());
-    auto list = std::make_unique<ScriptList>(std::move(settings), (*talks)->device(), (*talks)->us());
-    return live::Program(PlayedProgram<ScriptList>(std::move(*talks), std::move(list)));
+    auto sessions = AgentSessions::open(settings.agent_host, settings.agent_port);
+    if (!sessions) return std::unexpected(sessions.error());
+    auto list = std::make_unique<ScriptList>(std::move(settings), (*sessions)->device(), (*sessions)->us());
+    return live::Program(PlayedProgram<ScriptList>(std::move(*sessions), std::move(list)));
 }
 
 }  // namespace qps::transport::conformance::stage

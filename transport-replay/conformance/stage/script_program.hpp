@@ -1,6 +1,6 @@
 // A program of a live endpoint that plays scripts with a device, one after another: what `conform` drives.
 //
-// It keeps the talk with the device's agent and an agent over the endpoint's own adapter. Whatever an agent says is its client's to
+// It keeps the session with the device's agent and an agent over the endpoint's own adapter. Whatever an agent says is its client's to
 // judge; one that cannot be reached makes the scripts that need it inconclusive, none at all not applicable.
 #pragma once
 

@@ -173,7 +173,7 @@ Step Run::connect_managed(const script::MakeQp& line, Half& half) {
     if (!waits_.until || now_ >= *waits_.until) {
         if (waits_.part > kMostRequests) return cannot("no answer to the connection request");
         ++waits_.part;
-        waits_.until = later(now_, kRequestAgain);
+        waits_.until = now_ + kRequestAgain;
         const std::string request =
             fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(half.ours), half.their_first.value(),
                         code, line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");

@@ -81,7 +81,7 @@ void Run::end(Verdict verdict, std::string reason, std::string detail) {
     outcome_.verdict = verdict;
     outcome_.reason = std::move(reason);
     outcome_.detail = std::move(detail);
-    outcome_.took = elapsed(began_, now_);
+    outcome_.took = now_ - began_;
     asked_.clear();
     phase_ = Phase::leaving;
 }
@@ -123,7 +123,7 @@ void Run::reach() {
         return ask_around();
     }
     if (reach == live::Reach::resolving || (reach == live::Reach::no_source && !endpoint_->host().settled())) {
-        if (now_ < later(began_, kReachable)) return;
+        if (now_ < began_ + kReachable) return;
     }
     end(Verdict::inconclusive,
         fmt::format("{} is not reachable: {}", text(given_.settings.device), live::kReaches[static_cast<std::size_t>(reach)]));
@@ -214,9 +214,9 @@ void Run::take_arrivals() {
 void Run::take_answers() {
     while (!asked_.empty()) {
         const Side side = asked_.front().side;
-        auto answer = seam(side).take_answer(asked_.front().sequence);
+        auto answer = channel(side).take_answer(asked_.front().sequence);
         if (!answer) {
-            const std::string problem = seam(side).problem ? seam(side).problem() : std::string{};
+            const std::string problem = channel(side).problem ? channel(side).problem() : std::string{};
             const char* whose = side == Side::device ? "the device's agent" : "our own agent";
             outcome_.silent = outcome_.silent || side == Side::device;
             if (!problem.empty()) return end(Verdict::inconclusive, fmt::format("{}: {} is not reachable: {}", here(), whose, problem));
@@ -268,7 +268,7 @@ Step Run::play_line(const Statement& line) {
         if (line.delay_by) {
             const auto by = duration(*line.delay_by);
             if (!by) return Step::ended;
-            waits_.until = later(line.delay == script::DelayKind::after_start ? began_ : event_, *by);
+            waits_.until = (line.delay == script::DelayKind::after_start ? began_ : event_) + *by;
         }
     }
     if (line.delay_by && waits_.until && wait_until(*waits_.until)) return Step::wait;
@@ -298,7 +298,7 @@ void Run::play() {
 // Connections are taken down, what was claimed is given back, agents forget what they made.
 void Run::leave() {
     if (!farewell_) {
-        farewell_ = later(now_, kFarewell);
+        farewell_ = now_ + kFarewell;
         for (auto& [name, half] : halves_)
             if (half.their_comm != 0) {
                 management_.our_comm = half.our_comm;
@@ -348,13 +348,13 @@ std::optional<Instant> Run::poll_at() const {
     const auto consider = [&](Instant at) {
         if (!first || at < *first) first = at;
     };
-    if (phase_ == Phase::reaching) consider(later(began_, kReachable));
+    if (phase_ == Phase::reaching) consider(began_ + kReachable);
     if (!asked_.empty()) consider(asked_.front().until);
     if (phase_ == Phase::leaving) consider(farewell_.value_or(live::kAtOnce));
     return first;
 }
 
-Stage::Stage(const StageSettings& settings, AgentSeam device, AgentSeam us)
+Stage::Stage(const StageSettings& settings, AgentChannel device, AgentChannel us)
     : settings_(settings), device_(std::move(device)), us_(std::move(us)) {}
 Stage::Stage(Stage&&) noexcept = default;
 Stage& Stage::operator=(Stage&&) noexcept = default;

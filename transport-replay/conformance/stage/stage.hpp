@@ -13,10 +13,10 @@
 // that wait for their line (kMostArrived a queue pair), steps (kMostSteps), and how long an agent may think (kAgentPatience).
 #pragma once
 
-#include <transport-replay/conformance/script/script.hpp>
-#include <transport-replay/conformance/stage/agent_seam.hpp>
-#include <transport-replay/conformance/stage/half.hpp>
 #include <transport-replay/checks/verdict.hpp>
+#include <transport-replay/conformance/script/script.hpp>
+#include <transport-replay/conformance/stage/agent_channel.hpp>
+#include <transport-replay/conformance/stage/half.hpp>
 
 #include <memory>
 
@@ -64,7 +64,7 @@ class Run;
 
 class Stage {
 public:
-    Stage(const StageSettings& settings, AgentSeam device, AgentSeam us);
+    Stage(const StageSettings& settings, AgentChannel device, AgentChannel us);
     Stage(Stage&&) noexcept;
     Stage& operator=(Stage&&) noexcept;
     ~Stage();
@@ -82,8 +82,8 @@ public:
 
 private:
     StageSettings settings_;
-    AgentSeam device_;
-    AgentSeam us_;
+    AgentChannel device_;
+    AgentChannel us_;
     std::vector<ReportFact> facts_;
     std::optional<std::uint64_t> features_;  // of the agent; none: not asked yet
     std::uint64_t runs_ = 0;

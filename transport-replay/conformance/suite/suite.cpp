@@ -61,7 +61,7 @@ std::string joined_ids(const Script& script) {
 
 }  // namespace
 
-Suite::Suite(SuiteSettings settings, stage::AgentSeam device, stage::AgentSeam us)
+Suite::Suite(SuiteSettings settings, stage::AgentChannel device, stage::AgentChannel us)
     : settings_(std::move(settings)),
       device_(device),
       stage_(settings_.stage, device, us),
@@ -142,7 +142,7 @@ void Suite::finish_request(bool answered) {
 
 void Suite::wait(Instant now) {
     phase_ = Phase::waiting;
-    knock_at_ = later(now, kBetweenKnocks);
+    knock_at_ = now + kBetweenKnocks;
 }
 
 void Suite::poll(Endpoint& endpoint, Instant now) {
@@ -203,7 +203,7 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     }
     if (outcome.verdict == Verdict::pass) {
         if (gone_since_) {
-            const std::string after = fmt::format("it came back after {}", duration_text(elapsed(*gone_since_, now)));
+            const std::string after = fmt::format("it came back after {}", duration_text(now - *gone_since_));
             blame("; " + after, {});
             tell(SuiteEventKind::came_back, after);
             gone_since_.reset();
@@ -227,7 +227,7 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
         blame(died, outcome.detail);
         tell(SuiteEventKind::died, died);
     }
-    if (elapsed(*gone_since_, now) < settings_.comes_back) return wait(now);
+    if (now - *gone_since_ < settings_.comes_back) return wait(now);
     lost_ = true;
     const std::string gone = fmt::format("the device did not come back after {}", joined_ids(*last_));
     tell(SuiteEventKind::given_up, gone);
@@ -244,7 +244,7 @@ void Suite::note(const Script& script, const ScriptOutcome& outcome) {
         played_[place(*result.check)] = true;
         result.examined += outcome.examined;
         result.failures += outcome.verdict == Verdict::fail ? 1 : 0;
-        result.took = sum(result.took.value_or(Duration{}), outcome.took);
+        result.took = result.took.value_or(Duration{}) + outcome.took;
         if (!first && weight(outcome.verdict) <= weight(result.verdict)) continue;
         result.verdict = outcome.verdict;
         result.reason = outcome.reason;
@@ -278,7 +278,7 @@ void Suite::end(Instant now, const std::string& rest) {
                 entry->result.verdict = Verdict::inconclusive;
                 entry->result.reason = rest;
             }
-    took_ = elapsed(began_, now);
+    took_ = now - began_;
     phase_ = Phase::over;
 }
 

@@ -45,7 +45,7 @@ struct SuiteSettings {
 
 class Suite {
 public:
-    Suite(SuiteSettings settings, stage::AgentSeam device, stage::AgentSeam us);
+    Suite(SuiteSettings settings, stage::AgentChannel device, stage::AgentChannel us);
 
     void begin(live::Endpoint& endpoint, dissect::Instant now);
     // After Endpoint::arrive(), before depart().
@@ -82,7 +82,7 @@ private:
     [[nodiscard]] Entry* entry_of(const std::string& id);
 
     SuiteSettings settings_;
-    stage::AgentSeam device_;
+    stage::AgentChannel device_;
     stage::Stage stage_;     // of the checks
     stage::Stage knocking_;  // of the question whether it lives: more impatient
     script::Script sign_of_life_;

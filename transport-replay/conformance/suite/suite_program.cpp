@@ -4,11 +4,11 @@
 namespace qps::transport::conformance {
 
 std::expected<SuiteProgram, std::string> make_suite_program(SuiteProgramSettings settings) {
-    auto talks = stage::Talks::open(settings.agent_host, settings.agent_port);
-    if (!talks) return std::unexpected(talks.error());
-    auto suite = std::make_unique<Suite>(std::move(settings.suite), (*talks)->device(), (*talks)->us());
+    auto sessions = stage::AgentSessions::open(settings.agent_host, settings.agent_port);
+    if (!sessions) return std::unexpected(sessions.error());
+    auto suite = std::make_unique<Suite>(std::move(settings.suite), (*sessions)->device(), (*sessions)->us());
     Suite* inside = suite.get();
-    return SuiteProgram{live::Program(stage::PlayedProgram<Suite>(std::move(*talks), std::move(suite))), inside};
+    return SuiteProgram{live::Program(stage::PlayedProgram<Suite>(std::move(*sessions), std::move(suite))), inside};
 }
 
 }  // namespace qps::transport::conformance

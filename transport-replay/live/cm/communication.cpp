@@ -182,7 +182,7 @@ CmResult ConnectionManager::delay(CmId id, TimeoutCode service_timeout, Bytes pr
     if (!state_->advance(connection, CmEndEvent::delay)) return std::unexpected(CmError::wrong_state);
     connection.service_timeout = service_timeout;
     state_->send_delay(connection, connection.active ? CmAbout::rep : CmAbout::req, service_timeout, private_data, connection.transaction);
-    state_->table.arm(connection, later(now, duration_of(service_timeout)));
+    state_->table.arm(connection, now + duration_of(service_timeout));
     return {};
 }
 

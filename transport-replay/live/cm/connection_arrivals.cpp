@@ -106,7 +106,7 @@ void ConnectionManager::State::on_mra(const ManagementDatagram& datagram, Instan
                       .has_value();
     if (!fits) return refuse(CmRefusal::wrong_state);
     if (!one_more_delay(*connection)) return refuse(CmRefusal::mra);
-    const Instant until = later(later(now, duration_of(bounded(mra.service_timeout))), connection->interval);
+    const Instant until = now + duration_of(bounded(mra.service_timeout)) + connection->interval;
     if (loading) {
         (void)advance(*connection, AlternateEvent::mra_of_lap);
         table.arm_alternate(*connection, until);

@@ -91,7 +91,7 @@ void ConnectionManager::State::on_repeated_req(CmConnection& connection, const M
     if (undecided && connection.service_timeout == TimeoutCode{}) {
         connection.service_timeout = settings.service_timeout;
         send_delay(connection, CmAbout::req, settings.service_timeout, {}, connection.transaction);
-        table.arm(connection, later(now, duration_of(bounded(settings.service_timeout))));
+        table.arm(connection, now + duration_of(bounded(settings.service_timeout)));
     } else if (undecided) {
         send(connection.delay_sent);
     } else if (connection.state == CmEndState::timewait) {
@@ -178,7 +178,7 @@ void ConnectionManager::State::begin_passive(const CmReq& req, const ManagementD
     table.index_remote_qp(connection);
     // As long as the peer goes on asking; an MRA makes it longer.
     const Duration asking{std::to_underlying(answer_time(req.remote_response_timeout, req.primary.ack_timeout)) * (req.max_retries + 1)};
-    table.arm(connection, later(now, std::min(asking, duration_of(kLongestPeerTimeout))));
+    table.arm(connection, now + std::min(asking, duration_of(kLongestPeerTimeout)));
     ConnectionEvent event = event_of(connection, ConnectionEventKind::request);
     event.private_data = req.private_data;
     emit(connection, event);
@@ -193,7 +193,7 @@ void ConnectionManager::State::on_repeated_rep(CmConnection& connection, Instant
     if (connection.service_timeout != TimeoutCode{}) return send(connection.delay_sent);
     connection.service_timeout = settings.service_timeout;
     send_delay(connection, CmAbout::rep, settings.service_timeout, {}, connection.transaction);
-    table.arm(connection, later(now, duration_of(bounded(settings.service_timeout))));
+    table.arm(connection, now + duration_of(bounded(settings.service_timeout)));
 }
 
 void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::uint64_t transaction, Instant now) {
@@ -240,7 +240,7 @@ void ConnectionManager::State::on_rep(const ManagementDatagram& datagram, std::u
     if (rep.failover_accepted != 0) parameters.alternate.reset();
     connection->timewait = timewait_of(parameters.ack_timeout);
     table.index_remote_qp(*connection);
-    table.arm(*connection, later(now, patience(*connection)));
+    table.arm(*connection, now + patience(*connection));
     ConnectionEvent event = event_of(*connection, ConnectionEventKind::reply);
     event.private_data = rep.private_data;
     emit(*connection, event);
@@ -285,7 +285,7 @@ void ConnectionManager::State::on_sidr_req(const ManagementDatagram& datagram, s
     connection.parameters.pkey = req.pkey;
     (void)advance(connection, CmEndEvent::sidr_req);
     table.index_request(connection);
-    table.arm(connection, later(now, patience(connection)));
+    table.arm(connection, now + patience(connection));
     ConnectionEvent event = event_of(connection, ConnectionEventKind::sidr_request);
     event.pkey = req.pkey;
     event.private_data = req.private_data;

@@ -123,7 +123,7 @@ void ConnectionManager::State::enter_timewait(CmConnection& connection, Instant 
     connection.unsent = false;
     connection.alternate_state = AlternateState::none;
     table.arm_alternate(connection, {});
-    table.arm(connection, later(now, connection.timewait));
+    table.arm(connection, now + connection.timewait);
 }
 
 void ConnectionManager::State::part(CmConnection& connection, Parting parting, Bytes private_data) {
@@ -154,7 +154,7 @@ void ConnectionManager::State::refuse_peer(CmConnection& connection, const Rejec
 
 void ConnectionManager::State::remember(CmConnection& connection, Instant now) {
     connection.silent = true;
-    table.arm(connection, later(now, patience(connection)));
+    table.arm(connection, now + patience(connection));
     while (table.remembered() > kMaxRemembered) close(*table.oldest_remembered());
 }
 

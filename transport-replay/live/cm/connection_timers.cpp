@@ -33,7 +33,7 @@ void ConnectionManager::State::on_timer(CmConnection& connection, Instant now) {
     if (connection.unsent) {
         connection.unsent = false;
         send(connection.sent);
-        return table.arm(connection, later(now, connection.interval));
+        return table.arm(connection, now + connection.interval);
     }
     if (advance(connection, CmEndEvent::elapsed)) {
         if (connection.in_use) {
@@ -47,7 +47,7 @@ void ConnectionManager::State::on_timer(CmConnection& connection, Instant now) {
         --connection.retries_left;
         ++counts.retries;
         send(connection.sent);
-        return table.arm(connection, later(now, connection.interval));
+        return table.arm(connection, now + connection.interval);
     }
     give_up(connection, now);
 }
@@ -90,7 +90,7 @@ void ConnectionManager::State::on_alternate_timer(CmConnection& connection, Inst
         ++counts.retries;
     }
     send(connection.alternate_sent);
-    table.arm_alternate(connection, later(now, connection.interval));
+    table.arm_alternate(connection, now + connection.interval);
 }
 
 }  // namespace qps::transport::live

@@ -28,33 +28,34 @@ FaultInjector::FaultInjector(Device inside, const FaultSettings& settings, std::
     : inside_(std::move(inside)),
       settings_(settings),
       idle_{nothing_happens(settings, End::a), nothing_happens(settings, End::b)},
-      fates_{Fates(settings.seed, settings.out.chances, {}, settings.exact),
-             Fates(settings.seed ^ kInSalt, {}, settings.in.chances, settings.exact)},
+      dispositions_{Dispositions(settings.seed, settings.out.chances, {}, settings.exact),
+                    Dispositions(settings.seed ^ kInSalt, {}, settings.in.chances, settings.exact)},
       told_(told) {}
 
 FaultInjector::Plan FaultInjector::draw(End from, Bytes frame) {
     const PacketFacts facts = needs_facts(settings_, way(from)) ? facts_of(frame) : PacketFacts{};
-    Fates& fates = fates_[static_cast<std::size_t>(from)];
-    Plan plan{.fate = fates.draw(from, facts.identity), .corrupt_from = facts.covered_from};
+    Dispositions& dispositions = dispositions_[static_cast<std::size_t>(from)];
+    Plan plan{.disposition = dispositions.draw(from, facts.identity), .corrupt_from = facts.covered_from};
     plan.corrupt_bytes = facts.covered_to - facts.covered_from;
-    const std::uint64_t jitter = fates.draws().below(count(way(from).jitter));
-    const std::uint64_t extra = fates.draws().below(count(settings_.reorder_by)) + 1;
-    plan.bit = fates.draws().below(plan.corrupt_bytes * 8);
-    plan.fate.corrupted = plan.fate.corrupted && plan.corrupt_bytes > 0;
-    plan.fate.marked = plan.fate.marked && facts.identity;
+    const std::uint64_t jitter = dispositions.draws().below(count(way(from).jitter));
+    const std::uint64_t extra = dispositions.draws().below(count(settings_.reorder_by)) + 1;
+    plan.bit = dispositions.draws().below(plan.corrupt_bytes * 8);
+    plan.disposition.corrupted = plan.disposition.corrupted && plan.corrupt_bytes > 0;
+    plan.disposition.marked = plan.disposition.marked && facts.identity;
     plan.later_by = duration(count(way(from).delay) + jitter);
-    if (plan.fate.reordered)
-        plan.later_by = duration(count(plan.later_by) + (plan.fate.later_by > Duration{} ? count(plan.fate.later_by) : extra));
+    if (plan.disposition.reordered)
+        plan.later_by =
+            duration(count(plan.later_by) + (plan.disposition.later_by > Duration{} ? count(plan.disposition.later_by) : extra));
     InjectedCounts& counts = told(from);
-    if (plan.fate.lost) ++counts.lost;
-    else if (plan.fate.reordered) ++counts.delayed;
-    if (!plan.fate.lost && plan.fate.duplicated) ++counts.duplicated;
+    if (plan.disposition.lost) ++counts.lost;
+    else if (plan.disposition.reordered) ++counts.delayed;
+    if (!plan.disposition.lost && plan.disposition.duplicated) ++counts.duplicated;
     return plan;
 }
 
 void FaultInjector::alter(End from, const Plan& plan, MutableBytes frame) {
-    if (plan.fate.marked && mark_congestion(frame)) ++told(from).marked;
-    if (!plan.fate.corrupted) return;
+    if (plan.disposition.marked && mark_congestion(frame)) ++told(from).marked;
+    if (!plan.disposition.corrupted) return;
     flip_bit(frame.subspan(plan.corrupt_from, plan.corrupt_bytes), plan.bit);
     ++told(from).corrupted;
 }
@@ -77,11 +78,11 @@ void FaultInjector::give(std::vector<std::byte> frame, Instant now) {
 void FaultInjector::take(const ReceivedFrame& frame, Instant now) {
     const Plan plan = idle(End::b) ? Plan{} : draw(End::b, frame.bytes);
     if (plan.untouched() && received_.size() < kDeviceBatch) return received_.push_back(frame);
-    if (plan.fate.lost) return;
+    if (plan.disposition.lost) return;
     std::vector<std::byte> copy(frame.bytes.begin(), frame.bytes.end());
     alter(End::b, plan, copy);
-    for (int copies = plan.fate.duplicated ? 2 : 1; copies > 0; --copies) {
-        if (plan.later_by > Duration{}) hold(End::b, copy, later(now, plan.later_by));
+    for (int copies = plan.disposition.duplicated ? 2 : 1; copies > 0; --copies) {
+        if (plan.later_by > Duration{}) hold(End::b, copy, now + plan.later_by);
         else give(copy, now);
     }
 }
@@ -109,11 +110,11 @@ void FaultInjector::commit(std::size_t bytes, Instant now) {
     if (idle(End::a) || bytes > lent.size() || bytes < kEthernetHeader) return inside_.commit(bytes, now);
     const MutableBytes frame = lent.first(bytes);
     const Plan plan = draw(End::a, frame);
-    if (plan.fate.lost) return;  // the room is lent again
+    if (plan.disposition.lost) return;  // the room is lent again
     alter(End::a, plan, frame);
     if (plan.later_by > Duration{}) {
-        for (int copies = plan.fate.duplicated ? 2 : 1; copies > 0; --copies) hold(End::a, frame, later(now, plan.later_by));
-    } else if (plan.fate.duplicated) {
+        for (int copies = plan.disposition.duplicated ? 2 : 1; copies > 0; --copies) hold(End::a, frame, now + plan.later_by);
+    } else if (plan.disposition.duplicated) {
         const std::vector<std::byte> copy(frame.begin(), frame.end());
         inside_.commit(bytes, now);
         if (!send(copy, now)) hold(End::a, copy, now);

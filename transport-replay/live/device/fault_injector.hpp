@@ -2,7 +2,7 @@
 // a seed or to order.
 //
 // Of the two ends of faults.hpp, a is this side: a fault "from a" meets what is sent, one "from b" what is received. The same
-// settings and the same frames at the same times give the same fates. Chances of loss, doubling and delay meet every frame, ARP
+// settings and the same frames at the same times give the same dispositions. Chances of loss, doubling and delay meet every frame, ARP
 // too; damage and marks only packets of RDMA, where they mean something.
 //
 // What an attacker could feed: any frame. What is held back is bounded by kMaxHeld frames each way; beyond that frames are lost.
@@ -63,13 +63,14 @@ private:
     using Held = std::map<std::pair<dissect::Instant, std::uint64_t>, std::vector<std::byte>>;
     // What is to happen to one frame, all drawn.
     struct Plan {
-        Fate fate;
+        Disposition disposition;
         dissect::Duration later_by{};
         std::size_t corrupt_from = 0;
         std::size_t corrupt_bytes = 0;
         std::uint64_t bit = 0;
         [[nodiscard]] bool untouched() const {
-            return !fate.lost && !fate.duplicated && !fate.corrupted && !fate.marked && later_by <= dissect::Duration{};
+            return !disposition.lost && !disposition.duplicated && !disposition.corrupted && !disposition.marked &&
+                   later_by <= dissect::Duration{};
         }
     };
     [[nodiscard]] bool idle(End from) const { return idle_[static_cast<std::size_t>(from)]; }
@@ -87,7 +88,7 @@ private:
     Device inside_;
     FaultSettings settings_;
     std::array<bool, 2> idle_;    // nothing can happen to a frame of that way
-    std::array<Fates, 2> fates_;  // each way has draws of its own, so that one does not depend on the other's traffic
+    std::array<Dispositions, 2> dispositions_;  // each way has draws of its own, so that one does not depend on the other's traffic
     std::array<InjectedCounts, 2> own_counts_{};
     std::array<InjectedCounts, 2>* told_;
     std::array<Held, 2> held_;

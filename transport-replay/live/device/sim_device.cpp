@@ -49,8 +49,8 @@ MutableBytes SimDevice::reserve(Instant now) {
     if (outbox_.full()) flush(now);
     room_at_.reset();
     const Instant free = wire_->link.free_at(end_);
-    if (free <= later(now, kSendAhead)) return outbox_.reserve();
-    room_at_ = later(free, nanoseconds(-static_cast<std::int64_t>(kSendAhead)));
+    if (free <= now + kSendAhead) return outbox_.reserve();
+    room_at_ = free + nanoseconds(-static_cast<std::int64_t>(kSendAhead));
     return {};
 }
 

@@ -1,4 +1,4 @@
-// ExchangeConnection: the TCP connection that carries a talk of pingpong_session.hpp or perftest_session.hpp: the one file of the
+// ExchangeConnection: the TCP connection that carries a exchange of pingpong_session.hpp or perftest_session.hpp: the one file of the
 // exchange that makes system calls. Nothing waits but the look-up of a name; who has nothing to do sleeps on descriptor().
 //
 //   auto listener = ExchangeListener::open("", kExchangePort);  ...  auto connection = listener->accept();
@@ -18,7 +18,7 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kReadAtOnce = 16'384;  // more than a whole talk of ibv_srq_pingpong
+inline constexpr std::size_t kReadAtOnce = 16'384;  // more than a whole exchange of ibv_srq_pingpong
 
 // A file descriptor that is closed with its owner; -1: none.
 class OwnedDescriptor {
@@ -58,7 +58,7 @@ public:
     // False: nothing more will come, and a poll() for it would return at once.
     [[nodiscard]] bool wants_to_read() const { return !peer_closed_ && !problem_; }
     [[nodiscard]] bool wants_to_write() const { return !rest_.empty() || connecting_; }
-    // The talk is over, or the connection; it is closed then.
+    // The exchange is over, or the connection; it is closed then.
     [[nodiscard]] bool finished() const { return finished_; }
     // Why the connection is of no use any more; what the session makes of it is its own.
     [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; }

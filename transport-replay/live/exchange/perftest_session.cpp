@@ -230,7 +230,7 @@ void PerftestSession::advance() {
         if (!last) {
             const std::size_t wanted = length_of(taken.step);
             if (heard_.size() < wanted) {
-                if (peer_closed_) return fail("the peer closed the connection in the middle of the talk");
+                if (peer_closed_) return fail("the peer closed the connection in the middle of the exchange");
                 said_ = role_ == ExchangeRole::client;
                 return;
             }
@@ -256,7 +256,7 @@ void PerftestSession::process(Bytes bytes) {
 
 void PerftestSession::closed() {
     peer_closed_ = true;
-    if (awaits() != Awaits::traffic && awaits() != Awaits::nothing) fail("the peer closed the connection in the middle of the talk");
+    if (awaits() != Awaits::traffic && awaits() != Awaits::nothing) fail("the peer closed the connection in the middle of the exchange");
 }
 
 std::vector<std::byte> PerftestSession::take_output() {

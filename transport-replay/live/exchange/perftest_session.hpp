@@ -1,8 +1,8 @@
-// PerftestSession: one end of the talk that the programs of perftest (ib_send_bw, ib_write_lat, ...) have over TCP, port 18515
+// PerftestSession: one end of the exchange that the programs of perftest (ib_send_bw, ib_write_lat, ...) have over TCP, port 18515
 // unless said otherwise, as version 6.06 of it goes (perftest 4.5 of Debian 12); newer programs fall back to it when they hear
 // that version. Sans I/O: bytes in, bytes out.
 //
-// The talk is a script of exchanges, in each of which the client says something and the server answers with its own of the same
+// The exchange is a script of exchanges, in each of which the client says something and the server answers with its own of the same
 // kind and length. Which there are depends on the program and on options that are never told: both ends must be given the same.
 // Between exchanges the session stops where queue pairs must be connected, receives posted or traffic done: see Awaits.
 //
@@ -10,7 +10,7 @@
 //   session.process(bytes); send(session.take_output()); if (session.awaits() == Awaits::connect) { ...; session.proceed(); }
 //
 // A peer may send anything: what is not of the form that the script expects ends the session with a sentence; so does a peer whose
-// keys change while it talks, which is how other options than ours show. Kept are the ends and at most kMaxHeard bytes.
+// keys change while it exchanges, which is how other options than ours show. Kept are the ends and at most kMaxHeard bytes.
 #pragma once
 
 #include <transport-replay/live/exchange/pingpong_session.hpp>

@@ -85,7 +85,7 @@ Awaits PingPongSession::awaits() const {
         case PingPongState::hears_ends:
         case PingPongState::hears_done: return Awaits::bytes;
         case PingPongState::connects: return Awaits::connect;
-        case PingPongState::talks: return Awaits::traffic;
+        case PingPongState::exchanges: return Awaits::traffic;
         case PingPongState::over:
         case PingPongState::failed: break;
     }

@@ -1,4 +1,4 @@
-// PingPongSession: one end of the talk by which ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong and ibv_srq_pingpong of
+// PingPongSession: one end of the exchange by which ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong and ibv_srq_pingpong of
 // rdma-core tell each other their queue pairs, over TCP (port 18515 unless said otherwise). Sans I/O: bytes in, bytes out.
 //
 //   client: its ends                    -> server
@@ -42,7 +42,7 @@ enum class Awaits : std::uint8_t {
     nothing,   // it is over: close the connection once output is sent
 };
 
-enum class PingPongState : std::uint8_t { hears_ends, connects, hears_done, talks, over, failed };
+enum class PingPongState : std::uint8_t { hears_ends, connects, hears_done, exchanges, over, failed };
 enum class PingPongEvent : std::uint8_t { all_ends, proceed_as_server, proceed_as_client, done, nonsense };
 
 inline constexpr Machine kPingPongMachine{
@@ -52,12 +52,12 @@ inline constexpr Machine kPingPongMachine{
         Edge{PingPongState::hears_ends, PingPongEvent::all_ends, PingPongState::connects},
         Edge{PingPongState::hears_ends, PingPongEvent::nonsense, PingPongState::failed},
         Edge{PingPongState::connects, PingPongEvent::proceed_as_server, PingPongState::hears_done},
-        Edge{PingPongState::connects, PingPongEvent::proceed_as_client, PingPongState::talks},
+        Edge{PingPongState::connects, PingPongEvent::proceed_as_client, PingPongState::exchanges},
         Edge{PingPongState::connects, PingPongEvent::nonsense, PingPongState::failed},
-        Edge{PingPongState::hears_done, PingPongEvent::done, PingPongState::talks},
+        Edge{PingPongState::hears_done, PingPongEvent::done, PingPongState::exchanges},
         Edge{PingPongState::hears_done, PingPongEvent::nonsense, PingPongState::failed},
-        Edge{PingPongState::talks, PingPongEvent::proceed_as_server, PingPongState::over},
-        Edge{PingPongState::talks, PingPongEvent::proceed_as_client, PingPongState::over},
+        Edge{PingPongState::exchanges, PingPongEvent::proceed_as_server, PingPongState::over},
+        Edge{PingPongState::exchanges, PingPongEvent::proceed_as_client, PingPongState::over},
     },
 };
 static_assert(sound(kPingPongMachine));

@@ -69,8 +69,8 @@ std::vector<Gid> Host::gids() const {
 
 // --- what arrives
 
-Arrived Host::process(Bytes frame, Instant now) {
-    Arrived arrived;
+HostArrival Host::process(Bytes frame, Instant now) {
+    HostArrival arrived;
     if (frame.size() >= kEthernetLength) {
         const auto ethernet = frame.first<kEthernetLength>();
         frame_destination_ = Mac{get<place(kEthernetFields, "eth.dst")>(ethernet)};
@@ -86,29 +86,29 @@ Arrived Host::process(Bytes frame, Instant now) {
             decode(whole, packet_);
             arrived = classify(now);
         } else {
-            arrived.fate = FrameFate::not_to_our_mac;
+            arrived.disposition = FrameDisposition::not_to_our_mac;
         }
     }
-    ++counts_.frames[std::to_underlying(arrived.fate)];
+    ++counts_.frames[std::to_underlying(arrived.disposition)];
     return arrived;
 }
 
-Arrived Host::classify(Instant now) {
+HostArrival Host::classify(Instant now) {
     const Layer* layer = first_behind_link(packet_);
-    if (layer == nullptr || !is_individual(frame_source_)) return {FrameFate::unreadable};
+    if (layer == nullptr || !is_individual(frame_source_)) return {FrameDisposition::unreadable};
     std::uint64_t vlan = 0;  // untagged, or tagged with a priority alone
     if (const Layer* before = layer - 1; before->kind == LayerKind::vlan)
         vlan = get<place(kVlanFields, "vlan.id")>(std::span<const std::byte, kVlanLength>(packet_.bytes_of(*before)));
-    if (vlan != settings_.vlan.value_or(0)) return {FrameFate::other_vlan};
+    if (vlan != settings_.vlan.value_or(0)) return {FrameDisposition::other_vlan};
     switch (layer->kind) {
         case LayerKind::arp: {
             const auto message = read_arp(packet_);
-            return {message ? take_arp(*message, now) : FrameFate::unreadable};
+            return {message ? take_arp(*message, now) : FrameDisposition::unreadable};
         }
         case LayerKind::grh: return take_roce();
         case LayerKind::ipv4:
         case LayerKind::ipv6: return packet_.has_transport() ? take_roce() : take_datagram(now);
-        default: return {FrameFate::not_understood};
+        default: return {FrameDisposition::not_understood};
     }
 }
 
@@ -119,63 +119,63 @@ bool Host::to_us(const Address& destination, bool roce_v1) const {
     return own_.ours(destination) || (roce_v1 && destination == in_space(link_local_of(settings_.mac), AddressSpace::roce_v2));
 }
 
-Arrived Host::take_roce() {
+HostArrival Host::take_roce() {
     const Layer* network = first_behind_link(packet_);
     const std::span<const Layer> layers = packet_.layers();
     const auto at = static_cast<std::size_t>(network - layers.data());
     const bool roce_v1 = network->kind == LayerKind::grh;
     // Nothing but UDP may lie between: the specification knows no tunnel and no options (A17).
-    if (!packet_.has_transport() || packet_.network_layer != at) return {FrameFate::unreadable};
+    if (!packet_.has_transport() || packet_.network_layer != at) return {FrameDisposition::unreadable};
     const bool direct = std::ranges::all_of(layers.subspan(at + 1, packet_.bth_layer - at - 1), [](const Layer& layer) {
         return layer.fault == Fault::none && (layer.kind == LayerKind::udp || layer.kind == LayerKind::rdma);
     });
-    if (!direct || network->fault != Fault::none) return {FrameFate::unreadable};
+    if (!direct || network->fault != Fault::none) return {FrameDisposition::unreadable};
     const Bytes bytes = packet_.bytes_of(*network);
-    Arrived arrived{.fate = FrameFate::roce, .packet = &packet_, .source_mac = frame_source_};
+    HostArrival arrived{.disposition = FrameDisposition::roce, .packet = &packet_, .source_mac = frame_source_};
     std::uint64_t traffic_class = 0;
     if (network->kind == LayerKind::ipv4) {
-        if (bytes.size() != kIpv4Length || checksum_of(word_sum(bytes)) != 0) return {FrameFate::unreadable};
+        if (bytes.size() != kIpv4Length || checksum_of(word_sum(bytes)) != 0) return {FrameDisposition::unreadable};
         const auto ip = bytes.first<kIpv4Length>();
         arrived.source = ipv4_address(static_cast<std::uint32_t>(get<place(kIpv4Fields, "ip.src")>(ip)));
         arrived.destination = ipv4_address(static_cast<std::uint32_t>(get<place(kIpv4Fields, "ip.dst")>(ip)));
         arrived.hops = static_cast<std::uint8_t>(get<place(kIpv4Fields, "ip.ttl")>(ip));
         traffic_class = get<place(kIpv4Fields, "ip.dsfield")>(ip);
     } else {
-        if (bytes.size() != kIpv6Length) return {FrameFate::unreadable};
+        if (bytes.size() != kIpv6Length) return {FrameDisposition::unreadable};
         const auto ip = bytes.first<kIpv6Length>();
         arrived.source = {get_wide<place(kIpv6Fields, "ipv6.src")>(ip), AddressSpace::roce_v2};
         arrived.destination = {get_wide<place(kIpv6Fields, "ipv6.dst")>(ip), AddressSpace::roce_v2};
         arrived.hops = static_cast<std::uint8_t>(get<place(kIpv6Fields, "ipv6.hlim")>(ip));
         traffic_class = get<place(kIpv6Fields, "ipv6.tclass")>(ip);
         const bool mapped = family_of(arrived.source) == Family::ipv4 || family_of(arrived.destination) == Family::ipv4;
-        if (mapped && !roce_v1) return {FrameFate::unreadable};
+        if (mapped && !roce_v1) return {FrameDisposition::unreadable};
     }
-    if (!to_us(arrived.destination, roce_v1)) return {FrameFate::not_to_our_address};
-    if (is_multicast_group(arrived.source)) return {FrameFate::unreadable};
+    if (!to_us(arrived.destination, roce_v1)) return {FrameDisposition::not_to_our_address};
+    if (is_multicast_group(arrived.source)) return {FrameDisposition::unreadable};
     if (!roce_v1) arrived.ecn = static_cast<Ecn>(traffic_class & 3U);
     if (roce_v1) arrived.source.space = arrived.destination.space = AddressSpace::roce_v1;
     return arrived;
 }
 
-Arrived Host::take_datagram(Instant now) {
+HostArrival Host::take_datagram(Instant now) {
     const auto datagram = read_datagram(packet_);
-    if (!datagram) return {FrameFate::unreadable};
+    if (!datagram) return {FrameDisposition::unreadable};
     const Address& to = datagram->ends.destination;
     if (const auto query = read_query(*datagram)) {
-        if (!to_us(to, false)) return {FrameFate::not_to_our_address};
+        if (!to_us(to, false)) return {FrameDisposition::not_to_our_address};
         memberships_.queried(*query, now);
-        return {FrameFate::consumed};
+        return {FrameDisposition::consumed};
     }
     if (const auto message = read_neighbour(*datagram)) {
         // A solicitation comes to the group of addresses that end alike, of which ours need be none.
         return {take_neighbour(*datagram, *message, now)};
     }
-    if (!to_us(to, false)) return {FrameFate::not_to_our_address};
+    if (!to_us(to, false)) return {FrameDisposition::not_to_our_address};
     if (is_unreachable(*datagram)) {
         ++counts_.unreachable;
-        return {FrameFate::consumed};
+        return {FrameDisposition::consumed};
     }
-    return {is_echo_request(*datagram) ? take_echo(*datagram) : FrameFate::not_understood};
+    return {is_echo_request(*datagram) ? take_echo(*datagram) : FrameDisposition::not_understood};
 }
 
 // Whether that MAC address may be what belongs to that address of our link.
@@ -187,8 +187,8 @@ bool Host::believable(const Address& address, Mac mac) const {
            std::ranges::none_of(own_.all(), [&](const OwnAddress& own) { return is_broadcast(address, own.address, own.prefix); });
 }
 
-FrameFate Host::take_arp(const ArpMessage& message, Instant now) {
-    if (settings_.owner == AddressOwner::device || message.sender_mac == settings_.mac) return FrameFate::consumed;
+FrameDisposition Host::take_arp(const ArpMessage& message, Instant now) {
+    if (settings_.owner == AddressOwner::device || message.sender_mac == settings_.mac) return FrameDisposition::consumed;
     const bool probe = is_unspecified(message.sender);
     const bool to_ours = own_.ours(message.target);
     if (settings_.owner == AddressOwner::us) {
@@ -196,7 +196,7 @@ FrameFate Host::take_arp(const ArpMessage& message, Instant now) {
         const bool both_ask = probe && !to_ours;
         if (own_.claimed(both_ask ? message.target : message.sender, now)) {
             ++counts_.conflicts;
-            return FrameFate::consumed;
+            return FrameDisposition::consumed;
         }
     }
     if (!probe && believable(message.sender, message.sender_mac)) {
@@ -206,53 +206,53 @@ FrameFate Host::take_arp(const ArpMessage& message, Instant now) {
         else neighbours_.announced(message.sender, message.sender_mac, now);
     }
     if (message.operation != ArpOperation::request || !to_ours)
-        return to_ours || !probe ? FrameFate::consumed : FrameFate::not_to_our_address;
-    if (settings_.owner != AddressOwner::us || !is_individual(message.sender_mac)) return FrameFate::consumed;
+        return to_ours || !probe ? FrameDisposition::consumed : FrameDisposition::not_to_our_address;
+    if (settings_.owner != AddressOwner::us || !is_individual(message.sender_mac)) return FrameDisposition::consumed;
     ++counts_.answered;
     queue(arp_frame(link_to(message.sender_mac), {ArpOperation::reply, settings_.mac, message.target, message.sender_mac, message.sender}));
-    return FrameFate::consumed;
+    return FrameDisposition::consumed;
 }
 
-FrameFate Host::take_neighbour(const IpDatagram& datagram, const NeighbourMessage& message, Instant now) {
-    if (settings_.owner == AddressOwner::device) return FrameFate::consumed;
+FrameDisposition Host::take_neighbour(const IpDatagram& datagram, const NeighbourMessage& message, Instant now) {
+    if (settings_.owner == AddressOwner::device) return FrameDisposition::consumed;
     const bool us = settings_.owner == AddressOwner::us;
     const Address& asker = datagram.ends.source;
     const bool target_ours = own_.ours(message.target);
     if (message.type == Icmpv6Type::neighbour_advertisement) {
         if (us && message.mac != settings_.mac && own_.claimed(message.target, now)) {
             ++counts_.conflicts;
-            return FrameFate::consumed;
+            return FrameDisposition::consumed;
         }
         const Mac mac = message.mac.value_or(frame_source_);
-        if (!believable(message.target, mac)) return FrameFate::consumed;
+        if (!believable(message.target, mac)) return FrameDisposition::consumed;
         if (message.solicited && frame_destination_ == settings_.mac) neighbours_.answered(message.target, mac, now);
         else neighbours_.announced(message.target, mac, now);
-        return FrameFate::consumed;
+        return FrameDisposition::consumed;
     }
     const bool probe = is_unspecified(asker);
     if (us && probe && !target_ours && frame_source_ != settings_.mac && own_.claimed(message.target, now)) {
         ++counts_.conflicts;
-        return FrameFate::consumed;
+        return FrameDisposition::consumed;
     }
-    if (!target_ours) return FrameFate::not_to_our_address;
+    if (!target_ours) return FrameDisposition::not_to_our_address;
     if (!probe && message.mac && believable(asker, *message.mac)) neighbours_.asked_us(asker, *message.mac, now);
-    if (!us) return FrameFate::consumed;
+    if (!us) return FrameDisposition::consumed;
     ++counts_.answered;
     const Address to = probe ? kAllNodes : asker;
     queue(neighbour_frame(link_to(probe ? group_mac(kAllNodes) : message.mac.value_or(frame_source_)), {message.target, to},
                           {Icmpv6Type::neighbour_advertisement, !probe, true, message.target, settings_.mac}));
-    return FrameFate::consumed;
+    return FrameDisposition::consumed;
 }
 
 // Answered the way it came: whoever passed it on passes the answer back.
-FrameFate Host::take_echo(const IpDatagram& datagram) {
-    if (settings_.owner != AddressOwner::us || !own_.ours(datagram.ends.destination)) return FrameFate::consumed;
+FrameDisposition Host::take_echo(const IpDatagram& datagram) {
+    if (settings_.owner != AddressOwner::us || !own_.ours(datagram.ends.destination)) return FrameDisposition::consumed;
     const Address& asker = datagram.ends.source;
     if (is_unspecified(asker) || is_multicast_group(asker) || is_loopback(asker) || own_.find(asker) != nullptr)
-        return FrameFate::unreadable;
+        return FrameDisposition::unreadable;
     ++counts_.echoed;
     queue(echo_reply_frame(link_to(frame_source_), {datagram.ends.destination, asker}, datagram.payload));
-    return FrameFate::consumed;
+    return FrameDisposition::consumed;
 }
 
 // --- what leaves

@@ -1,7 +1,7 @@
 // Host: an address on a wire: what an operating system does for a network adapter below RDMA, sans I/O.
 //
 //   Host host({.mac = Mac{0x020000000001}, .addresses = {{ipv4_address(0xc0000201), 24}}}, now);
-//   const Arrived arrived = host.process(frame, now);                        // ARP, ping, ... is answered; RoCE is handed on
+//   const HostArrival arrived = host.process(frame, now);                        // ARP, ping, ... is answered; RoCE is handed on
 //   if (host.complete(route, 0, now) == Reach::ready) write_frame(...);      // next hop, MAC addresses, VLAN tag
 //   while (const auto length = host.poll(now, device.reserve(now))) device.commit(length, now);
 //
@@ -50,7 +50,7 @@ struct HostSettings {
 };
 
 // What became of a frame. From not_to_our_mac on: nothing.
-enum class FrameFate : std::uint8_t {
+enum class FrameDisposition : std::uint8_t {
     roce,      // handed on
     consumed,  // the host's own business
     not_to_our_mac,
@@ -59,12 +59,12 @@ enum class FrameFate : std::uint8_t {
     unreadable,      // cut, malformed, a fragment, in a tunnel
     not_understood,  // for us, and nothing we speak
 };
-inline constexpr std::array<std::string_view, 7> kFrameFates{
+inline constexpr std::array<std::string_view, 7> kFrameDispositions{
     "roce", "consumed", "not_to_our_mac", "other_vlan", "not_to_our_address", "unreadable", "not_understood",
 };
 
-struct Arrived {
-    FrameFate fate = FrameFate::unreadable;
+struct HostArrival {
+    FrameDisposition disposition = FrameDisposition::unreadable;
     // Of RoCE: the decoded packet, borrowed until the next process(), and how it came.
     const dissect::Packet* packet = nullptr;
     Address source{};
@@ -85,7 +85,7 @@ enum class Reach : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> kReaches{"ready", "resolving", "unreachable", "no_source", "no_gateway", "no_such"};
 
 struct HostCounts {
-    std::array<std::uint64_t, kFrameFates.size()> frames{};  // by fate
+    std::array<std::uint64_t, kFrameDispositions.size()> frames{};  // by disposition
     std::uint64_t answered = 0;                              // ARP requests and solicitations for us
     std::uint64_t echoed = 0;                                // pings
     std::uint64_t unreachable = 0;                           // somebody reported that what we sent did not arrive
@@ -104,7 +104,7 @@ public:
     Host(const HostSettings& settings, dissect::Instant now);
 
     // One frame from the wire.
-    Arrived process(dissect::Bytes frame, dissect::Instant now);
+    HostArrival process(dissect::Bytes frame, dissect::Instant now);
 
     // Completes a route of which the caller knows network, destination and how packets are to travel: source (where none is
     // set), both MAC addresses, the tag with that priority (0..7), the identification. Only a ready one may be used.
@@ -133,12 +133,12 @@ public:
     [[nodiscard]] const Neighbours& neighbours() const { return neighbours_; }
 
 private:
-    Arrived classify(dissect::Instant now);
-    Arrived take_roce();
-    Arrived take_datagram(dissect::Instant now);
-    FrameFate take_arp(const ArpMessage& message, dissect::Instant now);
-    FrameFate take_neighbour(const IpDatagram& datagram, const NeighbourMessage& message, dissect::Instant now);
-    FrameFate take_echo(const IpDatagram& datagram);
+    HostArrival classify(dissect::Instant now);
+    HostArrival take_roce();
+    HostArrival take_datagram(dissect::Instant now);
+    FrameDisposition take_arp(const ArpMessage& message, dissect::Instant now);
+    FrameDisposition take_neighbour(const IpDatagram& datagram, const NeighbourMessage& message, dissect::Instant now);
+    FrameDisposition take_echo(const IpDatagram& datagram);
     [[nodiscard]] bool believable(const Address& address, Mac mac) const;
     [[nodiscard]] bool to_us(const Address& destination, bool roce_v1) const;
     [[nodiscard]] std::optional<std::uint16_t> tag(std::uint8_t priority) const;

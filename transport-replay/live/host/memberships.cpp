@@ -75,11 +75,11 @@ Duration Memberships::delay(const Address& group, Duration within) const {
 
 void Memberships::queried(const GroupQuery& query, Instant now) {
     const Family family = family_of(query.group);
-    if (query.version == QueryVersion::older) older_until_[std::to_underlying(family)] = later(now, kOlderQuerier);
+    if (query.version == QueryVersion::older) older_until_[std::to_underlying(family)] = now + kOlderQuerier;
     for (Group& group : groups_) {
         if (group.members == 0 || family_of(group.address) != family || !reported(group.address)) continue;
         if (!is_unspecified(query.group) && query.group != group.address) continue;
-        const Instant at = later(now, delay(group.address, query.answer_within));
+        const Instant at = now + delay(group.address, query.answer_within);
         if (group.reports != 0 && group.due <= at) continue;  // says so earlier anyway
         if (group.reports == 0) {
             group.reports = 1;
@@ -93,7 +93,7 @@ std::optional<GroupReport> Memberships::due(Instant now) {
     const auto next = std::ranges::find_if(groups_, [now](const Group& group) { return group.reports != 0 && group.due <= now; });
     if (next == groups_.end()) return std::nullopt;
     const GroupReport report{version_of(family_of(next->address), now), next->record, next->address};
-    next->due = later(now, kReportAgain);
+    next->due = now + kReportAgain;
     if (--next->reports == 0 && next->members == 0) groups_.erase(next);
     return report;
 }

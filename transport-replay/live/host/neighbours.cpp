@@ -48,9 +48,9 @@ void Neighbours::take(Entry& entry, NeighbourEvent event, Instant now) {
         case NeighbourState::asking:
         case NeighbourState::verifying:
         case NeighbourState::doubted: return schedule(entry, now);
-        case NeighbourState::reachable: ++counts_.resolved; return schedule(entry, later(now, kReachableTime));
-        case NeighbourState::stale: return schedule(entry, later(now, entry.told ? kInUse : kForgetTime));
-        case NeighbourState::unreachable: ++counts_.unreachable; return schedule(entry, later(now, kUnreachableTime));
+        case NeighbourState::reachable: ++counts_.resolved; return schedule(entry, now + kReachableTime);
+        case NeighbourState::stale: return schedule(entry, now + (entry.told ? kInUse : kForgetTime));
+        case NeighbourState::unreachable: ++counts_.unreachable; return schedule(entry, now + kUnreachableTime);
         case NeighbourState::none: return;
     }
 }
@@ -62,7 +62,7 @@ bool Neighbours::make_room(Instant now) {
         return entry.second.told || entry.second.state == NeighbourState::unreachable ? Instant{} : entry.second.used;
     });
     const Entry& entry = victim->second;
-    if (!entry.told && entry.state != NeighbourState::unreachable && later(entry.used, kInUse) > now) return false;
+    if (!entry.told && entry.state != NeighbourState::unreachable && entry.used + kInUse > now) return false;
     if (entry.told) --told_;
     table_->entries.erase(victim);
     return true;
@@ -142,7 +142,7 @@ void Neighbours::come_due(const Address& address, Entry& entry, Instant now) {
         ++entry.questions;
         ++counts_.asked;
         questions_.push_back({address, entry.state == NeighbourState::verifying ? std::optional(entry.mac) : std::nullopt});
-        return schedule(entry, later(now, kAskAgain));
+        return schedule(entry, now + kAskAgain);
     }
     if (entry.state == NeighbourState::stale) return take(entry, NeighbourEvent::forgotten, now);
     take(entry, NeighbourEvent::aged, now);

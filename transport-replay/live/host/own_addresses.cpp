@@ -29,7 +29,7 @@ bool OwnAddresses::claimed(const Address& address, Instant now) {
         own->announcements = 0;
         return true;
     }
-    if (own->state != AddressState::ready || (own->defended && later(*own->defended, kDefendAgain) > now)) return true;
+    if (own->state != AddressState::ready || (own->defended && *own->defended + kDefendAgain > now)) return true;
     own->defended = now;
     own->announcements = std::max(own->announcements, std::uint8_t{1});
     own->due = now;
@@ -69,13 +69,13 @@ std::optional<Announcement> OwnAddresses::due(Instant now) {
         if (own.state == AddressState::duplicate || own.due > now) continue;
         if (own.probes != 0) {
             --own.probes;
-            own.due = later(now, kProbeAgain);
+            own.due = now + kProbeAgain;
             return Announcement{own.address, true};
         }
         if (const auto next = step(kAddressMachine, own.state, AddressEvent::probed)) own.state = *next;
         if (own.announcements == 0) continue;
         --own.announcements;
-        own.due = later(now, kAnnounceAgain);
+        own.due = now + kAnnounceAgain;
         return Announcement{own.address, false};
     }
     return std::nullopt;

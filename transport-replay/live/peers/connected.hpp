@@ -1,9 +1,9 @@
 // Connected<Role>: a program that has connections (RC): opening, accepting, completions, closing, counting. A Role says what is
 // said on one of them.
 //
-// A Role is a value, with a Talk for every connection:
+// A Role is a value, with a Session for every connection:
 //   plan      server: the peer asked (its private data); client: before connecting. What queues it takes, or why not.
-//   prepare   the queues are there: makes the blocks of the talk; what is said beside the request or the reply.
+//   prepare   the queues are there: makes the blocks of the session; what is said beside the request or the reply.
 //   up        it is established; private data is that of the reply (client).
 //   done      something completed with success.
 //   complete  whether the peer may close it now.
@@ -31,13 +31,14 @@
 namespace qps::transport::live::peers {
 
 template <class Role>
-concept RoleLike = requires(Role role, typename Role::Talk talk, const Desk& desk, Link& link, dissect::Bytes said, const Done& done) {
-    { role.plan(desk, talk, said) } -> std::same_as<std::expected<QueueNeeds, std::string>>;
-    { role.prepare(desk, link, talk) } -> std::same_as<verbs::Result<CmPrivateBytes>>;
-    { role.up(desk, link, talk, said) };
-    { role.done(desk, link, talk, done) };
-    { role.complete(talk) } -> std::same_as<bool>;
-    { role.close(desk, link, talk) };
+concept RoleLike = requires(Role role, typename Role::Session session, const PeerContext& context, Link& link, dissect::Bytes said,
+                            const Done& done) {
+    { role.plan(context, session, said) } -> std::same_as<std::expected<QueueNeeds, std::string>>;
+    { role.prepare(context, link, session) } -> std::same_as<verbs::Result<CmPrivateBytes>>;
+    {role.up(context, link, session, said)};
+    {role.done(context, link, session, done)};
+    { role.complete(session) } -> std::same_as<bool>;
+    {role.close(context, link, session)};
     { role.again() } -> std::same_as<bool>;
 };
 
@@ -58,31 +59,31 @@ public:
         cq_ = *cq;
         if (!request_.target) return start_listening(endpoint, PortSpace::tcp, port_);
         request_.target = as_spoken(endpoint, *request_.target);
-        const Desk desk = at(endpoint, now);
+        const PeerContext context = at(endpoint, now);
         for (std::uint32_t i = 0; i < request_.connections; ++i)
-            if (const auto opened = connect(desk); !opened) return opened;
+            if (const auto opened = connect(context); !opened) return opened;
         return {};
     }
 
     void poll(Endpoint& endpoint, dissect::Instant now) {
         settled_ = over();
-        const Desk desk = at(endpoint, now);
+        const PeerContext context = at(endpoint, now);
         const std::vector<ConnectionEvent> events = endpoint.connections().take_events();
         for (const ConnectionEvent& event : events) {
-            if (event.kind == ConnectionEventKind::request) take_request(desk, event);
-            if (event.kind == ConnectionEventKind::established) take_established(desk, event);
+            if (event.kind == ConnectionEventKind::request) take_request(context, event);
+            if (event.kind == ConnectionEventKind::established) take_established(context, event);
         }
-        drain(desk);  // what completed before the end came counts
-        for (const ConnectionEvent& event : events) take_end(desk, event);
-        tend(desk);
+        drain(context);  // what completed before the end came counts
+        for (const ConnectionEvent& event : events) take_end(context, event);
+        tend(context);
         if (request_.target && !stopping_ && links_.empty() && counts_.failed == 0 && role_.again()) {
-            if (const auto opened = connect(desk); !opened) {
+            if (const auto opened = connect(context); !opened) {
                 ++counts_.failed;
-                desk.say(opened.error());
+                context.say(opened.error());
             }
         }
-        if constexpr (requires { role_.shut(desk); })
-            if (over()) role_.shut(desk);
+        if constexpr (requires { role_.shut(context); })
+            if (over()) role_.shut(context);
     }
 
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const {
@@ -94,10 +95,10 @@ public:
     void stop(Endpoint& endpoint, dissect::Instant now) {
         if (!request_.target && !stopping_) stop_listening(endpoint, PortSpace::tcp, port_);
         stopping_ = true;
-        const Desk desk = at(endpoint, now);
+        const PeerContext context = at(endpoint, now);
         for (auto next = links_.begin(); next != links_.end();) {
             const auto here = next++;
-            leave(desk, here->second);
+            leave(context, here->second);
         }
     }
 
@@ -108,10 +109,10 @@ public:
 private:
     struct Entry {
         Link link;
-        typename Role::Talk talk;
+        typename Role::Session session;
     };
 
-    [[nodiscard]] Desk at(Endpoint& endpoint, dissect::Instant now) {
+    [[nodiscard]] PeerContext at(Endpoint& endpoint, dissect::Instant now) {
         return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts_, .lines = lines_, .held = held_};
     }
     [[nodiscard]] bool over() const {
@@ -121,33 +122,33 @@ private:
     }
 
     // The queues, and room for their completions; then what the role wants to say.
-    [[nodiscard]] std::expected<CmPrivateBytes, std::string> open(const Desk& desk, Entry& entry, dissect::Bytes said) {
-        const auto needs = role_.plan(desk, entry.talk, said);
+    [[nodiscard]] std::expected<CmPrivateBytes, std::string> open(const PeerContext& context, Entry& entry, dissect::Bytes said) {
+        const auto needs = role_.plan(context, entry.session, said);
         if (!needs) return std::unexpected(needs.error());
         const std::uint32_t room = completions_ + completions_of(*needs);
-        verbs::Result<void> ready = desk.adapter().resize_cq(cq_, room);
+        verbs::Result<void> ready = context.adapter().resize_cq(cq_, room);
         if (ready) {
-            auto queues = Queues::open(desk, cq_, *needs, kDefaultPkey);
+            auto queues = Queues::open(context, cq_, *needs, kDefaultPkey);
             if (!queues) {
                 ready = std::unexpected(queues.error());
             } else {
                 entry.link.queues = std::move(*queues);
                 completions_ = room;
-                const auto says = role_.prepare(desk, entry.link, entry.talk);
+                const auto says = role_.prepare(context, entry.link, entry.session);
                 if (says) return *says;
                 ready = std::unexpected(says.error());
             }
         }
-        release(desk, entry);
+        release(context, entry);
         return std::unexpected("cannot allocate a connection: " + std::string(name(ready.error())));
     }
     // Gives back what open() took.
-    void release(const Desk& desk, Entry& entry) {
-        role_.close(desk, entry.link, entry.talk);
+    void release(const PeerContext& context, Entry& entry) {
+        role_.close(context, entry.link, entry.session);
         if (entry.link.queues.qpn() == dissect::Qpn{}) return;
         completions_ -= completions_of(entry.link.queues.needs());
         by_qp_.erase(static_cast<std::uint32_t>(entry.link.queues.qpn()));
-        entry.link.queues.close(desk);
+        entry.link.queues.close(context);
     }
     void keep(CmId id, Entry entry) {
         entry.link.id = id;
@@ -156,69 +157,69 @@ private:
         by_qp_.insert_or_assign(key, &place->second);
     }
 
-    [[nodiscard]] std::expected<void, std::string> connect(const Desk& desk) {
+    [[nodiscard]] std::expected<void, std::string> connect(const PeerContext& context) {
         Entry entry{};
         entry.link.remote = *request_.target;
-        const auto says = open(desk, entry, {});
+        const auto says = open(context, entry, {});
         if (!says) return std::unexpected(says.error());
         ConnectOptions options = request_.connect;
         options.private_data = says->bytes();
         const Target target{.address = *request_.target, .port = port_};
-        const auto id = desk.endpoint.connections().connect(entry.link.queues.qpn(), target, options, desk.now);
+        const auto id = context.endpoint.connections().connect(entry.link.queues.qpn(), target, options, context.now);
         if (!id) {
-            release(desk, entry);
+            release(context, entry);
             return std::unexpected("cannot connect: " + std::string(live::name(id.error())));
         }
         keep(*id, std::move(entry));
         return {};
     }
 
-    void take_request(const Desk& desk, const ConnectionEvent& event) {
-        Connections& connections = desk.endpoint.connections();
+    void take_request(const PeerContext& context, const ConnectionEvent& event) {
+        Connections& connections = context.endpoint.connections();
         const bool enough = request_.clients && served_ + links_.size() >= *request_.clients;
         if (request_.target || stopping_ || enough || links_.size() >= kMaxClients) {
-            (void)connections.reject(event.id, {}, desk.now);
+            (void)connections.reject(event.id, {}, context.now);
             return;
         }
         Entry entry{};
         entry.link.remote = event.remote;
-        const auto says = open(desk, entry, asked(event));
+        const auto says = open(context, entry, asked(event));
         if (!says) {
-            desk.say(about(entry.link, "refused: " + says.error()));
-            (void)connections.reject(event.id, {}, desk.now);
+            context.say(about(entry.link, "refused: " + says.error()));
+            (void)connections.reject(event.id, {}, context.now);
             return;
         }
         ConnectOptions options = request_.connect;
         options.private_data = says->bytes();
-        if (!connections.accept(event.id, entry.link.queues.qpn(), options, desk.now)) {
-            release(desk, entry);
-            (void)connections.reject(event.id, {}, desk.now);
+        if (!connections.accept(event.id, entry.link.queues.qpn(), options, context.now)) {
+            release(context, entry);
+            (void)connections.reject(event.id, {}, context.now);
             return;
         }
         keep(event.id, std::move(entry));
     }
-    void take_established(const Desk& desk, const ConnectionEvent& event) {
+    void take_established(const PeerContext& context, const ConnectionEvent& event) {
         const auto found = links_.find(static_cast<std::uint32_t>(event.id));
-        if (found != links_.end()) rise(desk, found->second, event.private_data.bytes());
+        if (found != links_.end()) rise(context, found->second, event.private_data.bytes());
     }
-    void rise(const Desk& desk, Entry& entry, dissect::Bytes said) {
+    void rise(const PeerContext& context, Entry& entry, dissect::Bytes said) {
         if (entry.link.state != LinkState::opening) return;
         entry.link.state = LinkState::up;
         ++counts_.connections;
-        role_.up(desk, entry.link, entry.talk, said);
+        role_.up(context, entry.link, entry.session, said);
     }
 
-    void drain(const Desk& desk) {
-        if constexpr (requires { role_.look(desk, cq_); })
-            if (!role_.look(desk, cq_)) return;
+    void drain(const PeerContext& context) {
+        if constexpr (requires { role_.look(context, cq_); })
+            if (!role_.look(context, cq_)) return;
         std::array<verbs::Wc, 64> batch;
-        while (const std::size_t count = desk.adapter().poll_cq(cq_, batch))
+        while (const std::size_t count = context.adapter().poll_cq(cq_, batch))
             for (const verbs::Wc& wc : std::span(batch).first(count)) {
                 const auto found = by_qp_.find(static_cast<std::uint32_t>(wc.qp_num));
-                if (found != by_qp_.end()) complete(desk, *found->second, done_of(wc));
+                if (found != by_qp_.end()) complete(context, *found->second, done_of(wc));
             }
     }
-    void complete(const Desk& desk, Entry& entry, const Done& done) {
+    void complete(const PeerContext& context, Entry& entry, const Done& done) {
         Link& link = entry.link;
         link.queues.note(done);
         if (link.state == LinkState::closing) return;
@@ -227,12 +228,12 @@ private:
         } else if (done.wc.status != verbs::WcStatus::success) {
             link.fail(std::string(done.receive ? "a receive" : "a request") + " failed: " + std::string(verbs::name(done.wc.status)));
         } else if (!link.complaint) {
-            rise(desk, entry, {});  // data says what an RTU would have said
-            role_.done(desk, link, entry.talk, done);
+            rise(context, entry, {});  // data says what an RTU would have said
+            role_.done(context, link, entry.session, done);
         }
     }
 
-    void take_end(const Desk& desk, const ConnectionEvent& event) {
+    void take_end(const PeerContext& context, const ConnectionEvent& event) {
         const auto found = links_.find(static_cast<std::uint32_t>(event.id));
         if (found == links_.end()) return;
         Entry& entry = found->second;
@@ -240,31 +241,31 @@ private:
             case ConnectionEventKind::rejected:
             case ConnectionEventKind::unreachable:
                 ++counts_.failed;
-                desk.say(about(entry.link, why_it_failed(event)));
-                forget(desk, entry);
+                context.say(about(entry.link, why_it_failed(event)));
+                forget(context, entry);
                 break;
             case ConnectionEventKind::disconnected:
-                rise(desk, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
-                if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.talk))) {
+                rise(context, entry, {});  // it was established, though the RTU was lost and nothing of ours completed
+                if (entry.link.state != LinkState::closing && (entry.link.complaint || !role_.complete(entry.session))) {
                     ++counts_.failed;
-                    desk.say(about(entry.link, entry.link.complaint.value_or("the peer disconnected early")));
+                    context.say(about(entry.link, entry.link.complaint.value_or("the peer disconnected early")));
                 }
-                forget(desk, entry);
+                forget(context, entry);
                 break;
             default:
-                if (event.last) forget(desk, entry);
+                if (event.last) forget(context, entry);
                 break;
         }
     }
-    void forget(const Desk& desk, Entry& entry) {
+    void forget(const PeerContext& context, Entry& entry) {
         ++served_;
         const auto key = static_cast<std::uint32_t>(entry.link.id);
-        release(desk, entry);
+        release(context, entry);
         links_.erase(key);
     }
 
     // Ends what is finished, and what went wrong.
-    void tend(const Desk& desk) {
+    void tend(const PeerContext& context) {
         for (auto next = links_.begin(); next != links_.end();) {
             Entry& entry = (next++)->second;
             Link& link = entry.link;
@@ -272,19 +273,19 @@ private:
             if (link.flushed) link.fail("the queue pair failed");
             if (link.complaint) {
                 ++counts_.failed;
-                desk.say(about(link, *link.complaint));
-                leave(desk, entry);
+                context.say(about(link, *link.complaint));
+                leave(context, entry);
             } else if (link.finishing && link.queues.outstanding() == 0) {
-                leave(desk, entry);
+                leave(context, entry);
             }
         }
     }
-    void leave(const Desk& desk, Entry& entry) {
+    void leave(const PeerContext& context, Entry& entry) {
         if (entry.link.state == LinkState::closing) return;
         entry.link.state = LinkState::closing;
-        if (desk.endpoint.connections().disconnect(entry.link.id, desk.now)) return;
-        (void)desk.endpoint.manager().abandon(entry.link.id, desk.now);
-        forget(desk, entry);
+        if (context.endpoint.connections().disconnect(entry.link.id, context.now)) return;
+        (void)context.endpoint.manager().abandon(entry.link.id, context.now);
+        forget(context, entry);
     }
 
     Role role_;

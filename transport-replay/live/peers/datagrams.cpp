@@ -14,12 +14,12 @@ std::expected<void, std::string> Datagrams::open(Endpoint& endpoint, dissect::In
     if (!pd || !cq) return std::unexpected("adapter resources exhausted");
     pd_ = *pd;
     cq_ = *cq;
-    auto made = Queues::open(desk(endpoint, now), cq_, needs, kDefaultPkey);
+    auto made = Queues::open(context(endpoint, now), cq_, needs, kDefaultPkey);
     verbs::Result<void> ready{};
     if (made) {
         queues = std::move(*made);
         ready = endpoint.connections().activate_datagrams(queues.qpn(), kRdmaCmQkey);
-        if (ready) ready = queues.post_all(desk(endpoint, now));
+        if (ready) ready = queues.post_all(context(endpoint, now));
     } else {
         ready = std::unexpected(made.error());
     }
@@ -31,7 +31,7 @@ std::expected<void, std::string> Datagrams::open(Endpoint& endpoint, dissect::In
 void Datagrams::close(Endpoint& endpoint, dissect::Instant now) {
     if (!open_) return;
     open_ = false;
-    queues.close(desk(endpoint, now));
+    queues.close(context(endpoint, now));
     (void)endpoint.adapter().destroy_cq(cq_);
     (void)endpoint.adapter().dealloc_pd(pd_);
 }
@@ -47,15 +47,15 @@ std::optional<Done> Datagrams::next(Endpoint& endpoint, dissect::Instant now) {
         queues.note(done);
         if (done.wc.status == verbs::WcStatus::success) return done;
         ++counts.failed;
-        desk(endpoint, now).say("a datagram failed: " + std::string(verbs::name(done.wc.status)));
+        context(endpoint, now).say("a datagram failed: " + std::string(verbs::name(done.wc.status)));
     }
     return std::nullopt;
 }
 
-bool Datagrams::send(const Desk& desk, const verbs::Sge& piece, const verbs::UdTarget& to, std::uint32_t tag) {
+bool Datagrams::send(const PeerContext& context, const verbs::Sge& piece, const verbs::UdTarget& to, std::uint32_t tag) {
     verbs::SendWr wr{.opcode = verbs::WrOpcode::send_with_imm, .imm_data = static_cast<std::uint32_t>(queues.qpn()), .ud = to};
     if (piece.length != 0) wr.sg_list = {&piece, 1};
-    if (!queues.post(desk, wr, tag)) return false;
+    if (!queues.post(context, wr, tag)) return false;
     ++counts.messages;
     counts.bytes += piece.length;
     return true;

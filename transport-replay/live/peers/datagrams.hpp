@@ -23,13 +23,13 @@ public:
     void close(Endpoint& endpoint, dissect::Instant now);
     [[nodiscard]] bool is_open() const { return open_; }
 
-    [[nodiscard]] Desk desk(Endpoint& endpoint, dissect::Instant now) {
+    [[nodiscard]] PeerContext context(Endpoint& endpoint, dissect::Instant now) {
         return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts, .lines = lines, .held = held_};
     }
     // The next completion, or nothing. Failures are counted; they end nothing.
     [[nodiscard]] std::optional<Done> next(Endpoint& endpoint, dissect::Instant now);
     // A SEND with the queue pair's number as its immediate; counted.
-    bool send(const Desk& desk, const verbs::Sge& piece, const verbs::UdTarget& to, std::uint32_t tag);
+    bool send(const PeerContext& context, const verbs::Sge& piece, const verbs::UdTarget& to, std::uint32_t tag);
 
     Queues queues;
     ProgramCounts counts;

@@ -20,7 +20,7 @@ constexpr std::uint32_t kRdmaMessage = 16;          // of rdma_client and rdma_s
 constexpr std::uint32_t kDefaultSent = 64;
 constexpr std::uint64_t kDefaultCount = 10;
 
-struct EchoTalk {
+struct EchoSession {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     bool up = false;
@@ -33,33 +33,38 @@ verbs::SendWr answer_to(const verbs::Wc& wc) {
 
 class EchoServer {
 public:
-    using Talk = EchoTalk;
+    using Session = EchoSession;
     // `answers`: after how many the server leaves; 0: never.
     EchoServer(const ProgramRequest& request, std::uint32_t size, std::uint64_t answers)
         : needs_{.sends = request.depth, .receives = request.depth, .receive_bytes = size}, answers_(answers) {}
 
-    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const { return needs_; }
-    static verbs::Result<CmPrivateBytes> prepare(const Desk& /*desk*/, Link& /*link*/, Talk& /*talk*/) { return CmPrivateBytes{}; }
-    static void up(const Desk& /*desk*/, Link& /*link*/, Talk& talk, dissect::Bytes /*said*/) { talk.up = true; }
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+        return needs_;
+    }
+    static verbs::Result<CmPrivateBytes> prepare(const PeerContext& /*context*/, Link& /*link*/, Session& /*session*/) {
+        return CmPrivateBytes{};
+    }
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
 
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (!done.receive) {
-            link.post_receive(desk, done.tag);
+            link.post_receive(context, done.tag);
             return;
         }
         const verbs::Sge piece = link.queues.message_piece(done);
         verbs::SendWr wr = answer_to(done.wc);
         if (piece.length != 0) wr.sg_list = {&piece, 1};
-        if (!link.post(desk, wr, done.tag)) return;
-        ++talk.messages;
-        talk.bytes += piece.length;
-        ++desk.counts.messages;
-        desk.counts.bytes += piece.length;
-        if (talk.messages == answers_) link.finish();
+        if (!link.post(context, wr, done.tag)) return;
+        ++session.messages;
+        session.bytes += piece.length;
+        ++context.counts.messages;
+        context.counts.bytes += piece.length;
+        if (session.messages == answers_) link.finish();
     }
-    static bool complete(const Talk& /*talk*/) { return true; }
-    static void close(const Desk& desk, const Link& link, const Talk& talk) {
-        if (talk.up) desk.say(about(link, fmt::format("{} returned, {}", counted(talk.messages, "message"), bytes_text(talk.bytes))));
+    static bool complete(const Session& /*session*/) { return true; }
+    static void close(const PeerContext& context, const Link& link, const Session& session) {
+        if (session.up)
+            context.say(about(link, fmt::format("{} returned, {}", counted(session.messages, "message"), bytes_text(session.bytes))));
     }
     static bool again() { return false; }
 
@@ -68,7 +73,7 @@ private:
     std::uint64_t answers_;
 };
 
-struct EchoClientTalk {
+struct EchoClientSession {
     Block out;  // a slot for each message under way
     std::uint64_t sent = 0;
     std::uint64_t back = 0;
@@ -77,66 +82,69 @@ struct EchoClientTalk {
 
 class EchoClient {
 public:
-    using Talk = EchoClientTalk;
+    using Session = EchoClientSession;
     // `zeros`: messages are of zero bytes and not filled.
     EchoClient(const ProgramRequest& request, std::uint32_t size, std::uint64_t count, bool zeros)
         : request_(request), size_(size), count_(count), zeros_(zeros) {
         needs_ = {.sends = request.depth, .receives = request.depth, .receive_bytes = std::max(1U, size)};
     }
 
-    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const { return needs_; }
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
-        auto out = Block::open(desk, std::size_t{request_.depth} * std::max(1U, size_), verbs::kLocalWrite);
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+        return needs_;
+    }
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
+        auto out = Block::open(context, std::size_t{request_.depth} * std::max(1U, size_), verbs::kLocalWrite);
         if (!out) return std::unexpected(out.error());
-        talk.out = std::move(*out);
+        session.out = std::move(*out);
         return CmPrivateBytes{};
     }
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes /*said*/) const {
-        talk.up = true;
-        send(desk, link, talk);
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes /*said*/) const {
+        session.up = true;
+        send(context, link, session);
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
-        if (done.receive) take(desk, link, talk, done);
-        if (!link.complaint) send(desk, link, talk);
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
+        if (done.receive) take(context, link, session, done);
+        if (!link.complaint) send(context, link, session);
     }
-    [[nodiscard]] bool complete(const Talk& talk) const { return talk.back >= count_; }
-    void close(const Desk& desk, const Link& link, Talk& talk) const {
-        if (talk.up) desk.say(about(link, fmt::format("{} of {} returned", counted(talk.back, "message"), counted(size_, "byte"))));
-        talk.out.close(desk);
+    [[nodiscard]] bool complete(const Session& session) const { return session.back >= count_; }
+    void close(const PeerContext& context, const Link& link, Session& session) const {
+        if (session.up)
+            context.say(about(link, fmt::format("{} of {} returned", counted(session.back, "message"), counted(size_, "byte"))));
+        session.out.close(context);
     }
     static bool again() { return false; }
 
 private:
-    void send(const Desk& desk, Link& link, Talk& talk) const {
+    void send(const PeerContext& context, Link& link, Session& session) const {
         // A message under way has a slot until it is back; its answer needs a receive.
-        while (talk.sent < count_ && talk.sent - talk.back < request_.depth && link.queues.room() != 0) {
-            const verbs::Sge piece = talk.out.piece(talk.sent % request_.depth * std::max(1U, size_), size_);
-            if (!zeros_) fill(slot(talk, talk.sent), seed(), talk.sent);
+        while (session.sent < count_ && session.sent - session.back < request_.depth && link.queues.room() != 0) {
+            const verbs::Sge piece = session.out.piece(session.sent % request_.depth * std::max(1U, size_), size_);
+            if (!zeros_) fill(slot(session, session.sent), seed(), session.sent);
             verbs::SendWr wr{};
             if (size_ != 0) wr.sg_list = {&piece, 1};
-            if (!link.post(desk, wr, 0)) return;
-            ++talk.sent;
+            if (!link.post(context, wr, 0)) return;
+            ++session.sent;
         }
     }
-    void take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+    void take(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         const dissect::Bytes message = link.queues.message(done);
-        if (talk.back >= talk.sent) {
+        if (session.back >= session.sent) {
             link.fail("returned data that was not sent");
             return;
         }
-        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, slot(talk, talk.back)));
+        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, slot(session, session.back)));
         if (!right) {
-            ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("message {} was corrupted", talk.back)));
+            ++context.counts.wrong;
+            context.say(about(link, fmt::format("message {} was corrupted", session.back)));
         }
-        ++talk.back;
-        ++desk.counts.messages;
-        desk.counts.bytes += message.size();
-        if (!link.post_receive(desk, done.tag)) return;
-        if (talk.back == count_) link.finish();
+        ++session.back;
+        ++context.counts.messages;
+        context.counts.bytes += message.size();
+        if (!link.post_receive(context, done.tag)) return;
+        if (session.back == count_) link.finish();
     }
-    [[nodiscard]] dissect::MutableBytes slot(const Talk& talk, std::uint64_t number) const {
-        return talk.out.bytes().subspan(number % request_.depth * std::max(1U, size_), size_);
+    [[nodiscard]] dissect::MutableBytes slot(const Session& session, std::uint64_t number) const {
+        return session.out.bytes().subspan(number % request_.depth * std::max(1U, size_), size_);
     }
     [[nodiscard]] std::uint32_t seed() const { return static_cast<std::uint32_t>(request_.seed); }
 

@@ -1,4 +1,4 @@
-// ExchangePairs: the queue pairs of one talk over TCP: opened before it, connected to what the peer tells of its own, used, closed.
+// ExchangePairs: the queue pairs of one session over TCP: opened before it, connected to what the peer tells of its own, used, closed.
 //
 // Invariants: numbers of queue pairs here are 0 to size() - 1 on both sides; what could not be posted or completed with an error
 // is a complaint, the first of which stays; nothing is posted after that.
@@ -28,16 +28,16 @@ inline constexpr std::uint8_t kExchangeRnrTimer = 12;  // code of 9.7.5.2.8: 0.6
 class ExchangePairs {
 public:
     // Queue pairs that take receives at once; UD ones are in RTS. The address of ours that they are told with is `gid`.
-    [[nodiscard]] static verbs::Result<ExchangePairs> open(const Desk& desk, const QueueNeeds& needs, std::uint32_t count,
+    [[nodiscard]] static verbs::Result<ExchangePairs> open(const PeerContext& context, const QueueNeeds& needs, std::uint32_t count,
                                                            dissect::Qkey qkey, const Address& gid, std::uint64_t seed);
-    void close(const Desk& desk);
+    void close(const PeerContext& context);
 
     // To the peer's: those beyond it stay unconnected. Its reads at a time and ours are `reads` at most. False: a complaint.
-    bool connect(const Desk& desk, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads);
+    bool connect(const PeerContext& context, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads);
 
     // Whether the way to all of them is known, which is asked for where it is not: who sends a lot at once, unreliably, must not
     // begin before. Where nobody answers: a complaint.
-    bool reachable(const Desk& desk);
+    bool reachable(const PeerContext& context);
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
     [[nodiscard]] Queues& at(std::uint32_t number) { return all_[number]; }
@@ -50,9 +50,9 @@ public:
 
     // Hands every completion to `take(number, done)`; how many there were. Flushed ones and failures are kept back.
     template <class Take>
-    std::size_t drain(const Desk& desk, Take take) {
+    std::size_t drain(const PeerContext& context, Take take) {
         std::size_t all = 0;
-        while (const std::size_t count = desk.adapter().poll_cq(cq_, batch_)) {
+        while (const std::size_t count = context.adapter().poll_cq(cq_, batch_)) {
             all += count;
             for (const verbs::Wc& wc : std::span(batch_).first(count))
                 if (const auto found = numbers_.find(static_cast<std::uint32_t>(wc.qp_num)); found != numbers_.end()) {
@@ -63,8 +63,8 @@ public:
         return all;
     }
     // False: a complaint. UD messages go to the peer's queue pair of that number.
-    bool post(const Desk& desk, std::uint32_t number, verbs::SendWr wr, std::uint32_t tag);
-    bool post_receive(const Desk& desk, std::uint32_t number, std::uint32_t slot);
+    bool post(const PeerContext& context, std::uint32_t number, verbs::SendWr wr, std::uint32_t tag);
+    bool post_receive(const PeerContext& context, std::uint32_t number, std::uint32_t slot);
 
     void complain(std::string why) {
         if (!complaint_) complaint_ = std::move(why);
@@ -73,7 +73,7 @@ public:
 
 private:
     bool note(std::uint32_t number, const Done& done);
-    [[nodiscard]] verbs::Result<void> raise(const Desk& desk, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
+    [[nodiscard]] verbs::Result<void> raise(const PeerContext& context, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
                                             std::uint16_t reads);
 
     verbs::Cq cq_{};

@@ -1,20 +1,20 @@
-// Exchanged<Role>: a program whose queue pairs are told over TCP, as ibv_*_pingpong and perftest do: listening, calling, the talk,
-// the end of it. A Role says which talk, which queue pairs, and what they are for.
+// Exchanged<Role>: a program whose queue pairs are told over TCP, as ibv_*_pingpong and perftest do: listening, calling, the transfer,
+// the end of it. A Role says which transfer, which queue pairs, and what they are for.
 //
-// A Role is a value, with a Talk for every peer:
-//   open      before the talk: the queue pairs, the memory; gives the session.
+// A Role is a value, with a Transfer for every peer:
+//   open      before the transfer: the queue pairs, the memory; gives the session.
 //   connect   the peer has told its queue pairs.
 //   begin     traffic of the session's size begins; tend() follows, at every turn, until through() says that it is over, then
 //             finish(), which may say what it came to.
 //   done      something completed with success, maybe before begin().
 //   due       when tend() has something to do of its own accord, where nothing happens after `last`.
-//   farewell  at the very end of a talk that went well: what is left to say.
+//   farewell  at the very end of a transfer that went well: what is left to say.
 //   close     gives the memory back.
 //
 // TCP is the operating system's, so the addresses are its; RDMA is the endpoint's. The time that TCP takes is not that of a
 // simulated link: programs of this kind are deterministic in what they say, not in when.
 //
-// A stranger may connect and say nothing: kTalkPatience; many may: kMaxTalks at a time, the others wait to be accepted. The end
+// A stranger may connect and say nothing: kExchangePatience; many may: kMaxSessions at a time, the others wait to be accepted. The end
 // of a peer on TCP alone ends nothing that does not need TCP any more.
 #pragma once
 
@@ -29,31 +29,31 @@
 
 namespace qps::transport::live::peers {
 
-inline constexpr std::size_t kMaxTalks = 64;                                    // of one server at a time
-inline constexpr dissect::Duration kTalkPatience = microseconds(20'000'000);    // with a peer that has not told its queue pairs
+inline constexpr std::size_t kMaxSessions = 64;                                   // of one server at a time
+inline constexpr dissect::Duration kExchangePatience = microseconds(20'000'000);  // with a peer that has not told its queue pairs
 inline constexpr dissect::Duration kExchangeSilence = microseconds(5'000'000);  // nothing comes any more
 inline constexpr dissect::Duration kExchangeFarewell = microseconds(300'000);   // a peer may not have our last ACK yet
 
 // What a role works with.
 struct ExchangeTurn {
-    const Desk& desk;
+    const PeerContext& context;
     ExchangePairs& pairs;
     dissect::Duration silence{};  // since something last happened
 };
 
 template <class Role>
-concept ExchangeRoleLike = requires(Role role, typename Role::Talk talk, typename Role::Session session, const ExchangeTurn& turn,
+concept ExchangeRoleLike = requires(Role role, typename Role::Transfer transfer, typename Role::Session session, const ExchangeTurn& turn,
                                     const Address& own, const Done& done) {
-    { role.open(turn, talk, own) } -> std::same_as<std::expected<typename Role::Session, std::string>>;
-    { role.connect(turn, talk, session) };
-    { role.begin(turn, talk, session) };
-    { role.tend(turn, talk, session) };
-    { role.through(talk) } -> std::same_as<bool>;
-    { role.finish(turn, talk, session) } -> std::same_as<std::string>;
-    { role.done(turn, talk, std::uint32_t{}, done) };
-    { role.due(talk, dissect::Instant{}) } -> std::same_as<std::optional<dissect::Instant>>;
-    { role.farewell(turn, talk, session) } -> std::same_as<std::string>;
-    { role.close(turn, talk) };
+    { role.open(turn, transfer, own) } -> std::same_as<std::expected<typename Role::Session, std::string>>;
+    {role.connect(turn, transfer, session)};
+    {role.begin(turn, transfer, session)};
+    {role.tend(turn, transfer, session)};
+    { role.through(transfer) } -> std::same_as<bool>;
+    { role.finish(turn, transfer, session) } -> std::same_as<std::string>;
+    {role.done(turn, transfer, std::uint32_t{}, done)};
+    { role.due(transfer, dissect::Instant{}) } -> std::same_as<std::optional<dissect::Instant>>;
+    { role.farewell(turn, transfer, session) } -> std::same_as<std::string>;
+    {role.close(turn, transfer)};
 };
 
 template <ExchangeRoleLike Role>
@@ -81,19 +81,19 @@ public:
 
     void poll(Endpoint& endpoint, dissect::Instant now) {
         settled_ = over();
-        const Desk desk = at(endpoint, now);
-        while (listener_ && !enough() && parties_.size() < kMaxTalks) {
+        const PeerContext context = at(endpoint, now);
+        while (listener_ && !enough() && parties_.size() < kMaxSessions) {
             auto connection = listener_->accept();
             if (!connection) break;
             const std::string peer = connection->peer();
-            if (const auto added = add(desk, std::move(*connection)); !added) {
+            if (const auto added = add(context, std::move(*connection)); !added) {
                 ++counts_.failed;
                 ++served_;
-                desk.say(fmt::format("{}: {}", peer, added.error()));
+                context.say(fmt::format("{}: {}", peer, added.error()));
             }
         }
-        for (const auto& party : parties_) tend(desk, *party);
-        std::erase_if(parties_, [&](const auto& party) { return left(desk, *party); });
+        for (const auto& party : parties_) tend(context, *party);
+        std::erase_if(parties_, [&](const auto& party) { return left(context, *party); });
         if (enough()) listener_.reset();
     }
 
@@ -104,12 +104,12 @@ public:
         };
         for (const auto& party : parties_) {
             if (party->ended) {
-                consider(later(*party->ended, kExchangeFarewell));
+                consider(*party->ended + kExchangeFarewell);
                 continue;
             }
-            if (!party->connected) consider(later(party->last, kTalkPatience));
+            if (!party->connected) consider(party->last + kExchangePatience);
             if (!party->trafficking) continue;
-            consider(role_.due(party->talk, party->last));
+            consider(role_.due(party->transfer, party->last));
         }
         return due;
     }
@@ -117,8 +117,8 @@ public:
     void stop(Endpoint& endpoint, dissect::Instant now) {
         stopping_ = true;
         listener_.reset();
-        const Desk desk = at(endpoint, now);
-        for (const auto& party : parties_) close(desk, *party);
+        const PeerContext context = at(endpoint, now);
+        for (const auto& party : parties_) close(context, *party);
         parties_.clear();
     }
 
@@ -128,7 +128,7 @@ public:
 
     [[nodiscard]] std::vector<Watched> watched() const {
         std::vector<Watched> all;
-        if (listener_ && parties_.size() < kMaxTalks) all.push_back({.descriptor = listener_->descriptor()});
+        if (listener_ && parties_.size() < kMaxSessions) all.push_back({.descriptor = listener_->descriptor()});
         for (const auto& party : parties_) {
             const ExchangeConnection& connection = party->connection;
             if (party->ended || connection.finished() || (!connection.wants_to_read() && !connection.wants_to_write())) continue;
@@ -141,7 +141,7 @@ private:
     struct Party {
         ExchangeConnection connection;
         ExchangePairs pairs{};
-        typename Role::Talk talk{};
+        typename Role::Transfer transfer{};
         std::optional<typename Role::Session> session{};
         dissect::Instant last{};  // when something last happened
         bool connected = false;
@@ -151,69 +151,69 @@ private:
     };
 
     static std::string sentence_of(const Problem& problem) { return fmt::format("{}: {}", problem.device, problem.sentence); }
-    [[nodiscard]] Desk at(Endpoint& endpoint, dissect::Instant now) {
+    [[nodiscard]] PeerContext at(Endpoint& endpoint, dissect::Instant now) {
         return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts_, .lines = lines_, .held = held_};
     }
     [[nodiscard]] bool enough() const { return request_.clients && served_ + parties_.size() >= *request_.clients; }
     [[nodiscard]] bool over() const {
         return parties_.empty() && (stopping_ || request_.target || (request_.clients && served_ >= *request_.clients));
     }
-    static ExchangeTurn turn_of(const Desk& desk, Party& party) {
-        return {.desk = desk, .pairs = party.pairs, .silence = elapsed(party.last, desk.now)};
+    static ExchangeTurn turn_of(const PeerContext& context, Party& party) {
+        return {.context = context, .pairs = party.pairs, .silence = context.now - party.last};
     }
 
-    [[nodiscard]] std::expected<void, std::string> add(const Desk& desk, ExchangeConnection connection) {
+    [[nodiscard]] std::expected<void, std::string> add(const PeerContext& context, ExchangeConnection connection) {
         auto party = std::make_unique<Party>(Party{.connection = std::move(connection)});
-        party->last = desk.now;
-        const auto& own = desk.adapter().settings().addresses;
-        const Address gid = request_.target ? desk.endpoint.connections().path_to(*request_.target).source
+        party->last = context.now;
+        const auto& own = context.adapter().settings().addresses;
+        const Address gid = request_.target ? context.endpoint.connections().path_to(*request_.target).source
                             : own.empty()   ? Address{}
                                             : own.front();
         if (gid.space == AddressSpace::none) return std::unexpected("no own address of that family");
-        auto session = role_.open(turn_of(desk, *party), party->talk, gid);
+        auto session = role_.open(turn_of(context, *party), party->transfer, gid);
         if (!session) {
-            close(desk, *party);
+            close(context, *party);
             return std::unexpected(session.error());
         }
         party->session = std::move(*session);
         parties_.push_back(std::move(party));
         return {};
     }
-    void close(const Desk& desk, Party& party) {
-        role_.close(turn_of(desk, party), party.talk);
-        party.pairs.close(desk);
+    void close(const PeerContext& context, Party& party) {
+        role_.close(turn_of(context, party), party.transfer);
+        party.pairs.close(context);
     }
 
-    // One turn of one talk.
-    void tend(const Desk& desk, Party& party) {
-        const std::size_t completed = party.pairs.drain(desk, [&](std::uint32_t number, const Done& done) {
-            if (!party.ended) role_.done(turn_of(desk, party), party.talk, number, done);
+    // One turn of one transfer.
+    void tend(const PeerContext& context, Party& party) {
+        const std::size_t completed = party.pairs.drain(context, [&](std::uint32_t number, const Done& done) {
+            if (!party.ended) role_.done(turn_of(context, party), party.transfer, number, done);
         });
         if (party.ended) return;
-        if (completed > 0) party.last = desk.now;
-        while (!party.ended && advance(desk, party)) party.last = desk.now;
-        if (!party.ended) judge(desk, party);
+        if (completed > 0) party.last = context.now;
+        while (!party.ended && advance(context, party)) party.last = context.now;
+        if (!party.ended) judge(context, party);
     }
     // As far as it goes without the peer; false: it does not.
-    bool advance(const Desk& desk, Party& party) {
+    bool advance(const PeerContext& context, Party& party) {
         typename Role::Session& session = *party.session;
         const Awaits before = session.awaits();
         party.connection.drive(session);
         if (party.connection.problem() && session.awaits() == Awaits::traffic) session.closed();
-        const ExchangeTurn turn = turn_of(desk, party);
+        const ExchangeTurn turn = turn_of(context, party);
         if (party.pairs.complaint()) return false;
         switch (session.awaits()) {
             case Awaits::connect:
-                if (!std::exchange(party.connected, true)) role_.connect(turn, party.talk, session);
-                if (party.pairs.complaint() || !party.pairs.reachable(desk)) return false;
+                if (!std::exchange(party.connected, true)) role_.connect(turn, party.transfer, session);
+                if (party.pairs.complaint() || !party.pairs.reachable(context)) return false;
                 ++counts_.connections;
                 break;
             case Awaits::receives: break;  // they are posted from the beginning
             case Awaits::traffic:
-                if (!std::exchange(party.trafficking, true)) role_.begin(turn, party.talk, session);
-                role_.tend(turn, party.talk, session);
-                if (party.pairs.complaint() || !role_.through(party.talk)) return false;
-                say(desk, party, role_.finish(turn, party.talk, session));
+                if (!std::exchange(party.trafficking, true)) role_.begin(turn, party.transfer, session);
+                role_.tend(turn, party.transfer, session);
+                if (party.pairs.complaint() || !role_.through(party.transfer)) return false;
+                say(context, party, role_.finish(turn, party.transfer, session));
                 party.trafficking = false;
                 break;
             case Awaits::bytes:
@@ -223,30 +223,30 @@ private:
         return true;
     }
     // Whether it is over, and how.
-    void judge(const Desk& desk, Party& party) {
+    void judge(const PeerContext& context, Party& party) {
         const typename Role::Session& session = *party.session;
         const bool waits = session.awaits() == Awaits::bytes;
-        if (party.pairs.complaint()) return fail(desk, party, *party.pairs.complaint());
-        if (waits && party.connection.problem()) return fail(desk, party, party.connection.problem()->sentence);
-        if (!session.problem().empty()) return fail(desk, party, session.problem());
-        if (!party.connected && elapsed(party.last, desk.now) >= kTalkPatience)
-            return fail(desk, party, "it does not announce its queue pairs");
-        if (session.awaits() == Awaits::nothing && party.connection.finished()) party.ended = desk.now;
+        if (party.pairs.complaint()) return fail(context, party, *party.pairs.complaint());
+        if (waits && party.connection.problem()) return fail(context, party, party.connection.problem()->sentence);
+        if (!session.problem().empty()) return fail(context, party, session.problem());
+        if (!party.connected && context.now - party.last >= kExchangePatience)
+            return fail(context, party, "it does not announce its queue pairs");
+        if (session.awaits() == Awaits::nothing && party.connection.finished()) party.ended = context.now;
     }
-    void fail(const Desk& desk, Party& party, const std::string& why) {
+    void fail(const PeerContext& context, Party& party, const std::string& why) {
         ++counts_.failed;
-        say(desk, party, why);
+        say(context, party, why);
         party.failed = true;
-        party.ended = desk.now;
+        party.ended = context.now;
     }
-    void say(const Desk& desk, const Party& party, const std::string& what) const {
-        if (!what.empty()) desk.say(fmt::format("{}: {}", party.connection.peer(), what));
+    void say(const PeerContext& context, const Party& party, const std::string& what) const {
+        if (!what.empty()) context.say(fmt::format("{}: {}", party.connection.peer(), what));
     }
     // Whether it is gone for good.
-    bool left(const Desk& desk, Party& party) {
-        if (!party.ended || elapsed(*party.ended, desk.now) < kExchangeFarewell) return false;
-        if (!party.failed) say(desk, party, role_.farewell(turn_of(desk, party), party.talk, *party.session));
-        close(desk, party);
+    bool left(const PeerContext& context, Party& party) {
+        if (!party.ended || context.now - *party.ended < kExchangeFarewell) return false;
+        if (!party.failed) say(context, party, role_.farewell(turn_of(context, party), party.transfer, *party.session));
+        close(context, party);
         ++served_;
         return true;
     }

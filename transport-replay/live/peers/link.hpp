@@ -23,11 +23,11 @@ struct Link {
         if (!complaint) complaint = std::move(why);
     }
     // post() and post_receive() of the queues; what is refused there is a failure of the link.
-    bool post(const Desk& desk, const verbs::SendWr& wr, std::uint32_t tag) { return posted(queues.post(desk, wr, tag)); }
-    bool post_quietly(const Desk& desk, const verbs::SendWr& wr, std::uint32_t tag, bool last) {
-        return posted(queues.post_quietly(desk, wr, tag, last));
+    bool post(const PeerContext& context, const verbs::SendWr& wr, std::uint32_t tag) { return posted(queues.post(context, wr, tag)); }
+    bool post_quietly(const PeerContext& context, const verbs::SendWr& wr, std::uint32_t tag, bool last) {
+        return posted(queues.post_quietly(context, wr, tag, last));
     }
-    bool post_receive(const Desk& desk, std::uint32_t slot) { return posted(queues.post_receive(desk, slot)); }
+    bool post_receive(const PeerContext& context, std::uint32_t slot) { return posted(queues.post_receive(context, slot)); }
 
 private:
     bool posted(const verbs::Result<void>& result) {

@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
         if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("messages are longer than the MTU");
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
-        auto out = Block::open(datagrams_.desk(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
+        auto out = Block::open(datagrams_.context(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
         if (!out) return std::unexpected("no memory for messages");
         out_ = std::move(*out);
         group_ = gid_of(endpoint, *request_.target);
@@ -49,13 +49,13 @@ public:
         settled_ = over_;
         if (over_) return;
         (void)endpoint.connections().take_events();
-        const Desk desk = datagrams_.desk(endpoint, now);
+        const PeerContext context = datagrams_.context(endpoint, now);
         while (const auto done = datagrams_.next(endpoint, now)) {
             if (!done->receive) continue;
-            if (received_ < count_) look_at(desk, *done);
-            (void)datagrams_.queues.post_receive(desk, done->tag);
+            if (received_ < count_) look_at(context, *done);
+            (void)datagrams_.queues.post_receive(context, done->tag);
         }
-        if (sends_) send(desk);
+        if (sends_) send(context);
         if (sends_ ? sent_ == count_ && datagrams_.queues.outstanding() == 0 : received_ >= count_) finish(endpoint, now);
     }
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const { return over_ && !settled_ ? std::optional(kAtOnce) : std::nullopt; }
@@ -67,26 +67,26 @@ public:
     [[nodiscard]] ProgramCounts counts() const { return datagrams_.counts; }
 
 private:
-    void send(const Desk& desk) {
+    void send(const PeerContext& context) {
         const verbs::UdTarget to{.ah = verbs::handle_to(group_), .remote_qpn = kMulticastQpn, .remote_qkey = kRdmaCmQkey};
         while (sent_ < count_ && datagrams_.queues.outstanding() < request_.depth) {
             const std::size_t slot = sent_ % request_.depth * size_;
             fill(out_.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), sent_);
-            if (!datagrams_.send(desk, out_.piece(slot, size_), to, 0)) return;
+            if (!datagrams_.send(context, out_.piece(slot, size_), to, 0)) return;
             ++sent_;
         }
     }
-    void look_at(const Desk& desk, const Done& done) {
+    void look_at(const PeerContext& context, const Done& done) {
         const dissect::Bytes message = datagrams_.queues.message(done);
         ++received_;
-        ++desk.counts.messages;
-        desk.counts.bytes += message.size();
-        if (request_.verify && judge(message) == Content::wrong) ++desk.counts.wrong;
+        ++context.counts.messages;
+        context.counts.bytes += message.size();
+        if (request_.verify && judge(message) == Content::wrong) ++context.counts.wrong;
     }
     void finish(Endpoint& endpoint, dissect::Instant now) {
-        const Desk desk = datagrams_.desk(endpoint, now);
-        desk.say(fmt::format("{} {}", counted(sends_ ? sent_ : received_, "datagram"), sends_ ? "sent" : "received"));
-        out_.close(desk);
+        const PeerContext context = datagrams_.context(endpoint, now);
+        context.say(fmt::format("{} {}", counted(sends_ ? sent_ : received_, "datagram"), sends_ ? "sent" : "received"));
+        out_.close(context);
         if (!sends_) (void)endpoint.adapter().detach_mcast(datagrams_.queues.qpn(), group_);
         datagrams_.close(endpoint, now);
         over_ = true;

@@ -33,54 +33,54 @@ constexpr verbs::Access kServed{
     .local_write = true, .remote_write = true, .remote_read = true, .remote_atomic = true, .flush_global = true, .flush_persistent = true};
 constexpr std::uint8_t kEverything = kMayRead | kMayWrite | kMayDoAtomics | kMayFlush;
 
-struct ServedTalk {
+struct ServedSession {
     Block answer;
     bool up = false;
 };
 
 class MemoryServer {
 public:
-    using Talk = ServedTalk;
+    using Session = ServedSession;
     explicit MemoryServer(const ProgramRequest& request) : size_(request.size.value_or(kDefaultRegion)) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
         return QueueNeeds{.sends = 8, .receives = 8, .receive_bytes = kQuestion};
     }
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) {
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
         if (region_.size() == 0) {  // the first client's; it stays for all that follow
-            auto region = Block::open(desk, size_, kServed);
+            auto region = Block::open(context, size_, kServed);
             if (!region) return std::unexpected(region.error());
             region_ = std::move(*region);
         }
-        auto answer = Block::open(desk, kOfferBytes, verbs::kLocalWrite);
+        auto answer = Block::open(context, kOfferBytes, verbs::kLocalWrite);
         if (!answer) return std::unexpected(answer.error());
-        talk.answer = std::move(*answer);
+        session.answer = std::move(*answer);
         const verbs::Mr& mr = region_.mr();
         const Offer offer{.allowed = kEverything, .slots = 1, .address = mr.address, .length = size_, .key = mr.rkey};
-        write(talk.answer.bytes(), offer);
+        write(session.answer.bytes(), offer);
         return private_bytes(offer, kOfferBytes);
     }
-    static void up(const Desk& /*desk*/, Link& /*link*/, Talk& talk, dissect::Bytes /*said*/) { talk.up = true; }
-    static void done(const Desk& desk, Link& link, Talk& talk, const Done& done) {
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
+    static void done(const PeerContext& context, Link& link, Session& session, const Done& done) {
         if (!done.receive) {
-            link.post_receive(desk, done.tag);
+            link.post_receive(context, done.tag);
             return;
         }
-        ++desk.counts.messages;
-        const verbs::Sge piece = talk.answer.piece(0, kOfferBytes);
-        link.post(desk, {.sg_list = {&piece, 1}}, done.tag);
+        ++context.counts.messages;
+        const verbs::Sge piece = session.answer.piece(0, kOfferBytes);
+        link.post(context, {.sg_list = {&piece, 1}}, done.tag);
     }
-    static bool complete(const Talk& /*talk*/) { return true; }
-    static void close(const Desk& desk, const Link& link, Talk& talk) {
-        const auto status = desk.adapter().query_qp(link.queues.qpn());
-        if (talk.up && status) report(desk, link, status->counts);
-        talk.answer.close(desk);
+    static bool complete(const Session& /*session*/) { return true; }
+    static void close(const PeerContext& context, const Link& link, Session& session) {
+        const auto status = context.adapter().query_qp(link.queues.qpn());
+        if (session.up && status) report(context, link, status->counts);
+        session.answer.close(context);
     }
     static bool again() { return false; }
-    void shut(const Desk& desk) { region_.close(desk); }
+    void shut(const PeerContext& context) { region_.close(context); }
 
 private:
-    static void report(const Desk& desk, const Link& link, const verbs::QpCounts& counts) {
+    static void report(const PeerContext& context, const Link& link, const verbs::QpCounts& counts) {
         struct Row {
             dissect::Verb verb;
             std::string_view name;
@@ -92,12 +92,12 @@ private:
         std::string line;
         for (const Row& row : kRows) {
             if (counts.of(row.verb) == 0) continue;
-            desk.counts.messages += counts.of(row.verb);
+            context.counts.messages += counts.of(row.verb);
             line += fmt::format("{}{} {}", line.empty() ? "" : ", ", grouped(counts.of(row.verb)), row.name);
         }
-        desk.counts.bytes += counts.bytes_received + counts.bytes_sent;
-        desk.say(about(link, fmt::format("{}; {} received, {} sent", line.empty() ? "no operations" : line,
-                                         bytes_text(counts.bytes_received), bytes_text(counts.bytes_sent))));
+        context.counts.bytes += counts.bytes_received + counts.bytes_sent;
+        context.say(about(link, fmt::format("{}; {} received, {} sent", line.empty() ? "no operations" : line,
+                                            bytes_text(counts.bytes_received), bytes_text(counts.bytes_sent))));
     }
 
     std::uint32_t size_;
@@ -107,7 +107,7 @@ private:
 enum Tag : std::uint32_t { kStep, kQuestionSent };
 enum class Step : std::uint8_t { asks, takes_ticket, writes, reads, swaps, adds, reads_again, through };
 
-struct UserTalk {
+struct UserSession {
     Block out;   // what is written
     Block in;    // what is read
     Block word;  // results of atomics; the question
@@ -120,123 +120,128 @@ struct UserTalk {
 
 class MemoryUser {
 public:
-    using Talk = UserTalk;
+    using Session = UserSession;
     explicit MemoryUser(const ProgramRequest& request)
         : request_(request), size_(request.size.value_or(kDefaultStripe)), rounds_(request.count.value_or(kDefaultRounds)) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
         return QueueNeeds{.sends = 8, .receives = 4, .receive_bytes = kOfferBytes};
     }
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
-        for (const auto& [block, bytes] : {std::pair{&talk.out, std::size_t{size_}}, {&talk.in, std::size_t{size_}}, {&talk.word, kWord}}) {
-            auto opened = Block::open(desk, bytes, verbs::kLocalWrite);
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
+        for (const auto& [block, bytes] :
+             {std::pair{&session.out, std::size_t{size_}}, {&session.in, std::size_t{size_}}, {&session.word, kWord}}) {
+            auto opened = Block::open(context, bytes, verbs::kLocalWrite);
             if (!opened) return std::unexpected(opened.error());
             *block = std::move(*opened);
         }
         return CmPrivateBytes{};
     }
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes said) const {
-        talk.up = true;
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes said) const {
+        session.up = true;
         if (const auto offer = read_offer(said)) {
-            begin(desk, link, talk, *offer);
+            begin(context, link, session, *offer);
             return;
         }
-        const verbs::Sge piece = talk.word.piece(0, kWord);  // whatever it says, it is a question
-        link.post(desk, {.sg_list = {&piece, 1}}, kQuestionSent);
+        const verbs::Sge piece = session.word.piece(0, kWord);  // whatever it says, it is a question
+        link.post(context, {.sg_list = {&piece, 1}}, kQuestionSent);
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (done.receive) {
             const auto offer = read_offer(link.queues.message(done));
-            if (!offer || talk.step != Step::asks) {
+            if (!offer || session.step != Step::asks) {
                 link.fail("sent an invalid answer");
-            } else if (link.post_receive(desk, done.tag)) {
-                begin(desk, link, talk, *offer);
+            } else if (link.post_receive(context, done.tag)) {
+                begin(context, link, session, *offer);
             }
         } else if (done.tag == kStep) {
-            proceed(desk, link, talk);
+            proceed(context, link, session);
         }
     }
-    static bool complete(const Talk& talk) { return talk.step == Step::through; }
-    static void close(const Desk& desk, const Link& link, Talk& talk) {
-        if (talk.up) desk.say(about(link, fmt::format("{} of WRITE, READ, COMPARE SWAP, FETCH ADD", counted(talk.rounds, "round"))));
-        talk.out.close(desk);
-        talk.in.close(desk);
-        talk.word.close(desk);
+    static bool complete(const Session& session) { return session.step == Step::through; }
+    static void close(const PeerContext& context, const Link& link, Session& session) {
+        if (session.up)
+            context.say(about(link, fmt::format("{} of WRITE, READ, COMPARE SWAP, FETCH ADD", counted(session.rounds, "round"))));
+        session.out.close(context);
+        session.in.close(context);
+        session.word.close(context);
     }
     static bool again() { return false; }
 
 private:
-    void begin(const Desk& desk, Link& link, Talk& talk, const Offer& offer) const {
+    void begin(const PeerContext& context, Link& link, Session& session, const Offer& offer) const {
         constexpr std::uint8_t kWanted = kMayRead | kMayWrite | kMayDoAtomics;
         if ((offer.allowed & kWanted) != kWanted || offer.length < kWord + size_ || offer.address % kWord != 0) {
             link.fail(fmt::format("advertises {}, where {} with all access rights are needed", bytes_text(offer.length), bytes_text(kWord + size_)));
             return;
         }
-        talk.offer = offer;
-        talk.step = Step::takes_ticket;
-        atomic(desk, link, talk, verbs::WrOpcode::atomic_fetch_and_add, offer.address, {.compare_add = 1});
+        session.offer = offer;
+        session.step = Step::takes_ticket;
+        atomic(context, link, session, verbs::WrOpcode::atomic_fetch_and_add, offer.address, {.compare_add = 1});
     }
-    void proceed(const Desk& desk, Link& link, Talk& talk) const {
-        switch (talk.step) {
+    void proceed(const PeerContext& context, Link& link, Session& session) const {
+        switch (session.step) {
             case Step::takes_ticket: {
                 const std::uint64_t stride = (size_ + kWord - 1) / kWord * kWord;
-                const std::uint64_t stripes = std::max<std::uint64_t>(1, (talk.offer.length - kWord) / stride);
-                talk.stripe = talk.offer.address + kWord + result(talk) % stripes * stride;
-                next_round(desk, link, talk);
+                const std::uint64_t stripes = std::max<std::uint64_t>(1, (session.offer.length - kWord) / stride);
+                session.stripe = session.offer.address + kWord + result(session) % stripes * stride;
+                next_round(context, link, session);
                 break;
             }
-            case Step::writes: move(desk, link, talk, Step::reads, verbs::WrOpcode::rdma_read, talk.in); break;
+            case Step::writes: move(context, link, session, Step::reads, verbs::WrOpcode::rdma_read, session.in); break;
             case Step::reads:
-                expect(desk, link, talk, std::ranges::equal(talk.in.bytes(), talk.out.bytes()), "READ returned other bytes than were written");
-                talk.step = Step::swaps;
-                atomic(desk, link, talk, verbs::WrOpcode::atomic_cmp_and_swp, talk.stripe,
-                       {.compare_add = first_word(talk.out), .swap = talk.rounds});
+                expect(context, link, session, std::ranges::equal(session.in.bytes(), session.out.bytes()),
+                       "READ returned other bytes than were written");
+                session.step = Step::swaps;
+                atomic(context, link, session, verbs::WrOpcode::atomic_cmp_and_swp, session.stripe,
+                       {.compare_add = first_word(session.out), .swap = session.rounds});
                 break;
             case Step::swaps:
-                expect(desk, link, talk, result(talk) == first_word(talk.out), "COMPARE SWAP found another value than was written");
-                talk.step = Step::adds;
-                atomic(desk, link, talk, verbs::WrOpcode::atomic_fetch_and_add, talk.stripe, {.compare_add = kAdded});
+                expect(context, link, session, result(session) == first_word(session.out),
+                       "COMPARE SWAP found another value than was written");
+                session.step = Step::adds;
+                atomic(context, link, session, verbs::WrOpcode::atomic_fetch_and_add, session.stripe, {.compare_add = kAdded});
                 break;
             case Step::adds:
-                expect(desk, link, talk, result(talk) == talk.rounds, "FETCH ADD found another value than was swapped in");
-                move(desk, link, talk, Step::reads_again, verbs::WrOpcode::rdma_read, talk.in);
+                expect(context, link, session, result(session) == session.rounds, "FETCH ADD found another value than was swapped in");
+                move(context, link, session, Step::reads_again, verbs::WrOpcode::rdma_read, session.in);
                 break;
             case Step::reads_again:
-                expect(desk, link, talk, first_word(talk.in) == talk.rounds + kAdded, "READ returned another value than FETCH ADD left");
-                ++talk.rounds;
-                ++desk.counts.messages;
-                desk.counts.bytes += std::uint64_t{3} * size_ + 2 * kWord;
-                next_round(desk, link, talk);
+                expect(context, link, session, first_word(session.in) == session.rounds + kAdded,
+                       "READ returned another value than FETCH ADD left");
+                ++session.rounds;
+                ++context.counts.messages;
+                context.counts.bytes += std::uint64_t{3} * size_ + 2 * kWord;
+                next_round(context, link, session);
                 break;
             case Step::asks:
             case Step::through: break;
         }
     }
-    void next_round(const Desk& desk, Link& link, Talk& talk) const {
-        if (talk.rounds >= rounds_) {
-            talk.step = Step::through;
+    void next_round(const PeerContext& context, Link& link, Session& session) const {
+        if (session.rounds >= rounds_) {
+            session.step = Step::through;
             link.finish();
             return;
         }
-        fill(talk.out.bytes(), static_cast<std::uint32_t>(request_.seed), talk.rounds);
-        move(desk, link, talk, Step::writes, verbs::WrOpcode::rdma_write, talk.out);
+        fill(session.out.bytes(), static_cast<std::uint32_t>(request_.seed), session.rounds);
+        move(context, link, session, Step::writes, verbs::WrOpcode::rdma_write, session.out);
     }
-    void move(const Desk& desk, Link& link, Talk& talk, Step step, verbs::WrOpcode opcode, const Block& block) const {
-        talk.step = step;
+    void move(const PeerContext& context, Link& link, Session& session, Step step, verbs::WrOpcode opcode, const Block& block) const {
+        session.step = step;
         const verbs::Sge piece = block.piece(0, size_);
-        link.post(desk, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {talk.stripe, talk.offer.key}}, kStep);
+        link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {session.stripe, session.offer.key}}, kStep);
     }
-    static void atomic(const Desk& desk, Link& link, const Talk& talk, verbs::WrOpcode opcode, std::uint64_t address,
+    static void atomic(const PeerContext& context, Link& link, const Session& session, verbs::WrOpcode opcode, std::uint64_t address,
                        const verbs::AtomicValues& values) {
-        const verbs::Sge piece = talk.word.piece(0, kWord);
-        link.post(desk, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {address, talk.offer.key}, .atomic = values}, kStep);
+        const verbs::Sge piece = session.word.piece(0, kWord);
+        link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {address, session.offer.key}, .atomic = values}, kStep);
     }
-    void expect(const Desk& desk, const Link& link, const Talk& talk, bool right, std::string_view else_) const {
+    void expect(const PeerContext& context, const Link& link, const Session& session, bool right, std::string_view else_) const {
         if (right || !request_.verify) return;
-        ++desk.counts.wrong;
-        desk.say(about(link, fmt::format("round {}: {}", talk.rounds, else_)));
+        ++context.counts.wrong;
+        context.say(about(link, fmt::format("round {}: {}", session.rounds, else_)));
     }
-    static std::uint64_t result(const Talk& talk) { return first_word(talk.word); }
+    static std::uint64_t result(const Session& session) { return first_word(session.word); }
     static std::uint64_t first_word(const Block& block) {
         std::uint64_t word = 0;
         std::memcpy(&word, block.bytes().data(), std::min(kWord, block.size()));

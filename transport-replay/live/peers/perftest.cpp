@@ -49,7 +49,7 @@ verbs::QpType type_of(dissect::Service service) {
     return service == dissect::Service::ud ? verbs::QpType::ud : verbs::QpType::rc;
 }
 
-struct PerftestTalk {
+struct PerftestTransfer {
     Block in;   // what the peer reaches: a region of each queue pair
     Block out;  // what is sent, or where what is read goes; of atomics 8 bytes for each that is under way
     std::uint32_t region = 0;
@@ -65,121 +65,122 @@ struct PerftestTalk {
 class Perftest {
 public:
     using Session = PerftestSession;
-    using Talk = PerftestTalk;
+    using Transfer = PerftestTransfer;
     Perftest(const PerftestSettings& settings, const ProgramRequest& request) : settings_(settings), request_(request) {}
 
-    std::expected<Session, std::string> open(const ExchangeTurn& turn, Talk& talk, const Address& own) const {
+    std::expected<Session, std::string> open(const ExchangeTurn& turn, Transfer& transfer, const Address& own) const {
         PerftestSettings settings = settings_;
-        settings.mtu = std::min(request_.exchange.mtu.value_or(PathMtu::bytes_4096), turn.desk.adapter().settings().mtu);
+        settings.mtu = std::min(request_.exchange.mtu.value_or(PathMtu::bytes_4096), turn.context.adapter().settings().mtu);
         if (settings.service == dissect::Service::ud && !request_.size && !is_latency(settings.test))
             settings.size = bytes_of(settings.mtu);
         const std::uint32_t longest = longest_of(settings);
-        auto opened = ExchangePairs::open(turn.desk, needs(settings, longest), settings.queue_pairs, kPerftestQkey, own, request_.seed);
+        auto opened = ExchangePairs::open(turn.context, needs(settings, longest), settings.queue_pairs, kPerftestQkey, own, request_.seed);
         if (!opened) return no_room(opened.error());
         turn.pairs = std::move(*opened);
-        talk.size = settings.size;
-        talk.region = std::max(longest, kLeastRegion);
+        transfer.size = settings.size;
+        transfer.region = std::max(longest, kLeastRegion);
         if (!is_send(settings.test)) {
-            auto in = Block::open(turn.desk, std::size_t{talk.region} * settings.queue_pairs, verbs::kEveryAccess);
+            auto in = Block::open(turn.context, std::size_t{transfer.region} * settings.queue_pairs, verbs::kEveryAccess);
             if (!in) return no_room(in.error());
-            talk.in = std::move(*in);
+            transfer.in = std::move(*in);
             if (is_read(settings.test))
-                for (std::uint32_t i = 0; i < settings.queue_pairs; ++i) fill(shown(talk, i).first(longest), seed(), 0);
+                for (std::uint32_t i = 0; i < settings.queue_pairs; ++i) fill(shown(transfer, i).first(longest), seed(), 0);
         }
         const std::size_t room = is_atomic(settings.test) ? std::size_t{kAtomicSize} * settings.queue_pairs * request_.depth : longest;
-        auto out = Block::open(turn.desk, room, verbs::kLocalWrite);
+        auto out = Block::open(turn.context, room, verbs::kLocalWrite);
         if (!out) return no_room(out.error());
-        talk.out = std::move(*out);
-        if (!is_read(settings.test) && !is_atomic(settings.test)) fill(talk.out.bytes(), seed(), 0);
-        return Session(request_.target ? ExchangeRole::client : ExchangeRole::server, settings, keys(turn, talk));
+        transfer.out = std::move(*out);
+        if (!is_read(settings.test) && !is_atomic(settings.test)) fill(transfer.out.bytes(), seed(), 0);
+        return Session(request_.target ? ExchangeRole::client : ExchangeRole::server, settings, keys(turn, transfer));
     }
-    void connect(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
-        if (session.cycle_buffer() > talk.region && is_write(settings_.test))
+    void connect(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
+        if (session.cycle_buffer() > transfer.region && is_write(settings_.test))
             return turn.pairs.complain(fmt::format("its pages of {} are larger than the advertised memory", bytes_text(session.cycle_buffer())));
         if (settings_.service == dissect::Service::ud && session.size() > bytes_of(session.mtu()))
             return turn.pairs.complain(fmt::format("UD messages have at most {} bytes, by its MTU", bytes_of(session.mtu())));
-        turn.pairs.connect(turn.desk, session.remote(), session.mtu(), kPerftestReads);
+        turn.pairs.connect(turn.context, session.remote(), session.mtu(), kPerftestReads);
     }
-    void begin(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
-        talk.size = session.size();
-        talk.went_on = talk.given_up = false;
-        talk.heard.reset();
-        talk.counted.assign(turn.pairs.size(), std::nullopt);
-        talk.traffic.begin(part(), turn.pairs.size(), turn.desk.now);
+    void begin(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
+        transfer.size = session.size();
+        transfer.went_on = transfer.given_up = false;
+        transfer.heard.reset();
+        transfer.counted.assign(turn.pairs.size(), std::nullopt);
+        transfer.traffic.begin(part(), turn.pairs.size(), turn.context.now);
     }
-    void done(const ExchangeTurn& turn, Talk& talk, std::uint32_t number, const Done& done) const {
+    void done(const ExchangeTurn& turn, Transfer& transfer, std::uint32_t number, const Done& done) const {
         if (!done.receive) {
-            talk.traffic.completed(number, turn.desk.now);
-            look_at_answer(turn, talk, number, done.tag);
+            transfer.traffic.completed(number, turn.context.now);
+            look_at_answer(turn, transfer, number, done.tag);
             return;
         }
         const dissect::Bytes message = turn.pairs.at(number).message(done);
-        if (message.size() != talk.size && !settings_.all_sizes)
-            turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), talk.size));
-        if (request_.verify && judge(message) == Content::wrong) ++turn.desk.counts.wrong;
+        if (message.size() != transfer.size && !settings_.all_sizes)
+            turn.pairs.complain(
+                fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), transfer.size));
+        if (request_.verify && judge(message) == Content::wrong) ++turn.context.counts.wrong;
         count(turn, message.size());
-        talk.traffic.received(turn.desk.now);
-        turn.pairs.post_receive(turn.desk, number, done.tag);
+        transfer.traffic.received(turn.context.now);
+        turn.pairs.post_receive(turn.context, number, done.tag);
     }
-    void tend(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
-        PerftestTraffic& traffic = talk.traffic;
-        talk.turn = turn.desk.now;
-        if (settings_.test == write_lat) look_for_write(turn, talk);
+    void tend(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
+        PerftestTraffic& traffic = transfer.traffic;
+        transfer.turn = turn.context.now;
+        if (settings_.test == write_lat) look_for_write(turn, transfer);
         // Unreliable: what is lost never comes, and who waits for it would for ever.
-        if (waits(talk) && turn.silence >= kExchangeSilence) {
-            talk.given_up = true;
+        if (waits(transfer) && turn.silence >= kExchangeSilence) {
+            transfer.given_up = true;
             if (is_latency(settings_.test)) turn.pairs.complain("no more messages: one was lost");
         }
         for (bool again = true; again;) {
             again = false;
             for (std::uint32_t i = 0; i < turn.pairs.size(); ++i)
-                if (traffic.may_send(i, turn.desk.now) && send(turn, talk, session, i)) again = true;
+                if (traffic.may_send(i, turn.context.now) && send(turn, transfer, session, i)) again = true;
         }
-        if (session.peer_went_on() && !talk.heard) talk.heard = turn.desk.now;
-        const bool settled = !overtaken(talk) || (turn.silence >= kOvertaken && elapsed(*talk.heard, turn.desk.now) >= kOvertaken);
-        talk.went_on = talk.given_up || (talk.heard && settled);
+        if (session.peer_went_on() && !transfer.heard) transfer.heard = turn.context.now;
+        const bool settled = !overtaken(transfer) || (turn.silence >= kOvertaken && turn.context.now - *transfer.heard >= kOvertaken);
+        transfer.went_on = transfer.given_up || (transfer.heard && settled);
     }
-    static bool through(const Talk& talk) { return talk.traffic.through(talk.turn, talk.went_on) || talk.given_up; }
-    std::string finish(const ExchangeTurn& turn, Talk& talk, Session& session) const {
-        PerftestTraffic& traffic = talk.traffic;
+    static bool through(const Transfer& transfer) { return transfer.traffic.through(transfer.turn, transfer.went_on) || transfer.given_up; }
+    std::string finish(const ExchangeTurn& turn, Transfer& transfer, Session& session) const {
+        PerftestTraffic& traffic = transfer.traffic;
         const std::uint64_t messages = traffic.sent() > 0 ? traffic.sent() - traffic.outstanding() : traffic.received();
         const double seconds = static_cast<double>(std::to_underlying(traffic.took())) / 1e9;
         const double rate = seconds > 0 ? static_cast<double>(messages) / seconds : 0;
-        BandwidthReport report{.size = talk.size, .iterations = messages, .peak = {}, .average = rate * talk.size / (1U << 20U)};
+        BandwidthReport report{.size = transfer.size, .iterations = messages, .peak = {}, .average = rate * transfer.size / (1U << 20U)};
         report.peak = report.average;
         report.message_rate = rate / 1e6;
         session.set_report(report);
-        std::string line = is_latency(settings_.test) ? latency_line(talk) : bandwidth_line(turn, talk, messages, rate);
+        std::string line = is_latency(settings_.test) ? latency_line(transfer) : bandwidth_line(turn, transfer, messages, rate);
         traffic.end();
         return line;
     }
-    std::optional<dissect::Instant> due(const Talk& talk, dissect::Instant last) const {
-        auto deadline = talk.traffic.due(talk.turn);
-        if (overtaken(talk)) {
-            const dissect::Instant settled = later(std::max(last, *talk.heard), kOvertaken);
+    std::optional<dissect::Instant> due(const Transfer& transfer, dissect::Instant last) const {
+        auto deadline = transfer.traffic.due(transfer.turn);
+        if (overtaken(transfer)) {
+            const dissect::Instant settled = std::max(last, *transfer.heard) + kOvertaken;
             deadline = deadline ? std::min(*deadline, settled) : settled;
         }
-        if (!waits(talk) || talk.given_up) return deadline;
-        const dissect::Instant silence = later(last, kExchangeSilence);
+        if (!waits(transfer) || transfer.given_up) return deadline;
+        const dissect::Instant silence = last + kExchangeSilence;
         return deadline ? std::min(*deadline, silence) : silence;
     }
     // Of a server that did nothing itself: what the peer says it did.
-    std::string farewell(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
+    std::string farewell(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
         const bool passive = !request_.target && !settings_.bidirectional && !is_send(settings_.test) && settings_.test != write_lat;
         if (!passive) return {};
         if (settings_.test == write_bw && request_.verify)
             for (std::uint32_t i = 0; i < turn.pairs.size(); ++i)
-                if (judge(shown(talk, i).first(longest_of(settings_))) == Content::wrong) ++turn.desk.counts.wrong;
+                if (judge(shown(transfer, i).first(longest_of(settings_))) == Content::wrong) ++turn.context.counts.wrong;
         if (is_latency(settings_.test)) return "done";
         const BandwidthReport& report = session.remote_report();
-        turn.desk.counts.messages += report.iterations;
-        turn.desk.counts.bytes += report.iterations * std::min<std::uint64_t>(report.size, kMaxTransfer);
+        turn.context.counts.messages += report.iterations;
+        turn.context.counts.bytes += report.iterations * std::min<std::uint64_t>(report.size, kMaxTransfer);
         return fmt::format("{} of {}, {} by its own measure", counted(report.iterations, "message"), counted(report.size, "byte"),
                            rate_text(report.average * 8 * (1U << 20U)));
     }
-    static void close(const ExchangeTurn& turn, Talk& talk) {
-        talk.in.close(turn.desk);
-        talk.out.close(turn.desk);
+    static void close(const ExchangeTurn& turn, Transfer& transfer) {
+        transfer.in.close(turn.context);
+        transfer.out.close(turn.context);
     }
 
 private:
@@ -199,15 +200,15 @@ private:
         return needs;
     }
     [[nodiscard]] std::uint32_t seed() const { return static_cast<std::uint32_t>(request_.seed); }
-    static dissect::MutableBytes shown(const Talk& talk, std::uint32_t number) {
-        return talk.in.bytes().subspan(std::size_t{number} * talk.region, talk.region);
+    static dissect::MutableBytes shown(const Transfer& transfer, std::uint32_t number) {
+        return transfer.in.bytes().subspan(std::size_t{number} * transfer.region, transfer.region);
     }
-    static std::vector<QueuePairEnd> keys(const ExchangeTurn& turn, const Talk& talk) {
+    static std::vector<QueuePairEnd> keys(const ExchangeTurn& turn, const Transfer& transfer) {
         std::vector<QueuePairEnd> ends = turn.pairs.ends();
         for (std::size_t i = 0; i < ends.size(); ++i) {
             ends[i].out_reads = kPerftestReads;
-            ends[i].rkey = talk.in.mr().rkey;
-            ends[i].address = talk.in.mr().address + i * talk.region;
+            ends[i].rkey = transfer.in.mr().rkey;
+            ends[i].address = transfer.in.mr().address + i * transfer.region;
         }
         return ends;
     }
@@ -227,26 +228,26 @@ private:
         return part;
     }
     // Whether it could wait in vain: what the peer was to send may be lost.
-    [[nodiscard]] bool waits(const Talk& talk) const {
-        const PerftestPart& part = talk.traffic.part();
+    [[nodiscard]] bool waits(const Transfer& transfer) const {
+        const PerftestPart& part = transfer.traffic.part();
         return settings_.service != dissect::Service::rc && part.sends && part.receives;
     }
 
     // Whether messages may be on the wire still although the peer has gone on: nobody acknowledged them.
-    [[nodiscard]] bool overtaken(const Talk& talk) const {
-        return talk.heard && settings_.service != dissect::Service::rc && talk.traffic.part().receives;
+    [[nodiscard]] bool overtaken(const Transfer& transfer) const {
+        return transfer.heard && settings_.service != dissect::Service::rc && transfer.traffic.part().receives;
     }
 
     static void count(const ExchangeTurn& turn, std::uint64_t bytes) {
-        ++turn.desk.counts.messages;
-        turn.desk.counts.bytes += bytes;
+        ++turn.context.counts.messages;
+        turn.context.counts.bytes += bytes;
     }
-    bool send(const ExchangeTurn& turn, Talk& talk, const Session& session, std::uint32_t number) const {
+    bool send(const ExchangeTurn& turn, Transfer& transfer, const Session& session, std::uint32_t number) const {
         const QueuePairEnd& remote = session.remote()[number];
-        const auto slot = static_cast<std::uint32_t>(talk.traffic.sent_on(number) % request_.depth);
+        const auto slot = static_cast<std::uint32_t>(transfer.traffic.sent_on(number) % request_.depth);
         const std::size_t place = is_atomic(settings_.test) ? (std::size_t{number} * request_.depth + slot) * kAtomicSize : 0;
-        if (settings_.test == write_lat) talk.out.bytes()[talk.size - 1] = static_cast<std::byte>(talk.traffic.sent() + 1);
-        const verbs::Sge piece = talk.out.piece(place, talk.size);
+        if (settings_.test == write_lat) transfer.out.bytes()[transfer.size - 1] = static_cast<std::byte>(transfer.traffic.sent() + 1);
+        const verbs::Sge piece = transfer.out.piece(place, transfer.size);
         verbs::SendWr wr{.sg_list = {&piece, 1}, .remote = {remote.address, remote.rkey}};
         if (is_write(settings_.test)) wr.opcode = verbs::WrOpcode::rdma_write;
         if (is_read(settings_.test)) wr.opcode = verbs::WrOpcode::rdma_read;
@@ -254,45 +255,47 @@ private:
             wr.opcode = request_.exchange.compare_swap ? verbs::WrOpcode::atomic_cmp_and_swp : verbs::WrOpcode::atomic_fetch_and_add;
             wr.atomic = {.compare_add = request_.exchange.compare_swap ? 0U : 1U, .swap = 0};
         }
-        if (!turn.pairs.post(turn.desk, number, wr, slot)) return false;
-        talk.traffic.sent(number, turn.desk.now);
-        count(turn, talk.size);
+        if (!turn.pairs.post(turn.context, number, wr, slot)) return false;
+        transfer.traffic.sent(number, turn.context.now);
+        count(turn, transfer.size);
         return true;
     }
-    void look_at_answer(const ExchangeTurn& turn, Talk& talk, std::uint32_t number, std::uint32_t slot) const {
+    void look_at_answer(const ExchangeTurn& turn, Transfer& transfer, std::uint32_t number, std::uint32_t slot) const {
         if (!request_.verify) return;
-        if (is_read(settings_.test) && judge(talk.out.bytes().first(talk.size)) == Content::wrong) ++turn.desk.counts.wrong;
-        if (!is_atomic(settings_.test) || request_.exchange.compare_swap || number >= talk.counted.size()) return;
+        if (is_read(settings_.test) && judge(transfer.out.bytes().first(transfer.size)) == Content::wrong) ++turn.context.counts.wrong;
+        if (!is_atomic(settings_.test) || request_.exchange.compare_swap || number >= transfer.counted.size()) return;
         std::uint64_t found = 0;
-        std::memcpy(&found, talk.out.bytes().data() + (std::size_t{number} * request_.depth + slot) * kAtomicSize, kAtomicSize);
-        std::optional<std::uint64_t>& before = talk.counted[number];
-        if (before && found != *before + 1) ++turn.desk.counts.wrong;
+        std::memcpy(&found, transfer.out.bytes().data() + (std::size_t{number} * request_.depth + slot) * kAtomicSize, kAtomicSize);
+        std::optional<std::uint64_t>& before = transfer.counted[number];
+        if (before && found != *before + 1) ++turn.context.counts.wrong;
         before = found;
     }
     // The peer's next message is there once its last byte is.
-    static void look_for_write(const ExchangeTurn& turn, Talk& talk) {
-        const std::byte last = shown(talk, 0)[talk.size - 1];
-        if (last != static_cast<std::byte>(talk.traffic.received() + 1)) return;
-        if (!talk.traffic.part().begins || talk.traffic.sent() > talk.traffic.received()) {
-            talk.traffic.received(turn.desk.now);
-            count(turn, talk.size);
+    static void look_for_write(const ExchangeTurn& turn, Transfer& transfer) {
+        const std::byte last = shown(transfer, 0)[transfer.size - 1];
+        if (last != static_cast<std::byte>(transfer.traffic.received() + 1)) return;
+        if (!transfer.traffic.part().begins || transfer.traffic.sent() > transfer.traffic.received()) {
+            transfer.traffic.received(turn.context.now);
+            count(turn, transfer.size);
         }
     }
 
-    [[nodiscard]] std::string bandwidth_line(const ExchangeTurn& turn, const Talk& talk, std::uint64_t messages, double rate) const {
-        std::string line = fmt::format("{} of {}", counted(messages, "message"), counted(talk.size, "byte"));
+    [[nodiscard]] std::string bandwidth_line(const ExchangeTurn& turn, const Transfer& transfer, std::uint64_t messages,
+                                             double rate) const {
+        std::string line = fmt::format("{} of {}", counted(messages, "message"), counted(transfer.size, "byte"));
         if (turn.pairs.size() > 1) line += fmt::format(" on {}", counted(turn.pairs.size(), "queue pair"));
-        if (talk.traffic.took() > dissect::Duration{})
-            line += fmt::format(" in {}, {}", duration_text(talk.traffic.took()), rate_text(rate * 8 * talk.size));
-        if (talk.traffic.part().sends && talk.traffic.part().receives) line += fmt::format("; {} came", grouped(talk.traffic.received()));
+        if (transfer.traffic.took() > dissect::Duration{})
+            line += fmt::format(" in {}, {}", duration_text(transfer.traffic.took()), rate_text(rate * 8 * transfer.size));
+        if (transfer.traffic.part().sends && transfer.traffic.part().receives)
+            line += fmt::format("; {} came", grouped(transfer.traffic.received()));
         return line;
     }
     // Of turns half the way round, as the originals say it.
-    [[nodiscard]] std::string latency_line(const Talk& talk) const {
-        const Latencies& each = talk.traffic.latencies();
-        std::string line = fmt::format("{} of {}", counted(talk.traffic.sent(), "message"), counted(talk.size, "byte"));
+    [[nodiscard]] std::string latency_line(const Transfer& transfer) const {
+        const Latencies& each = transfer.traffic.latencies();
+        std::string line = fmt::format("{} of {}", counted(transfer.traffic.sent(), "message"), counted(transfer.size, "byte"));
         if (each.count == 0) return line;
-        const std::int64_t parts = talk.traffic.part().turns ? 2 : 1;
+        const std::int64_t parts = transfer.traffic.part().turns ? 2 : 1;
         const auto shown = [&](dissect::Duration all, std::uint64_t count) {
             return duration_text(dissect::Duration{std::to_underlying(all) / parts / static_cast<std::int64_t>(count)});
         };

@@ -16,7 +16,7 @@ constexpr Duration kDraining{1'000'000'000};  // after a duration, for what is u
 void Latencies::add(Duration each) {
     least = std::min(least, each);
     most = std::max(most, each);
-    all = sum(all, each);
+    all = all + each;
     ++count;
 }
 
@@ -40,16 +40,16 @@ void PerftestTraffic::note(Instant now) {
     last_ = now;
 }
 
-Duration PerftestTraffic::took() const { return first_ ? elapsed(*first_, last_) : Duration{}; }
+Duration PerftestTraffic::took() const { return first_ ? last_ - *first_ : Duration{}; }
 
-Instant PerftestTraffic::deadline() const { return later(begun_, part_.duration.value_or(Duration{})); }
+Instant PerftestTraffic::deadline() const { return begun_ + part_.duration.value_or(Duration{}); }
 
 bool PerftestTraffic::may_send(std::uint32_t queue_pair, Instant now) const {
     if (!part_.sends || queue_pair >= pairs_.size()) return false;
     const Pair& pair = pairs_[queue_pair];
     if (timed() ? now >= deadline() : !part_.duration && pair.sent >= part_.iterations) return false;
     if (pair.sent - pair.completed >= part_.depth) return false;
-    if (last_sent_ && elapsed(*last_sent_, now) < part_.gap) return false;
+    if (last_sent_ && now - *last_sent_ < part_.gap) return false;
     if (!part_.turns) return true;
     return part_.begins ? sent_ == received_ : sent_ < received_;
 }
@@ -66,13 +66,13 @@ void PerftestTraffic::completed(std::uint32_t queue_pair, Instant now) {
     ++pairs_[queue_pair].completed;
     ++completed_;
     note(now);
-    if (!part_.turns && part_.depth == 1 && last_sent_) latencies_.add(elapsed(*last_sent_, now));
+    if (!part_.turns && part_.depth == 1 && last_sent_) latencies_.add(now - *last_sent_);
 }
 
 void PerftestTraffic::received(Instant now) {
     ++received_;
     note(now);
-    if (part_.turns && last_sent_) latencies_.add(elapsed(*last_sent_, now));
+    if (part_.turns && last_sent_) latencies_.add(now - *last_sent_);
 }
 
 bool PerftestTraffic::complete() const {
@@ -88,14 +88,14 @@ bool PerftestTraffic::through(Instant now, bool peer_went_on) const {
     const bool open_end = part_.duration || part_.iterations == kNoLimit;
     if (peer_went_on && (open_end || outstanding() == 0)) return true;
     if (!timed()) return !open_end && complete();
-    return now >= deadline() && (outstanding() == 0 || now >= later(deadline(), kDraining));
+    return now >= deadline() && (outstanding() == 0 || now >= deadline() + kDraining);
 }
 
 std::optional<Instant> PerftestTraffic::due(Instant now) const {
     std::optional<Instant> due;
-    if (timed()) due = now < deadline() ? deadline() : later(deadline(), kDraining);
-    if (!last_sent_ || elapsed(*last_sent_, now) >= part_.gap) return due;
-    const Instant next = later(*last_sent_, part_.gap);
+    if (timed()) due = now < deadline() ? deadline() : deadline() + kDraining;
+    if (!last_sent_ || now - *last_sent_ >= part_.gap) return due;
+    const Instant next = *last_sent_ + part_.gap;
     return due ? std::min(*due, next) : next;
 }
 

@@ -7,7 +7,7 @@
 // Ours: the peer moves nothing here but by what arrives.
 #pragma once
 
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
 
 #include <cstdint>

@@ -31,7 +31,7 @@ struct PingPair {
     std::uint64_t sent = 0;
 };
 
-struct PingTalk {
+struct PingTransfer {
     Block out;
     std::vector<PingPair> pairs;  // as many as both sides have
     std::uint64_t sent = 0;       // completed, of all
@@ -50,7 +50,7 @@ verbs::QpType type_of(Kind kind) {
 class PingPong {
 public:
     using Session = PingPongSession;
-    using Talk = PingTalk;
+    using Transfer = PingTransfer;
     PingPong(Kind kind, const ProgramRequest& request)
         : kind_(kind), request_(request), size_(request.size.value_or(kind == Kind::ud ? kUdPingPongSize : kPingPongSize)) {
         if (kind == Kind::srq) count_ = request.exchange.queue_pairs.value_or(kSrqPingPongQueuePairs);
@@ -58,110 +58,110 @@ public:
         iterations_ = request.count.value_or(none);
     }
 
-    std::expected<Session, std::string> open(const ExchangeTurn& turn, Talk& talk, const Address& own) const {
-        const std::uint32_t packet = bytes_of(turn.desk.adapter().settings().mtu);
+    std::expected<Session, std::string> open(const ExchangeTurn& turn, Transfer& transfer, const Address& own) const {
+        const std::uint32_t packet = bytes_of(turn.context.adapter().settings().mtu);
         if (kind_ == Kind::ud && size_ > packet) return std::unexpected(fmt::format("UD messages have at most {} bytes here", packet));
         const QueueNeeds needs{
             .type = type_of(kind_), .sends = kPingSends, .receives = kPingReceives, .receive_bytes = size_, .access = verbs::kLocalWrite};
-        auto pairs = ExchangePairs::open(turn.desk, needs, count_, kUdPingPongQkey, own, request_.seed);
+        auto pairs = ExchangePairs::open(turn.context, needs, count_, kUdPingPongQkey, own, request_.seed);
         if (!pairs) return no_room(pairs.error());
         turn.pairs = std::move(*pairs);
-        auto out = Block::open(turn.desk, std::size_t{size_} * count_, verbs::kLocalWrite);
+        auto out = Block::open(turn.context, std::size_t{size_} * count_, verbs::kLocalWrite);
         if (!out) return no_room(out.error());
-        talk.out = std::move(*out);
+        transfer.out = std::move(*out);
         std::vector<QueuePairEnd> ends = turn.pairs.ends();
         if (kind_ == Kind::srq) ends.resize(kSrqPingPongEnds);
         return Session(request_.target ? ExchangeRole::client : ExchangeRole::server, std::move(ends));
     }
-    void connect(const ExchangeTurn& turn, Talk& talk, const Session& session) const {
-        const PathMtu mtu = std::min(request_.exchange.mtu.value_or(kPingPongMtu), turn.desk.adapter().settings().mtu);
-        turn.pairs.connect(turn.desk, session.remote(), mtu, kPingReads);
-        talk.pairs.resize(static_cast<std::size_t>(
+    void connect(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
+        const PathMtu mtu = std::min(request_.exchange.mtu.value_or(kPingPongMtu), turn.context.adapter().settings().mtu);
+        turn.pairs.connect(turn.context, session.remote(), mtu, kPingReads);
+        transfer.pairs.resize(static_cast<std::size_t>(
             std::ranges::count_if(session.remote().first(count_), [](const QueuePairEnd& end) { return end.qpn != dissect::Qpn{}; })));
-        if (talk.pairs.empty()) turn.pairs.complain("it announces no queue pair");
+        if (transfer.pairs.empty()) turn.pairs.complain("it announces no queue pair");
     }
-    void begin(const ExchangeTurn& turn, Talk& talk, const Session& /*session*/) const {
-        talk.first = turn.desk.now;
+    void begin(const ExchangeTurn& turn, Transfer& transfer, const Session& /*session*/) const {
+        transfer.first = turn.context.now;
         if (!request_.target) return;
-        for (std::uint32_t i = 0; i < talk.pairs.size(); ++i) {
-            fill_ping(talk, i);
-            send(turn, talk, i);
+        for (std::uint32_t i = 0; i < transfer.pairs.size(); ++i) {
+            fill_ping(transfer, i);
+            send(turn, transfer, i);
         }
     }
-    void done(const ExchangeTurn& turn, Talk& talk, std::uint32_t number, const Done& done) const {
-        if (number >= talk.pairs.size()) {  // a stranger's datagram
-            if (done.receive) turn.pairs.post_receive(turn.desk, number, done.tag);
+    void done(const ExchangeTurn& turn, Transfer& transfer, std::uint32_t number, const Done& done) const {
+        if (number >= transfer.pairs.size()) {  // a stranger's datagram
+            if (done.receive) turn.pairs.post_receive(turn.context, number, done.tag);
             return;
         }
-        PingPair& pair = talk.pairs[number];
+        PingPair& pair = transfer.pairs[number];
         if (done.receive) {
-            take(turn, talk, number, turn.pairs.at(number).message(done));
+            take(turn, transfer, number, turn.pairs.at(number).message(done));
             pair.waits_for_message = false;
-            if (!turn.pairs.post_receive(turn.desk, number, done.tag)) return;
+            if (!turn.pairs.post_receive(turn.context, number, done.tag)) return;
         } else {
             pair.waits_for_send = false;
-            ++talk.sent;
+            ++transfer.sent;
         }
-        talk.last = turn.desk.now;
+        transfer.last = turn.context.now;
     }
-    void tend(const ExchangeTurn& turn, Talk& talk, const Session& /*session*/) const {
-        for (std::uint32_t i = 0; i < talk.pairs.size() && talk.sent < iterations_; ++i) {
-            if (talk.pairs[i].waits_for_message || talk.pairs[i].waits_for_send) continue;
-            if (request_.target) fill_ping(talk, i);
-            send(turn, talk, i);
+    void tend(const ExchangeTurn& turn, Transfer& transfer, const Session& /*session*/) const {
+        for (std::uint32_t i = 0; i < transfer.pairs.size() && transfer.sent < iterations_; ++i) {
+            if (transfer.pairs[i].waits_for_message || transfer.pairs[i].waits_for_send) continue;
+            if (request_.target) fill_ping(transfer, i);
+            send(turn, transfer, i);
         }
-        if (talk.sent >= iterations_ && talk.received >= iterations_) talk.through = true;
-        if (talk.through || turn.silence < kExchangeSilence) return;
-        talk.through = iterations_ == std::numeric_limits<std::uint64_t>::max() && talk.received > 0;
-        if (!talk.through)
+        if (transfer.sent >= iterations_ && transfer.received >= iterations_) transfer.through = true;
+        if (transfer.through || turn.silence < kExchangeSilence) return;
+        transfer.through = iterations_ == std::numeric_limits<std::uint64_t>::max() && transfer.received > 0;
+        if (!transfer.through)
             turn.pairs.complain(
-                fmt::format("no more messages; {} received, {} sent", counted(talk.received, "message"), grouped(talk.sent)));
+                fmt::format("no more messages; {} received, {} sent", counted(transfer.received, "message"), grouped(transfer.sent)));
     }
-    static bool through(const Talk& talk) { return talk.through; }
-    std::string finish(const ExchangeTurn& /*turn*/, const Talk& talk, const Session& /*session*/) const {
-        const dissect::Duration took = elapsed(*talk.first, talk.last);
-        std::string line = fmt::format("{} of {} in round trips", counted(talk.received, "message"), counted(size_, "byte"));
-        if (took > dissect::Duration{} && talk.received > 0)
+    static bool through(const Transfer& transfer) { return transfer.through; }
+    std::string finish(const ExchangeTurn& /*turn*/, const Transfer& transfer, const Session& /*session*/) const {
+        const dissect::Duration took = transfer.last - *transfer.first;
+        std::string line = fmt::format("{} of {} in round trips", counted(transfer.received, "message"), counted(size_, "byte"));
+        if (took > dissect::Duration{} && transfer.received > 0)
             line += fmt::format(" in {}, {} each", duration_text(took),
-                                duration_text(dissect::Duration{std::to_underlying(took) / static_cast<std::int64_t>(talk.received)}));
+                                duration_text(dissect::Duration{std::to_underlying(took) / static_cast<std::int64_t>(transfer.received)}));
         return line;
     }
-    static std::optional<dissect::Instant> due(const Talk& /*talk*/, dissect::Instant last) { return later(last, kExchangeSilence); }
-    static std::string farewell(const ExchangeTurn& /*turn*/, const Talk& /*talk*/, const Session& /*session*/) { return {}; }
-    static void close(const ExchangeTurn& turn, Talk& talk) { talk.out.close(turn.desk); }
+    static std::optional<dissect::Instant> due(const Transfer& /*transfer*/, dissect::Instant last) { return last + kExchangeSilence; }
+    static std::string farewell(const ExchangeTurn& /*turn*/, const Transfer& /*transfer*/, const Session& /*session*/) { return {}; }
+    static void close(const ExchangeTurn& turn, Transfer& transfer) { transfer.out.close(turn.context); }
 
 private:
     static std::unexpected<std::string> no_room(verbs::VerbsError error) {
         return std::unexpected(fmt::format("cannot allocate queue pairs: {}", name(error)));
     }
-    [[nodiscard]] dissect::MutableBytes ping(const Talk& talk, std::uint32_t number) const {
-        return talk.out.bytes().subspan(std::size_t{number} * size_, size_);
+    [[nodiscard]] dissect::MutableBytes ping(const Transfer& transfer, std::uint32_t number) const {
+        return transfer.out.bytes().subspan(std::size_t{number} * size_, size_);
     }
-    void fill_ping(const Talk& talk, std::uint32_t number) const {
-        const std::uint64_t which = kind_ == Kind::srq ? 0 : talk.pairs[number].sent;
-        fill(ping(talk, number), static_cast<std::uint32_t>(request_.seed), which);
+    void fill_ping(const Transfer& transfer, std::uint32_t number) const {
+        const std::uint64_t which = kind_ == Kind::srq ? 0 : transfer.pairs[number].sent;
+        fill(ping(transfer, number), static_cast<std::uint32_t>(request_.seed), which);
     }
-    void send(const ExchangeTurn& turn, Talk& talk, std::uint32_t number) const {
-        PingPair& pair = talk.pairs[number];
-        const verbs::Sge piece = talk.out.piece(std::size_t{number} * size_, size_);
-        if (!turn.pairs.post(turn.desk, number, {.sg_list = {&piece, 1}}, 0)) return;
+    void send(const ExchangeTurn& turn, Transfer& transfer, std::uint32_t number) const {
+        PingPair& pair = transfer.pairs[number];
+        const verbs::Sge piece = transfer.out.piece(std::size_t{number} * size_, size_);
+        if (!turn.pairs.post(turn.context, number, {.sg_list = {&piece, 1}}, 0)) return;
         ++pair.sent;
-        ++turn.desk.counts.messages;
-        turn.desk.counts.bytes += size_;
+        ++turn.context.counts.messages;
+        turn.context.counts.bytes += size_;
         pair.waits_for_send = pair.waits_for_message = true;
     }
-    void take(const ExchangeTurn& turn, Talk& talk, std::uint32_t number, dissect::Bytes message) const {
-        ++talk.received;
-        talk.bytes += message.size();
-        ++turn.desk.counts.messages;
-        turn.desk.counts.bytes += message.size();
-        const dissect::MutableBytes own = ping(talk, number);
+    void take(const ExchangeTurn& turn, Transfer& transfer, std::uint32_t number, dissect::Bytes message) const {
+        ++transfer.received;
+        transfer.bytes += message.size();
+        ++turn.context.counts.messages;
+        turn.context.counts.bytes += message.size();
+        const dissect::MutableBytes own = ping(transfer, number);
         if (message.size() != own.size()) {
             turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), own.size()));
             return;
         }
         const bool wrong = request_.target ? !std::ranges::equal(message, own) : judge(message) == Content::wrong;
-        if (wrong && request_.verify) ++turn.desk.counts.wrong;
+        if (wrong && request_.verify) ++turn.context.counts.wrong;
         if (!request_.target) std::ranges::copy(message, own.begin());
     }
 

@@ -139,7 +139,7 @@ private:
 
 // A row of the table of programs.
 struct ProgramRow {
-    std::string_view name;     // as the user types it: that of the program it talks to, where there is one
+    std::string_view name;     // as the user types it: that of the program it sessions to, where there is one
     std::string_view summary;  // one line
     IpPort port;               // where it listens, unless the user says otherwise
     bool serves;

@@ -16,22 +16,22 @@ constexpr std::size_t header_bytes(verbs::QpType type) { return type == verbs::Q
 
 }  // namespace
 
-verbs::Result<Block> Block::open(const Desk& desk, std::size_t bytes, const verbs::Access& access) {
-    if (bytes > kMostMemory - std::min(desk.held, kMostMemory)) return std::unexpected(verbs::VerbsError::too_many);
+verbs::Result<Block> Block::open(const PeerContext& context, std::size_t bytes, const verbs::Access& access) {
+    if (bytes > kMostMemory - std::min(context.held, kMostMemory)) return std::unexpected(verbs::VerbsError::too_many);
     Block block;
     block.memory_ = std::make_unique<std::byte[]>(bytes);
     block.size_ = bytes;
-    const verbs::Result<verbs::Mr> mr = desk.adapter().reg_mr(desk.pd, block.bytes(), access);
+    const verbs::Result<verbs::Mr> mr = context.adapter().reg_mr(context.pd, block.bytes(), access);
     if (!mr) return std::unexpected(mr.error());
     block.mr_ = *mr;
-    desk.held += bytes;
+    context.held += bytes;
     return block;
 }
 
-void Block::close(const Desk& desk) {
+void Block::close(const PeerContext& context) {
     if (memory_ == nullptr) return;
-    (void)desk.adapter().dereg_mr(mr_.lkey);
-    desk.held -= size_;
+    (void)context.adapter().dereg_mr(mr_.lkey);
+    context.held -= size_;
     memory_.reset();
     size_ = 0;
     mr_ = {};
@@ -45,62 +45,62 @@ Done done_of(const verbs::Wc& wc) {
     return done;
 }
 
-verbs::Result<Queues> Queues::open(const Desk& desk, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey) {
+verbs::Result<Queues> Queues::open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey) {
     Queues queues;
     queues.needs_ = needs;
     if (needs.receive_bytes != 0 && needs.receives != 0) {
         const std::size_t each = header_bytes(needs.type) + needs.receive_bytes;
-        auto slots = Block::open(desk, each * needs.receives, verbs::kLocalWrite);
+        auto slots = Block::open(context, each * needs.receives, verbs::kLocalWrite);
         if (!slots) return std::unexpected(slots.error());
         queues.slots_ = std::move(*slots);
     }
-    const auto qp = desk.adapter().create_qp({.pd = desk.pd,
-                                              .send_cq = cq,
-                                              .recv_cq = cq,
-                                              .cap = {.max_send_wr = needs.sends, .max_recv_wr = needs.receives},
-                                              .qp_type = needs.type});
+    const auto qp = context.adapter().create_qp({.pd = context.pd,
+                                                 .send_cq = cq,
+                                                 .recv_cq = cq,
+                                                 .cap = {.max_send_wr = needs.sends, .max_recv_wr = needs.receives},
+                                                 .qp_type = needs.type});
     verbs::Result<void> ready{};
     if (!qp) {
         ready = std::unexpected(qp.error());
     } else {
         queues.qpn_ = *qp;
         if (needs.type != verbs::QpType::ud) {
-            ready = desk.adapter().modify_qp(*qp, {.qp_state = verbs::QpState::init, .pkey = pkey, .access = needs.access});
-            if (ready) ready = queues.post_all(desk);
+            ready = context.adapter().modify_qp(*qp, {.qp_state = verbs::QpState::init, .pkey = pkey, .access = needs.access});
+            if (ready) ready = queues.post_all(context);
         }
     }
     if (!ready) {
-        queues.close(desk);
+        queues.close(context);
         return std::unexpected(ready.error());
     }
     return queues;
 }
 
-void Queues::close(const Desk& desk) {
-    if (qpn_ != dissect::Qpn{}) (void)desk.adapter().destroy_qp(qpn_);
+void Queues::close(const PeerContext& context) {
+    if (qpn_ != dissect::Qpn{}) (void)context.adapter().destroy_qp(qpn_);
     qpn_ = {};
-    slots_.close(desk);
+    slots_.close(context);
     outstanding_ = 0;
     quiet_ = 0;
 }
 
-verbs::Result<void> Queues::post(const Desk& desk, verbs::SendWr wr, std::uint32_t tag) {
+verbs::Result<void> Queues::post(const PeerContext& context, verbs::SendWr wr, std::uint32_t tag) {
     if (room() == 0) return std::unexpected(verbs::VerbsError::queue_full);
     wr.wr_id = std::uint64_t{quiet_ + 1} << kCountShift | tag;
     wr.send_flags.signaled = true;
-    const verbs::Result<void> posted = desk.adapter().post_send(qpn_, wr);
+    const verbs::Result<void> posted = context.adapter().post_send(qpn_, wr);
     if (!posted) return posted;
     ++outstanding_;
     quiet_ = 0;
     return posted;
 }
 
-verbs::Result<void> Queues::post_quietly(const Desk& desk, verbs::SendWr wr, std::uint32_t tag, bool last) {
-    if (last || quiet_ + 1 >= std::max(1U, needs_.sends / 2)) return post(desk, wr, tag);
-    if (room() < 2) return post(desk, wr, tag);  // the signaled one that frees it needs room, too
+verbs::Result<void> Queues::post_quietly(const PeerContext& context, verbs::SendWr wr, std::uint32_t tag, bool last) {
+    if (last || quiet_ + 1 >= std::max(1U, needs_.sends / 2)) return post(context, wr, tag);
+    if (room() < 2) return post(context, wr, tag);  // the signaled one that frees it needs room, too
     wr.wr_id = std::uint64_t{1} << kCountShift | tag;
     wr.send_flags.signaled = false;
-    const verbs::Result<void> posted = desk.adapter().post_send(qpn_, wr);
+    const verbs::Result<void> posted = context.adapter().post_send(qpn_, wr);
     if (!posted) return posted;
     ++outstanding_;
     ++quiet_;
@@ -111,18 +111,18 @@ void Queues::note(const Done& done) {
     if (!done.receive) outstanding_ -= std::min(outstanding_, done.count);
 }
 
-verbs::Result<void> Queues::post_all(const Desk& desk) {
+verbs::Result<void> Queues::post_all(const PeerContext& context) {
     verbs::Result<void> posted{};
-    for (std::uint32_t slot = 0; posted && slot < needs_.receives; ++slot) posted = post_receive(desk, slot);
+    for (std::uint32_t slot = 0; posted && slot < needs_.receives; ++slot) posted = post_receive(context, slot);
     return posted;
 }
 
-verbs::Result<void> Queues::post_receive(const Desk& desk, std::uint32_t slot) {
+verbs::Result<void> Queues::post_receive(const PeerContext& context, std::uint32_t slot) {
     const std::size_t each = needs_.receives == 0 ? 0 : slots_.size() / needs_.receives;
     const verbs::Sge piece = slots_.piece(each * slot, each);
     verbs::RecvWr wr{.wr_id = kReceive | std::uint64_t{1} << kCountShift | slot};
     if (each != 0) wr.sg_list = {&piece, 1};
-    return desk.adapter().post_recv(qpn_, wr);
+    return context.adapter().post_recv(qpn_, wr);
 }
 
 dissect::MutableBytes Queues::message(const Done& done) const {

@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostMemory = std::size_t{2} << 30;  // bytes of al
 inline constexpr std::size_t kMaxLines = 1000;                    // sentences nobody has taken; more are dropped
 
 // What a program works with during one call.
-struct Desk {
+struct PeerContext {
     Endpoint& endpoint;
     dissect::Instant now{};
     verbs::Pd pd{};
@@ -37,8 +37,8 @@ struct Desk {
 class Block {
 public:
     // Zeroed. Fails beyond kMostMemory (too_many), or as reg_mr() does.
-    [[nodiscard]] static verbs::Result<Block> open(const Desk& desk, std::size_t bytes, const verbs::Access& access);
-    void close(const Desk& desk);
+    [[nodiscard]] static verbs::Result<Block> open(const PeerContext& context, std::size_t bytes, const verbs::Access& access);
+    void close(const PeerContext& context);
 
     [[nodiscard]] dissect::MutableBytes bytes() const { return {memory_.get(), size_}; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -76,8 +76,8 @@ struct Done {
 class Queues {
 public:
     // In INIT with all receives posted where it is RC or UC; UD: in RESET, post_all() when it is active.
-    [[nodiscard]] static verbs::Result<Queues> open(const Desk& desk, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey);
-    void close(const Desk& desk);
+    [[nodiscard]] static verbs::Result<Queues> open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey);
+    void close(const PeerContext& context);
 
     [[nodiscard]] dissect::Qpn qpn() const { return qpn_; }
     [[nodiscard]] const QueueNeeds& needs() const { return needs_; }
@@ -85,14 +85,14 @@ public:
     [[nodiscard]] std::uint32_t room() const { return needs_.sends - outstanding_; }
 
     // With a completion of its own. Where there is no room: queue_full.
-    verbs::Result<void> post(const Desk& desk, verbs::SendWr wr, std::uint32_t tag);
+    verbs::Result<void> post(const PeerContext& context, verbs::SendWr wr, std::uint32_t tag);
     // Without, unless half of the queue is such already or the poster says that it is the last for now.
-    verbs::Result<void> post_quietly(const Desk& desk, verbs::SendWr wr, std::uint32_t tag, bool last);
+    verbs::Result<void> post_quietly(const PeerContext& context, verbs::SendWr wr, std::uint32_t tag, bool last);
     // Every completion of this queue pair passes through here, once.
     void note(const Done& done);
 
-    verbs::Result<void> post_all(const Desk& desk);
-    verbs::Result<void> post_receive(const Desk& desk, std::uint32_t slot);
+    verbs::Result<void> post_all(const PeerContext& context);
+    verbs::Result<void> post_receive(const PeerContext& context, std::uint32_t slot);
     // The message of a receive; of UD without the 40 bytes before it.
     [[nodiscard]] dissect::MutableBytes message(const Done& done) const;
     [[nodiscard]] verbs::Sge message_piece(const Done& done) const;

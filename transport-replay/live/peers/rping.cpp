@@ -56,7 +56,7 @@ void write_ping(dissect::MutableBytes into, std::uint64_t number) {
 
 enum class Step : std::uint8_t { waits_for_source, reads, waits_for_sink, writes };
 
-struct RpingTalk {
+struct RpingSession {
     Block control;  // what is said
     Block ping;     // server: what was read; client: what is to be read
     Block pong;     // client: where it comes back
@@ -69,31 +69,33 @@ struct RpingTalk {
 
 class Rping {
 public:
-    using Talk = RpingTalk;
+    using Session = RpingSession;
     explicit Rping(const ProgramRequest& request) : request_(request), size_(request.size.value_or(kDefaultPing)) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) { return kNeeds; }
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
+        return kNeeds;
+    }
 
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
-        auto control = Block::open(desk, kShown, verbs::kLocalWrite);
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
+        auto control = Block::open(context, kShown, verbs::kLocalWrite);
         if (!control) return std::unexpected(control.error());
-        talk.control = std::move(*control);
+        session.control = std::move(*control);
         if (!request_.target) return CmPrivateBytes{};
-        auto ping = Block::open(desk, size_, {.local_write = true, .remote_read = true});
+        auto ping = Block::open(context, size_, {.local_write = true, .remote_read = true});
         if (!ping) return std::unexpected(ping.error());
-        talk.ping = std::move(*ping);
-        auto pong = Block::open(desk, size_, {.local_write = true, .remote_write = true});
+        session.ping = std::move(*ping);
+        auto pong = Block::open(context, size_, {.local_write = true, .remote_write = true});
         if (!pong) return std::unexpected(pong.error());
-        talk.pong = std::move(*pong);
+        session.pong = std::move(*pong);
         return CmPrivateBytes{};
     }
 
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes /*said*/) const {
-        talk.up = true;
-        if (request_.target) next_round(desk, link, talk);
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes /*said*/) const {
+        session.up = true;
+        if (request_.target) next_round(context, link, session);
     }
 
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (done.receive) {
             const dissect::Bytes message = link.queues.message(done);
             if (message.size() != kShown) {
@@ -101,109 +103,111 @@ public:
                 return;
             }
             const Shown theirs = shown(message);
-            if (!link.post_receive(desk, done.tag)) return;
+            if (!link.post_receive(context, done.tag)) return;
             if (request_.target) {
-                told(desk, link, talk);
+                told(context, link, session);
             } else {
-                serve(desk, link, talk, theirs);
+                serve(context, link, session, theirs);
             }
         } else if (done.tag != kTold) {
-            served(desk, link, talk, done.tag);
+            served(context, link, session, done.tag);
         }
     }
 
-    [[nodiscard]] bool complete(const Talk& talk) const { return request_.target ? talk.through : talk.step == Step::waits_for_source; }
+    [[nodiscard]] bool complete(const Session& session) const {
+        return request_.target ? session.through : session.step == Step::waits_for_source;
+    }
 
-    void close(const Desk& desk, const Link& link, Talk& talk) const {
-        if (talk.up) desk.say(about(link, fmt::format("{} of {}", counted(talk.rounds, "ping"), counted(talk.length, "byte"))));
-        talk.control.close(desk);
-        talk.ping.close(desk);
-        talk.pong.close(desk);
+    void close(const PeerContext& context, const Link& link, Session& session) const {
+        if (session.up) context.say(about(link, fmt::format("{} of {}", counted(session.rounds, "ping"), counted(session.length, "byte"))));
+        session.control.close(context);
+        session.ping.close(context);
+        session.pong.close(context);
     }
     static bool again() { return false; }
 
 private:
     // Client.
-    void next_round(const Desk& desk, Link& link, Talk& talk) const {
-        if (request_.count && talk.rounds >= *request_.count) {
-            talk.through = true;
+    void next_round(const PeerContext& context, Link& link, Session& session) const {
+        if (request_.count && session.rounds >= *request_.count) {
+            session.through = true;
             link.finish();
             return;
         }
-        talk.step = Step::waits_for_source;
-        talk.length = size_;
-        write_ping(talk.ping.bytes(), talk.rounds);
-        show(desk, link, talk, talk.ping);
+        session.step = Step::waits_for_source;
+        session.length = size_;
+        write_ping(session.ping.bytes(), session.rounds);
+        show(context, link, session, session.ping);
     }
-    void told(const Desk& desk, Link& link, Talk& talk) const {
-        if (talk.through) return;
-        if (talk.step == Step::waits_for_source) {
-            talk.step = Step::waits_for_sink;
-            show(desk, link, talk, talk.pong);
+    void told(const PeerContext& context, Link& link, Session& session) const {
+        if (session.through) return;
+        if (session.step == Step::waits_for_source) {
+            session.step = Step::waits_for_sink;
+            show(context, link, session, session.pong);
             return;
         }
-        ++talk.rounds;
-        ++desk.counts.messages;
-        desk.counts.bytes += size_;
-        if (request_.verify && std::memcmp(talk.ping.bytes().data(), talk.pong.bytes().data(), size_) != 0) {
-            ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("ping {} was corrupted", talk.rounds - 1)));
+        ++session.rounds;
+        ++context.counts.messages;
+        context.counts.bytes += size_;
+        if (request_.verify && std::memcmp(session.ping.bytes().data(), session.pong.bytes().data(), size_) != 0) {
+            ++context.counts.wrong;
+            context.say(about(link, fmt::format("ping {} was corrupted", session.rounds - 1)));
         }
-        std::ranges::fill(talk.pong.bytes(), std::byte{0xff});  // so that the last one cannot be taken for the next
-        next_round(desk, link, talk);
+        std::ranges::fill(session.pong.bytes(), std::byte{0xff});  // so that the last one cannot be taken for the next
+        next_round(context, link, session);
     }
-    static void show(const Desk& desk, Link& link, const Talk& talk, const Block& block) {
-        const dissect::MutableBytes message = talk.control.bytes();
+    static void show(const PeerContext& context, Link& link, const Session& session, const Block& block) {
+        const dissect::MutableBytes message = session.control.bytes();
         write_be(message, 0, block.mr().address);
         write_be(message, 8, static_cast<std::uint32_t>(block.mr().rkey));
         write_be(message, 12, static_cast<std::uint32_t>(block.size()));
-        say(desk, link, talk);
+        say(context, link, session);
     }
 
     // Server.
-    static void serve(const Desk& desk, Link& link, Talk& talk, const Shown& theirs) {
+    static void serve(const PeerContext& context, Link& link, Session& session, const Shown& theirs) {
         if (theirs.length == 0 || theirs.length > kMaxPing) {
             link.fail(fmt::format("advertised {} of memory", counted(theirs.length, "byte")));
-        } else if (talk.step == Step::waits_for_source) {
-            talk.length = theirs.length;
-            if (talk.ping.size() < theirs.length) {
-                talk.ping.close(desk);  // nothing of ours is under way that uses it
-                auto larger = Block::open(desk, theirs.length, verbs::kLocalWrite);
+        } else if (session.step == Step::waits_for_source) {
+            session.length = theirs.length;
+            if (session.ping.size() < theirs.length) {
+                session.ping.close(context);  // nothing of ours is under way that uses it
+                auto larger = Block::open(context, theirs.length, verbs::kLocalWrite);
                 if (!larger) {
                     link.fail("no memory for the ping");
                     return;
                 }
-                talk.ping = std::move(*larger);
+                session.ping = std::move(*larger);
             }
-            talk.step = Step::reads;
-            move(desk, link, talk, theirs, verbs::WrOpcode::rdma_read, theirs.length, kRead);
-        } else if (talk.step == Step::waits_for_sink) {
-            const dissect::Bytes text = talk.ping.bytes().first(talk.length);
+            session.step = Step::reads;
+            move(context, link, session, theirs, verbs::WrOpcode::rdma_read, theirs.length, kRead);
+        } else if (session.step == Step::waits_for_sink) {
+            const dissect::Bytes text = session.ping.bytes().first(session.length);
             const auto zero = static_cast<std::size_t>(std::ranges::find(text, std::byte{0}) - text.begin());
             const auto length = static_cast<std::uint32_t>(std::min(zero + 1, text.size()));
-            talk.step = Step::writes;
-            move(desk, link, talk, theirs, verbs::WrOpcode::rdma_write, std::min(length, theirs.length), kWritten);
+            session.step = Step::writes;
+            move(context, link, session, theirs, verbs::WrOpcode::rdma_write, std::min(length, theirs.length), kWritten);
         } else {
             link.fail("advertised memory out of turn");
         }
     }
-    static void served(const Desk& desk, Link& link, Talk& talk, std::uint32_t tag) {
+    static void served(const PeerContext& context, Link& link, Session& session, std::uint32_t tag) {
         if (tag == kWritten) {
-            ++talk.rounds;
-            ++desk.counts.messages;
-            desk.counts.bytes += talk.length;
+            ++session.rounds;
+            ++context.counts.messages;
+            context.counts.bytes += session.length;
         }
-        talk.step = tag == kRead ? Step::waits_for_sink : Step::waits_for_source;
-        say(desk, link, talk);
+        session.step = tag == kRead ? Step::waits_for_sink : Step::waits_for_source;
+        say(context, link, session);
     }
-    static void move(const Desk& desk, Link& link, const Talk& talk, const Shown& theirs, verbs::WrOpcode opcode, std::uint32_t length,
-                     std::uint32_t tag) {
-        const verbs::Sge piece = talk.ping.piece(0, length);
-        link.post(desk, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {theirs.address, theirs.key}}, tag);
+    static void move(const PeerContext& context, Link& link, const Session& session, const Shown& theirs, verbs::WrOpcode opcode,
+                     std::uint32_t length, std::uint32_t tag) {
+        const verbs::Sge piece = session.ping.piece(0, length);
+        link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {theirs.address, theirs.key}}, tag);
     }
-    static void say(const Desk& desk, Link& link, const Talk& talk) {
-        const verbs::Sge piece = talk.control.piece(0, kShown);
-        link.post(desk, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kTold);
+    static void say(const PeerContext& context, Link& link, const Session& session) {
+        const verbs::Sge piece = session.control.piece(0, kShown);
+        link.post(context, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kTold);
     }
 
     ProgramRequest request_;

@@ -50,7 +50,7 @@ void put(dissect::MutableBytes into, const Entry& entry, bool big) {
 
 QueueNeeds Rsocket::needs() { return {.sends = kStreamSends + kStreamControls, .receives = kStreamReceives, .receive_bytes = 0}; }
 
-verbs::Result<CmPrivateBytes> Rsocket::prepare(const Desk& desk) {
+verbs::Result<CmPrivateBytes> Rsocket::prepare(const PeerContext& context) {
     constexpr verbs::Access kWritten{.local_write = true, .remote_write = true};
     struct Wanted {
         Block* block;
@@ -59,7 +59,7 @@ verbs::Result<CmPrivateBytes> Rsocket::prepare(const Desk& desk) {
     };
     for (const Wanted& wanted : {Wanted{&receive_, kStreamBuffer, kWritten}, Wanted{&send_, kStreamBuffer, verbs::kLocalWrite},
                                  Wanted{&offers_, kEntry * kEntries, kWritten}, Wanted{&control_, kEntry, verbs::kLocalWrite}}) {
-        auto opened = Block::open(desk, wanted.bytes, wanted.access);
+        auto opened = Block::open(context, wanted.bytes, wanted.access);
         if (!opened) return std::unexpected(opened.error());
         *wanted.block = std::move(*opened);
     }
@@ -77,8 +77,8 @@ verbs::Result<CmPrivateBytes> Rsocket::prepare(const Desk& desk) {
     return CmPrivateBytes(bytes);
 }
 
-void Rsocket::close(const Desk& desk) {
-    for (Block* block : {&receive_, &send_, &offers_, &control_}) block->close(desk);
+void Rsocket::close(const PeerContext& context) {
+    for (Block* block : {&receive_, &send_, &offers_, &control_}) block->close(context);
 }
 
 std::optional<std::string> Rsocket::judge(dissect::Bytes said) {
@@ -101,7 +101,7 @@ void Rsocket::connect(dissect::Bytes said) {
     connected_ = true;
 }
 
-void Rsocket::done(const Desk& desk, Link& link, const Done& done) {
+void Rsocket::done(const PeerContext& context, Link& link, const Done& done) {
     if (!done.receive) {
         if (op_of(done.tag) == Op::data) {
             unacknowledged_ -= done.tag & kRest;
@@ -124,7 +124,7 @@ void Rsocket::done(const Desk& desk, Link& link, const Done& done) {
         case Op::control: peer_left_ = peer_left_ || rest == kDisconnect || rest == kShutdown; break;
         default: link.fail(fmt::format("sent a reserved value ({:#010x})", done.wc.imm_data)); break;
     }
-    if (!link.complaint) link.post_receive(desk, done.tag);
+    if (!link.complaint) link.post_receive(context, done.tag);
 }
 
 void Rsocket::take_data(Link& link, const verbs::Wc& wc, std::uint32_t length) {
@@ -162,7 +162,7 @@ dissect::MutableBytes Rsocket::writable() const {
     return send_.bytes().subspan(write_at_, room);
 }
 
-void Rsocket::send(const Desk& desk, Link& link, std::size_t bytes) {
+void Rsocket::send(const PeerContext& context, Link& link, std::size_t bytes) {
     const auto length = static_cast<std::uint32_t>(std::min(bytes, writable().size()));
     if (length == 0) return;
     // The entry is changed before the data goes: once that has arrived, the peer may write another offer there.
@@ -177,42 +177,42 @@ void Rsocket::send(const Desk& desk, Link& link, std::size_t bytes) {
     unacknowledged_ += length;
     ++pieces_;
     ++sent_;
-    link.post(desk,
+    link.post(context,
               {.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write_with_imm, .imm_data = said, .remote = {to.address, to.key}},
               said);
 }
 
-void Rsocket::tend(const Desk& desk, Link& link) {
+void Rsocket::tend(const PeerContext& context, Link& link) {
     if (!connected_ || link.complaint) return;
     if (!shutting_) {
-        give_credits(desk, link);
+        give_credits(context, link);
         return;
     }
     if (!said_so_ && !peer_left_ && controls_ < kStreamControls) {
-        say(desk, link, message(Op::control, kDisconnect), {});
+        say(context, link, message(Op::control, kDisconnect), {});
         said_so_ = true;
     }
     if (said_so_ || peer_left_) link.finish();
 }
 
-void Rsocket::give_credits(const Desk& desk, Link& link) {
+void Rsocket::give_credits(const PeerContext& context, Link& link) {
     const bool many = static_cast<std::int16_t>(static_cast<std::uint16_t>(taken_messages_ - credits_due_)) >= 0;
     if ((taken_ < kHalf && !many) || controls_ >= kStreamControls || peer_left_) return;
     credits_due_ = static_cast<std::uint16_t>(taken_messages_ + kStreamReceives / 2);
     const auto credits = static_cast<std::uint16_t>(taken_messages_ + kStreamReceives);
     if (taken_ < kHalf) {
-        say(desk, link, message(Op::credits, credits), {});
+        say(context, link, message(Op::credits, credits), {});
         return;
     }
     put(control_.bytes(), {receive_.mr().address + offer_at_, receive_.mr().rkey, kHalf}, its_order_is_big_);
-    say(desk, link, message(Op::credits, credits), control_.bytes());
+    say(context, link, message(Op::credits, credits), control_.bytes());
     taken_ -= kHalf;
     offered_ += kHalf;
     offer_at_ = (offer_at_ + kHalf) % kStreamBuffer;
     its_entry_ = (its_entry_ + 1) % its_entries_;
 }
 
-void Rsocket::say(const Desk& desk, Link& link, std::uint32_t said, dissect::Bytes entry) {
+void Rsocket::say(const PeerContext& context, Link& link, std::uint32_t said, dissect::Bytes entry) {
     const verbs::Sge piece = control_.piece(0, entry.size());
     verbs::SendWr wr{.opcode = verbs::WrOpcode::rdma_write_with_imm, .send_flags = {.inline_data = true}, .imm_data = said};
     if (!entry.empty()) {
@@ -220,7 +220,7 @@ void Rsocket::say(const Desk& desk, Link& link, std::uint32_t said, dissect::Byt
         wr.remote = {its_offers_ + std::uint64_t{its_entry_} * kEntry, its_key_};
     }
     ++controls_;
-    link.post(desk, wr, said);
+    link.post(context, wr, said);
 }
 
 }  // namespace qps::transport::live::peers

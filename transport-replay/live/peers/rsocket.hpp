@@ -33,31 +33,31 @@ class Rsocket {
 public:
     [[nodiscard]] static QueueNeeds needs();
     // The blocks; what is said beside request or reply.
-    [[nodiscard]] verbs::Result<CmPrivateBytes> prepare(const Desk& desk);
-    void close(const Desk& desk);
+    [[nodiscard]] verbs::Result<CmPrivateBytes> prepare(const PeerContext& context);
+    void close(const PeerContext& context);
     // What is wrong with what a peer says beside its request or reply.
     [[nodiscard]] static std::optional<std::string> judge(dissect::Bytes said);
     // What the peer said and judge() had nothing against.
     void connect(dissect::Bytes said);
 
     // A completion. What is wrong is a failure of the link.
-    void done(const Desk& desk, Link& link, const Done& done);
+    void done(const PeerContext& context, Link& link, const Done& done);
     // Bytes that arrived, as many as lie together; and that they were looked at.
     [[nodiscard]] dissect::Bytes readable() const;
     void take(std::size_t bytes);
     // Room for bytes to send, as much as lies together and may go now; and that so many of them are to go.
     [[nodiscard]] dissect::MutableBytes writable() const;
-    void send(const Desk& desk, Link& link, std::size_t bytes);
+    void send(const PeerContext& context, Link& link, std::size_t bytes);
     // Credits and farewells that are due. To be called after take() and when everything else was done.
-    void tend(const Desk& desk, Link& link);
+    void tend(const PeerContext& context, Link& link);
     // Nothing more will be sent or read: says so to the peer, and finishes the link.
     void shut() { shutting_ = true; }
     [[nodiscard]] bool peer_left() const { return peer_left_; }
 
 private:
     void take_data(Link& link, const verbs::Wc& wc, std::uint32_t length);
-    void give_credits(const Desk& desk, Link& link);
-    void say(const Desk& desk, Link& link, std::uint32_t message, dissect::Bytes entry);
+    void give_credits(const PeerContext& context, Link& link);
+    void say(const PeerContext& context, Link& link, std::uint32_t message, dissect::Bytes entry);
 
     Block receive_;  // where the peer writes data
     Block send_;     // what is under way

@@ -43,60 +43,61 @@ struct ServedStream {
 
 class StreamServer {
 public:
-    using Talk = ServedStream;
+    using Session = ServedStream;
     explicit StreamServer(const ProgramRequest& request) : verify_(request.verify) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& talk, dissect::Bytes said) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) {
         if (auto wrong = Rsocket::judge(said)) return std::unexpected("it " + *wrong);
-        talk.asked = CmPrivateBytes(said);
+        session.asked = CmPrivateBytes(said);
         return Rsocket::needs();
     }
-    static verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) {
-        auto says = talk.socket.prepare(desk);
-        if (says) talk.socket.connect(talk.asked.bytes());
+    static verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
+        auto says = session.socket.prepare(context);
+        if (says) session.socket.connect(session.asked.bytes());
         return says;
     }
-    static void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes /*said*/) {
-        talk.up = true;
-        talk.socket.tend(desk, link);
+    static void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes /*said*/) {
+        session.up = true;
+        session.socket.tend(context, link);
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
-        talk.socket.done(desk, link, done);
-        for (dissect::Bytes bytes = talk.socket.readable(); !bytes.empty() && !link.complaint; bytes = talk.socket.readable()) {
-            look_at(desk, link, talk, bytes);
-            talk.socket.take(bytes.size());
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
+        session.socket.done(context, link, done);
+        for (dissect::Bytes bytes = session.socket.readable(); !bytes.empty() && !link.complaint; bytes = session.socket.readable()) {
+            look_at(context, link, session, bytes);
+            session.socket.take(bytes.size());
         }
-        while (talk.sent < talk.received && !link.complaint) {
-            const dissect::MutableBytes room = talk.socket.writable();
-            const std::size_t length = std::min<std::uint64_t>(room.size(), talk.received - talk.sent);
+        while (session.sent < session.received && !link.complaint) {
+            const dissect::MutableBytes room = session.socket.writable();
+            const std::size_t length = std::min<std::uint64_t>(room.size(), session.received - session.sent);
             if (length == 0) break;
-            count_up(room.first(length), static_cast<std::uint8_t>(talk.first + talk.sent));
-            talk.socket.send(desk, link, length);
-            talk.sent += length;
+            count_up(room.first(length), static_cast<std::uint8_t>(session.first + session.sent));
+            session.socket.send(context, link, length);
+            session.sent += length;
         }
-        if (talk.socket.peer_left() && talk.sent == talk.received) talk.socket.shut();
-        talk.socket.tend(desk, link);
+        if (session.socket.peer_left() && session.sent == session.received) session.socket.shut();
+        session.socket.tend(context, link);
     }
-    static bool complete(const Talk& talk) { return talk.sent == talk.received; }
-    static void close(const Desk& desk, const Link& link, Talk& talk) {
-        if (talk.up) desk.say(about(link, fmt::format("{} received, {} returned", bytes_text(talk.received), bytes_text(talk.sent))));
-        talk.socket.close(desk);
+    static bool complete(const Session& session) { return session.sent == session.received; }
+    static void close(const PeerContext& context, const Link& link, Session& session) {
+        if (session.up)
+            context.say(about(link, fmt::format("{} received, {} returned", bytes_text(session.received), bytes_text(session.sent))));
+        session.socket.close(context);
     }
     static bool again() { return false; }
 
 private:
-    void look_at(const Desk& desk, const Link& link, Talk& talk, dissect::Bytes bytes) const {
-        if (talk.received == 0) talk.first = static_cast<std::uint8_t>(bytes[0]);
-        const bool right = counts_up(bytes, static_cast<std::uint8_t>(talk.first + talk.received));
-        if (!right && talk.received < kSync) talk.counts = false;  // it sends anything
-        if (!right && talk.counts && verify_) {
-            ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("data after {} was corrupted", counted(talk.received, "byte"))));
-            talk.counts = false;
+    void look_at(const PeerContext& context, const Link& link, Session& session, dissect::Bytes bytes) const {
+        if (session.received == 0) session.first = static_cast<std::uint8_t>(bytes[0]);
+        const bool right = counts_up(bytes, static_cast<std::uint8_t>(session.first + session.received));
+        if (!right && session.received < kSync) session.counts = false;  // it sends anything
+        if (!right && session.counts && verify_) {
+            ++context.counts.wrong;
+            context.say(about(link, fmt::format("data after {} was corrupted", counted(session.received, "byte"))));
+            session.counts = false;
         }
-        talk.received += bytes.size();
-        ++desk.counts.messages;
-        desk.counts.bytes += bytes.size();
+        session.received += bytes.size();
+        ++context.counts.messages;
+        context.counts.bytes += bytes.size();
     }
 
     bool verify_;
@@ -109,7 +110,7 @@ struct Test {
 };
 enum class Stage : std::uint8_t { sync_out, sync_in, out, in, over };
 
-struct StreamTalk {
+struct StreamSession {
     Rsocket socket;
     std::size_t test = 0;  // of those of the connection
     Stage stage = Stage::sync_out;
@@ -122,7 +123,7 @@ struct StreamTalk {
 
 class StreamClient {
 public:
-    using Talk = StreamTalk;
+    using Session = StreamSession;
     explicit StreamClient(const ProgramRequest& request) : verify_(request.verify) {
         if (request.size || request.count) {
             runs_ = {{{.transfers = request.count.value_or(kDefaultTransfers), .size = request.size.value_or(kDefaultSize)}}};
@@ -139,107 +140,108 @@ public:
         }
     }
 
-    static std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) {
+    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
         return Rsocket::needs();
     }
-    static verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) { return talk.socket.prepare(desk); }
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes said) {
+    static verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
+        return session.socket.prepare(context);
+    }
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes said) {
         if (const auto wrong = Rsocket::judge(said)) {
             link.fail(*wrong);
             return;
         }
-        talk.up = true;
-        talk.socket.connect(said);
-        proceed(desk, link, talk);
+        session.up = true;
+        session.socket.connect(said);
+        proceed(context, link, session);
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) {
-        talk.socket.done(desk, link, done);
-        if (!link.complaint) proceed(desk, link, talk);
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) {
+        session.socket.done(context, link, done);
+        if (!link.complaint) proceed(context, link, session);
     }
-    static bool complete(const Talk& talk) { return talk.stage == Stage::over; }
-    static void close(const Desk& desk, const Link& /*link*/, Talk& talk) { talk.socket.close(desk); }
+    static bool complete(const Session& session) { return session.stage == Stage::over; }
+    static void close(const PeerContext& context, const Link& /*link*/, Session& session) { session.socket.close(context); }
     bool again() { return ++run_ < runs_.size(); }
 
 private:
-    [[nodiscard]] const Test& test(const Talk& talk) const { return runs_[run_][talk.test]; }
+    [[nodiscard]] const Test& test(const Session& session) const { return runs_[run_][session.test]; }
     // Bytes of a transfer of the stage, and of the stage.
-    [[nodiscard]] std::uint64_t unit(const Talk& talk) const {
-        return talk.stage == Stage::sync_out || talk.stage == Stage::sync_in ? kSync : test(talk).size;
+    [[nodiscard]] std::uint64_t unit(const Session& session) const {
+        return session.stage == Stage::sync_out || session.stage == Stage::sync_in ? kSync : test(session).size;
     }
-    [[nodiscard]] std::uint64_t whole(const Talk& talk) const {
-        return talk.stage == Stage::sync_out || talk.stage == Stage::sync_in ? kSync : test(talk).size * test(talk).transfers;
+    [[nodiscard]] std::uint64_t whole(const Session& session) const {
+        return session.stage == Stage::sync_out || session.stage == Stage::sync_in ? kSync : test(session).size * test(session).transfers;
     }
-    void proceed(const Desk& desk, Link& link, Talk& talk) {
-        while (talk.stage != Stage::over && !link.complaint) {
-            const bool out = talk.stage == Stage::sync_out || talk.stage == Stage::out;
-            const std::uint64_t moved = out ? send(desk, link, talk) : take(desk, link, talk);
-            talk.moved += moved;
-            if (talk.moved == whole(talk)) {
-                next_stage(desk, link, talk);
+    void proceed(const PeerContext& context, Link& link, Session& session) {
+        while (session.stage != Stage::over && !link.complaint) {
+            const bool out = session.stage == Stage::sync_out || session.stage == Stage::out;
+            const std::uint64_t moved = out ? send(context, link, session) : take(context, link, session);
+            session.moved += moved;
+            if (session.moved == whole(session)) {
+                next_stage(context, link, session);
             } else if (moved == 0) {
                 break;
             }
         }
-        if (talk.stage == Stage::over) talk.socket.shut();
-        talk.socket.tend(desk, link);
+        if (session.stage == Stage::over) session.socket.shut();
+        session.socket.tend(context, link);
     }
-    std::uint64_t send(const Desk& desk, Link& link, Talk& talk) {
-        const dissect::MutableBytes room = talk.socket.writable();
-        const std::size_t length = std::min<std::uint64_t>(room.size(), whole(talk) - talk.moved);
+    std::uint64_t send(const PeerContext& context, Link& link, Session& session) {
+        const dissect::MutableBytes room = session.socket.writable();
+        const std::size_t length = std::min<std::uint64_t>(room.size(), whole(session) - session.moved);
         if (length == 0) return 0;
         count_up(room.first(length), static_cast<std::uint8_t>(sent_));
         sent_ += length;
-        talk.socket.send(desk, link, length);
+        session.socket.send(context, link, length);
         return length;
     }
-    std::uint64_t take(const Desk& desk, const Link& link, Talk& talk) {
-        const std::uint64_t into_transfer = talk.moved % unit(talk);
-        const std::uint64_t left = unit(talk) - into_transfer;
-        const dissect::Bytes bytes = dissect::slice(talk.socket.readable(), 0, left);
+    std::uint64_t take(const PeerContext& context, const Link& link, Session& session) {
+        const std::uint64_t into_transfer = session.moved % unit(session);
+        const std::uint64_t left = unit(session) - into_transfer;
+        const dissect::Bytes bytes = dissect::slice(session.socket.readable(), 0, left);
         if (bytes.empty()) return 0;
         const auto should = static_cast<std::uint8_t>(received_);
-        const auto last_sent = static_cast<std::uint8_t>(sent_ - unit(talk));
+        const auto last_sent = static_cast<std::uint8_t>(sent_ - unit(session));
         const auto first = static_cast<std::uint8_t>(bytes[0]);
-        if (into_transfer == 0) talk.transfer_from = first == last_sent ? last_sent : should;
-        if (verify_ && !counts_up(bytes, static_cast<std::uint8_t>(talk.transfer_from + into_transfer))) {
-            ++desk.counts.wrong;
-            if (desk.counts.wrong == 1)
-                desk.say(about(link, fmt::format("data after {} was corrupted", counted(received_, "byte"))));
+        if (into_transfer == 0) session.transfer_from = first == last_sent ? last_sent : should;
+        if (verify_ && !counts_up(bytes, static_cast<std::uint8_t>(session.transfer_from + into_transfer))) {
+            ++context.counts.wrong;
+            if (context.counts.wrong == 1) context.say(about(link, fmt::format("data after {} was corrupted", counted(received_, "byte"))));
         }
         received_ += bytes.size();
-        desk.counts.bytes += bytes.size();
+        context.counts.bytes += bytes.size();
         const std::size_t taken = bytes.size();
-        talk.socket.take(taken);
+        session.socket.take(taken);
         return taken;
     }
-    void next_stage(const Desk& desk, const Link& link, Talk& talk) {
-        talk.moved = 0;
-        if (talk.stage == Stage::sync_out || talk.stage == Stage::out) {
-            talk.stage = talk.stage == Stage::out ? Stage::in : Stage::sync_in;
+    void next_stage(const PeerContext& context, const Link& link, Session& session) {
+        session.moved = 0;
+        if (session.stage == Stage::sync_out || session.stage == Stage::out) {
+            session.stage = session.stage == Stage::out ? Stage::in : Stage::sync_in;
             return;
         }
-        if (talk.stage == Stage::sync_in) {
-            talk.began = desk.now;
-            talk.iteration = 0;
+        if (session.stage == Stage::sync_in) {
+            session.began = context.now;
+            session.iteration = 0;
         } else {
-            desk.counts.messages += test(talk).transfers;
-            ++talk.iteration;
+            context.counts.messages += test(session).transfers;
+            ++session.iteration;
         }
-        talk.stage = Stage::out;
-        if (talk.iteration < test(talk).iterations) return;
-        report(desk, link, talk);
-        talk.stage = ++talk.test < runs_[run_].size() ? Stage::sync_out : Stage::over;
+        session.stage = Stage::out;
+        if (session.iteration < test(session).iterations) return;
+        report(context, link, session);
+        session.stage = ++session.test < runs_[run_].size() ? Stage::sync_out : Stage::over;
     }
-    void report(const Desk& desk, const Link& link, const Talk& talk) const {
-        const Test& done = test(talk);
-        const std::int64_t took = static_cast<std::int64_t>(desk.now) - static_cast<std::int64_t>(talk.began);
+    void report(const PeerContext& context, const Link& link, const Session& session) const {
+        const Test& done = test(session);
+        const std::int64_t took = static_cast<std::int64_t>(context.now) - static_cast<std::int64_t>(session.began);
         const std::uint64_t transfers = done.iterations * done.transfers * 2;
         std::string line = fmt::format("{} of {}", counted(transfers, "transfer"), counted(done.size, "byte"));
         if (took > 0)
             line += fmt::format(" in {}, {}, {} each", duration_text(dissect::Duration{took}),
                                 rate_text(static_cast<double>(transfers * done.size) * 8e9 / static_cast<double>(took)),
                                 duration_text(dissect::Duration{took / static_cast<std::int64_t>(transfers)}));
-        desk.say(about(link, line));
+        context.say(about(link, line));
     }
 
     bool verify_;

@@ -25,7 +25,7 @@ constexpr std::uint32_t kUnannounced = 1U << 16;  // bytes of the longest messag
 constexpr std::uint32_t kCountBytes = 8;
 constexpr std::uint32_t kSinkSends = 8;  // answers under way; more wait for these
 
-struct SinkTalk {
+struct SinkSession {
     Announcement announced{};
     Block region;               // where WRITEs go
     Block control;              // answers
@@ -40,69 +40,69 @@ struct SinkTalk {
 
 class Sink {
 public:
-    using Talk = SinkTalk;
+    using Session = SinkSession;
     explicit Sink(const ProgramRequest& request) : request_(request) {}
 
-    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& talk, dissect::Bytes said) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& session, dissect::Bytes said) const {
         const std::uint32_t most = request_.size.value_or(kUnannounced);
         const auto announced = read_announcement(said);
-        talk.announced = announced.value_or(Announcement{.depth = static_cast<std::uint16_t>(request_.depth), .bytes = most});
-        Announcement& its = talk.announced;
+        session.announced = announced.value_or(Announcement{.depth = static_cast<std::uint16_t>(request_.depth), .bytes = most});
+        Announcement& its = session.announced;
         if (announced && its.bytes > (request_.size ? most : kMaxTransfer))
             return std::unexpected(fmt::format("it announces messages of {}", bytes_text(its.bytes)));
         its.depth = static_cast<std::uint16_t>(std::clamp<std::uint32_t>(its.depth, 1, request_.depth));
         if (its.way == Way::send) return QueueNeeds{.sends = 1, .receives = its.depth, .receive_bytes = std::max(1U, its.bytes)};
         return QueueNeeds{.sends = kSinkSends, .receives = its.depth + 1U, .receive_bytes = kCountBytes};
     }
-    static verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) {
-        const Announcement& its = talk.announced;
+    static verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
+        const Announcement& its = session.announced;
         if (its.way == Way::send) return CmPrivateBytes{};
         auto region =
-            Block::open(desk, std::max<std::size_t>(1, std::size_t{its.depth} * its.bytes), {.local_write = true, .remote_write = true});
+            Block::open(context, std::max<std::size_t>(1, std::size_t{its.depth} * its.bytes), {.local_write = true, .remote_write = true});
         if (!region) return std::unexpected(region.error());
-        talk.region = std::move(*region);
-        auto control = Block::open(desk, kCountBytes, verbs::kLocalWrite);
+        session.region = std::move(*region);
+        auto control = Block::open(context, kCountBytes, verbs::kLocalWrite);
         if (!control) return std::unexpected(control.error());
-        talk.control = std::move(*control);
-        const verbs::Mr& mr = talk.region.mr();
+        session.control = std::move(*control);
+        const verbs::Mr& mr = session.region.mr();
         return private_bytes(
-            Offer{.allowed = kMayWrite, .slots = its.depth, .address = mr.address, .length = talk.region.size(), .key = mr.rkey},
+            Offer{.allowed = kMayWrite, .slots = its.depth, .address = mr.address, .length = session.region.size(), .key = mr.rkey},
             kOfferBytes);
     }
-    static void up(const Desk& /*desk*/, Link& /*link*/, Talk& talk, dissect::Bytes /*said*/) { talk.up = true; }
+    static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
 
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (done.receive) {
-            if (!talk.first) talk.first = desk.now;
-            talk.last = desk.now;
-            if (!take(desk, link, talk, done)) return;
-            if (!link.post_receive(desk, done.tag)) return;
+            if (!session.first) session.first = context.now;
+            session.last = context.now;
+            if (!take(context, link, session, done)) return;
+            if (!link.post_receive(context, done.tag)) return;
         }
-        answer(desk, link, talk);
+        answer(context, link, session);
     }
-    static bool complete(const Talk& talk) { return talk.written == talk.looked_at; }
-    static void close(const Desk& desk, const Link& link, Talk& talk) {
-        if (talk.up) {
-            std::string line = fmt::format("{}, {}", counted(talk.looked_at, "message"), bytes_text(talk.bytes));
-            const auto took = talk.first ? static_cast<std::int64_t>(talk.last) - static_cast<std::int64_t>(*talk.first) : 0;
+    static bool complete(const Session& session) { return session.written == session.looked_at; }
+    static void close(const PeerContext& context, const Link& link, Session& session) {
+        if (session.up) {
+            std::string line = fmt::format("{}, {}", counted(session.looked_at, "message"), bytes_text(session.bytes));
+            const auto took = session.first ? static_cast<std::int64_t>(session.last) - static_cast<std::int64_t>(*session.first) : 0;
             if (took > 0)
                 line += fmt::format(" in {}, {}", duration_text(dissect::Duration{took}),
-                                    rate_text(static_cast<double>(talk.bytes) * 8e9 / static_cast<double>(took)));
-            desk.say(about(link, line));
+                                    rate_text(static_cast<double>(session.bytes) * 8e9 / static_cast<double>(took)));
+            context.say(about(link, line));
         }
-        talk.region.close(desk);
-        talk.control.close(desk);
+        session.region.close(context);
+        session.control.close(context);
     }
     static bool again() { return false; }
 
 private:
-    bool take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
-        if (talk.announced.way == Way::send) {
-            ++talk.written;
-            look_at(desk, link, talk, link.queues.message(done));
+    bool take(const PeerContext& context, Link& link, Session& session, const Done& done) const {
+        if (session.announced.way == Way::send) {
+            ++session.written;
+            look_at(context, link, session, link.queues.message(done));
             return true;
         }
-        std::uint64_t written = talk.written + 1;  // by its immediate data
+        std::uint64_t written = session.written + 1;  // by its immediate data
         if (done.wc.opcode == verbs::WcOpcode::recv) {
             const dissect::Bytes message = link.queues.message(done);
             if (message.size() != kCountBytes) {
@@ -110,40 +110,40 @@ private:
                 return false;
             }
             written = dissect::read_be<std::uint64_t>(message, 0);
-        } else if (talk.announced.way != Way::write_with_imm || done.wc.byte_len != talk.announced.bytes) {
+        } else if (session.announced.way != Way::write_with_imm || done.wc.byte_len != session.announced.bytes) {
             link.fail("wrote outside of what it announced");
             return false;
         }
-        if (written < talk.written || written - talk.looked_at > talk.announced.depth) {
-            link.fail(fmt::format("reports {} written, {} arrived", counted(written, "message"), talk.written));
+        if (written < session.written || written - session.looked_at > session.announced.depth) {
+            link.fail(fmt::format("reports {} written, {} arrived", counted(written, "message"), session.written));
             return false;
         }
-        talk.written = written;
-        while (talk.looked_at < talk.written) {
-            const std::size_t slot = talk.looked_at % talk.announced.depth;
-            look_at(desk, link, talk, talk.region.bytes().subspan(slot * talk.announced.bytes, talk.announced.bytes));
+        session.written = written;
+        while (session.looked_at < session.written) {
+            const std::size_t slot = session.looked_at % session.announced.depth;
+            look_at(context, link, session, session.region.bytes().subspan(slot * session.announced.bytes, session.announced.bytes));
         }
         return true;
     }
-    void look_at(const Desk& desk, const Link& link, Talk& talk, dissect::Bytes message) const {
+    void look_at(const PeerContext& context, const Link& link, Session& session, dissect::Bytes message) const {
         // What is not filled by ours is nobody's to judge; what is must also be the next one.
         const Content content = request_.verify ? judge(message) : Content::foreign;
-        const bool next = content != Content::right || dissect::read_be<std::uint64_t>(message, 8) == talk.looked_at;
+        const bool next = content != Content::right || dissect::read_be<std::uint64_t>(message, 8) == session.looked_at;
         if (content == Content::wrong || !next) {
-            ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("message {} was corrupted", talk.looked_at)));
+            ++context.counts.wrong;
+            context.say(about(link, fmt::format("message {} was corrupted", session.looked_at)));
         }
-        ++talk.looked_at;
-        talk.bytes += message.size();
-        ++desk.counts.messages;
-        desk.counts.bytes += message.size();
+        ++session.looked_at;
+        session.bytes += message.size();
+        ++context.counts.messages;
+        context.counts.bytes += message.size();
     }
-    static void answer(const Desk& desk, Link& link, Talk& talk) {
-        if (talk.announced.way == Way::send || talk.answered == talk.looked_at || link.queues.room() == 0) return;
-        talk.answered = talk.looked_at;
-        write_be(talk.control.bytes(), 0, talk.answered);
-        const verbs::Sge piece = talk.control.piece(0, kCountBytes);
-        link.post(desk, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, 0);
+    static void answer(const PeerContext& context, Link& link, Session& session) {
+        if (session.announced.way == Way::send || session.answered == session.looked_at || link.queues.room() == 0) return;
+        session.answered = session.looked_at;
+        write_be(session.control.bytes(), 0, session.answered);
+        const verbs::Sge piece = session.control.piece(0, kCountBytes);
+        link.post(context, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, 0);
     }
 
     ProgramRequest request_;

@@ -22,7 +22,7 @@ constexpr std::uint32_t kAnswers = 64;  // receives for the sink's answers: one 
 
 enum SourceTag : std::uint32_t { kMessages, kNotice };
 
-struct SourceTalk {
+struct SourceSession {
     Block out;
     Block control;
     Offer offer{};
@@ -37,112 +37,117 @@ struct SourceTalk {
 
 class Source {
 public:
-    using Talk = SourceTalk;
+    using Session = SourceSession;
     Source(const ProgramRequest& request, Way way)
         : request_(request), way_(way), size_(request.size.value_or(kSourceSize)), count_(request.count.value_or(kDefaultCount)) {}
 
-    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
         return QueueNeeds{.sends = request_.depth * 2, .receives = kAnswers, .receive_bytes = kSourceCountBytes};
     }
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
-        auto out = Block::open(desk, std::max<std::size_t>(1, std::size_t{request_.depth} * size_), verbs::kLocalWrite);
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
+        auto out = Block::open(context, std::max<std::size_t>(1, std::size_t{request_.depth} * size_), verbs::kLocalWrite);
         if (!out) return std::unexpected(out.error());
-        talk.out = std::move(*out);
-        auto control = Block::open(desk, kSourceCountBytes, verbs::kLocalWrite);
+        session.out = std::move(*out);
+        auto control = Block::open(context, kSourceCountBytes, verbs::kLocalWrite);
         if (!control) return std::unexpected(control.error());
-        talk.control = std::move(*control);
+        session.control = std::move(*control);
         return private_bytes(Announcement{.way = way_, .depth = static_cast<std::uint16_t>(request_.depth), .bytes = size_},
                              kAnnouncementBytes);
     }
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes said) const {
-        talk.up = true;
-        talk.began = desk.now;
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes said) const {
+        session.up = true;
+        session.began = context.now;
         if (way_ != Way::send) {
             const auto offer = read_offer(said);
             if (!offer || (offer->allowed & kMayWrite) == 0 || offer->length / offer->slots < size_) {
                 link.fail("advertises no memory for the messages");
                 return;
             }
-            talk.offer = *offer;
+            session.offer = *offer;
         }
-        proceed(desk, link, talk);
+        proceed(context, link, session);
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
-        talk.last = desk.now;
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
+        session.last = context.now;
         if (done.receive) {
             const dissect::Bytes message = link.queues.message(done);
             const auto seen = dissect::read_be<std::uint64_t>(message, 0);
-            if (message.size() != kSourceCountBytes || seen < talk.seen || seen > talk.sent) {
+            if (message.size() != kSourceCountBytes || seen < session.seen || seen > session.sent) {
                 link.fail("sent an invalid answer");
                 return;
             }
-            talk.seen = seen;
-            if (!link.post_receive(desk, done.tag)) return;
+            session.seen = seen;
+            if (!link.post_receive(context, done.tag)) return;
         } else {
             // A notice stands for the messages before it that were not signaled, too.
-            talk.completed += done.count - (done.tag == kNotice ? 1U : 0U);
+            session.completed += done.count - (done.tag == kNotice ? 1U : 0U);
         }
-        proceed(desk, link, talk);
+        proceed(context, link, session);
     }
-    [[nodiscard]] bool complete(const Talk& talk) const { return through(talk); }
-    void close(const Desk& desk, const Link& link, Talk& talk) const {
-        if (talk.up) {
-            const std::uint64_t bytes = talk.completed * size_;
-            std::string line = fmt::format("{} of {} sent", counted(talk.completed, "message"), counted(size_, "byte"));
-            const std::int64_t took = static_cast<std::int64_t>(talk.last) - static_cast<std::int64_t>(talk.began);
+    [[nodiscard]] bool complete(const Session& session) const { return through(session); }
+    void close(const PeerContext& context, const Link& link, Session& session) const {
+        if (session.up) {
+            const std::uint64_t bytes = session.completed * size_;
+            std::string line = fmt::format("{} of {} sent", counted(session.completed, "message"), counted(size_, "byte"));
+            const std::int64_t took = static_cast<std::int64_t>(session.last) - static_cast<std::int64_t>(session.began);
             if (took > 0)
                 line += fmt::format(" in {}, {}", duration_text(dissect::Duration{took}),
                                     rate_text(static_cast<double>(bytes) * 8e9 / static_cast<double>(took)));
-            desk.say(about(link, line));
+            context.say(about(link, line));
         }
-        talk.out.close(desk);
-        talk.control.close(desk);
+        session.out.close(context);
+        session.control.close(context);
     }
     static bool again() { return false; }
 
 private:
-    [[nodiscard]] bool through(const Talk& talk) const { return talk.completed >= count_ && (way_ == Way::send || talk.seen >= count_); }
-    void proceed(const Desk& desk, Link& link, Talk& talk) const {
+    [[nodiscard]] bool through(const Session& session) const {
+        return session.completed >= count_ && (way_ == Way::send || session.seen >= count_);
+    }
+    void proceed(const PeerContext& context, Link& link, Session& session) const {
         do {
-            if (way_ == Way::write && !tell(desk, link, talk)) return;
-        } while (may_send(link, talk) && send(desk, link, talk));
-        if (way_ == Way::write && !tell(desk, link, talk)) return;
-        if (through(talk)) link.finish();
+            if (way_ == Way::write && !tell(context, link, session)) return;
+        } while (may_send(link, session) && send(context, link, session));
+        if (way_ == Way::write && !tell(context, link, session)) return;
+        if (through(session)) link.finish();
     }
     // A slot of ours is free once its message was acknowledged; one of the sink's once it has looked at it.
-    [[nodiscard]] bool may_send(const Link& link, const Talk& talk) const {
-        if (talk.sent >= count_ || talk.sent - talk.completed >= request_.depth || link.queues.room() < 2) return false;
-        return way_ == Way::send || talk.sent - talk.seen < talk.offer.slots;
+    [[nodiscard]] bool may_send(const Link& link, const Session& session) const {
+        if (session.sent >= count_ || session.sent - session.completed >= request_.depth || link.queues.room() < 2) return false;
+        return way_ == Way::send || session.sent - session.seen < session.offer.slots;
     }
-    bool send(const Desk& desk, Link& link, Talk& talk) const {
-        const std::size_t slot = talk.sent % request_.depth * size_;
-        if (request_.verify) fill(talk.out.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), talk.sent);
-        const verbs::Sge piece = talk.out.piece(slot, size_);
+    bool send(const PeerContext& context, Link& link, Session& session) const {
+        const std::size_t slot = session.sent % request_.depth * size_;
+        if (request_.verify) fill(session.out.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), session.sent);
+        const verbs::Sge piece = session.out.piece(slot, size_);
         verbs::SendWr wr{};
         if (size_ != 0) wr.sg_list = {&piece, 1};
         if (way_ != Way::send) {
             wr.opcode = way_ == Way::write ? verbs::WrOpcode::rdma_write : verbs::WrOpcode::rdma_write_with_imm;
-            wr.imm_data = static_cast<std::uint32_t>(talk.sent);
-            wr.remote = {.address = talk.offer.address + talk.sent % talk.offer.slots * size_, .rkey = talk.offer.key};
+            wr.imm_data = static_cast<std::uint32_t>(session.sent);
+            wr.remote = {.address = session.offer.address + session.sent % session.offer.slots * size_, .rkey = session.offer.key};
         }
         // The last that may go now is signaled, or nothing would ever say that there is room again.
-        ++talk.sent;
-        const bool last = !may_send_after(link, talk);
-        if (!link.post_quietly(desk, wr, kMessages, last)) return false;
-        ++desk.counts.messages;
-        desk.counts.bytes += size_;
+        ++session.sent;
+        const bool last = !may_send_after(link, session);
+        if (!link.post_quietly(context, wr, kMessages, last)) return false;
+        ++context.counts.messages;
+        context.counts.bytes += size_;
         return true;
     }
-    [[nodiscard]] bool may_send_after(const Link& link, const Talk& talk) const { return link.queues.room() > 2 && may_send(link, talk); }
-    bool tell(const Desk& desk, Link& link, Talk& talk) const {
-        if (talk.told == talk.sent || link.queues.room() == 0) return true;
-        const bool worth_it = talk.sent == count_ || talk.sent - talk.told >= std::max<std::uint64_t>(1, talk.offer.slots / 2U) ||
-                              talk.sent - talk.seen >= talk.offer.slots;
+    [[nodiscard]] bool may_send_after(const Link& link, const Session& session) const {
+        return link.queues.room() > 2 && may_send(link, session);
+    }
+    bool tell(const PeerContext& context, Link& link, Session& session) const {
+        if (session.told == session.sent || link.queues.room() == 0) return true;
+        const bool worth_it = session.sent == count_ ||
+                              session.sent - session.told >= std::max<std::uint64_t>(1, session.offer.slots / 2U) ||
+                              session.sent - session.seen >= session.offer.slots;
         if (!worth_it) return true;
-        talk.told = talk.sent;
-        write_be(talk.control.bytes(), 0, talk.told);
-        const verbs::Sge piece = talk.control.piece(0, kSourceCountBytes);
-        return link.post(desk, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kNotice);
+        session.told = session.sent;
+        write_be(session.control.bytes(), 0, session.told);
+        const verbs::Sge piece = session.control.piece(0, kSourceCountBytes);
+        return link.post(context, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kNotice);
     }
 
     ProgramRequest request_;

@@ -22,7 +22,7 @@ constexpr std::uint64_t kUcmatoseCount = 10;
 constexpr std::uint32_t kMostPosted = 4096;
 constexpr std::uint32_t kLongest = 1U << 20;  // bytes of a message
 
-struct UcmatoseTalk {
+struct UcmatoseSession {
     Block out;  // the message
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
@@ -31,68 +31,71 @@ struct UcmatoseTalk {
 
 class Ucmatose {
 public:
-    using Talk = UcmatoseTalk;
+    using Session = UcmatoseSession;
     explicit Ucmatose(const ProgramRequest& request)
         : request_(request), size_(request.size.value_or(kUcmatoseSize)), count_(request.count.value_or(kUcmatoseCount)) {
         const auto posted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(count_, 1, kMostPosted));
         needs_ = {.sends = posted, .receives = posted, .receive_bytes = size_};
     }
 
-    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const { return needs_; }
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
-        auto out = Block::open(desk, size_, verbs::kLocalWrite);
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
+        return needs_;
+    }
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
+        auto out = Block::open(context, size_, verbs::kLocalWrite);
         if (!out) return std::unexpected(out.error());
-        talk.out = std::move(*out);
-        if (!request_.target) fill(talk.out.bytes(), static_cast<std::uint32_t>(request_.seed), 0);
+        session.out = std::move(*out);
+        if (!request_.target) fill(session.out.bytes(), static_cast<std::uint32_t>(request_.seed), 0);
         return CmPrivateBytes{};
     }
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes /*said*/) const {
-        talk.up = true;
-        if (!request_.target) send(desk, link, talk);
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes /*said*/) const {
+        session.up = true;
+        if (!request_.target) send(context, link, session);
         if (!request_.target && count_ == 0) link.finish();
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
-        if (done.receive) take(desk, link, talk, done);
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
+        if (done.receive) take(context, link, session, done);
         if (link.complaint) return;
-        if (!request_.target || talk.received >= count_) send(desk, link, talk);
-        if (!request_.target && talk.received >= count_ && talk.sent >= count_) link.finish();
+        if (!request_.target || session.received >= count_) send(context, link, session);
+        if (!request_.target && session.received >= count_ && session.sent >= count_) link.finish();
     }
-    [[nodiscard]] bool complete(const Talk& talk) const { return talk.received >= count_ && talk.sent >= count_; }
-    void close(const Desk& desk, const Link& link, Talk& talk) const {
-        if (talk.up)
-            desk.say(about(link, fmt::format("{} sent, {} received", counted(talk.sent, "message"), counted(talk.received, "message"))));
-        talk.out.close(desk);
+    [[nodiscard]] bool complete(const Session& session) const { return session.received >= count_ && session.sent >= count_; }
+    void close(const PeerContext& context, const Link& link, Session& session) const {
+        if (session.up)
+            context.say(
+                about(link, fmt::format("{} sent, {} received", counted(session.sent, "message"), counted(session.received, "message"))));
+        session.out.close(context);
     }
     static bool again() { return false; }
 
 private:
-    void send(const Desk& desk, Link& link, Talk& talk) const {
-        const verbs::Sge piece = talk.out.piece(0, size_);
-        while (talk.sent < count_ && link.queues.room() != 0) {
-            const bool last = talk.sent + 1 == count_;
-            if (!link.post_quietly(desk, {.sg_list = {&piece, 1}}, 0, last)) return;
-            ++talk.sent;
-            ++desk.counts.messages;
-            desk.counts.bytes += size_;
+    void send(const PeerContext& context, Link& link, Session& session) const {
+        const verbs::Sge piece = session.out.piece(0, size_);
+        while (session.sent < count_ && link.queues.room() != 0) {
+            const bool last = session.sent + 1 == count_;
+            if (!link.post_quietly(context, {.sg_list = {&piece, 1}}, 0, last)) return;
+            ++session.sent;
+            ++context.counts.messages;
+            context.counts.bytes += size_;
         }
     }
-    void take(const Desk& desk, Link& link, Talk& talk, const Done& done) const {
+    void take(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         const dissect::Bytes message = link.queues.message(done);
-        if (talk.received >= count_) {
+        if (session.received >= count_) {
             link.fail("sent more messages than agreed");
             return;
         }
         // The client's first is what all others have to be.
-        if (request_.target && talk.received == 0 && message.size() <= size_) std::ranges::copy(message, talk.out.bytes().begin());
-        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, talk.out.bytes()));
+        if (request_.target && session.received == 0 && message.size() <= size_) std::ranges::copy(message, session.out.bytes().begin());
+        const bool right = message.size() == size_ && (!request_.verify || std::ranges::equal(message, session.out.bytes()));
         if (!right) {
-            ++desk.counts.wrong;
-            desk.say(about(link, fmt::format("message {} was corrupted", talk.received)));
+            ++context.counts.wrong;
+            context.say(about(link, fmt::format("message {} was corrupted", session.received)));
         }
-        ++talk.received;
-        ++desk.counts.messages;
-        desk.counts.bytes += message.size();
-        link.post_receive(desk, done.tag);
+        ++session.received;
+        ++context.counts.messages;
+        context.counts.bytes += message.size();
+        link.post_receive(context, done.tag);
     }
 
     ProgramRequest request_;

@@ -29,7 +29,7 @@ public:
     }
     void poll(Endpoint& endpoint, dissect::Instant now) {
         settled_ = !datagrams_.is_open();
-        const Desk desk = datagrams_.desk(endpoint, now);
+        const PeerContext context = datagrams_.context(endpoint, now);
         for (const ConnectionEvent& event : endpoint.connections().take_events()) {
             if (event.kind != ConnectionEventKind::sidr_request) continue;
             if (!datagrams_.is_open()) continue;
@@ -37,9 +37,9 @@ public:
         }
         while (const auto done = datagrams_.next(endpoint, now)) {
             if (done->receive) {
-                answer(desk, *done);
+                answer(context, *done);
             } else {
-                (void)datagrams_.queues.post_receive(desk, done->tag);
+                (void)datagrams_.queues.post_receive(context, done->tag);
                 ++answered_;
             }
         }
@@ -52,7 +52,7 @@ public:
     void stop(Endpoint& endpoint, dissect::Instant now) {
         if (!datagrams_.is_open()) return;
         stop_listening(endpoint, PortSpace::udp, port_);
-        datagrams_.desk(endpoint, now).say(fmt::format("{} answered", counted(answered_, "datagram")));
+        datagrams_.context(endpoint, now).say(fmt::format("{} answered", counted(answered_, "datagram")));
         datagrams_.close(endpoint, now);
     }
     [[nodiscard]] bool done() const { return settled_ && !datagrams_.is_open(); }
@@ -60,13 +60,13 @@ public:
     [[nodiscard]] ProgramCounts counts() const { return datagrams_.counts; }
 
 private:
-    void answer(const Desk& desk, const Done& done) {
+    void answer(const PeerContext& context, const Done& done) {
         const dissect::Bytes message = datagrams_.queues.message(done);
         if (request_.verify && judge(message) == Content::wrong) ++datagrams_.counts.wrong;
         const verbs::UdTarget to{.ah = verbs::handle_to(done.wc.source), .remote_qpn = done.wc.src_qp, .remote_qkey = kRdmaCmQkey};
         // The slot is posted again when the answer is out.
-        if (!datagrams_.send(desk, datagrams_.queues.message_piece(done), to, done.tag))
-            (void)datagrams_.queues.post_receive(desk, done.tag);
+        if (!datagrams_.send(context, datagrams_.queues.message_piece(done), to, done.tag))
+            (void)datagrams_.queues.post_receive(context, done.tag);
     }
 
     ProgramRequest request_;
@@ -84,7 +84,7 @@ public:
     [[nodiscard]] std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now) {
         if (size_ > bytes_of(endpoint.adapter().settings().mtu)) return std::unexpected("messages are longer than the MTU");
         if (auto opened = datagrams_.open(endpoint, now); !opened) return opened;
-        auto out = Block::open(datagrams_.desk(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
+        auto out = Block::open(datagrams_.context(endpoint, now), std::size_t{size_} * request_.depth, verbs::kLocalWrite);
         if (!out) return std::unexpected("no memory for messages");
         out_ = std::move(*out);
         request_.target = as_spoken(endpoint, *request_.target);
@@ -97,16 +97,16 @@ public:
     void poll(Endpoint& endpoint, dissect::Instant now) {
         settled_ = over_;
         if (over_) return;
-        const Desk desk = datagrams_.desk(endpoint, now);
+        const PeerContext context = datagrams_.context(endpoint, now);
         for (const ConnectionEvent& event : endpoint.connections().take_events())
             if (event.id == id_) take(event, now);
         while (const auto done = datagrams_.next(endpoint, now))
             if (done->receive) {
-                look_at(desk, *done);
-                quiet_until_ = later(now, kQuiet);
-                (void)datagrams_.queues.post_receive(desk, done->tag);
+                look_at(context, *done);
+                quiet_until_ = now + kQuiet;
+                (void)datagrams_.queues.post_receive(context, done->tag);
             }
-        if (to_) send(desk);
+        if (to_) send(context);
         const bool given_up = quiet_until_ && now >= *quiet_until_;
         if (to_ && (back_ >= count_ || given_up)) finish(endpoint, now);
         if (refused_) finish(endpoint, now);
@@ -129,24 +129,24 @@ private:
         if (event.kind == ConnectionEventKind::sidr_response && event.sidr.status == SidrStatus::valid) {
             to_ = verbs::UdTarget{.ah = verbs::handle_to(*request_.target), .remote_qpn = event.sidr.qpn, .remote_qkey = event.sidr.qkey};
             ++datagrams_.counts.connections;
-            quiet_until_ = later(now, kQuiet);
+            quiet_until_ = now + kQuiet;
         } else if (!to_) {
             refused_ = true;
         }
     }
     // All at once, as the queue has room: who answers must have posted as many receives.
-    void send(const Desk& desk) {
+    void send(const PeerContext& context) {
         while (sent_ < count_ && datagrams_.queues.outstanding() < request_.depth) {
             const std::size_t slot = sent_ % request_.depth * size_;
             fill(out_.bytes().subspan(slot, size_), static_cast<std::uint32_t>(request_.seed), sent_);
-            if (!datagrams_.send(desk, out_.piece(slot, size_), *to_, 0)) return;
+            if (!datagrams_.send(context, out_.piece(slot, size_), *to_, 0)) return;
             ++sent_;
         }
     }
-    void look_at(const Desk& desk, const Done& done) {
+    void look_at(const PeerContext& context, const Done& done) {
         const dissect::Bytes message = datagrams_.queues.message(done);
-        ++desk.counts.messages;
-        desk.counts.bytes += message.size();
+        ++context.counts.messages;
+        context.counts.bytes += message.size();
         const Content content = judge(message);
         const std::uint64_t number = dissect::read_be<std::uint64_t>(message, 8);
         if (content == Content::right && number < count_) {
@@ -154,20 +154,20 @@ private:
             if (seen_[number]) return;                             // a copy
             seen_[number] = true;
         } else if (content != Content::foreign && request_.verify) {
-            ++desk.counts.wrong;
+            ++context.counts.wrong;
             return;
         }
         ++back_;
     }
     void finish(Endpoint& endpoint, dissect::Instant now) {
-        const Desk desk = datagrams_.desk(endpoint, now);
+        const PeerContext context = datagrams_.context(endpoint, now);
         if (refused_) {
-            desk.say("no service at the port, or no answer");
+            context.say("no service at the port, or no answer");
         } else {
-            desk.say(fmt::format("{} of {} of {} returned", grouped(back_), counted(count_, "datagram"), counted(size_, "byte")));
+            context.say(fmt::format("{} of {} of {} returned", grouped(back_), counted(count_, "datagram"), counted(size_, "byte")));
         }
         if (!stopped_ && (refused_ || back_ < count_)) ++datagrams_.counts.failed;
-        out_.close(desk);
+        out_.close(context);
         datagrams_.close(endpoint, now);
         over_ = true;
     }

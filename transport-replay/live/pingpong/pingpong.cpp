@@ -1,7 +1,7 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
-#include <transport-replay/live/pingpong/pingpong_talk.hpp>
+#include <transport-replay/live/pingpong/pingpong_state.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -103,25 +103,25 @@ peers::QueueNeeds needs_of(const Announced& announced) {
     return {.sends = 2 * each + kBehind, .receives = 4 * each + kBehind, .receive_bytes = std::max(kReport, announced.bytes)};
 }
 
-bool Attention::look(const peers::Desk& desk, verbs::Cq cq) {
+bool Attention::look(const peers::PeerContext& context, verbs::Cq cq) {
     if (waiting_ == 0 || polling_ > 0) {
         armed_ = false;
         return true;
     }
-    if (armed_ && desk.adapter().take_notifications().empty()) return false;
+    if (armed_ && context.adapter().take_notifications().empty()) return false;
     // What completes from here on gives notice; what did before is looked at now.
-    armed_ = desk.adapter().req_notify_cq(cq).has_value();
+    armed_ = context.adapter().req_notify_cq(cq).has_value();
     return true;
 }
 
 void Meter::begin(const PingpongSettings& settings, Instant now) {
+    began_ = settings.clock ? settings.clock() : now;
     worked_ = settings.processor ? settings.processor() : Duration{};
-    began_ = now;
 }
 
 ProcessorUse Meter::use(const PingpongSettings& settings, Instant now) const {
     const Duration worked = settings.processor ? settings.processor() : Duration{};
-    return {.worked = Duration{std::to_underlying(worked) - std::to_underlying(worked_)}, .lasted = elapsed(began_, now)};
+    return {.worked = worked - worked_, .lasted = (settings.clock ? settings.clock() : now) - began_};
 }
 
 }  // namespace pingpong

@@ -69,6 +69,8 @@ struct PingpongSettings {
     std::optional<dissect::Duration> row_lasts{};    // at most
     bool signaled = true;                            // false: SENDs and WRITEs complete only where the queue needs it
     std::function<dissect::Duration()> processor{};  // time used so far; none: nothing is said of it
+    // Read beside it, so that what a row used fits into what it lasted; none: the time of poll(), which is that of its beginning.
+    std::function<dissect::Instant()> clock{};
     std::function<void(const PingpongRow&)> told{};  // client: called at the end of each row
 };
 

@@ -3,11 +3,12 @@
 // A round trip begins when its message is posted and ends with the completion that says it is back: the receive of the same
 // bytes, or the READ behind the WRITE. Messages carry their number in their first bytes. What the server sends is checked
 // against what was sent; its report is its word.
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
-#include <transport-replay/live/pingpong/pingpong_talk.hpp>
+#include <transport-replay/live/pingpong/pingpong_state.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ constexpr std::uint32_t kRead = 1U << 16;
 
 enum class Step : std::uint8_t { connecting, beginning, playing, ending, through };
 
-struct ClientTalk {
+struct ClientSession {
     Block out;   // a slot for each message under way
     Block back;  // where READs go
     Offer offer{};
@@ -56,7 +57,7 @@ PingpongRow figures(std::vector<std::int64_t>& times) {
 
 class Client {
 public:
-    using Talk = ClientTalk;
+    using Session = ClientSession;
     explicit Client(PingpongSettings settings)
         : settings_(std::move(settings)),
           announced_{.signaled = settings_.signaled,
@@ -64,23 +65,23 @@ public:
                      .bytes = settings_.request.size.value_or(kPingpongBytes)},
           rounds_(settings_.request.count.value_or(settings_.row_lasts ? kMaxRounds : kDefaultRounds)) {}
 
-    std::expected<QueueNeeds, std::string> plan(const Desk& /*desk*/, Talk& /*talk*/, dissect::Bytes /*said*/) const {
+    std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) const {
         return needs_of(announced_);
     }
-    verbs::Result<CmPrivateBytes> prepare(const Desk& desk, Link& /*link*/, Talk& talk) const {
+    verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) const {
         const std::size_t bytes = std::max<std::size_t>(1, std::size_t{announced_.depth} * announced_.bytes);
-        auto out = Block::open(desk, bytes, verbs::kLocalWrite);
+        auto out = Block::open(context, bytes, verbs::kLocalWrite);
         if (!out) return std::unexpected(out.error());
-        talk.out = std::move(*out);
-        auto back = Block::open(desk, bytes, verbs::kLocalWrite);
+        session.out = std::move(*out);
+        auto back = Block::open(context, bytes, verbs::kLocalWrite);
         if (!back) return std::unexpected(back.error());
-        talk.back = std::move(*back);
+        session.back = std::move(*back);
         for (std::uint32_t slot = 0; slot < announced_.depth; ++slot)
-            fill(piece_of(talk.out, slot), static_cast<std::uint32_t>(settings_.request.seed), slot);
-        talk.since.resize(announced_.depth);
+            fill(piece_of(session.out, slot), static_cast<std::uint32_t>(settings_.request.seed), slot);
+        session.since.resize(announced_.depth);
         return private_bytes(announced_, kAnnouncedBytes);
     }
-    void up(const Desk& desk, Link& link, Talk& talk, dissect::Bytes said) {
+    void up(const PeerContext& context, Link& link, Session& session, dissect::Bytes said) {
         const auto offer = read_offer(said);
         constexpr std::uint8_t kBoth = kMayRead | kMayWrite;
         if (!offer || (offer->allowed & kBoth) != kBoth || offer->slots != announced_.depth ||
@@ -88,124 +89,125 @@ public:
             link.fail("is not a pingpong server");
             return;
         }
-        talk.offer = *offer;
-        say(desk, link, talk, kBegin);
-        talk.step = Step::beginning;
+        session.offer = *offer;
+        say(context, link, session, kBegin);
+        session.step = Step::beginning;
     }
-    void done(const Desk& desk, Link& link, Talk& talk, const Done& done) {
-        if (done.receive && done.wc.flags.with_imm) control(desk, link, talk, done);
-        else if (done.receive) take_message(desk, link, talk, done);
-        else if ((done.tag & kRead) != 0) take_round(desk, talk, done.tag - kRead, piece_of(talk.back, done.tag - kRead));
-        if (talk.step == Step::playing && !link.complaint) proceed(desk, link, talk);
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) {
+        if (done.receive && done.wc.flags.with_imm) control(context, link, session, done);
+        else if (done.receive) take_message(context, link, session, done);
+        else if ((done.tag & kRead) != 0) take_round(context, session, done.tag - kRead, piece_of(session.back, done.tag - kRead));
+        if (session.step == Step::playing && !link.complaint) proceed(context, link, session);
     }
-    static bool complete(const Talk& talk) { return talk.step == Step::through; }
-    void close(const Desk& desk, const Link& /*link*/, Talk& talk) {
-        if (talk.step == Step::playing || talk.step == Step::ending) attention_.end(mode(talk).wait);
-        talk.step = Step::through;
-        talk.out.close(desk);
-        talk.back.close(desk);
+    static bool complete(const Session& session) { return session.step == Step::through; }
+    void close(const PeerContext& context, const Link& /*link*/, Session& session) {
+        if (session.step == Step::playing || session.step == Step::ending) attention_.end(mode(session).wait);
+        session.step = Step::through;
+        session.out.close(context);
+        session.back.close(context);
     }
     static bool again() { return false; }
     [[nodiscard]] bool hurried() const { return attention_.hurried(); }
-    [[nodiscard]] bool look(const Desk& desk, verbs::Cq cq) { return attention_.look(desk, cq); }
+    [[nodiscard]] bool look(const PeerContext& context, verbs::Cq cq) { return attention_.look(context, cq); }
 
 private:
-    [[nodiscard]] const PingpongMode& mode(const Talk& talk) const { return kPingpongModes[settings_.modes[talk.row]]; }
+    [[nodiscard]] const PingpongMode& mode(const Session& session) const { return kPingpongModes[settings_.modes[session.row]]; }
     [[nodiscard]] std::uint64_t wanted() const { return rounds_ + kWarmUp; }
     [[nodiscard]] dissect::MutableBytes piece_of(const Block& block, std::uint32_t slot) const {
         return block.bytes().subspan(std::size_t{slot} * announced_.bytes, announced_.bytes);
     }
     [[nodiscard]] std::uint32_t slot_of(std::uint64_t number) const { return static_cast<std::uint32_t>(number % announced_.depth); }
 
-    void say(const Desk& desk, Link& link, const Talk& talk, std::uint32_t what) const {
-        const auto row = static_cast<std::uint32_t>(settings_.modes[talk.row]);
-        link.post(desk, {.opcode = verbs::WrOpcode::send_with_imm, .imm_data = what | row}, kQuiet);
+    void say(const PeerContext& context, Link& link, const Session& session, std::uint32_t what) const {
+        const auto row = static_cast<std::uint32_t>(settings_.modes[session.row]);
+        link.post(context, {.opcode = verbs::WrOpcode::send_with_imm, .imm_data = what | row}, kQuiet);
     }
-    void control(const Desk& desk, Link& link, Talk& talk, const Done& done) {
-        const auto row = static_cast<std::uint32_t>(settings_.modes[talk.row]);
+    void control(const PeerContext& context, Link& link, Session& session, const Done& done) {
+        const auto row = static_cast<std::uint32_t>(settings_.modes[session.row]);
         const dissect::Bytes message = link.queues.message(done);
         const auto report = read_use(message);
-        if (talk.step == Step::beginning && done.wc.imm_data == (kBegin | row)) {
-            begin_row(desk, talk);
-        } else if (talk.step == Step::ending && done.wc.imm_data == (kEnd | row) && report) {
-            end_row(desk, link, talk, *report);
+        if (session.step == Step::beginning && done.wc.imm_data == (kBegin | row)) {
+            begin_row(context, session);
+        } else if (session.step == Step::ending && done.wc.imm_data == (kEnd | row) && report) {
+            end_row(context, link, session, *report);
         } else {
             link.fail("sent an unexpected answer");
             return;
         }
-        link.post_receive(desk, done.tag);
+        link.post_receive(context, done.tag);
     }
-    void begin_row(const Desk& desk, Talk& talk) {
-        talk.step = Step::playing;
-        talk.posted = talk.returned = 0;
-        talk.enough = false;
-        talk.times.clear();
-        talk.began = desk.now;
-        attention_.begin(mode(talk).wait);
-        talk.meter.begin(settings_, desk.now);
+    void begin_row(const PeerContext& context, Session& session) {
+        session.step = Step::playing;
+        session.posted = session.returned = 0;
+        session.enough = false;
+        session.times.clear();
+        session.began = context.now;
+        attention_.begin(mode(session).wait);
+        session.meter.begin(settings_, context.now);
     }
-    void end_row(const Desk& desk, Link& link, Talk& talk, const ProcessorUse& there) {
-        attention_.end(mode(talk).wait);
-        PingpongRow row = figures(talk.times);
-        row.mode = settings_.modes[talk.row];
-        row.here = talk.here;
+    void end_row(const PeerContext& context, Link& link, Session& session, const ProcessorUse& there) {
+        attention_.end(mode(session).wait);
+        PingpongRow row = figures(session.times);
+        row.mode = settings_.modes[session.row];
+        row.here = session.here;
         row.there = there;
         if (settings_.told) settings_.told(row);
-        talk.step = Step::through;
-        if (++talk.row == settings_.modes.size()) return link.finish();
-        talk.step = Step::beginning;
-        say(desk, link, talk, kBegin);
+        session.step = Step::through;
+        if (++session.row == settings_.modes.size()) return link.finish();
+        session.step = Step::beginning;
+        say(context, link, session, kBegin);
     }
 
     // As many as may be under way; and the end of the row once all are back.
-    void proceed(const Desk& desk, Link& link, Talk& talk) {
-        if (settings_.row_lasts && elapsed(talk.began, desk.now) >= *settings_.row_lasts) talk.enough = true;
-        const std::uint32_t each = mode(talk).way == PingpongWay::send ? 1 : 2;
-        while (!talk.enough && talk.posted < wanted() && talk.posted - talk.returned < announced_.depth && link.queues.room() >= each) {
-            const std::uint32_t slot = slot_of(talk.posted);
-            const dissect::MutableBytes bytes = piece_of(talk.out, slot);
-            if (bytes.size() >= kNumber) write_be(bytes, 0, talk.posted);
-            if (!post(desk, link, talk, slot)) return;
-            talk.since[slot] = desk.now;
-            ++talk.posted;
+    void proceed(const PeerContext& context, Link& link, Session& session) {
+        if (settings_.row_lasts && context.now - session.began >= *settings_.row_lasts) session.enough = true;
+        const std::uint32_t each = mode(session).way == PingpongWay::send ? 1 : 2;
+        while (!session.enough && session.posted < wanted() && session.posted - session.returned < announced_.depth &&
+               link.queues.room() >= each) {
+            const std::uint32_t slot = slot_of(session.posted);
+            const dissect::MutableBytes bytes = piece_of(session.out, slot);
+            if (bytes.size() >= kNumber) write_be(bytes, 0, session.posted);
+            if (!post(context, link, session, slot)) return;
+            session.since[slot] = context.now;
+            ++session.posted;
         }
-        if ((!talk.enough && talk.posted < wanted()) || talk.returned < talk.posted || link.queues.room() == 0) return;
-        talk.here = talk.meter.use(settings_, desk.now);
-        talk.step = Step::ending;
-        say(desk, link, talk, kEnd);
+        if ((!session.enough && session.posted < wanted()) || session.returned < session.posted || link.queues.room() == 0) return;
+        session.here = session.meter.use(settings_, context.now);
+        session.step = Step::ending;
+        say(context, link, session, kEnd);
     }
-    bool post(const Desk& desk, Link& link, const Talk& talk, std::uint32_t slot) const {
+    bool post(const PeerContext& context, Link& link, const Session& session, std::uint32_t slot) const {
         const std::size_t at = std::size_t{slot} * announced_.bytes;
-        const verbs::Sge out = talk.out.piece(at, announced_.bytes);
+        const verbs::Sge out = session.out.piece(at, announced_.bytes);
         verbs::SendWr wr{};
         if (announced_.bytes != 0) wr.sg_list = {&out, 1};
-        const bool send = mode(talk).way == PingpongWay::send;
+        const bool send = mode(session).way == PingpongWay::send;
         if (!send) {
             wr.opcode = verbs::WrOpcode::rdma_write;
-            wr.remote = {.address = talk.offer.address + at, .rkey = talk.offer.key};
+            wr.remote = {.address = session.offer.address + at, .rkey = session.offer.key};
         }
-        if (!(announced_.signaled ? link.post(desk, wr, kQuiet) : link.post_quietly(desk, wr, kQuiet, false))) return false;
+        if (!(announced_.signaled ? link.post(context, wr, kQuiet) : link.post_quietly(context, wr, kQuiet, false))) return false;
         if (send) return true;
-        const verbs::Sge back = talk.back.piece(at, announced_.bytes);
+        const verbs::Sge back = session.back.piece(at, announced_.bytes);
         verbs::SendWr read{.opcode = verbs::WrOpcode::rdma_read, .remote = wr.remote};
         if (announced_.bytes != 0) read.sg_list = {&back, 1};
-        return link.post(desk, read, kRead | slot);
+        return link.post(context, read, kRead | slot);
     }
 
-    void take_message(const Desk& desk, Link& link, Talk& talk, const Done& done) {
-        if (talk.step != Step::playing || mode(talk).way != PingpongWay::send || talk.returned == talk.posted) {
+    void take_message(const PeerContext& context, Link& link, Session& session, const Done& done) {
+        if (session.step != Step::playing || mode(session).way != PingpongWay::send || session.returned == session.posted) {
             link.fail("returned data that was not sent");
             return;
         }
-        take_round(desk, talk, slot_of(talk.returned), link.queues.message(done));
-        link.post_receive(desk, done.tag);
+        take_round(context, session, slot_of(session.returned), link.queues.message(done));
+        link.post_receive(context, done.tag);
     }
-    void take_round(const Desk& desk, Talk& talk, std::uint32_t slot, dissect::Bytes message) {
-        if (talk.returned >= kWarmUp) talk.times.push_back(std::to_underlying(elapsed(talk.since[slot], desk.now)));
-        ++talk.returned;
-        ++desk.counts.messages;
-        desk.counts.bytes += announced_.bytes;
-        if (settings_.request.verify && !std::ranges::equal(message, piece_of(talk.out, slot))) ++desk.counts.wrong;
+    void take_round(const PeerContext& context, Session& session, std::uint32_t slot, dissect::Bytes message) {
+        if (session.returned >= kWarmUp) session.times.push_back(std::to_underlying(context.now - session.since[slot]));
+        ++session.returned;
+        ++context.counts.messages;
+        context.counts.bytes += announced_.bytes;
+        if (settings_.request.verify && !std::ranges::equal(message, piece_of(session.out, slot))) ++context.counts.wrong;
     }
 
     PingpongSettings settings_;

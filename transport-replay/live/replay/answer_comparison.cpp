@@ -1,4 +1,4 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/replay/answer_comparison.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -51,7 +51,7 @@ std::string sentence(const Difference& difference) {
 
 std::optional<Duration> ComparedMessage::latency() const {
     if (progress != Progress::done || posted == Instant{}) return std::nullopt;
-    return elapsed(posted, done);
+    return done - posted;
 }
 
 std::uint64_t ReplayComparison::differences() const {

@@ -137,9 +137,9 @@ void ConversationCollector::describe_set_up(const CmAttempt& attempt) {
 }
 
 // Which end sent the packet; nothing where it is none of ours.
-std::optional<End> ConversationCollector::sender(const Observation& observation, const PacketStory& story) const {
-    if (!story.connection || connection_ == nullptr) return std::nullopt;
-    if (*story.connection != uid_ && timeline_->find(*story.connection) != nullptr) return std::nullopt;  // it stayed another one
+std::optional<End> ConversationCollector::sender(const Observation& observation, const PacketRecord& record) const {
+    if (!record.connection || connection_ == nullptr) return std::nullopt;
+    if (*record.connection != uid_ && timeline_->find(*record.connection) != nullptr) return std::nullopt;  // it stayed another one
     for (const End end : {End::a, End::b}) {
         const transport::Endpoint& from = connection_->end(end);
         const transport::Endpoint& to = connection_->end(other(end));
@@ -150,11 +150,11 @@ std::optional<End> ConversationCollector::sender(const Observation& observation,
     return std::nullopt;
 }
 
-void ConversationCollector::packet(const Observation& observation, const PacketStory& story) {
-    if (refusal_ || observation.kind != ObservationKind::transport || story.corrupt || story.mirror_copy) return;
-    const auto from = sender(observation, story);
+void ConversationCollector::packet(const Observation& observation, const PacketRecord& record) {
+    if (refusal_ || observation.kind != ObservationKind::transport || record.corrupt || record.mirror_copy) return;
+    const auto from = sender(observation, record);
     if (!from) return;
-    PacketStory ours = story;
+    PacketRecord ours = record;
     ours.from = *from;
     store_.keep(observation, ours);
     keep_marks(*from, observation);

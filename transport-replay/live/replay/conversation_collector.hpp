@@ -27,7 +27,7 @@ public:
     ConversationCollector(const Timeline& timeline, ConnectionId uid);
 
     // Each packet after it was analysed, and only then the messages that it ended: it may carry their last bytes.
-    void packet(const Observation& observation, const PacketStory& story);
+    void packet(const Observation& observation, const PacketRecord& record);
     void message(ConnectionId connection, End requester, const Message& message);
 
     // A sentence where this cannot be played.
@@ -41,7 +41,7 @@ private:
         dissect::FrameIndex frame{};
         dissect::Instant time{};
     };
-    [[nodiscard]] std::optional<End> sender(const Observation& observation, const PacketStory& story) const;
+    [[nodiscard]] std::optional<End> sender(const Observation& observation, const PacketRecord& record) const;
     void keep_marks(End from, const Observation& observation);
     void take_marks(RecordedMessage& recorded);
     void describe();

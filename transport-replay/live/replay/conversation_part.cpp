@@ -1,4 +1,4 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ private:
         if (own_ > 0) consider(recorded(part_.posts[own_ - 1].message).message.answer_time);
         if (peer_ > 0) consider(recorded(part_.peers[peer_ - 1]).message.last_time);
         if (!last) last = conversation_.messages.front().message.first_time;  // what the connection's beginning stands for
-        return {own_, peer_, std::max(Duration{}, elapsed(*last, time))};
+        return {own_, peer_, std::max(Duration{}, time - *last)};
     }
     void from_the_beginning() { own_ = peer_ = 0; }
 

@@ -1,5 +1,7 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/replay/playing.hpp>
+
+#include <utility>
 
 namespace qps::transport::live {
 
@@ -30,12 +32,12 @@ void ConversationPlayer::poll(Endpoint& endpoint, Instant now) {
     if (state.phase == Playing::Phase::running) state.advance(endpoint, now);
     if (state.phase == Playing::Phase::lingering) {
         const bool ours_to_end = state.conversation.taken_down_by.value_or(state.conversation.requester) == state.part.ours;
-        const Instant until = ours_to_end ? state.linger_until : later(state.last_progress, state.settings.patience);
+        const Instant until = ours_to_end ? state.linger_until : state.last_progress + state.settings.patience;
         if (now >= until) state.conclude(endpoint, ReplayEnd::complete, {}, now);
         else state.wake_at(until);
     }
     if (state.phase == Playing::Phase::connecting && state.settings.connect) {
-        const Instant until = later(state.last_progress, state.settings.patience);
+        const Instant until = state.last_progress + state.settings.patience;
         if (now >= until) {
             state.conclude(endpoint, ReplayEnd::not_connected, "no answer", now);
         } else {

@@ -1,8 +1,9 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/replay/playing.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -174,7 +175,7 @@ void Playing::leave(Endpoint& endpoint, Instant now) {
     if (!settings.connect) (void)endpoint.manager().stop_listening(ip_service(PortSpace::tcp, settings.port));
     if (!id) return;
     phase = Phase::leaving;
-    leave_until = later(now, kPartingTime);
+    leave_until = now + kPartingTime;
     if (endpoint.connections().disconnect(*id, now)) return;
     (void)endpoint.manager().abandon(*id, now);
     phase = Phase::over;

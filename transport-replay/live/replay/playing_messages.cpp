@@ -1,8 +1,9 @@
-#include <transport-replay/model/instant.hpp>
+#include <dissect/types.hpp>
 #include <transport-replay/live/replay/playing.hpp>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -184,7 +185,7 @@ std::optional<Instant> Playing::due_at(const Due& due, std::optional<Instant> pr
     if (due.after_peer > 0) base = std::max(base, passed[due.after_peer - 1]);
     if (settings.fast && !keeps_time) return base;
     const double speed = settings.fast ? 1 : settings.speed;
-    return later(base, Duration{static_cast<std::int64_t>(static_cast<double>(std::to_underlying(due.delay)) / speed)});
+    return base + Duration{static_cast<std::int64_t>(static_cast<double>(std::to_underlying(due.delay)) / speed)};
 }
 
 void Playing::advance(Endpoint& endpoint, Instant now) {
@@ -195,11 +196,11 @@ void Playing::advance(Endpoint& endpoint, Instant now) {
     if (phase != Phase::running) return;
     if (complete(now)) {
         phase = Phase::lingering;
-        linger_until = later(now, kLinger);
+        linger_until = now + kLinger;
         return;
     }
     if (wake) return;  // something of ours is due
-    const Instant patience_ends = later(last_progress, settings.patience);
+    const Instant patience_ends = last_progress + settings.patience;
     if (now >= patience_ends) conclude(endpoint, ReplayEnd::timed_out, "the peer was silent", now);
     else wake_at(patience_ends);
 }
@@ -243,7 +244,7 @@ bool Playing::look_at(std::span<const std::uint32_t> touches, Instant now) {
         const auto difference = compare_bytes(expected_bytes(conversation, touch), memory->at(touch), left_out);
         if (difference && !(last_arrived && *last_arrived > touch.message)) {
             if (!looking_since) looking_since = now;
-            const Instant until = later(*looking_since, Duration{std::to_underlying(settings.patience) / 2});
+            const Instant until = *looking_since + Duration{std::to_underlying(settings.patience) / 2};
             if (now < until) {
                 wake_at(until);
                 return false;

@@ -39,6 +39,7 @@ struct AddressHandle {
         case AddressSpace::roce_v1: return dissect::Network::roce_v1;
         case AddressSpace::infiniband_gid: return dissect::Network::native_global;
         case AddressSpace::infiniband_lid: return dissect::Network::native_local;
+        case AddressSpace::ethernet:
         case AddressSpace::none:
         case AddressSpace::roce_v2: break;
     }

@@ -16,8 +16,6 @@ constexpr Instant kLowest{std::numeric_limits<std::int64_t>::min()};
 // one bit per second at least: who slept longer than that many periods is at its target.
 constexpr int kMaxCatchUp = 4096;
 
-Duration elapsed(Instant from, Instant to) { return Duration{std::to_underlying(to) - std::to_underlying(from)}; }
-
 // How long so many bytes take, rounded up; the rate is not 0.
 Duration time_of(std::uint64_t bytes, std::uint64_t bits_per_second) {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // bits times nanoseconds stay below 2^63
@@ -48,7 +46,7 @@ void Dcqcn::release() {
 
 void Dcqcn::on_cnp(Instant now) {
     advance(now);
-    if (limited_ && elapsed(last_cut_, now) < settings_.cut_gap) return;
+    if (limited_ && now - last_cut_ < settings_.cut_gap) return;
     target_ = rate_;
     const std::uint64_t cut = (rate_ >> (kAlphaBits + 1)) * alpha_ + ((rate_ & (2 * kAlphaOne - 1)) * alpha_ >> (kAlphaBits + 1));
     rate_ = std::max(rate_ - cut, std::to_underlying(settings_.min_rate));
@@ -56,8 +54,8 @@ void Dcqcn::on_cnp(Instant now) {
     raises_by_time_ = raises_by_bytes_ = 0;
     bytes_ = 0;
     last_cut_ = now;
-    alpha_due_ = later(now, settings_.alpha_period);
-    rate_due_ = later(now, settings_.rate_period);
+    alpha_due_ = now + settings_.alpha_period;
+    rate_due_ = now + settings_.rate_period;
     if (!limited_) next_send_ = now;
     limited_ = true;
     ++cuts_;
@@ -67,11 +65,11 @@ void Dcqcn::advance(Instant now) {
     for (int i = 0; limited_ && alpha_due_ <= now; ++i) {
         if (i == kMaxCatchUp) alpha_due_ = now;
         alpha_ -= alpha_ >> settings_.gain_shift;
-        alpha_due_ = later(alpha_due_, settings_.alpha_period);
+        alpha_due_ = alpha_due_ + settings_.alpha_period;
     }
     for (int i = 0; limited_ && rate_due_ <= now; ++i) {
         if (i == kMaxCatchUp) rate_due_ = now;
-        rate_due_ = later(rate_due_, settings_.rate_period);
+        rate_due_ = rate_due_ + settings_.rate_period;
         raise(++raises_by_time_, raises_by_bytes_);
     }
 }
@@ -99,12 +97,12 @@ void Dcqcn::on_sent(std::uint64_t bytes, Instant now) {
         raise(raises_by_time_, ++raises_by_bytes_);
     }
     if (!limited_) return;
-    const Instant earliest = later(now, Duration{-std::max(std::to_underlying(settings_.burst), std::int64_t{0})});
-    next_send_ = later(std::max(next_send_, earliest), time_of(bytes, rate_));
+    const Instant earliest = now + Duration{-std::max(std::to_underlying(settings_.burst), std::int64_t{0})};
+    next_send_ = std::max(next_send_, earliest) + time_of(bytes, rate_);
 }
 
 bool CnpPacer::allow(Instant now) {
-    if (sent_ && elapsed(last_, now) < kCnpGap) return false;
+    if (sent_ && now - last_ < kCnpGap) return false;
     sent_ = true;
     last_ = now;
     return true;

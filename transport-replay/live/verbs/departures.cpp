@@ -85,7 +85,7 @@ void work_locally(AdapterState& adapter, QueuePair& qp, Instant now) {
 void be_patient(AdapterState& adapter, const QueuePair& qp, Instant now) {
     adapter.schedule.remove(qp.slot);
     if (qp.cnp || may_respond(qp)) adapter.schedule.ready(Lane::responses, qp.slot);
-    adapter.schedule.wake_at(qp.slot, later(now, kPatience));
+    adapter.schedule.wake_at(qp.slot, now + kPatience);
 }
 
 std::optional<Departure> request(AdapterState& adapter, QueuePair& qp, Instant now) {

@@ -121,7 +121,7 @@ TEST_CASE("a queue pair that is connected asks again: the new one is stale, the 
     target.say(CmDrep{.local_id = good_req().local_id, .remote_id = static_cast<std::uint32_t>(id), .private_data = {}});
     target.say(again, 0xdef);
     CHECK(target.answer<CmRej>().reason == RejectReason::stale_connection);
-    target.now = later(target.now, seconds(10));
+    target.now = target.now + seconds(10);
     CHECK(target.answers().empty());
     target.say(again, 0xdef);
     CHECK(target.manager.take_events().back().kind == Kind::request);
@@ -239,7 +239,7 @@ TEST_CASE("who speaks of what is not there is told so, once for each") {
     CHECK(target.last_transaction == 0x124);
     target.say(CmLap{.local_id = 7, .remote_id = 8, .remote_qpn = Qpn{5}, .path = {}, .private_data = {}});
     CHECK(target.answer<CmApr>().status == AlternateStatus::invalid_id);
-    // None of these is answered, so that two managers cannot talk for ever.
+    // None of these is answered, so that two managers cannot dialogue for ever.
     target.say(CmRej{.local_id = 7, .remote_id = 8, .information = {}, .private_data = {}});
     target.say(CmRtu{.local_id = 7, .remote_id = 8, .private_data = {}});
     target.say(CmDrep{.local_id = 7, .remote_id = 8, .private_data = {}});
@@ -340,9 +340,9 @@ TEST_CASE("a flood of REQs: the oldest make room, what is remembered is bounded,
     CHECK(rejected == kFlood - kMaxHalfOpen);
     CHECK(refusals == rejected);
     CHECK(target.refused(CmRefusal::half_open) == rejected);
-    target.now = later(target.now, seconds(200));
+    target.now = target.now + seconds(200);
     (void)target.answers();
-    target.now = later(target.now, seconds(200));
+    target.now = target.now + seconds(200);
     (void)target.answers();
     CHECK(target.manager.size() == 0);
     CHECK_FALSE(target.manager.poll_at());
@@ -380,7 +380,7 @@ TEST_CASE("accepted connections that nobody finishes make room too, and end in T
     }
     CHECK(target.manager.half_open() == kMaxHalfOpen);
     CHECK(target.manager.size() == kMaxHalfOpen + 10);
-    target.now = later(target.now, seconds(9));  // kLongestTimewait, whatever the peer said
+    target.now = target.now + seconds(9);  // kLongestTimewait, whatever the peer said
     (void)target.answers();
     const auto released = target.manager.take_events();
     CHECK(std::ranges::count(released, Kind::released, &ConnectionEvent::kind) == 10);
@@ -406,7 +406,7 @@ TEST_CASE("a peer cannot put us off for ever") {
         mra.remote = kPassiveAddress;
         manager.process(mra, now);
         for (const auto& event : manager.take_events()) delays += event.kind == Kind::delayed ? 1U : 0U;
-        now = later(now, seconds(1));
+        now = now + seconds(1);
     }
     CHECK(manager.size() == 0);
     CHECK(delays == 3);

@@ -1,5 +1,5 @@
 // Two connection managers over a wire that loses, doubles and reorders, by many seeds: every attempt comes to one of the ends
-// there are, both sides of what was established have the same numbers, nothing is left behind, and the same seed tells the same story.
+// there are, both sides of what was established have the same numbers, nothing is left behind, and the same seed tells the same course.
 #include <tests/support/catch.hpp>
 #include <tests/support/cm_ends.hpp>
 
@@ -14,9 +14,9 @@ using Kind = ConnectionEventKind;
 
 namespace {
 
-struct Story {
+struct Course {
     std::map<CmId, std::vector<Kind>> told;
-    bool operator==(const Story&) const = default;
+    bool operator==(const Course&) const = default;
 };
 
 // A consumer of moods: accepts, refuses, hesitates, forgets, hangs up, gives up.
@@ -56,7 +56,7 @@ struct Moods {
 };
 
 constexpr std::uint32_t kAttempts = 12;
-constexpr auto kLast = static_cast<Kind>(kConnectionEventNames.size());  // what a story ends with
+constexpr auto kLast = static_cast<Kind>(kConnectionEventNames.size());  // what a course ends with
 
 // Whether both sides of an established connection have the same numbers.
 bool fits_a_reply(const std::vector<ConnectionEvent>& replies, const ConnectionEvent& established) {
@@ -69,7 +69,7 @@ bool fits_a_reply(const std::vector<ConnectionEvent>& replies, const ConnectionE
     });
 }
 
-std::array<Story, 2> play(std::uint64_t seed) {
+std::array<Course, 2> play(std::uint64_t seed) {
     Draws weather(seed);
     CmEnds ends(seed, {.loss = weather.unit() * 0.4, .duplication = weather.unit() * 0.3, .reordering = weather.unit() * 0.3});
     ends.automatic = false;
@@ -109,14 +109,14 @@ std::array<Story, 2> play(std::uint64_t seed) {
     }
     for (const auto& [end, event] : ends.events)
         if (event.kind == Kind::established) CHECK(fits_a_reply(ends.events_of(other(end), Kind::reply), event));
-    std::array<Story, 2> stories;
+    std::array<Course, 2> courses;
     for (const auto& [end, event] : ends.events) {
-        auto& told = stories[static_cast<std::size_t>(end)].told[event.id];
+        auto& told = courses[static_cast<std::size_t>(end)].told[event.id];
         REQUIRE((told.empty() || told.back() != kLast));  // `last` is the last
         told.push_back(event.kind);
         if (event.last) told.push_back(kLast);
     }
-    return stories;
+    return courses;
 }
 
 }  // namespace
@@ -126,9 +126,9 @@ TEST_CASE("over any wire every attempt ends, and nothing is left of it") {
     std::size_t over = 0;
     for (std::uint64_t seed = 1; seed <= 500; ++seed) {
         CAPTURE(seed);
-        const auto stories = play(seed);
-        for (const Story& story : stories)
-            for (const auto& [id, told] : story.told) {
+        const auto courses = play(seed);
+        for (const Course& course : courses)
+            for (const auto& [id, told] : course.told) {
                 const auto count = [&](Kind kind) { return std::ranges::count(told, kind); };
                 REQUIRE(count(Kind::established) <= 1);
                 REQUIRE(count(Kind::disconnected) <= 1);
@@ -142,6 +142,6 @@ TEST_CASE("over any wire every attempt ends, and nothing is left of it") {
     CHECK(over > 2000);
 }
 
-TEST_CASE("the same seed tells the same story") {
+TEST_CASE("the same seed gives the same course") {
     for (const std::uint64_t seed : {3UL, 99UL, 312UL}) CHECK(play(seed) == play(seed));
 }

@@ -1,4 +1,4 @@
-// The talks over TCP before RDMA: against what ibv_*_pingpong of rdma-core 44 and perftest 4.5 (its protocol 6.06) were heard to
+// The exchanges over TCP before RDMA: against what ibv_*_pingpong of rdma-core 44 and perftest 4.5 (its protocol 6.06) were heard to
 // say to each other, in both roles, and against strangers.
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
@@ -48,10 +48,10 @@ BandwidthReport report_of(const std::array<std::uint64_t, 5>& words) {
     return {words[0], words[1], std::bit_cast<double>(words[2]), std::bit_cast<double>(words[3]), std::bit_cast<double>(words[4])};
 }
 
-// What a talk was heard to be, by tokens that both say: "V P L M k0 k1 r done"; a count behind an asterisk.
-std::vector<Message> messages_of(std::string_view talk, std::span<const std::string_view> keys) {
+// What a exchange was heard to be, by tokens that both say: "V P L M k0 k1 r done"; a count behind an asterisk.
+std::vector<Message> messages_of(std::string_view exchange, std::span<const std::string_view> keys) {
     std::vector<Message> messages;
-    std::istringstream words{std::string(talk)};
+    std::istringstream words{std::string(exchange)};
     for (std::string word; words >> word;) {
         const std::size_t star = word.find('*');
         const int times = star == std::string::npos ? 1 : std::stoi(word.substr(star + 1));
@@ -102,7 +102,7 @@ void note(Session& session, Heard& heard) {
     }
 }
 
-// Lets a session talk with a recorded peer, whose messages come in pieces of `piece` bytes.
+// Lets a session exchange with a recorded peer, whose messages come in pieces of `piece` bytes.
 template <class Session>
 Heard talk_with(Session& session, const std::vector<Message>& peer, std::size_t piece) {
     Heard heard;
@@ -117,10 +117,10 @@ Heard talk_with(Session& session, const std::vector<Message>& peer, std::size_t 
     return heard;
 }
 
-struct RecordedTalk {
+struct RecordedExchange {
     std::string_view name;
     PerftestSettings settings;
-    std::string_view talk;
+    std::string_view exchange;
     std::string_view stops_of_client;
     std::string_view stops_of_server;
 };
@@ -139,12 +139,12 @@ PerftestSettings settings_for(PerftestTest test, Change change) {
     return settings;
 }
 
-const std::vector<RecordedTalk>& recorded_talks() {
+const std::vector<RecordedExchange>& recorded_exchanges() {
     using enum PerftestTest;
     const auto two = [](PerftestSettings& s) { s.queue_pairs = 2; };
     const auto both = [](PerftestSettings& s) { s.bidirectional = true; };
     const auto lasting = [](PerftestSettings& s) { s.duration = true; };
-    static const std::vector<RecordedTalk> talks{
+    static const std::vector<RecordedExchange> exchanges{
         {"ib_send_bw", settings_for(send_bw), "V P L M k0*5 done", "connect receives traffic ", "connect receives traffic "},
         {"ib_send_bw -q 2", settings_for(send_bw, two), "V P L M k0 k1 k0*2 k1 k0*2 done", "connect receives traffic ",
          "connect receives traffic "},
@@ -166,7 +166,7 @@ const std::vector<RecordedTalk>& recorded_talks() {
         {"ib_send_bw -D -b", settings_for(send_bw, [&](auto& s) { both(s), lasting(s); }), "V P L M k0*5 done", "connect receives traffic ",
          "connect receives traffic "},
     };
-    return talks;
+    return exchanges;
 }
 
 }  // namespace
@@ -196,11 +196,11 @@ TEST_CASE("the ends of queue pairs are written and read as the programs do") {
     }
 }
 
-TEST_CASE("the grid of a pingpong's talk") {
+TEST_CASE("the grid of a pingpong's exchange") {
     qps::tests::check_golden("transport-replay/golden/pingpong_session.txt", grid(kPingPongMachine));
 }
 
-TEST_CASE("a pingpong's talk, in both roles, in pieces of any size") {
+TEST_CASE("a pingpong's exchange, in both roles, in pieces of any size") {
     const auto client = with_nul("0000:000012:1a5136:00000000000000000000ffff0a4d000c");
     const auto server = with_nul("0000:000011:21a17c:00000000000000000000ffff0a4d000c");
     for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
@@ -249,7 +249,7 @@ TEST_CASE("ibv_srq_pingpong tells all of its ends") {
     CHECK(server.remote().size() == kSrqPingPongEnds);
 }
 
-TEST_CASE("a pingpong's talk with strangers ends with a sentence") {
+TEST_CASE("a pingpong's exchange with strangers ends with a sentence") {
     const auto server = [] { return PingPongSession(ExchangeRole::server, {QueuePairEnd{.qpn = Qpn{5}, .gid = ipv4_address(1)}}); };
     PingPongSession wrong = server();
     wrong.process(with_nul("GET / HTTP/1.1 and so on and so on and so on until 52"));
@@ -272,40 +272,40 @@ TEST_CASE("a pingpong's talk with strangers ends with a sentence") {
     CHECK_FALSE(PingPongSession(ExchangeRole::client, {}).problem().empty());
 }
 
-TEST_CASE("perftest's talks, as they were heard, in both roles") {
-    for (const RecordedTalk& talk : recorded_talks()) {
+TEST_CASE("perftest's exchanges, as they were heard, in both roles") {
+    for (const RecordedExchange& exchange : recorded_exchanges()) {
         for (const std::size_t piece : {std::size_t{1}, std::size_t{5}, std::size_t{1000}}) {
-            INFO(talk.name << " in pieces of " << piece);
-            const auto client_says = messages_of(talk.talk, kClientKeys);
-            const auto server_says = messages_of(talk.talk, kServerKeys);
-            PerftestSession server(ExchangeRole::server, talk.settings, ends_of(kServerKeys, talk.settings.queue_pairs));
+            INFO(exchange.name << " in pieces of " << piece);
+            const auto client_says = messages_of(exchange.exchange, kClientKeys);
+            const auto server_says = messages_of(exchange.exchange, kServerKeys);
+            PerftestSession server(ExchangeRole::server, exchange.settings, ends_of(kServerKeys, exchange.settings.queue_pairs));
             server.set_report(report_of(kClientReport));
             const Heard at_server = talk_with(server, client_says, piece);
             CHECK(server.problem().empty());
             CHECK(server.awaits() == Awaits::nothing);
-            CHECK(at_server.stops == talk.stops_of_server);
+            CHECK(at_server.stops == exchange.stops_of_server);
             REQUIRE(at_server.said.size() == server_says.size());
             for (std::size_t i = 0; i < server_says.size(); ++i) CHECK(shown(at_server.said[i]) == shown(server_says[i]));
             CHECK(server.remote()[0].qpn == Qpn{0x57});
             CHECK(server.mtu() == PathMtu::bytes_4096);
 
-            PerftestSession client(ExchangeRole::client, talk.settings, ends_of(kClientKeys, talk.settings.queue_pairs));
+            PerftestSession client(ExchangeRole::client, exchange.settings, ends_of(kClientKeys, exchange.settings.queue_pairs));
             client.set_report(report_of(kClientReport));
             const Heard at_client = talk_with(client, server_says, piece);
             CHECK(client.problem().empty());
-            CHECK(at_client.stops == talk.stops_of_client);
+            CHECK(at_client.stops == exchange.stops_of_client);
             REQUIRE(at_client.said.size() == client_says.size());
             for (std::size_t i = 0; i < client_says.size(); ++i) CHECK(shown(at_client.said[i]) == shown(client_says[i]));
-            if (talk.talk.find('r') != std::string_view::npos) CHECK(client.remote_report() == report_of(kClientReport));
+            if (exchange.exchange.find('r') != std::string_view::npos) CHECK(client.remote_report() == report_of(kClientReport));
         }
     }
 }
 
-TEST_CASE("perftest's talks about all sizes") {
+TEST_CASE("perftest's exchanges about all sizes") {
     using enum PerftestTest;
     struct Sweep {
         PerftestSettings settings;
-        std::string talk;
+        std::string exchange;
         std::size_t sizes;
     };
     const auto all = [](PerftestSettings& s) { s.all_sizes = true; };
@@ -326,8 +326,8 @@ TEST_CASE("perftest's talks about all sizes") {
         INFO(kPerftestPrograms[std::to_underlying(sweep.settings.test)] << (sweep.settings.bidirectional ? " -b" : ""));
         PerftestSession client(ExchangeRole::client, sweep.settings, ends_of(kClientKeys, 1));
         client.set_report(report_of(kClientReport));
-        const auto expected = messages_of(sweep.talk, kClientKeys);
-        const auto peer = messages_of(sweep.talk, kServerKeys);
+        const auto expected = messages_of(sweep.exchange, kClientKeys);
+        const auto peer = messages_of(sweep.exchange, kServerKeys);
         std::vector<std::uint32_t> sizes;
         std::size_t said = 0, heard = 0;
         while (client.awaits() != Awaits::nothing) {
@@ -371,34 +371,35 @@ TEST_CASE("perftest's smaller path MTU and larger pages count") {
     CHECK(said[3] == "5\\x00");
 }
 
-TEST_CASE("perftest's talk with strangers, and with other options, ends with a sentence") {
+TEST_CASE("perftest's exchange with strangers, and with other options, ends with a sentence") {
     const auto server = [] { return PerftestSession(ExchangeRole::server, settings_for(PerftestTest::write_bw), ends_of(kServerKeys, 1)); };
     const auto problem_after = [&](const std::vector<Message>& said) {
         PerftestSession session = server();
         talk_with(session, said, 1000);
         return session.problem();
     };
-    const auto talk = messages_of("V P L M k0 k1", kClientKeys);
+    const auto exchange = messages_of("V P L M k0 k1", kClientKeys);
     Message version(16);
     std::memcpy(version.data(), "4.30", 4);
     CHECK(problem_after({version}) == "the peer has perftest version 4.30: expected at least 5.33");
     CHECK(problem_after({with_nul("GET / HTTP/1.1\r")}) == "the peer announces no perftest version");
     CHECK(problem_after({Message(16)}) == "the peer announces no perftest version");
-    CHECK(problem_after({talk[0], Message(4, std::byte{0xff})}) == "the peer's cycle buffer of 4294967295 bytes is too large");
-    CHECK(problem_after({talk[0], talk[1], talk[2], with_nul("9")}) == "the peer announces no valid path MTU");
-    CHECK(problem_after({talk[0], talk[1], talk[2], talk[3], Message(kPerftestEndBytes)}) ==
+    CHECK(problem_after({exchange[0], Message(4, std::byte{0xff})}) == "the peer's cycle buffer of 4294967295 bytes is too large");
+    CHECK(problem_after({exchange[0], exchange[1], exchange[2], with_nul("9")}) == "the peer announces no valid path MTU");
+    CHECK(problem_after({exchange[0], exchange[1], exchange[2], exchange[3], Message(kPerftestEndBytes)}) ==
           "the peer's announcement of queue pair 1 is not in the format of perftest");
-    CHECK(problem_after(talk) == "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
-    CHECK(problem_after({talk[0]}) == "the peer closed the connection in the middle of the talk");
+    CHECK(problem_after(exchange) ==
+          "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
+    CHECK(problem_after({exchange[0]}) == "the peer closed the connection in the middle of the exchange");
     PerftestSession busy = server();
-    for (std::size_t i = 0; i < 5; ++i) busy.process(talk[i]);
+    for (std::size_t i = 0; i < 5; ++i) busy.process(exchange[i]);
     REQUIRE(busy.awaits() == Awaits::connect);
     busy.process(Message(kMaxHeard));  // before its time
     CHECK(busy.problem().empty());
     busy.process(Message(1));
     CHECK(busy.problem() == "the peer sends more than perftest does");
     Message ipv6 = with_nul("0000:0001:000057:dc6b3b:00003de0:000055f2ea393000:fe:80:00:00:00:00:00:00:00:00:00:00:00:00:00:01:00000000:");
-    CHECK(problem_after({talk[0], talk[1], talk[2], talk[3], ipv6}) ==
+    CHECK(problem_after({exchange[0], exchange[1], exchange[2], exchange[3], ipv6}) ==
           "the peer's GID and ours are of different families, IPv4 and IPv6 (see its option -x)");
 }
 
@@ -422,23 +423,23 @@ TEST_CASE("what perftest does not have is refused") {
     CHECK(session.take_output().empty());
 }
 
-TEST_CASE("talks survive any bytes") {
+TEST_CASE("exchanges survive any bytes") {
     std::mt19937 dice(11);
     std::size_t failed = 0, finished = 0;
     for (int round = 0; round < 4000; ++round) {
-        const RecordedTalk& talk = recorded_talks()[dice() % recorded_talks().size()];
+        const RecordedExchange& exchange = recorded_exchanges()[dice() % recorded_exchanges().size()];
         const bool as_client = dice() % 2 == 0;
-        auto peer = messages_of(talk.talk, as_client ? kServerKeys : kClientKeys);
+        auto peer = messages_of(exchange.exchange, as_client ? kServerKeys : kClientKeys);
         for (std::size_t i = dice() % 4; i > 0; --i) {
             Message& message = peer[dice() % peer.size()];
             if (message.empty()) continue;
             if (dice() % 2 == 0) message[dice() % message.size()] = static_cast<std::byte>(dice());
             else message.resize(dice() % (2 * message.size()));
         }
-        PerftestSession session(as_client ? ExchangeRole::client : ExchangeRole::server, talk.settings,
-                                ends_of(as_client ? kClientKeys : kServerKeys, talk.settings.queue_pairs));
+        PerftestSession session(as_client ? ExchangeRole::client : ExchangeRole::server, exchange.settings,
+                                ends_of(as_client ? kClientKeys : kServerKeys, exchange.settings.queue_pairs));
         const Heard heard = talk_with(session, peer, 1 + dice() % 200);
-        CHECK(heard.said.size() <= messages_of(talk.talk, kClientKeys).size());
+        CHECK(heard.said.size() <= messages_of(exchange.exchange, kClientKeys).size());
         CHECK(session.awaits() == Awaits::nothing);
         ++(session.problem().empty() ? finished : failed);
         PingPongSession pingpong(as_client ? ExchangeRole::client : ExchangeRole::server, {QueuePairEnd{.gid = ipv4_address(1)}});

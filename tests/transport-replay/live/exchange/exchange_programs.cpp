@@ -231,7 +231,7 @@ TEST_CASE("what exchanged programs cannot be asked for is refused") {
     CHECK(refused("ib_read_lat", {.size = 0}).find("invalid size 0") == 0);
 }
 
-TEST_CASE("strangers on TCP end their own talk and nobody else's") {
+TEST_CASE("strangers on TCP end their own exchange and nobody else's") {
     ProgramPair pair({});
     ProgramRequest serves{.port = free_port(), .clients = 3};
     serves.exchange.tcp = "127.0.0.1";

@@ -1,4 +1,4 @@
-// The talks over real TCP connections of the loopback: both roles, a peer that says nothing sensible, a peer that is not there.
+// The exchanges over real TCP connections of the loopback: both roles, a peer that says nothing sensible, a peer that is not there.
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/exchange/exchange_connection.hpp>
 
@@ -40,7 +40,7 @@ void go_on(Session& session) {
 
 // Until both are finished, or for about two seconds.
 template <class Session>
-void talk(Session& client, Session& server) {
+void exchange(Session& client, Session& server) {
     ExchangeListener listener = listening();
     auto out = ExchangeConnection::connect("127.0.0.1", listener.port());
     REQUIRE(out);
@@ -61,10 +61,10 @@ void talk(Session& client, Session& server) {
 
 }  // namespace
 
-TEST_CASE("a pingpong's talk over the loopback") {
+TEST_CASE("a pingpong's exchange over the loopback") {
     PingPongSession client(ExchangeRole::client, {end_of(17)});
     PingPongSession server(ExchangeRole::server, {end_of(18)});
-    talk(client, server);
+    exchange(client, server);
     CHECK(client.problem().empty());
     CHECK(server.problem().empty());
     CHECK(client.remote()[0].qpn == Qpn{18});
@@ -74,19 +74,19 @@ TEST_CASE("a pingpong's talk over the loopback") {
 TEST_CASE("all ends of ibv_srq_pingpong over the loopback") {
     PingPongSession client(ExchangeRole::client, std::vector<QueuePairEnd>(kSrqPingPongEnds, end_of(17)));
     PingPongSession server(ExchangeRole::server, std::vector<QueuePairEnd>(kSrqPingPongEnds, end_of(18)));
-    talk(client, server);
+    exchange(client, server);
     CHECK(client.problem().empty());
     CHECK(server.remote().size() == kSrqPingPongEnds);
 }
 
-TEST_CASE("perftest's talk over the loopback") {
+TEST_CASE("perftest's exchange over the loopback") {
     for (const PerftestTest test : {PerftestTest::send_bw, PerftestTest::write_bw, PerftestTest::write_lat, PerftestTest::read_lat}) {
         PerftestSettings settings;
         settings.test = test;
         PerftestSession client(ExchangeRole::client, settings, {end_of(17)});
         PerftestSession server(ExchangeRole::server, settings, {end_of(18)});
         client.set_report({1024, 10, 2.5, 1.25, 0.5});
-        talk(client, server);
+        exchange(client, server);
         INFO(kPerftestPrograms[std::to_underlying(test)]);
         CHECK(client.problem().empty());
         CHECK(server.problem().empty());
@@ -103,7 +103,7 @@ TEST_CASE("programs with other options end with a sentence on both sides") {
     two.queue_pairs = 2;
     PerftestSession client(ExchangeRole::client, two, {end_of(17), end_of(19)});
     PerftestSession server(ExchangeRole::server, one, {end_of(18)});
-    talk(client, server);
+    exchange(client, server);
     CHECK(server.problem() == "the peer's keys have changed: check that it runs the same program with the same options (-q, -a, -b, -D)");
     CHECK_FALSE(client.problem().empty());
 }

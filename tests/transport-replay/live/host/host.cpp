@@ -47,7 +47,7 @@ TEST_CASE("a host probes its addresses, announces them, and is ready") {
             if (decoded.number("arp.src.proto_ipv4") == 0) ++probes;
             else ++announcements;
         }
-        lan.now = later(lan.now, microseconds(50'000));
+        lan.now = lan.now + microseconds(50'000);
     }
     CHECK(probes == kProbes);
     CHECK(announcements == kAnnouncements);
@@ -77,10 +77,10 @@ TEST_CASE("an address that another has is given up before it is used; one in use
         CHECK(lan.b.counts().conflicts > 0);
     }
     SECTION("one has it") {
-        for (int i = 0; i < 100; ++i, lan.now = later(lan.now, microseconds(50'000))) sent_by(lan.a, lan.now);
+        for (int i = 0; i < 100; ++i, lan.now = lan.now + microseconds(50'000)) sent_by(lan.a, lan.now);
         REQUIRE(state_in(lan.a, kA) == AddressState::ready);
         Host late(settings_of(kMacB, kA, kA6), lan.now);
-        for (int i = 0; i < 20; ++i, lan.now = later(lan.now, microseconds(50'000))) {
+        for (int i = 0; i < 20; ++i, lan.now = lan.now + microseconds(50'000)) {
             for (const auto& frame : sent_by(late, lan.now)) lan.a.process(frame, lan.now);
             for (const auto& frame : sent_by(lan.a, lan.now)) late.process(frame, lan.now);
         }
@@ -89,7 +89,7 @@ TEST_CASE("an address that another has is given up before it is used; one in use
         CHECK(state_in(lan.a, kA) == AddressState::ready);
         // Somebody takes it all the same: it is defended, at most every ten seconds.
         std::size_t defences = 0;
-        for (int i = 0; i < 100; ++i, lan.now = later(lan.now, microseconds(50'000))) {
+        for (int i = 0; i < 100; ++i, lan.now = lan.now + microseconds(50'000)) {
             lan.a.process(arp_frame({kStranger, kBroadcastMac}, {ArpOperation::request, kStranger, kA, Mac{}, kA}), lan.now);
             for (const auto& frame : sent_by(lan.a, lan.now)) {
                 CHECK(Decoded(frame, LinkType::ethernet).number("arp.src.proto_ipv4") == ipv4_bits(kA));
@@ -112,15 +112,15 @@ TEST_CASE("two hosts find each other over every network") {
         const Decoded question(frames[0], LinkType::ethernet);
         CHECK(question.plain("arp.dst.proto_ipv4") == "192.0.2.2");
         CHECK(question.plain("arp.src.proto_ipv4") == "192.0.2.1");
-        CHECK(lan.b.process(frames[0], lan.now).fate == FrameFate::consumed);
+        CHECK(lan.b.process(frames[0], lan.now).disposition == FrameDisposition::consumed);
         lan.pump();
         REQUIRE(lan.a.complete(route, 0, lan.now) == Reach::ready);
         CHECK(route.destination_mac == std::to_underlying(kMacB));
         CHECK(route.source_mac == std::to_underlying(kMacA));
         CHECK(route.source == kA);
         CHECK_FALSE(route.vlan);
-        const Arrived arrived = send(lan, lan.a, lan.b, route);
-        CHECK(arrived.fate == FrameFate::roce);
+        const HostArrival arrived = send(lan, lan.a, lan.b, route);
+        CHECK(arrived.disposition == FrameDisposition::roce);
         CHECK(arrived.source == kA);
         CHECK(arrived.destination == kB);
         CHECK(arrived.source_mac == kMacA);
@@ -137,7 +137,7 @@ TEST_CASE("two hosts find each other over every network") {
             lan.pump();
             REQUIRE(lan.a.complete(route, 0, lan.now) == Reach::ready);
             CHECK(route.source == (to == kB6 ? kA6 : link_local_of(kMacA)));
-            CHECK(send(lan, lan.a, lan.b, route).fate == FrameFate::roce);
+            CHECK(send(lan, lan.a, lan.b, route).disposition == FrameDisposition::roce);
         }
     }
     SECTION("RoCEv1: a GID out of a MAC address asks nobody, others are resolved") {
@@ -145,8 +145,8 @@ TEST_CASE("two hosts find each other over every network") {
         REQUIRE(lan.a.complete(route, 0, lan.now) == Reach::ready);
         CHECK(route.destination_mac == std::to_underlying(kMacB));
         CHECK(route.source.space == AddressSpace::roce_v1);
-        const Arrived arrived = send(lan, lan.a, lan.b, route);
-        CHECK(arrived.fate == FrameFate::roce);
+        const HostArrival arrived = send(lan, lan.a, lan.b, route);
+        CHECK(arrived.disposition == FrameDisposition::roce);
         CHECK(arrived.source == in_space(link_local_of(kMacA), AddressSpace::roce_v1));
         Route by_ip = route_over(Network::roce_v1, in_space(kB, AddressSpace::roce_v1));
         CHECK(lan.a.complete(by_ip, 0, lan.now) == Reach::resolving);
@@ -206,10 +206,10 @@ TEST_CASE("beyond the link frames go to the gateway, with the VLAN tag and its p
         CHECK(route.destination_mac == std::to_underlying(kMacB));
         CHECK(route.destination == to);
         CHECK(route.vlan == (5U << 13 | 100));
-        CHECK(send(lan, lan.a, lan.b, route).fate == FrameFate::not_to_our_address);  // a router would pass it on
+        CHECK(send(lan, lan.a, lan.b, route).disposition == FrameDisposition::not_to_our_address);  // a router would pass it on
     }
     Route near = route_over(Network::roce_v2_ipv4, kB);
-    CHECK(send(lan, lan.a, lan.b, near).fate == FrameFate::roce);
+    CHECK(send(lan, lan.a, lan.b, near).disposition == FrameDisposition::roce);
 }
 
 TEST_CASE("an address without a subnet reaches all by its gateway") {
@@ -236,7 +236,7 @@ TEST_CASE("where the operating system has the address we ask and learn, and say 
     CHECK(lan.b.complete(back, 0, lan.now) == Reach::resolving);  // that was the operating system's to answer
     Route route = route_over(Network::roce_v2_ipv4, kB);
     CHECK(lan.a.complete(route, 0, lan.now) == Reach::ready);  // b asked, so its MAC address is known
-    lan.now = later(lan.now, microseconds(1));
+    lan.now = lan.now + microseconds(1);
     Route route6 = route_over(Network::roce_v2_ipv6, kB6);
     CHECK(lan.a.complete(route6, 0, lan.now) == Reach::resolving);
     lan.pump();
@@ -262,12 +262,12 @@ TEST_CASE("groups are reported when joined, when asked for and when left, in the
     Instant now{1'700'000'000'000'000'000};
     Host host(settings, now);
     const auto settle = [&] {
-        for (int i = 0; i < 200; ++i, now = later(now, microseconds(50'000))) sent_by(host, now);
+        for (int i = 0; i < 200; ++i, now = now + microseconds(50'000)) sent_by(host, now);
     };
     settle();
     const auto reports = [&](std::int64_t milliseconds) {
         Frames frames;
-        for (std::int64_t i = 0; i < milliseconds; i += 50, now = later(now, microseconds(50'000)))
+        for (std::int64_t i = 0; i < milliseconds; i += 50, now = now + microseconds(50'000))
             for (auto& frame : sent_by(host, now)) frames.push_back(std::move(frame));
         return frames;
     };
@@ -275,7 +275,7 @@ TEST_CASE("groups are reported when joined, when asked for and when left, in the
     PacketSpec multicast = roce_to_a(Network::roce_v2_ipv4);
     set(multicast, "eth.dst", std::to_underlying(group_mac(kGroup)));
     set(multicast, "ip.dst", ipv4_bits(kGroup));
-    CHECK(host.process(frame_from_stranger(multicast), now).fate == FrameFate::not_to_our_mac);
+    CHECK(host.process(frame_from_stranger(multicast), now).disposition == FrameDisposition::not_to_our_mac);
 
     REQUIRE(host.join(kGroup, now));
     REQUIRE(host.join(kGroup, now));  // once a member more
@@ -285,7 +285,7 @@ TEST_CASE("groups are reported when joined, when asked for and when left, in the
     CHECK(std::ranges::equal(Bytes(joined[0]).first(54), hex("01005e000016 0200000000aa 0800"
                                                              "4600002800004000010242b8c0000201e0000016 94040000"
                                                              "2200e8f900000001 04000000ef010203")));
-    CHECK(host.process(frame_from_stranger(multicast), now).fate == FrameFate::roce);
+    CHECK(host.process(frame_from_stranger(multicast), now).disposition == FrameDisposition::roce);
     CHECK(std::ranges::count(host.group_macs(), group_mac(kGroup)) == 1);
     Route route = route_over(Network::roce_v2_ipv4, kGroup);
     REQUIRE(host.complete(route, 0, now) == Reach::ready);
@@ -298,7 +298,7 @@ TEST_CASE("groups are reported when joined, when asked for and when left, in the
         const auto left = reports(3000);
         REQUIRE(left.size() == kRobustness);
         CHECK(left[0][46] == std::byte{3});  // TO_IN
-        CHECK(host.process(frame_from_stranger(multicast), now).fate == FrameFate::not_to_our_mac);
+        CHECK(host.process(frame_from_stranger(multicast), now).disposition == FrameDisposition::not_to_our_mac);
         host.leave(kGroup, now);
         CHECK(reports(3000).empty());
     }
@@ -312,7 +312,7 @@ TEST_CASE("groups are reported when joined, when asked for and when left, in the
         set(query, "ip.ttl", 1);
         set(query, "ip.proto", 2);
         query.payload = hex("1164ee9b00000000");  // answer within ten seconds
-        CHECK(host.process(frame_from_stranger(query), now).fate == FrameFate::consumed);
+        CHECK(host.process(frame_from_stranger(query), now).disposition == FrameDisposition::consumed);
         const auto answers = reports(10'050);
         REQUIRE(answers.size() == 1);
         const Decoded decoded(answers[0], LinkType::ethernet);

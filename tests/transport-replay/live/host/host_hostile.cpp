@@ -11,50 +11,50 @@ using qps::tests::Decoded;
 TEST_CASE("only what is for us is handed on") {
     Lan lan;
     lan.settle();
-    const auto fate = [&](const PacketSpec& spec) { return lan.a.process(frame_from_stranger(spec), lan.now).fate; };
+    const auto disposition = [&](const PacketSpec& spec) { return lan.a.process(frame_from_stranger(spec), lan.now).disposition; };
     PacketSpec good = roce_to_a(Network::roce_v2_ipv4);
-    CHECK(fate(good) == FrameFate::roce);
+    CHECK(disposition(good) == FrameDisposition::roce);
     SECTION("another MAC address") {
         set(good, "eth.dst", std::to_underlying(kMacB));
-        CHECK(fate(good) == FrameFate::not_to_our_mac);
+        CHECK(disposition(good) == FrameDisposition::not_to_our_mac);
         set(good, "eth.dst", std::to_underlying(group_mac(kGroup)));
-        CHECK(fate(good) == FrameFate::not_to_our_mac);
+        CHECK(disposition(good) == FrameDisposition::not_to_our_mac);
     }
     SECTION("our address, but said to all") {
         set(good, "eth.dst", std::to_underlying(kBroadcastMac));
-        CHECK(fate(good) == FrameFate::not_to_our_address);
+        CHECK(disposition(good) == FrameDisposition::not_to_our_address);
     }
     SECTION("another address") {
         set(good, "ip.dst", ipv4_bits(kB));
-        CHECK(fate(good) == FrameFate::not_to_our_address);
+        CHECK(disposition(good) == FrameDisposition::not_to_our_address);
     }
     SECTION("a tag: of a priority alone it is ours, of a VLAN not") {
         insert_before(good, LayerKind::ipv4, {{LayerKind::vlan}});
-        CHECK(fate(good) == FrameFate::roce);
+        CHECK(disposition(good) == FrameDisposition::roce);
         set(good, "vlan.id", 7);
-        CHECK(fate(good) == FrameFate::other_vlan);
+        CHECK(disposition(good) == FrameDisposition::other_vlan);
     }
     SECTION("inside a tunnel") {
         PacketSpec tunnel = good;
         HeaderSpec outer_ip = *find(tunnel, LayerKind::ipv4);
         insert_before(tunnel, LayerKind::ethernet, {*find(tunnel, LayerKind::ethernet), outer_ip, {LayerKind::udp}, {LayerKind::vxlan}});
         REQUIRE(Decoded(tunnel).packet.has_transport());
-        CHECK(fate(tunnel) == FrameFate::unreadable);
+        CHECK(disposition(tunnel) == FrameDisposition::unreadable);
     }
     SECTION("a fragment, a wrong header checksum, options") {
         PacketSpec fragment = good;
         set(fragment, "ip.flags.mf", 1);
-        CHECK(fate(fragment) == FrameFate::unreadable);
+        CHECK(disposition(fragment) == FrameDisposition::unreadable);
         set(good, "ip.checksum", 1);
-        CHECK(fate(good) == FrameFate::unreadable);
+        CHECK(disposition(good) == FrameDisposition::unreadable);
     }
     SECTION("from a group") {
         set(good, "eth.src", 0x0300'0000'0000);
-        CHECK(fate(good) == FrameFate::unreadable);
+        CHECK(disposition(good) == FrameDisposition::unreadable);
     }
     SECTION("nothing at all") {
-        CHECK(lan.a.process({}, lan.now).fate == FrameFate::unreadable);
-        CHECK(lan.a.counts().frames[std::to_underlying(FrameFate::unreadable)] == 1);
+        CHECK(lan.a.process({}, lan.now).disposition == FrameDisposition::unreadable);
+        CHECK(lan.a.counts().frames[std::to_underlying(FrameDisposition::unreadable)] == 1);
     }
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("pings are answered, of both families") {
     for (const auto& [ends, type, reply] : {std::tuple(ends4, 8, 0), std::tuple(ends6, 128, 129)}) {
         for (const std::size_t size : {std::size_t{0}, std::size_t{56}, std::size_t{1400}}) {
             const auto frame = request(ends, static_cast<std::uint8_t>(type), size);
-            CHECK(host.process(frame, now).fate == FrameFate::consumed);
+            CHECK(host.process(frame, now).disposition == FrameDisposition::consumed);
             const auto answers = sent_by(host, now);
             REQUIRE(answers.size() == 1);
             const Decoded decoded(answers[0], LinkType::ethernet);
@@ -99,9 +99,9 @@ TEST_CASE("pings are answered, of both families") {
     }
     auto wrong = request(ends4, 8, 56);
     wrong[50] ^= std::byte{1};
-    CHECK(host.process(wrong, now).fate == FrameFate::not_understood);
-    CHECK(host.process(request({kB, ipv4_address(0xc000'02ff)}, 8, 56), now).fate == FrameFate::not_to_our_address);
-    CHECK(host.process(request({ipv4_address(0xe000'0001), kA}, 8, 56), now).fate == FrameFate::unreadable);
+    CHECK(host.process(wrong, now).disposition == FrameDisposition::not_understood);
+    CHECK(host.process(request({kB, ipv4_address(0xc000'02ff)}, 8, 56), now).disposition == FrameDisposition::not_to_our_address);
+    CHECK(host.process(request({ipv4_address(0xe000'0001), kA}, 8, 56), now).disposition == FrameDisposition::unreadable);
     // A flood is answered as far as the queue goes.
     for (std::size_t i = 0; i < 3 * kMaxQueued; ++i) host.process(request(ends4, 8, 56), now);
     CHECK(sent_by(host, now).size() == kMaxQueued);
@@ -159,14 +159,14 @@ TEST_CASE("mutilated frames are survived") {
         ++processed;
         if (round % 10 == 0) {
             sent_by(lan.a, lan.now);
-            lan.now = later(lan.now, microseconds(10'000));
+            lan.now = lan.now + microseconds(10'000);
         }
     }
     const auto& frames = lan.a.counts().frames;
     std::uint64_t counted = 0;
     for (const std::uint64_t count : frames) counted += count;
     CHECK(counted >= processed);
-    CHECK(frames[std::to_underlying(FrameFate::roce)] > 0);
-    CHECK(frames[std::to_underlying(FrameFate::consumed)] > 0);
-    CHECK(frames[std::to_underlying(FrameFate::unreadable)] > 0);
+    CHECK(frames[std::to_underlying(FrameDisposition::roce)] > 0);
+    CHECK(frames[std::to_underlying(FrameDisposition::consumed)] > 0);
+    CHECK(frames[std::to_underlying(FrameDisposition::unreadable)] > 0);
 }

@@ -62,7 +62,7 @@ struct Station {
 
     // Lets the host live until `done`, at most for that long.
     bool live(std::int64_t milliseconds, const std::function<bool()>& done = [] { return false; }) {
-        const Instant end = later(clock_now(), microseconds(milliseconds * 1000));
+        const Instant end = clock_now() + microseconds(milliseconds * 1000);
         for (Instant now = clock_now(); now < end; now = clock_now()) {
             for (const ReceivedFrame& frame : ring.receive(now)) last = host.process(frame.bytes, now);
             for (;;) {
@@ -85,7 +85,7 @@ struct Station {
         return reach;
     }
 
-    Arrived last{};
+    HostArrival last{};
 };
 
 Station station(const HostSettings& settings) {

@@ -18,7 +18,7 @@ constexpr Mac peer_mac(std::uint64_t number) { return Mac{0x0200'0001'0000 + num
 
 struct Clock {
     Instant now{1'700'000'000'000'000'000};
-    void pass(std::int64_t milliseconds) { now = later(now, microseconds(milliseconds * 1000)); }
+    void pass(std::int64_t milliseconds) { now = now + microseconds(milliseconds * 1000); }
 };
 
 // A neighbour that is known and verified.
@@ -54,7 +54,7 @@ TEST_CASE("an unknown neighbour is asked for, and known once it answers") {
     CHECK(question->target == kPeer);
     CHECK_FALSE(question->to);  // everybody is asked
     CHECK_FALSE(neighbours.due(clock.now));
-    CHECK(neighbours.due_at() == later(clock.now, kAskAgain));
+    CHECK(neighbours.due_at() == clock.now + kAskAgain);
     neighbours.answered(kPeer, kPeerMac, clock.now);
     const Neighbour known = neighbours.find(kPeer, clock.now);
     CHECK(known.resolution == Resolution::resolved);

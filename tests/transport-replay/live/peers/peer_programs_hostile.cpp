@@ -192,7 +192,7 @@ TEST_CASE("who asks for a connection and says nothing more is forgotten") {
         scene.pair.server.poll(scene.pair.now);
         scene.server().poll(scene.pair.server, scene.pair.now);
         scene.pair.client.poll(scene.pair.now);
-        scene.pair.now = later(scene.pair.now, microseconds(1));
+        scene.pair.now = scene.pair.now + microseconds(1);
     }
     CHECK(ProgramPair::queue_pairs(scene.pair.server) == 1);
     for (int i = 0; i < 10'000 && ProgramPair::queue_pairs(scene.pair.server) == 1; ++i) {

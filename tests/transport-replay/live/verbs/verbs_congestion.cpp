@@ -46,11 +46,11 @@ TEST_CASE("a mark is answered by one CNP in a gap, which names the sender's queu
     CHECK_FALSE(marking.last.packet.ack_request);
     CHECK(marking.last.ecn == Ecn::not_capable);
     CHECK(marking.last.to.destination == v4(1));
-    pair.now = later(pair.now, nanoseconds(49'999));
+    pair.now = pair.now + nanoseconds(49'999);
     write(pair, qa, 256);
     pair.converse();
     CHECK(marking.cnps == 1);
-    pair.now = later(pair.now, nanoseconds(1));
+    pair.now = pair.now + nanoseconds(1);
     write(pair, qa, 256);
     pair.converse();
     CHECK(marking.cnps == 2);
@@ -73,7 +73,7 @@ TEST_CASE("each queue pair has its own gap; CNPs, ACKs and groups are never answ
     Arrival in{.source = v4(1), .destination = v4(2), .ecn = Ecn::congestion_experienced};
     in.packet.opcode = dissect::Opcode::cnp;
     in.packet.dest_qp = qb;
-    pair.now = later(pair.now, microseconds(100));
+    pair.now = pair.now + microseconds(100);
     pair.b.adapter.process(in, pair.now);
     CHECK_FALSE(pair.b.adapter.poll(pair.now));
     CHECK(pair.b.adapter.counts().cnps_received == 1);

@@ -1,0 +1,100 @@
+#include <tests/cli/process.hpp>
+#include <tests/court/analyser.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+namespace qps::court {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::array<ClaimedEnd, 2> ends_of(const Json& connection) {
+    std::array<ClaimedEnd, 2> ends;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const Json& end = connection.at("ends").at(i);
+        ends[i].address = end.at("address").get<std::string>();
+        if (const Json& qp = end.at("qpn"); qp.is_number()) ends[i].qp = qp.get<std::uint32_t>();
+    }
+    return ends;
+}
+
+Severity severity_of(const std::string& name) {
+    return name == "error" ? Severity::error : name == "warning" ? Severity::warning : Severity::note;
+}
+
+Testimony read_testimony(const std::string& text) {
+    Testimony testimony;
+    const Json document = Json::parse(text);
+    std::map<std::uint64_t, const Json*> connections;
+    for (const Json& connection : document.at("connections")) connections[connection.at("uid").get<std::uint64_t>()] = &connection;
+    for (const Json& finding : document.at("findings")) {
+        Claim claim{.id = finding.at("id").get<std::string>(),
+                    .severity = severity_of(finding.at("severity").get<std::string>()),
+                    .party = finding.at("party").get<std::string>(),
+                    .frames = finding.at("packets").get<std::vector<std::size_t>>(),
+                    .count = finding.at("count").get<std::uint64_t>(),
+                    .sentence = finding.at("summary").get<std::string>()};
+        if (const Json& connection = finding.at("connection"); connection.is_number())
+            claim.ends = ends_of(*connections.at(connection.get<std::uint64_t>()));
+        testimony.claims.push_back(std::move(claim));
+    }
+    return testimony;
+}
+
+Testimony ask_about(const std::string& path) {
+    const test::Ending ending = test::run({QPSCOPE_PROGRAM, "analyze", "-f", "json", "-j", "1", "--no-progress", path});
+    constexpr int kDone = 0, kDamaged = 4;
+    if (ending.code != kDone && ending.code != kDamaged)
+        return {.claims = {}, .trouble = "the program ended with " + std::to_string(ending.code)};
+    try {
+        return read_testimony(ending.out);
+    } catch (const std::exception& error) {
+        return {.claims = {}, .trouble = error.what()};
+    }
+}
+
+void keep(const std::filesystem::path& path, const Octets& bytes) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+std::vector<Testimony> ask(std::size_t count, const std::function<Recording(std::size_t)>& make,
+                           const std::function<std::string(std::size_t)>& name) {
+    const test::TemporaryFolder folder;
+    const char* kept = std::getenv("QPSCOPE_COURT_KEEP");
+    std::vector<Testimony> answers(count);
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](std::size_t worker) {
+        for (std::size_t i = next++; i < count; i = next++) {
+            const Octets bytes = pcap_of(make(i));
+            if (kept != nullptr) keep(std::filesystem::path(kept) / (name(i) + ".pcap"), bytes);
+            answers[i] = ask_about(folder.write(std::to_string(worker) + ".pcap", std::as_bytes(std::span(bytes))));
+        }
+    };
+    std::vector<std::jthread> workers;
+    for (std::size_t worker = 0; worker < std::max(2U, std::thread::hardware_concurrency()); ++worker) workers.emplace_back(work, worker);
+    workers.clear();
+    return answers;
+}
+
+std::vector<std::string> known_findings() {
+    const test::Ending ending = test::run({QPSCOPE_PROGRAM, "findings", "--list", "-f", "json"});
+    std::vector<std::string> ids;
+    const Json document = Json::parse(ending.out);
+    for (const Json& row : document.contains("findings") ? document.at("findings") : document)
+        ids.push_back(row.at("id").get<std::string>());
+    return ids;
+}
+
+}  // namespace qps::court

@@ -1,0 +1,139 @@
+#include <tests/court/hearing.hpp>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include <fmt/format.h>
+
+namespace qps::court {
+
+Hearing::Hearing(const Claim& claim, const Recording& recording, const std::vector<Wire>& wires)
+    : claim_(claim), recording_(recording), wires_(wires), rest_(claim.sentence) {}
+
+const Wire* Hearing::wire(std::size_t frame) const {
+    const auto place = std::ranges::lower_bound(wires_, frame, {}, &Wire::frame);
+    return place != wires_.end() && place->frame == frame ? &*place : nullptr;
+}
+
+std::optional<Groups> Hearing::take(const std::string& pattern) {
+    std::smatch match;
+    if (!std::regex_search(rest_, match, std::regex(pattern))) return {};
+    Groups groups;
+    for (const auto& group : match) groups.push_back(group.str());
+    rest_ = match.prefix().str() + " ~ " + match.suffix().str();
+    return groups;
+}
+
+std::optional<Groups> Hearing::must_say(const std::string& pattern) {
+    auto groups = take(pattern);
+    if (!groups) object(fmt::format("does not say /{}/", pattern));
+    return groups;
+}
+
+void Hearing::equal(std::string_view what, std::uint64_t said, std::uint64_t shown) {
+    if (said != shown) object(fmt::format("says {} {}, and the packets show {}", said, what, shown));
+}
+void Hearing::at_most(std::string_view what, std::uint64_t said, std::uint64_t shown) {
+    if (said > shown) object(fmt::format("says {} {}, and the packets show {} at most", said, what, shown));
+}
+void Hearing::equal(std::string_view what, const std::string& said, double shown) {
+    const auto range = quantity_of(said);
+    if (!range || !range->has(shown)) object(fmt::format("says {} {}, and the packets show {:.6g} (ns or bytes)", said, what, shown));
+}
+void Hearing::at_most(std::string_view what, const std::string& said, double shown) {
+    const auto range = quantity_of(said);
+    if (!range || range->least > shown)
+        object(fmt::format("says {} {}, and the packets show {:.6g} at most (ns or bytes)", said, what, shown));
+}
+void Hearing::share(const std::string& said, std::uint64_t part, std::uint64_t whole) {
+    const auto range = quantity_of(said + " %");
+    const double percent = whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    if (!range || !range->has(percent)) object(fmt::format("says {} %, and {} of {} are {:.3g} %", said, part, whole, percent));
+}
+
+void Hearing::close() {
+    static const std::regex kNames("[0-9a-f]*[.:][0-9a-f.:]+|QP \\d+|port \\d+|IPv[46]|RoCEv[12]|status 1[23]");
+    const std::string rest = std::regex_replace(rest_, kNames, "");
+    std::smatch match;
+    if (std::regex_search(rest, match, std::regex("\\b\\d[\\d,.]*"))) object(fmt::format("no judge proves its \"{}\"", match.str()));
+    for (const std::size_t frame : claim_.frames) {
+        if (frame == 0 || frame > recording_.records.size())
+            object(fmt::format("its evidence names frame {}, which is not in the capture", frame));
+        const Wire* packet = wire(frame);
+        if (packet == nullptr || !claim_.ends) continue;
+        const auto is_end = [&](const std::string& address) {
+            return address == (*claim_.ends)[0].address || address == (*claim_.ends)[1].address;
+        };
+        if (!is_end(packet->from) || !is_end(packet->to)) object(fmt::format("frame {} of its evidence is of other hosts", frame));
+    }
+}
+
+std::optional<Way> way_of(const Hearing& hearing, const std::string& from) {
+    if (!hearing.claim().ends) return {};
+    const auto& ends = *hearing.claim().ends;
+    const std::size_t mine = ends[0].address == from ? 0 : 1;
+    if (ends[mine].address != from) return {};
+    Way way{.from = from,
+            .to = ends[1 - mine].address,
+            .to_qp = ends[1 - mine].qp,
+            .from_qp = ends[mine].qp,
+            .requests = {},
+            .answers = {},
+            .all = {}};
+    for (const Wire& wire : hearing.wires()) {
+        const bool out = wire.from == way.from && wire.to == way.to && way.to_qp == wire.to_qp;
+        const bool back = wire.from == way.to && wire.to == way.from && way.from_qp == wire.to_qp;
+        if (!out && !back) continue;
+        way.all.push_back(&wire);
+        if (out && wire.request()) way.requests.push_back(&wire);
+        if (back && wire.answer()) way.answers.push_back(&wire);
+    }
+    return way;
+}
+
+std::vector<GoBack> go_backs(const Way& way) {
+    std::vector<GoBack> out;
+    std::optional<std::uint32_t> highest;
+    const Wire* before = nullptr;
+    std::map<std::uint32_t, const Wire*> naks;
+    std::map<std::uint32_t, std::int64_t> sent;
+    for (const Wire* wire : way.all) {
+        if (wire->from == way.to) {
+            if (wire->nak(0)) naks[wire->psn] = wire;
+            continue;
+        }
+        if (!wire->request()) continue;
+        const bool steps_back =
+            before != nullptr && highest && psn_distance(*highest, wire->psn) <= 0 && psn_distance(before->psn, wire->psn) <= 0;
+        if (steps_back) {
+            const auto nak = naks.find(wire->psn);
+            const auto earlier = sent.find(wire->psn);
+            const std::int64_t silence = wire->time - before->time;
+            out.push_back({.packet = wire,
+                           .silence = silence,
+                           .since = earlier == sent.end() ? silence : wire->time - earlier->second,
+                           .nak = nak == naks.end() ? nullptr : nak->second});
+        }
+        if (!highest || psn_distance(*highest, wire->psn) > 0) highest = wire->psn;
+        before = wire;
+        sent[wire->psn] = wire->time;
+    }
+    return out;
+}
+
+Repeated not_advancing(const Way& way, const Hearing& hearing) {
+    Repeated repeated;
+    std::optional<std::uint32_t> highest;
+    for (const Wire* wire : way.requests) {
+        if (highest && psn_distance(*highest, wire->psn) <= 0) {
+            ++repeated.packets;
+            repeated.bytes += hearing.recording().records[wire->frame - 1].wire;
+        } else {
+            highest = wire->psn;
+        }
+    }
+    return repeated;
+}
+
+}  // namespace qps::court

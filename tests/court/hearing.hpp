@@ -1,0 +1,83 @@
+// A hearing: one finding, the packets of its capture, and what speaks against it.
+//
+// A judge takes phrases out of the sentence and proves each from the packets. What is left in the end and holds a number is a claim
+// that nobody proved, and speaks against the finding like a wrong one.
+#pragma once
+
+#include <tests/court/analyser.hpp>
+#include <tests/court/sentence.hpp>
+#include <tests/court/wire.hpp>
+
+namespace qps::court {
+
+using Groups = std::vector<std::string>;  // of a regular expression; [0] is the whole
+
+class Hearing {
+public:
+    Hearing(const Claim& claim, const Recording& recording, const std::vector<Wire>& wires);
+
+    [[nodiscard]] const Claim& claim() const { return claim_; }
+    [[nodiscard]] const Recording& recording() const { return recording_; }
+    [[nodiscard]] const std::vector<Wire>& wires() const { return wires_; }
+    [[nodiscard]] const std::vector<std::string>& objections() const { return objections_; }
+    // The packet of a frame; nothing where it is none.
+    [[nodiscard]] const Wire* wire(std::size_t frame) const;
+
+    // Takes the first match out of the sentence.
+    [[nodiscard]] std::optional<Groups> take(const std::string& pattern);
+    // The same, and a sentence without it is an objection.
+    [[nodiscard]] std::optional<Groups> must_say(const std::string& pattern);
+    void object(std::string why) { objections_.push_back(std::move(why)); }
+    void expect(bool holds, std::string_view why) {
+        if (!holds) object(std::string(why));
+    }
+    // "says 21 lost packets, and the packets show 20"
+    void equal(std::string_view what, std::uint64_t said, std::uint64_t shown);
+    void at_most(std::string_view what, std::uint64_t said, std::uint64_t shown);
+    void equal(std::string_view what, const std::string& said, double shown);
+    void at_most(std::string_view what, const std::string& said, double shown);
+    // A share in percent, as text without its sign.
+    void share(const std::string& said, std::uint64_t part, std::uint64_t whole);
+    // Numbers that nobody took.
+    void close();
+
+private:
+    const Claim& claim_;
+    const Recording& recording_;
+    const std::vector<Wire>& wires_;
+    std::string rest_;
+    std::vector<std::string> objections_;
+};
+
+// One way of a reliable connection: requests from one host to a queue pair of the other, and what comes back.
+struct Way {
+    std::string from, to;
+    std::optional<std::uint32_t> to_qp, from_qp;
+    std::vector<const Wire*> requests, answers;
+    std::vector<const Wire*> all;  // of both directions, in order
+
+    [[nodiscard]] std::int64_t life() const { return all.empty() ? 0 : all.back()->time - all.front()->time; }
+};
+// The way whose requester is `from`. Nothing where the finding names no connection with that host.
+[[nodiscard]] std::optional<Way> way_of(const Hearing& hearing, const std::string& from);
+
+// A request that steps back: its PSN is not beyond what was sent before.
+struct GoBack {
+    const Wire* packet = nullptr;
+    std::int64_t silence = 0;   // ns since the requester sent before
+    std::int64_t since = 0;     // ns since it sent this PSN, or a PSN of the same READ, before; as long as the silence where it did not
+    const Wire* nak = nullptr;  // the last sequence NAK of just this PSN
+};
+[[nodiscard]] std::vector<GoBack> go_backs(const Way& way);
+
+struct Repeated {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+};
+// Requests whose PSN is not beyond all sent before, and their bytes on the wire.
+[[nodiscard]] Repeated not_advancing(const Way& way, const Hearing& hearing);
+
+inline const std::string kHost = "([0-9a-f.:]+)", kQp = "(?: QP (\\d+))?", kNumber = "([\\d,]+)", kTimes = "(once|twice|[\\d,]+ times)",
+                         kQuantity = "([\\d.,]+ [A-Za-z]+)";
+
+}  // namespace qps::court

@@ -1,0 +1,219 @@
+// Judges of what the capture itself lacks, doubles or cuts, and of how hosts are set up.
+#include <tests/court/judges.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace qps::court {
+
+namespace {
+
+// What the program calls truncated: fewer bytes than were on the wire.
+void capture_cut(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? (?:was|were) truncated by the capture");
+    if (!said) return;
+    std::uint64_t cut = 0;
+    std::uint32_t shortest = 0;
+    for (const Record& record : hearing.recording().records) {
+        if (record.bytes.size() >= record.wire) continue;
+        if (cut++ == 0 || record.wire < shortest) shortest = record.wire;
+    }
+    hearing.equal("truncated packets", count_of((*said)[1]).value_or(0), cut);
+    hearing.equal("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
+    if (const auto least = hearing.take("the shortest " + kNumber + " bytes long on the wire"))
+        hearing.equal("bytes of the shortest", count_of((*least)[1]).value_or(0), shortest);
+    if (const auto blind = hearing.take(kNumber + " of them lack the transport header"))
+        hearing.at_most("without header", count_of((*blind)[1]).value_or(0), cut);
+}
+
+void one_way_capture(Hearing& hearing) {
+    const auto said = hearing.must_say("^Only one direction of " + kNumber + " pairs? of hosts was captured, such as (.+?) to (.+?) \\(" +
+                                       kNumber + " packets?\\)");
+    if (!said) return;
+    std::map<std::pair<std::string, std::string>, std::uint64_t> sent;
+    for (const Wire& wire : hearing.wires()) ++sent[{wire.from, wire.to}];
+    std::uint64_t one_way = 0;
+    for (const auto& [pair, packets] : sent) one_way += sent.contains({pair.second, pair.first}) ? 0U : 1U;
+    hearing.at_most("pairs of hosts", count_of((*said)[1]).value_or(0), one_way);
+    const auto example = sent.find({(*said)[2], (*said)[3]});
+    if (example == sent.end()) return hearing.object("no packet goes from " + (*said)[2] + " to " + (*said)[3]);
+    hearing.at_most("packets", count_of((*said)[4]).value_or(0), example->second);
+    hearing.expect(!sent.contains({(*said)[3], (*said)[2]}), "packets of the other direction are in the capture");
+}
+
+void link_local_gid(Hearing& hearing) {
+    const auto said =
+        hearing.must_say("^" + kNumber + " connections? used link-local GIDs \\(fe80::\\), such as between " + kHost + " and " + kHost);
+    if (!said) return;
+    hearing.expect((*said)[2].starts_with("fe80:") || (*said)[3].starts_with("fe80:"), "its example is not link-local");
+    std::set<std::pair<std::string, std::uint32_t>> pairs;
+    for (const Wire& wire : hearing.wires())
+        if (wire.from.starts_with("fe80:") && !wire.management()) pairs.insert({wire.to, wire.to_qp});
+    hearing.at_most("connections", count_of((*said)[1]).value_or(0), pairs.size());
+    for (const std::size_t frame : hearing.claim().frames) {
+        const Wire* wire = hearing.wire(frame);
+        hearing.expect(wire != nullptr && (wire->from.starts_with("fe80:") || wire->to.starts_with("fe80:")),
+                       fmt::format("frame {} is not link-local", frame));
+    }
+    if (const auto silent = hearing.take(kNumber + " of them got no answer"))
+        hearing.at_most("without answer", count_of((*silent)[1]).value_or(0), pairs.size());
+}
+
+// Packets of which an equal one was recorded before, links, hops and checksums aside.
+void capture_duplicates(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? were recorded more than once");
+    if (!said) return;
+    std::map<Octets, std::uint64_t> seen;
+    std::uint64_t copies = 0;
+    for (const Wire& wire : hearing.wires()) {
+        const Octets& all = hearing.recording().records[wire.frame - 1].bytes;
+        Octets bytes(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end());
+        copies += seen[bytes]++ != 0 ? 1U : 0U;
+    }
+    hearing.at_most("copies", count_of((*said)[1]).value_or(0), copies);
+    hearing.equal("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
+    (void)hearing.take("\\(" + kNumber + " by another tap, " + kNumber + " by the same\\)");
+    (void)hearing.take(kQuantity + " to " + kQuantity + " apart");
+}
+
+void clock_backwards(Hearing& hearing) {
+    const auto said = hearing.must_say("^Timestamps go backwards " + kTimes + ", by up to " + kQuantity);
+    if (!said) return;
+    std::uint64_t steps = 0;
+    std::int64_t most = 0;
+    const auto& records = hearing.recording().records;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const std::int64_t back = records[i - 1].time - records[i].time;
+        steps += back > 0 ? 1U : 0U;
+        most = std::max(most, back);
+    }
+    hearing.at_most("steps back", count_of((*said)[1]).value_or(0), steps);
+    hearing.equal("at most", (*said)[2], static_cast<double>(most));
+}
+
+// PSNs of requests and of READ responses that were jumped over: no more can have been sent and not recorded, but at the beginning and
+// the end. A READ takes at least as many PSNs as its data has packets at the largest path MTU; those are not missing.
+std::uint64_t skipped_psns(const Hearing& hearing) {
+    constexpr std::uint32_t kLargestMtu = 4096;
+    struct Stream {
+        std::optional<std::uint32_t> highest;
+        std::uint32_t of_reads = 0;
+        std::uint64_t skipped = 0;
+    };
+    std::map<std::tuple<std::string, std::string, std::uint32_t, bool>, Stream> streams;
+    for (const Wire& wire : hearing.wires()) {
+        if (!wire.request() && !wire.read_response()) continue;
+        Stream& stream = streams[{wire.from, wire.to, wire.to_qp, wire.answer()}];
+        const std::int32_t step = stream.highest ? psn_distance(*stream.highest, wire.psn) : 1;
+        if (step <= 0) continue;
+        const auto jumped = static_cast<std::uint32_t>(step - 1);
+        stream.skipped += jumped - std::min(jumped, stream.of_reads);
+        stream.highest = wire.psn;
+        stream.of_reads = wire.read_request() && wire.reth && wire.reth->length > 0 ? (wire.reth->length - 1) / kLargestMtu : 0;
+    }
+    std::uint64_t skipped = 0;
+    for (const auto& [key, stream] : streams) skipped += stream.skipped;
+    return skipped;
+}
+
+void capture_lost_packets(Hearing& hearing) {
+    if (hearing.claim().sentence.starts_with("The capturing program reports")) return hearing.object("the court gave it no count of drops");
+    const auto said = hearing.must_say("^The capture lacks " + kNumber + " packets? of " + kNumber + " connections?");
+    if (!said) return;
+    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped_psns(hearing));
+}
+void gaps_unexplained(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " packets? of " + kNumber + " connections? (?:is|are) missing");
+    if (!said) return;
+    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped_psns(hearing));
+}
+
+void malformed(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " RDMA packets? (?:is|are) malformed");
+    if (said) hearing.at_most("malformed packets", count_of((*said)[1]).value_or(0), count_of((*said)[2]).value_or(0));
+}
+
+constexpr std::array kCaptureJudges{
+    Judge{"capture-cut", capture_cut},           Judge{"one-way-capture", one_way_capture},
+    Judge{"link-local-gid", link_local_gid},     Judge{"capture-duplicates", capture_duplicates},
+    Judge{"clock-backwards", clock_backwards},   Judge{"capture-lost-packets", capture_lost_packets},
+    Judge{"gaps-unexplained", gaps_unexplained}, Judge{"malformed-packets", malformed},
+};
+
+constexpr std::string_view kManagement = "the court reads REQ and REJ alone of management datagrams";
+constexpr std::string_view kUpper = "the court reads no upper protocols yet";
+constexpr std::string_view kIwarp = "the court reads no TCP streams yet";
+constexpr std::string_view kSetUp = "no capture has it yet; to be judged by CM messages and both ends' packets";
+constexpr std::string_view kPause = "the court reads no pause frames yet";
+
+constexpr std::array kUnjudged{
+    Unjudged{"cm-no-answer", kManagement},
+    Unjudged{"cm-half-open", kManagement},
+    Unjudged{"cm-refused-message", kManagement},
+    Unjudged{"cm-retries", kManagement},
+    Unjudged{"cm-unresolved", kManagement},
+    Unjudged{"cm-disconnect-unanswered", kManagement},
+    Unjudged{"multicast-join-failed", kManagement},
+    Unjudged{"port-errors-counted", kManagement},
+    Unjudged{"trap-reported", kManagement},
+    Unjudged{"management-unanswered", kManagement},
+    Unjudged{"sa-query-failed", kManagement},
+    Unjudged{"pkey-mismatch", kManagement},
+    Unjudged{"read-depth-exceeded", kManagement},
+    Unjudged{"protocol-refused", kUpper},
+    Unjudged{"login-failed", kUpper},
+    Unjudged{"session-terminated", kUpper},
+    Unjudged{"protocol-error", kUpper},
+    Unjudged{"operation-failed", kUpper},
+    Unjudged{"operation-unanswered", kUpper},
+    Unjudged{"operation-slow", kUpper},
+    Unjudged{"keep-alive-late", kUpper},
+    Unjudged{"credits-used-up", kUpper},
+    Unjudged{"credits-of-one", kUpper},
+    Unjudged{"serialised-io", kUpper},
+    Unjudged{"collective-straggler", kUpper},
+    Unjudged{"collective-incast", kUpper},
+    Unjudged{"iwarp-terminated", kIwarp},
+    Unjudged{"iwarp-refused", kIwarp},
+    Unjudged{"iwarp-crc-wrong", kIwarp},
+    Unjudged{"iwarp-sent-again", kIwarp},
+    Unjudged{"iwarp-stream-holes", kIwarp},
+    Unjudged{"roce-version-mismatch", kSetUp},
+    Unjudged{"path-mtu-differs", kSetUp},
+    Unjudged{"path-mtu-small", kSetUp},
+    Unjudged{"dscp-differs", kSetUp},
+    Unjudged{"dscp-changes", kSetUp},
+    Unjudged{"dscp-differs-between-connections", kSetUp},
+    Unjudged{"read-depth-limited", kSetUp},
+    Unjudged{"requests-unanswered", kSetUp},
+    Unjudged{"cnp-without-effect", kSetUp},
+    Unjudged{"incast", kSetUp},
+    Unjudged{"pairing-uncertain", kSetUp},
+    Unjudged{"clock-coarse", kSetUp},
+    Unjudged{"analysis-bounded", kSetUp},
+    Unjudged{"pfc-storm", kPause},
+    Unjudged{"pfc-pause", kPause},
+    Unjudged{"link-pause", kPause},
+    Unjudged{"link-pause-storm", kPause},
+    Unjudged{"iwarp-odd-sender", kIwarp},
+    Unjudged{"iwarp-unreadable", kIwarp},
+};
+
+}  // namespace
+
+std::span<const Judge> capture_judges() { return kCaptureJudges; }
+std::span<const Unjudged> unjudged() { return kUnjudged; }
+
+const Judge* judge_of(std::string_view finding) {
+    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges()})
+        for (const Judge& judge : family)
+            if (judge.finding == finding) return &judge;
+    return nullptr;
+}
+
+}  // namespace qps::court

@@ -1,0 +1,212 @@
+// Judges of what the network did to order, number and bits of packets, of refusals and of congestion.
+#include <tests/court/judges.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace qps::court {
+
+namespace {
+
+// ICRC
+
+void icrc_wrong(Hearing& hearing) {
+    if (const auto said = hearing.take("^" + kNumber + " packets? outside of any connection (?:has|have) a wrong ICRC")) {
+        const auto wrong = std::ranges::count(hearing.wires(), false, &Wire::icrc_right);
+        return hearing.at_most("wrong ICRCs", count_of((*said)[1]).value_or(0), static_cast<std::uint64_t>(wrong));
+    }
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " \\(([\\d.]+) %\\)");
+    if (!said) return;
+    std::uint64_t wrong = 0, all = 0;
+    for (const Wire& wire : hearing.wires())
+        if (wire.from == (*said)[3] && !wire.cnp()) ++all, wrong += wire.icrc_right ? 0U : 1U;
+    const std::uint64_t part = count_of((*said)[1]).value_or(0), whole = count_of((*said)[2]).value_or(0);
+    hearing.equal("wrong ICRCs", part, wrong);
+    hearing.at_most("packets", whole, all);
+    hearing.share((*said)[4], part, whole);
+    (void)hearing.take("in " + kNumber + " connections?");
+    for (const std::size_t frame : hearing.claim().frames)
+        hearing.expect(hearing.wire(frame) != nullptr && !hearing.wire(frame)->icrc_right,
+                       fmt::format("the ICRC of frame {} is right", frame));
+}
+
+// Copies
+
+// What stays the same of a packet on its way: everything but the link, hops and what the hops change with them.
+Octets lasting(const Record& record, const Wire& wire) {
+    Octets bytes(record.bytes.begin() + static_cast<std::ptrdiff_t>(wire.ip), record.bytes.end());
+    const std::array<std::size_t, 4> ipv4{1, 8, 10, 11}, ipv6{0, 1, 7, 7};
+    for (const std::size_t at : wire.ipv4 ? ipv4 : ipv6) bytes[at] = 0;
+    return bytes;
+}
+
+void duplicated(Hearing& hearing) {
+    const auto said =
+        hearing.must_say("^" + kNumber + " of " + kNumber + " requests? from " + kHost + " to " + kHost + kQp + " \\(([\\d.]+) %\\)");
+    if (!said) return;
+    const auto way = way_of(hearing, (*said)[3]);
+    if (!way) return hearing.object("names no connection of its own");
+    std::map<Octets, std::uint64_t> seen;
+    std::uint64_t twice = 0;
+    for (const Wire* wire : way->requests) twice += seen[lasting(hearing.recording().records[wire->frame - 1], *wire)]++ != 0 ? 1U : 0U;
+    const std::uint64_t part = count_of((*said)[1]).value_or(0), whole = count_of((*said)[2]).value_or(0);
+    hearing.at_most("duplicates", part, twice);
+    hearing.equal("requests", whole, way->requests.size());
+    hearing.share((*said)[6], part, whole);
+}
+
+// Order
+
+void out_of_order(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " to " + kHost + kQp +
+                                       " arrived after packets sent later \\(([\\d.]+) %\\)");
+    if (!said) return;
+    const auto way = way_of(hearing, (*said)[3]);
+    if (!way) return hearing.object("names no connection of its own");
+    std::uint64_t late = 0, all = 0, naks = 0, repeated_reads = 0;
+    // Requests of one end and responses to the other have PSNs of their own.
+    std::array<std::optional<std::uint32_t>, 2> highest;
+    std::array<std::set<std::uint32_t>, 2> seen;
+    for (const Wire* wire : way->all) {
+        if (wire->from != way->from) {
+            naks += wire->nak(0) ? 1U : 0U;
+            repeated_reads += wire->read_request() || wire->atomic_request() ? 1U : 0U;
+            continue;
+        }
+        all += wire->cnp() ? 0U : 1U;
+        if (wire->acknowledge() || !wire->reliable()) continue;
+        const std::size_t kind = wire->answer() ? 1U : 0U;
+        late += highest[kind] && psn_distance(*highest[kind], wire->psn) < 0 && !seen[kind].contains(wire->psn) ? 1U : 0U;
+        seen[kind].insert(wire->psn);
+        if (!highest[kind] || psn_distance(*highest[kind], wire->psn) > 0) highest[kind] = wire->psn;
+    }
+    const std::uint64_t part = count_of((*said)[1]).value_or(0), whole = count_of((*said)[2]).value_or(0);
+    hearing.at_most("late packets", part, late);
+    hearing.equal("packets", whole, all);
+    hearing.share((*said)[6], part, whole);
+    if (const auto asked = hearing.take(kHost + " requested retransmission (?:never|(once|twice|\\d+ times|0 times))"))
+        hearing.at_most("requests of retransmission", count_of((*asked)[2]).value_or(0), naks + repeated_reads);
+}
+
+// Refusals
+
+void refused(Hearing& hearing, std::optional<std::uint32_t> code) {
+    const auto said = hearing.must_say("^" + kHost + kQp + " (?:refused|failed to execute) (an? .*?) from " + kHost + " at PSN (\\d+)");
+    if (!said) return;
+    const auto way = way_of(hearing, (*said)[4]);
+    if (!way) return hearing.object("names no connection of its own");
+    const auto psn = static_cast<std::uint32_t>(count_of((*said)[5]).value_or(0));
+    if (const auto undefined = hearing.take("with NAK code (\\d+)"))
+        code = static_cast<std::uint32_t>(count_of((*undefined)[1]).value_or(0));
+    const auto nak =
+        std::ranges::find_if(way->answers, [&](const Wire* answer) { return code && answer->nak(*code) && answer->psn == psn; });
+    if (nak == way->answers.end()) return hearing.object(fmt::format("no NAK of this code has PSN {}", psn));
+    hearing.expect(std::ranges::count(hearing.claim().frames, (*nak)->frame) != 0,
+                   fmt::format("frame {}, the NAK, is not in its evidence", (*nak)->frame));
+    const std::string what = (*said)[3];
+    const auto with_address = what.find(" at 0x");
+    if (with_address == std::string::npos) return;
+    // The last RETH that is not beyond the PSN of the NAK.
+    const Wire* request = nullptr;
+    for (const Wire* wire : way->requests)
+        if (wire->reth && wire->frame < (*nak)->frame && psn_distance(wire->psn, psn) >= 0) request = wire;
+    if (request == nullptr) return hearing.object("no request with an address precedes the NAK");
+    const std::string shown =
+        fmt::format("of {} bytes at 0x{:x} with R_Key 0x{:08x}", request->reth->length, request->reth->address, request->reth->key);
+    hearing.expect(what.ends_with(shown), fmt::format("the request is one {}", shown));
+}
+void remote_access(Hearing& hearing) {
+    refused(hearing, 2);
+    (void)hearing.take("the last valid access was \\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+");
+}
+void remote_invalid(Hearing& hearing) {
+    refused(hearing, 1);
+    (void)hearing.take("the last valid access was \\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+");
+}
+void remote_operational(Hearing& hearing) { refused(hearing, 3); }
+void unknown_nak(Hearing& hearing) { refused(hearing, {}); }
+
+// Congestion
+
+bool marked(const Wire& wire) { return (wire.traffic_class & 3U) == 3; }
+
+void ecn_congestion(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " to " + kHost +
+                                       " (?:were|was) CE-marked \\(([\\d.]+) %\\)");
+    if (!said) return;
+    std::uint64_t all = 0, ce = 0, cnps = 0;
+    for (const Wire& wire : hearing.wires()) {
+        if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp()) ++all, ce += marked(wire) ? 1U : 0U;
+        if (wire.from == (*said)[4] && wire.to == (*said)[3]) cnps += wire.cnp() ? 1U : 0U;
+    }
+    hearing.equal("marked packets", count_of((*said)[1]).value_or(0), ce);
+    hearing.equal("packets", count_of((*said)[2]).value_or(0), all);
+    hearing.share((*said)[5], ce, all);
+    if (const auto answered = hearing.take(kNumber + " CNPs? (?:returned|came back)"))
+        hearing.equal("CNPs", count_of((*answered)[1]).value_or(0), cnps);
+    (void)hearing.take(kQuantity + " after the mark \\(median\\)");
+    (void)hearing.take("at least " + kQuantity + " apart");
+}
+
+void cnp_without_mark(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " CNPs? followed no CE mark");
+    if (!said) return;
+    std::uint64_t cnps = 0, without = 0;
+    std::set<std::string> pairs;  // that had a mark
+    for (const Wire& wire : hearing.wires()) {
+        if (marked(wire) && !wire.cnp()) pairs.insert(wire.from + " " + wire.to);
+        if (!wire.cnp()) continue;
+        ++cnps;
+        without += pairs.contains(wire.to + " " + wire.from) ? 0U : 1U;
+    }
+    hearing.equal("CNPs", count_of((*said)[2]).value_or(0), cnps);
+    hearing.expect(count_of((*said)[1]).value_or(0) >= without, "more CNPs than it says follow no mark between their hosts");
+}
+
+void ecn_not_answered(Hearing& hearing) {
+    const auto said = hearing.must_say(kNumber + " (?:CE-marked packets|packets)[^~]*?from " + kHost + " to " + kHost);
+    if (!said) return;
+    std::uint64_t ce = 0;
+    for (const Wire& wire : hearing.wires()) ce += marked(wire) && wire.from == (*said)[2] && wire.to == (*said)[3] ? 1U : 0U;
+    hearing.equal("marked packets", count_of((*said)[1]).value_or(0), ce);
+    for (const Wire& wire : hearing.wires())
+        hearing.expect(!(wire.cnp() && wire.from == (*said)[3] && wire.to == (*said)[2]),
+                       fmt::format("frame {} is a CNP for it", wire.frame));
+}
+
+void udp_port_entropy(Hearing& hearing) {
+    const auto said =
+        hearing.must_say("^" + kHost + " sends to " + kHost + " over " + kNumber + " connections with " + kNumber + " UDP source ports?");
+    if (!said) return;
+    std::set<std::uint32_t> ports, pairs;
+    for (const Wire& wire : hearing.wires())
+        if (wire.from == (*said)[1] && wire.to == (*said)[2] && !wire.management()) ports.insert(wire.port), pairs.insert(wire.to_qp);
+    hearing.equal("UDP source ports", count_of((*said)[4]).value_or(0), ports.size());
+    hearing.at_most("connections", count_of((*said)[3]).value_or(0), pairs.size());
+    (void)hearing.take("[\\d.]+ of [\\d.]+ possible bits of entropy");
+    (void)hearing.take("the same holds for " + kNumber + " other pairs? of hosts");
+}
+
+constexpr std::array kNetworkJudges{
+    Judge{"icrc-wrong", icrc_wrong},
+    Judge{"duplicated-by-network", duplicated},
+    Judge{"out-of-order-delivery", out_of_order},
+    Judge{"remote-access-error", remote_access},
+    Judge{"remote-invalid-request", remote_invalid},
+    Judge{"remote-operational-error", remote_operational},
+    Judge{"unknown-nak", unknown_nak},
+    Judge{"ecn-congestion", ecn_congestion},
+    Judge{"ecn-not-answered", ecn_not_answered},
+    Judge{"cnp-without-mark", cnp_without_mark},
+    Judge{"udp-port-entropy", udp_port_entropy},
+};
+
+}  // namespace
+
+std::span<const Judge> network_judges() { return kNetworkJudges; }
+
+}  // namespace qps::court

@@ -1,0 +1,213 @@
+// What the program says of simulated captures, against what the simulator knows: an error or a warning is of something that happened,
+// and not of more than happened.
+#include <tests/court/exhibits.hpp>
+#include <tests/court/sentence.hpp>
+#include <tests/court/violation.hpp>
+#include <tests/support/catch.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace qps::court {
+
+using namespace transport;
+
+namespace {
+
+// One way of a queue pair, as it was.
+struct Flow {
+    const FlowTruth& truth;
+
+    [[nodiscard]] bool any_message(CompletionStatus status) const {
+        return std::ranges::count(truth.messages, status, &MessageTruth::status) != 0;
+    }
+    template <class Is>
+    [[nodiscard]] static std::uint64_t count(const std::vector<Transmission>& sent, Is is) {
+        return static_cast<std::uint64_t>(std::ranges::count_if(sent, [&](const Transmission& one) { return is(one); }));
+    }
+    [[nodiscard]] std::uint64_t requests_not_delivered() const {
+        return count(truth.requests, [](const Transmission& sent) { return !sent.disposition.delivered(); });
+    }
+    [[nodiscard]] std::uint64_t responses_not_delivered() const {
+        return count(truth.responses, [](const Transmission& sent) { return !sent.disposition.delivered(); });
+    }
+    [[nodiscard]] std::uint64_t reordered() const {
+        const auto late = [](const Transmission& sent) { return sent.disposition.reordered; };
+        return count(truth.requests, late) + count(truth.responses, late);
+    }
+    [[nodiscard]] std::uint64_t duplicated() const {
+        const auto twice = [](const Transmission& sent) { return sent.disposition.duplicated; };
+        return count(truth.requests, twice) + count(truth.responses, twice);
+    }
+    [[nodiscard]] std::uint64_t again() const { return truth.sent.retransmitted; }
+};
+
+std::string at_most(std::string_view what, std::uint64_t said, std::uint64_t truth) {
+    return said > truth ? fmt::format("says {} {}, and there were {}", said, what, truth) : "";
+}
+
+// Why the claim is false of a flow; "" where it is true.
+using Verdict = std::string (*)(const Claim& claim, const Flow& flow);
+
+template <CompletionStatus kStatus>
+std::string failed(const Claim&, const Flow& flow) {
+    return flow.any_message(kStatus) ? "" : fmt::format("no message failed with {}", kCompletionStatusNames[std::to_underlying(kStatus)]);
+}
+
+// The NAK may be lost behind the tap, and the requester never know.
+std::string refused(const Claim& claim, const Flow& flow) { return at_most("fatal NAKs", claim.count, flow.truth.sent.fatal_naks); }
+
+const std::map<std::string, Verdict>& truths() {
+    static const std::map<std::string, Verdict> kTruths{
+        {"transport-retries-exceeded", failed<CompletionStatus::retry_exceeded>},
+        {"rnr-retries-exceeded", failed<CompletionStatus::rnr_retry_exceeded>},
+        {"remote-access-error", refused},
+        {"remote-invalid-request", refused},
+        {"remote-operational-error", refused},
+        {"go-back-n-loss",
+         [](const Claim& claim, const Flow& flow) {
+             const auto lost = number_before(claim.sentence, "packet");
+             return at_most("lost packets", lost.value_or(claim.count), flow.requests_not_delivered());
+         }},
+        {"selective-repeat",
+         [](const Claim& claim, const Flow& flow) {
+             const auto lost = number_before(claim.sentence, "packet");
+             return at_most("lost packets", lost.value_or(claim.count), flow.requests_not_delivered());
+         }},
+        {"reordered-not-lost",
+         [](const Claim& claim, const Flow& flow) { return at_most("reordered packets", claim.count, flow.reordered()); }},
+        {"nak-ignored",
+         [](const Claim& claim, const Flow& flow) { return at_most("timeouts", claim.count, flow.truth.requester.timeouts); }},
+        {"rnr-stall", [](const Claim& claim, const Flow& flow) { return at_most("RNR NAKs", claim.count, flow.truth.sent.rnr_naks); }},
+        {"ack-timeout",
+         [](const Claim& claim, const Flow& flow) {
+             return at_most("timeouts", number_before(claim.sentence, "waiting").value_or(claim.count), flow.truth.requester.timeouts);
+         }},
+        {"spurious-retransmission",
+         [](const Claim& claim, const Flow& flow) -> std::string {
+             if (claim.sentence.find("nothing was lost") == std::string::npos) return at_most("retransmissions", claim.count, flow.again());
+             return at_most("retransmissions without a loss", claim.count,
+                            flow.requests_not_delivered() + flow.responses_not_delivered() == 0 ? flow.truth.requester.timeouts : 0);
+         }},
+        {"read-response-lost",
+         [](const Claim& claim, const Flow& flow) -> std::string {
+             const std::uint64_t gone = flow.responses_not_delivered();
+             if (gone + flow.reordered() == 0) return "no response was lost or late";
+             return at_most("lost responses", number_before(claim.sentence, "response packet").value_or(0), gone);
+         }},
+        {"out-of-order-delivery",
+         [](const Claim&, const Flow& flow) -> std::string { return flow.reordered() != 0 ? "" : "nothing was reordered"; }},
+        {"duplicated-by-network",
+         [](const Claim& claim, const Flow& flow) { return at_most("duplicates", claim.count, flow.duplicated()); }},
+    };
+    return kTruths;
+}
+
+bool is_of(const Claim& claim, const FlowTruth& flow, dissect::Network network) {
+    if (!claim.ends) return false;
+    const std::string to = text(address_of(other(flow.from), network));
+    return std::ranges::any_of(*claim.ends, [&](const ClaimedEnd& end) {
+        return end.address == to && (!end.qp || *end.qp == std::to_underlying(flow.responder_qp));
+    });
+}
+
+std::string why_false(const Claim& claim, const Simulated& simulated, const Scenario& scenario) {
+    if (claim.id == "ecn-not-answered" && !scenario.notifies_congestion) return "";
+    if (claim.id == "icrc-wrong") {
+        std::uint64_t corrupt = 0;  // recorded as often as the network doubled them
+        for (const FlowTruth& flow : simulated.truth.flows)
+            for (const auto* sent : {&flow.requests, &flow.responses})
+                for (const Transmission& one : *sent) corrupt += one.disposition.corrupted ? std::max(one.disposition.recorded, 1U) : 0;
+        return at_most("wrong ICRCs", claim.count, corrupt);
+    }
+    const auto judge = truths().find(claim.id);
+    if (judge == truths().end()) return "nothing of the kind was simulated";
+    std::string why = "no such queue pair";
+    for (const FlowTruth& flow : simulated.truth.flows) {
+        if (!is_of(claim, flow, scenario.network)) continue;
+        why = judge->second(claim, Flow{flow});
+        if (why.empty()) return why;
+    }
+    return why;
+}
+
+}  // namespace
+
+namespace {
+
+struct Run {
+    std::string name;
+    Scenario scenario;
+    std::function<Recording(const Simulated&)> recording;
+};
+
+std::vector<Violation> judge_runs(const std::vector<Run>& runs, std::string_view derivation) {
+    std::vector<Simulated> truth(runs.size());
+    const auto make = [&](std::size_t i) {
+        truth[i] = simulate(runs[i].scenario);
+        Recording recording = runs[i].recording(truth[i]);
+        truth[i].frames.clear();
+        return recording;
+    };
+    const auto answers = ask(runs.size(), make, [&](std::size_t i) { return runs[i].name; });
+    std::vector<Violation> violations;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::string where(derivation);
+        if (!answers[i].trouble.empty()) violations.push_back({runs[i].name, where, "no-answer", answers[i].trouble, ""});
+        for (const Claim& claim : answers[i].claims) {
+            if (claim.severity == Severity::note) continue;
+            if (std::string why = why_false(claim, truth[i], runs[i].scenario); !why.empty())
+                violations.push_back({runs[i].name, where, claim.id, std::move(why), claim.sentence});
+        }
+    }
+    return violations;
+}
+
+std::uint64_t seeds(std::uint64_t usually) { return everything_is_wanted() ? 1000 : usually; }
+
+// The same run seen at both ends, by clocks that differ: what one tap has and the other has not was lost between them.
+Recording both_ends(const Scenario& scenario, const Simulated& at_a, std::uint64_t seed) {
+    constexpr std::array<std::int64_t, 6> kAhead{0, 2'000'000, -2'000'000, 50'000'000, 5'000'000'000, -5'000'000'000};  // ns
+    Scenario other_end = scenario;
+    other_end.tap.place = TapPlace::end_b;
+    Recording merged = recorded(at_a);
+    for (Record& record : recorded(simulate(other_end)).records) {
+        record.time += kAhead[seed % kAhead.size()];
+        merged.records.push_back(std::move(record));
+    }
+    std::ranges::stable_sort(merged.records, {}, &Record::time);
+    return merged;
+}
+
+}  // namespace
+
+TEST_CASE("of simulated captures every error and warning is true") {
+    constexpr std::uint64_t kFirst = 1000, kUsually = 200;
+    std::vector<Run> runs;
+    for (std::uint64_t seed = kFirst; seed < kFirst + seeds(kUsually); ++seed)
+        runs.push_back({fmt::format("seed-{}", seed), drawn_scenario(seed), recorded});
+    const auto violations = judge_runs(runs, "whole");
+    const std::string wrong = against_known("simulated", violations);
+    fmt::print("{} seeds, {} violations\n{}", runs.size(), violations.size(), wrong);
+    CHECK(wrong.empty());
+}
+
+TEST_CASE("of simulated captures of both ends every error and warning is true") {
+    constexpr std::uint64_t kFirst = 3000, kUsually = 60;
+    std::vector<Run> runs;
+    for (std::uint64_t seed = kFirst; seed < kFirst + seeds(kUsually); ++seed) {
+        Scenario scenario = drawn_scenario(seed);
+        scenario.tap.place = TapPlace::end_a;
+        runs.push_back(
+            {fmt::format("seed-{}", seed), scenario, [scenario, seed](const Simulated& at_a) { return both_ends(scenario, at_a, seed); }});
+    }
+    const auto violations = judge_runs(runs, "both-ends");
+    const std::string wrong = against_known("both", violations);
+    fmt::print("{} seeds at both ends, {} violations\n{}", runs.size(), violations.size(), wrong);
+    CHECK(wrong.empty());
+}
+
+}  // namespace qps::court

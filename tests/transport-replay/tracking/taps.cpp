@@ -1,0 +1,171 @@
+// Taps learned from recordings of the same packets: what proves them, and what does not.
+#include <tests/support/catch.hpp>
+#include <tests/support/durations.hpp>
+#include <transport-replay/tracking/copy_filter.hpp>
+#include <transport-replay/tracking/copy_sampler.hpp>
+
+#include <random>
+#include <vector>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::tests;
+
+namespace {
+
+const Address kA{{0, 0xffff'0a00'0001}, AddressSpace::roce_v2};
+const Address kB{{0, 0xffff'0a00'0002}, AddressSpace::roce_v2};
+constexpr Opcode kWriteOnly{0x0a}, kAcknowledgeOpcode{0x11};
+
+Observation packet(std::uint32_t psn, std::int64_t time, std::uint16_t ip_id, bool answer = false) {
+    Observation seen;
+    seen.kind = ObservationKind::transport;
+    seen.flow = answer ? FlowKey{kB, kA, Qpn{2}, {}} : FlowKey{kA, kB, Qpn{1}, {}};
+    seen.opcode = answer ? kAcknowledgeOpcode : kWriteOnly;
+    seen.psn = Psn(psn);
+    seen.time = Instant{time};
+    seen.ip_id = ip_id;
+    seen.hops = 64;
+    seen.packet_hash = mix(std::uint64_t{psn} << 32 | std::uint64_t{ip_id} << 1 | (answer ? 1U : 0U));
+    return seen;
+}
+
+// Requests every 100 us, each answered 10 us later; in the order of time.
+std::vector<Observation> conversation(std::uint32_t messages, bool identified) {
+    std::vector<Observation> all;
+    for (std::uint32_t i = 0; i < messages; ++i) {
+        const std::int64_t time = kSecond + 100 * kMicrosecond * i;
+        all.push_back(packet(i, time, identified ? static_cast<std::uint16_t>(i + 1) : std::uint16_t{0}));
+        all.push_back(packet(i, time + 10 * kMicrosecond, identified ? static_cast<std::uint16_t>(i + 7) : std::uint16_t{0}, true));
+    }
+    return all;
+}
+
+std::vector<Observation> with_copies(std::vector<Observation> all, std::int64_t later) {
+    const std::size_t once = all.size();
+    for (std::size_t i = 0; i < once; ++i) {
+        all.push_back(all[i]);
+        all.back().time = all[i].time + Duration{later};
+    }
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    return all;
+}
+
+CaptureTraits learn(const std::vector<Observation>& all) {
+    CopySampler sampler;
+    for (const Observation& one : all) sampler.observe(one);
+    return learn_taps(sampler.sampled());
+}
+
+std::size_t copies(const CaptureTraits& traits, const std::vector<Observation>& all) {
+    CopyFilter filter(traits);
+    return static_cast<std::size_t>(std::ranges::count_if(all, [&](const Observation& one) { return filter.is_copy(one); }));
+}
+
+}  // namespace
+
+TEST_CASE("everything twice after the same time is two taps") {
+    for (const bool identified : {true, false})
+        for (const std::int64_t later : {3 * kMicrosecond, 2 * kMillisecond, 5 * kSecond}) {
+            const auto all = with_copies(conversation(200, identified), later);
+            const CaptureTraits traits = learn(all);
+            INFO((identified ? "identified" : "identification 0") << ", " << later << " ns");
+            REQUIRE(traits.twice.size() == 1);
+            CHECK(traits.vantage.taps == 2);
+            CHECK(magnitude(traits.vantage.offset.middle() - Duration{later}) < Duration{kMicrosecond});
+            CHECK(copies(traits, all) == all.size() / 2);
+        }
+}
+
+TEST_CASE("without an identification a retransmission has the bytes of its original: not everything comes twice") {
+    auto all = conversation(200, false);
+    const std::size_t once = all.size();
+    std::mt19937_64 random(7);
+    for (std::size_t i = 0; i < once; ++i)
+        if (random() % 2 == 0) {
+            all.push_back(all[i]);
+            all.back().time = all[i].time + Duration{static_cast<std::int64_t>(67 * kMillisecond + random() % 1000)};
+        }
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    CHECK_FALSE(learn(all).has_copies());
+}
+
+TEST_CASE("one window sent twice because nobody heard its answers is no second tap") {
+    std::vector<Observation> all;
+    for (std::uint32_t round = 0; round < 2; ++round)
+        for (std::uint32_t i = 0; i < 64; ++i) all.push_back(packet(i, kSecond + round * 67 * kMillisecond + i * kMicrosecond, 0));
+    CHECK_FALSE(learn(all).has_copies());
+    all.push_back(packet(63, kSecond + 100 * kMicrosecond, 0, true));  // an answer that was lost behind the tap
+    all.push_back(packet(63, kSecond + 67 * kMillisecond + 100 * kMicrosecond, 0, true));
+    CHECK_FALSE(learn(all).has_copies());
+}
+
+TEST_CASE("a network that doubles a tenth of the packets is no second tap") {
+    auto all = conversation(300, true);
+    const std::size_t once = all.size();
+    for (std::size_t i = 0; i < once; i += 10) {
+        all.push_back(all[i]);
+        all.back().time = all[i].time + Duration{kMicrosecond};
+    }
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    CHECK_FALSE(learn(all).has_copies());
+}
+
+TEST_CASE("clocks that drift through each other: the same tap is followed both ways") {
+    const auto here = conversation(2000, true);
+    auto all = here;
+    for (const Observation& one : here) {
+        all.push_back(one);
+        const std::int64_t gone = std::to_underlying(one.time) - kSecond;
+        const bool answer = one.opcode == kAcknowledgeOpcode;
+        all.back().time = one.time + Duration{gone / 1000 - 100 * kMicrosecond + (answer ? -2000 : 2000)};
+        all.back().hops = 63;
+    }
+    for (Observation& one : all)  // a router between them: an answer has more hops to go at the second tap
+        if (one.opcode == kAcknowledgeOpcode) one.hops = one.hops == 64 ? 63 : 64;
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    const CaptureTraits traits = learn(all);
+    CopyFilter filter(traits);
+    std::size_t followed = 0;
+    std::vector<std::int64_t> offsets;
+    for (const Observation& one : all) {
+        if (filter.is_copy(one)) continue;
+        ++followed;
+        const auto original = std::ranges::find_if(here, [&](const Observation& other) { return other.packet_hash == one.packet_hash; });
+        offsets.push_back(one.time == original->time ? 0 : 1);
+    }
+    CHECK(followed == here.size());
+    CHECK(std::ranges::all_of(offsets, [&](std::int64_t tap) { return tap == offsets.front(); }));
+}
+
+TEST_CASE("the sample is bounded, and has all recordings of what is in it") {
+    CopySampler sampler;
+    std::mt19937_64 random(4711);
+    std::vector<std::uint64_t> hashes(50'000);
+    for (std::uint64_t& hash : hashes) hash = random();
+    for (int recording = 0; recording < 2; ++recording)
+        for (const std::uint64_t hash : hashes) {
+            Observation seen = packet(1, kSecond, 7);
+            seen.packet_hash = hash;
+            sampler.observe(seen);
+        }
+    CHECK(sampler.sampled().size() <= CopySampler::kMostSampled);
+    CHECK(sampler.sampled().size() > CopySampler::kMostSampled / 4);
+    CHECK(std::ranges::all_of(sampler.sampled(), [](const SampledPacket& one) { return one.recorded == 2; }));
+
+    CopySampler flooded;  // by hashes that end in zeros
+    for (std::uint64_t i = 0; i < 100'000; ++i) {
+        Observation seen = packet(1, kSecond, 7);
+        seen.packet_hash = i << 40;
+        flooded.observe(seen);
+    }
+    CHECK(flooded.sampled().size() <= CopySampler::kMostSampled);
+}
+
+TEST_CASE("packets that are displaced before their copy comes are counted") {
+    CaptureTraits traits;
+    traits.twice.push_back({hosts_of(packet(0, 0, 1).flow).both, {.parts = {{{Instant{0}, Duration{kMillisecond}}}}, .used = 1, .tolerance = Duration{1000}}});
+    CopyFilter filter(traits);
+    for (std::uint32_t i = 0; i < 20'000; ++i) CHECK_FALSE(filter.is_copy(packet(i, kSecond + i, 1)));
+    CHECK(filter.displaced() > 10'000);
+}

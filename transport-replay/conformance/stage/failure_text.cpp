@@ -1,0 +1,114 @@
+// Failures in words: the script's line, what was expected, what came, each word that differs, and what went before.
+#include <dissect/packet.hpp>
+#include <dissect/render_value.hpp>
+#include <transport-replay/conformance/stage/run.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace qps::transport::conformance::stage {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::size_t kShownBefore = 12;  // packets of the conversation before the failure
+
+std::string time_text(Duration time) { return human_time(static_cast<double>(std::to_underlying(time)) * 1e-9); }
+
+std::string row(std::string_view name, std::string_view text) { return fmt::format("    {:<10}{}\n", name, text); }
+
+}  // namespace
+
+Packet decoded(Bytes bytes) {
+    Packet packet;
+    Frame whole;
+    whole.bytes = bytes;
+    whole.wire_length = static_cast<std::uint32_t>(bytes.size());
+    decode(whole, packet);
+    return packet;
+}
+
+// The line that has its turn, without going on.
+std::string Run::here() const {
+    if (cursors_.empty()) return script_.files.front().name;
+    const Cursor& cursor = cursors_.back();
+    if (cursor.next >= cursor.block->size()) return script_.files.front().name;
+    const script::SourcePosition& place = (*cursor.block)[cursor.next].place;
+    return fmt::format("{}:{}", script_.files[place.file].name, place.line);
+}
+
+std::string Run::decoded_line(const live::ClaimedFrame& frame, const Half& half, Sender sender) {
+    return line_of(decoded(frame.bytes), half, sender);
+}
+
+// What went to and from that queue pair until now.
+std::string Run::before_it(std::string_view name) {
+    const auto half = halves_.find(std::string(name));
+    if (half == halves_.end()) return {};
+    std::vector<std::string> lines;
+    for (auto each = outcome_.frames.rbegin(); each != outcome_.frames.rend() && lines.size() < kShownBefore; ++each) {
+        const Packet packet = decoded(each->bytes);
+        if (!packet.has_transport() || packet.dest_qp != (each->sender == Sender::us ? half->second.theirs : half->second.ours)) continue;
+        lines.push_back(fmt::format("      {:>12}  {} {}\n", time_text(each->time - began_), each->sender == Sender::us ? "->" : "<-",
+                                    line_of(packet, half->second, each->sender)));
+    }
+    std::ranges::reverse(lines);
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    return text.empty() ? text : "    so far, since the start of the script:\n" + text;
+}
+
+void Run::fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
+                      const std::optional<Bounds>& bounds) {
+    const Half& half = halves_[std::string(name)];
+    std::string wanted = packet.text;
+    if (bounds && bounds->earliest) wanted += fmt::format(", not before {}", time_text(*bounds->earliest - event_));
+    if (bounds) wanted += fmt::format(", within {}", time_text(bounds->latest - event_));
+    std::string detail = row("expected", wanted);
+    if (came != nullptr)
+        detail += row("received", fmt::format("{}, after {}", decoded_line(*came, half, Sender::device), time_text(came->time - event_)));
+    std::string reason;
+    for (const Difference& each : met.differences) {
+        detail += row("differs", fmt::format("{}: expected {}, received {}", each.word, each.expected, each.came));
+        reason += fmt::format("{}{} is {}, not {}", reason.empty() ? "" : "; ", each.word, each.came, each.expected);
+    }
+    if (met.early || met.late) {
+        reason =
+            met.early
+                ? fmt::format("it arrived after {}, earlier than {}", time_text(met.time - event_), time_text(*bounds->earliest - event_))
+                : fmt::format("it arrived after {}, later than {}", time_text(met.time - event_), time_text(bounds->latest - event_));
+        detail += row("differs", reason);
+    }
+    const std::string at = here();
+    end(Verdict::fail, fmt::format("{}: {}", at, reason), fmt::format("{}\n{}{}", at, detail, before_it(name)));
+}
+
+void Run::fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds) {
+    const Duration waited = bounds.latest - event_;
+    const std::string at = here();
+    end(Verdict::fail, fmt::format("{}: no packet within {}, expected {}", at, time_text(waited), expected),
+        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("{}, within {}", expected, time_text(waited))),
+                    row("received", "nothing"), before_it(name)));
+}
+
+void Run::fail_unexpected(Half& half, const live::ClaimedFrame& came, Duration lasting) {
+    const std::string line = decoded_line(came, half, Sender::device);
+    const std::string at = here();
+    end(Verdict::fail, fmt::format("{}: unexpected {}", at, line.substr(0, line.find(' '))),
+        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("nothing at {} for {}", half.name, time_text(lasting))),
+                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(half.name)));
+}
+
+void Run::fail_agent(std::string expected, std::string came, std::string reason) {
+    const std::string at = here();
+    std::string before;
+    for (const auto& [name, half] : halves_)
+        if (!half.management && half.kind != script::HalfKind::verbs) before += before_it(name);
+    end(Verdict::fail, fmt::format("{}: {}", at, reason),
+        fmt::format("{}\n{}{}{}", at, row("expected", expected), row("came", came), before));
+}
+
+}  // namespace qps::transport::conformance::stage

@@ -1,0 +1,39 @@
+// PacketRecord: what one packet was to its connection, told from the past alone.
+#pragma once
+
+#include <transport-replay/model/connection.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace qps::transport {
+
+// What a request packet is to the stream.
+enum class Arrival : std::uint8_t {
+    first,     // the first of the stream
+    in_order,  // the PSN that was next
+    ahead,     // PSNs before it are missing so far
+    late,      // a PSN that was missing until now
+    repeated,  // a PSN that was on the wire before
+    restart,   // so far from anything that the queue pair must have begun anew
+};
+inline constexpr std::array<std::string_view, 6> kArrivalNames{"first", "in_order", "ahead", "late", "repeated", "restart"};
+
+struct PacketRecord {
+    std::optional<ConnectionId> connection;    // nothing: no packet of a connection (management, CNP, no RDMA, past a bound)
+    End from{};                                // which end of the connection sent it
+    std::optional<Arrival> arrival;            // of a request that is right
+    bool mirror_copy = false;                  // another recording of a packet seen before; not followed
+    bool retransmission = false;               // a request whose PSN had been on the wire before
+    bool duplicated = false;                   // of those: doubled by the network
+    bool corrupt = false;                      // ICRC wrong; not followed
+    bool unmatched = false;                    // an answer that no request waits for
+    std::uint32_t missing = 0;                 // PSNs skipped before it
+    std::uint32_t completed = 0;               // messages that it completed or failed
+    std::optional<dissect::Duration> latency;  // of the last of these: first request packet to this one
+    dissect::UlpHint ulp;                      // what its payload is
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,47 @@
+// CopyFilter: takes away what other taps recorded of packets that the capture has already, by what learn_taps() found in all of it.
+//
+// Recordings with a label of their own are told by it, in whatever order they come. Where only the time tells them apart, packets
+// wait for their copies in a table of fixed size.
+//
+// What an attacker could feed: packets that displace each other before their copy comes; it is then followed as a packet of its own,
+// and that is counted.
+#pragma once
+
+#include <transport-replay/model/capture_traits.hpp>
+
+#include <array>
+#include <vector>
+
+namespace qps::transport {
+
+class CopyFilter {
+public:
+    static constexpr std::size_t kMostWaiting = std::size_t{1} << 21;  // packets, of 16 bytes
+    static constexpr std::size_t kSetSize = 8;
+
+    CopyFilter() = default;
+    explicit CopyFilter(const CaptureTraits& traits);
+    // In the order of the capture, every packet once.
+    [[nodiscard]] bool is_copy(const Observation& observation);
+    [[nodiscard]] bool active() const { return !other_taps_.empty() || !twice_.empty(); }
+    [[nodiscard]] std::uint64_t displaced() const { return displaced_; }
+
+private:
+    struct Waiting {
+        std::uint64_t key : 63 = 0;  // 0: nobody
+        std::uint64_t met : 1 = 0;   // its copy came
+        dissect::Instant time{};
+    };
+    struct alignas(64) Set {
+        std::array<Waiting, kSetSize> waiting;
+    };
+    [[nodiscard]] bool is_other_tap(const Observation& observation, std::uint64_t way) const;
+    [[nodiscard]] bool came_before(const Observation& observation, const ClockOffset& offset);
+
+    std::vector<OtherTap> other_taps_;
+    std::vector<RecordedTwice> twice_;
+    std::vector<Set> sets_;
+    std::uint64_t displaced_ = 0;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,173 @@
+#include <transport-replay/tracking/nak_watch.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+NakWatch::Index NakWatch::find(Psn psn) const {
+    for (Index i = missing_.size(); i-- > 0;)
+        if (missing_[i].psn == psn) return i;
+    return kNone;
+}
+
+// What was discarded has the cause of the last one that was not, before it.
+NakCause NakWatch::decided(Index index) const {
+    if (!missing_[index].discarded) return missing_[index].cause;
+    while (index-- > 0) {
+        if (missing_[index].discarded) continue;
+        const NakCause root = missing_[index].cause;
+        if (is_of_order(root)) return NakCause::discarded_late;
+        return root == NakCause::lost_before_tap || root == NakCause::corrupt ? NakCause::discarded_lost : NakCause::undecided;
+    }
+    return NakCause::undecided;
+}
+
+void NakWatch::remember(const Missing& missing) {
+    if (missing_.size() == kMaxMissing) {
+        if (missing_.front().asked) ++forgotten_[static_cast<std::size_t>(decided(0))];
+        missing_.erase(missing_.begin());
+    }
+    missing_.push_back(missing);
+}
+
+void NakWatch::passed(const Observation& request, const RequestArrival& arrived, Psn due, const RequestStream& stream,
+                      const SendingOrder& order) {
+    last_ = request.time;
+    const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
+    const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id};
+    const bool newest = arrived.arrival == Arrival::in_order || arrived.arrival == Arrival::ahead;
+    const Psn behind = last_behind_ = newest ? stream.next() : arrived.behind;
+    if (!started_ || arrived.arrival == Arrival::first || arrived.arrival == Arrival::restart) {
+        started_ = true;
+        expected_ = stream.next();
+        return;
+    }
+    if (!missing_.empty() && !newest)
+        if (const Index index = find(request.psn); index != kNone) {
+            Missing& missing = missing_[index];
+            if (missing.of_round && !missing.resent && missing.cause == NakCause::undecided)
+                missing.cause = !order.counts()                                      ? NakCause::undecided  // it may be the missed one
+                                : order.is_original(missing.sides, request.ip_id) ? NakCause::late
+                                                                                  : NakCause::lost_or_late;
+            missing.resent = true;
+        }
+    if (request.psn == expected_ || (arrived.arrival == Arrival::in_order && expected_ == due)) {
+        expected_ = behind;
+        return;
+    }
+    if (!expected_.before(request.psn)) return;  // a duplicate
+    const Index known = find(expected_);
+    if (known != kNone && !missing_[known].resent) return;  // asked for already
+    Missing missing;
+    missing.psn = expected_;
+    // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once more.
+    missing.of_round = arrived.arrival == Arrival::repeated && stream.waits_for(expected_);
+    missing.discarded = !missing.of_round && stream.waits_for(expected_);
+    if (neighbours) missing.sides = sides;
+    if (corrupt_ == expected_) missing.cause = NakCause::corrupt;
+    remember(missing);
+}
+
+void NakWatch::filled(Psn psn, const GapLedger::Filled& gap, GapFilling filling) {
+    Index index = find(psn);
+    if (index == kNone) {
+        if (filling != GapFilling::again || gap.corrupt) return;
+        Missing resent;
+        resent.psn = psn;
+        remember(resent);  // its first sending may still come
+        index = missing_.size() - 1;
+    }
+    Missing& missing = missing_[index];
+    missing.sides = gap.passing.sides;
+    missing.in_gap = true;
+    missing.discarded = false;
+    missing.asked_in_gap = gap.asked_for;
+    missing.cause = gap.corrupt                           ? NakCause::corrupt
+                    : filling == GapFilling::late           ? NakCause::late
+                    : filling == GapFilling::again_unproven ? NakCause::lost_or_late
+                    : filling == GapFilling::undecided      ? NakCause::undecided
+                                                            : NakCause::lost_before_tap;
+}
+
+void NakWatch::was_again(Psn psn) {
+    const Index index = find(psn);
+    if (index != kNone && missing_[index].cause == NakCause::late) missing_[index].cause = NakCause::lost_or_late;
+}
+
+NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, const SendingOrder& order) {
+    const auto taken = std::ranges::find_if(missing_, [&](const Missing& one) {
+        return one.psn == request.psn && one.in_gap && one.cause == NakCause::lost_before_tap;
+    });
+    if (taken == missing_.end() || !order.is_original(taken->sides, request.ip_id)) return {};
+    taken->cause = NakCause::late;
+    LateAfterAll found{true, taken->in_gap, taken->asked_in_gap, {}};
+    const auto index = static_cast<Index>(taken - missing_.begin());
+    for (Index i = index; i < missing_.size() && (i == index || missing_[i].discarded); ++i)
+        if (missing_[i].episode != kNoEpisode) found.episodes.emplace_back(missing_[i].episode, decided(i));
+    return found;
+}
+
+bool NakWatch::may_be_late(const Observation& request) const {
+    return std::ranges::any_of(missing_, [&](const Missing& one) {
+        return one.psn == request.psn && one.in_gap && SendingOrder::is_between(one.sides, request.ip_id);
+    });
+}
+
+bool NakWatch::was_asked(Psn psn) const {
+    const Index index = find(psn);
+    return index != kNone && missing_[index].asked;
+}
+
+void NakWatch::told(Psn psn, std::uint32_t episode) {
+    if (const Index index = find(psn); index != kNone) missing_[index].episode = episode;
+}
+
+void NakWatch::acknowledged(Psn end) {
+    if (!started_ || missing_.empty()) {
+        if (started_ && expected_.before(end)) expected_ = end;
+        return;
+    }
+    if (expected_.before(end)) expected_ = end;
+    for (Missing& missing : missing_)
+        if (missing.cause == NakCause::missed_behind_tap && !missing.resent && missing.psn.before(end)) missing.cause = NakCause::late_behind_tap;
+    std::erase_if(missing_, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
+}
+
+void NakWatch::put_off(Psn psn) {
+    if (started_ && psn.before(expected_)) expected_ = psn;
+}
+
+void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream) {
+    const Psn psn = nak.psn;
+    acknowledged(psn);
+    const bool in_gap = gaps.gap(psn).has_value();
+    if (const Index known = find(psn); known != kNone) {
+        missing_[known].asked = true;
+        if (psn.before(expected_)) expected_ = psn;
+        return;
+    }
+    Missing missing;
+    missing.psn = psn;
+    missing.asked = true;
+    if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::missed_behind_tap;
+    if (psn.before(expected_)) expected_ = psn;
+    remember(missing);
+}
+
+NakCause NakWatch::cause_of(Psn psn) const {
+    const Index index = find(psn);
+    return index != kNone && missing_[index].asked ? decided(index) : NakCause::undecided;
+}
+
+std::array<std::uint64_t, kNakCauseNames.size()> NakWatch::causes() const {
+    std::array<std::uint64_t, kNakCauseNames.size()> counts{};
+    std::ranges::copy(forgotten_, counts.begin());
+    for (Index i = 0; i < missing_.size(); ++i)
+        if (missing_[i].asked) ++counts[static_cast<std::size_t>(decided(i))];
+    return counts;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,94 @@
+// NakWatch: why a responder sent a sequence NAK, as far as a tap on the way to it can tell.
+//
+// It is a go-back-N responder that stands at the tap (9.7.5.1.2): it takes the PSN that it expects, discards what comes
+// before its turn, and would send a NAK where it does. A NAK of the real responder that this one would have sent too has its
+// cause on the sender's side of the tap: the PSN was missing here already, and what fills the gap later tells whether it was
+// lost or late. A NAK of a PSN that was taken here has its cause behind the tap. Answers keep the two in step: a responder
+// that keeps packets out of order acknowledges them, and what it never asks for is forgotten.
+//
+// What an attacker could feed: any packets. kMaxMissing PSNs are remembered; older ones are decided as they stand.
+#pragma once
+
+#include <transport-replay/model/ordering.hpp>
+#include <transport-replay/tracking/gap_ledger.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace qps::transport {
+
+inline constexpr std::size_t kMaxMissing = 128;  // as many as a window has packets
+
+class NakWatch {
+public:
+    // A request that passed the tap. `due`: the PSN that was next in `stream` before it.
+    void passed(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
+                const SendingOrder& order);
+    // A request that passed with a wrong ICRC: no responder takes it.
+    void corrupted(dissect::Psn psn) { corrupt_ = psn; }
+    // What filled the gap of that PSN; told before passed().
+    void filled(dissect::Psn psn, const GapLedger::Filled& gap, GapFilling filling);
+    // What had filled the gap of that PSN, taken for late, began a recovery.
+    void was_again(dissect::Psn psn);
+    // A request that had been on the wire before. Whether it is the first sending of its PSN, late, so that what was taken for
+    // a loss was none; whether a NAK had asked for it; and what that makes the cause of episodes that were handed out.
+    struct LateAfterAll {
+        bool late = false;
+        bool in_gap = false;  // of the ledger
+        bool asked_for = false;
+        std::vector<std::pair<std::uint32_t, NakCause>> episodes{};
+    };
+    [[nodiscard]] LateAfterAll late_after_all(const Observation& request, const SendingOrder& order);
+
+    // Whether a request that had been on the wire before may be the first sending of its PSN, by what may be chance.
+    [[nodiscard]] bool may_be_late(const Observation& request) const;
+
+    // The responder has everything before `end`.
+    void acknowledged(dissect::Psn end);
+    // An RNR NAK: it did not take that PSN.
+    void put_off(dissect::Psn psn);
+    // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided.
+    void asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream);
+
+    // A NAK asked for that PSN not long ago.
+    [[nodiscard]] bool was_asked(dissect::Psn psn) const;
+    // The episode of the last NAK of that PSN was handed out under this number.
+    void told(dissect::Psn psn, std::uint32_t episode);
+
+    // Of the last NAK of that PSN.
+    [[nodiscard]] NakCause cause_of(dissect::Psn psn) const;
+    // How often which cause.
+    [[nodiscard]] std::array<std::uint64_t, kNakCauseNames.size()> causes() const;
+
+private:
+    static constexpr std::uint32_t kNoEpisode = UINT32_MAX;
+    struct Missing {
+        dissect::Psn psn;
+        GapSides sides{};
+        NakCause cause = NakCause::undecided;
+        bool discarded = false;  // it had passed before its turn: the cause is that of what was missing then
+        bool in_gap = false;     // of the ledger's
+        bool asked_in_gap = false;
+        bool of_round = false;   // its retransmission was missed, in the course of a go-back
+        bool asked = false;      // by a NAK
+        bool resent = false;     // passed once more since
+        std::uint32_t episode = kNoEpisode;
+    };
+    using Index = std::size_t;
+    static constexpr Index kNone = static_cast<Index>(-1);
+    [[nodiscard]] Index find(dissect::Psn psn) const;
+    [[nodiscard]] NakCause decided(Index index) const;
+    void remember(const Missing& missing);
+
+    dissect::Psn expected_;
+    bool started_ = false;
+    dissect::Instant last_{};  // of the requests
+    dissect::Psn last_behind_;
+    std::uint16_t last_id_ = 0;
+    std::optional<dissect::Psn> corrupt_;  // the last one
+    std::vector<Missing> missing_;  // in the order in which they were missed
+    std::array<std::uint32_t, kNakCauseNames.size()> forgotten_{};  // by cause
+};
+
+}  // namespace qps::transport

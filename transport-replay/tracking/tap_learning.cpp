@@ -1,0 +1,312 @@
+// From a sample of packets and their recordings to the taps that made them.
+//
+// Labels prove: a retransmission has the same interface, VLAN and TTL as the packet before it, and mostly the same file, so where most packets of two
+// hosts have two labels, two taps recorded them. Where the labels are the same, an IP identification that counts proves it too.
+// Where the bytes prove nothing (IPv6, identification 0), only a time that is the same from every packet to its copy does, as long
+// as no requester can have sent all of it again.
+#include <transport-replay/tracking/copy_sampler.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::size_t kFewestPairs = 4;           // below, only if no packet lacks its copy
+constexpr std::size_t kFewestPerPart = 8;         // pairs that have a median of their own
+constexpr std::size_t kMostLabels = 16;           // of two hosts; paths do not have more
+constexpr Duration kLeastTolerance{50'000};       // 50 us: queues of switches
+constexpr double kWorstClock = 1e-3;              // of its time; crystals are off by 1e-4 at worst
+constexpr std::size_t kFewestByTime = 32;         // packets that the time alone proves to be copies
+constexpr std::size_t kFewestAnswersByTime = 8;   // of them: so many answers in a row do not get lost
+
+using Recording = SampledPacket::Recording;
+using Packets = std::span<const SampledPacket* const>;
+
+struct TimedOffset {
+    Instant time{};
+    Duration offset{};
+};
+
+Duration middle_of(std::vector<Duration>& all, std::size_t nth_of_16 = 8) {
+    const auto place = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size() - 1, all.size() * nth_of_16 / 16));
+    std::ranges::nth_element(all, place);
+    return *place;
+}
+
+ClockOffset offset_of(std::vector<TimedOffset> pairs) {
+    ClockOffset found;
+    if (pairs.empty()) return found;
+    std::ranges::sort(pairs, {}, &TimedOffset::time);
+    const std::size_t parts = std::clamp<std::size_t>(pairs.size() / kFewestPerPart, 1, ClockOffset::kMostParts);
+    for (std::size_t i = 0; i < parts; ++i) {
+        const auto from = pairs.size() * i / parts, to = pairs.size() * (i + 1) / parts;
+        std::vector<Duration> offsets;
+        for (std::size_t k = from; k < to; ++k) offsets.push_back(pairs[k].offset);
+        found.parts[found.used++] = {pairs[(from + to) / 2].time, middle_of(offsets)};
+    }
+    std::vector<Duration> distances;
+    for (const TimedOffset& pair : pairs) distances.push_back(magnitude(pair.offset - found.at(pair.time)));
+    constexpr std::size_t kMostOf16 = 15;
+    const Duration most = middle_of(distances, kMostOf16);
+    found.tolerance = std::max(kLeastTolerance, most + most + most);
+    return found;
+}
+
+const Recording* first_of(const SampledPacket& packet, std::uint64_t label, std::uint64_t mask) {
+    const auto all = packet.recordings();
+    const auto found = std::ranges::find_if(all, [&](const Recording& recording) { return part(recording.label, mask) == label; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+// The packets of two hosts, and what is known of their labels.
+class HostsLearning {
+public:
+    HostsLearning(Packets packets, CaptureTraits& traits) : packets_(packets), traits_(traits) {
+        for (const SampledPacket* packet : packets) ways_.insert(packet->hosts.way);
+    }
+
+    void learn() {
+        const std::size_t before = traits_.other_taps.size();
+        learn_sources();
+        by_file_ = traits_.other_taps.size() != before;
+        learn_labels();
+        learn_twice();
+        tell(traits_.vantage);
+    }
+
+private:
+    using Labels = std::set<std::uint64_t>;
+
+    [[nodiscard]] bool follows(const SampledPacket& packet, const Recording& recording) const {
+        return std::ranges::none_of(left_out_, [&](const OtherTap& tap) {
+            return tap.way == packet.hosts.way && part(recording.label, tap.mask) == tap.label;
+        });
+    }
+    [[nodiscard]] Labels labels(std::uint64_t mask, std::uint64_t source = 0) const {
+        Labels found;
+        for (const SampledPacket* packet : packets_)
+            for (const Recording& recording : packet->recordings())
+                if (found.size() < kMostLabels && follows(*packet, recording) && (source == 0 || part(recording.label, kSourceOfLabel) == source - 1))
+                    found.insert(part(recording.label, mask));
+        return found;
+    }
+    [[nodiscard]] std::size_t count(std::uint64_t label, std::uint64_t mask, std::uint64_t way) const {
+        return static_cast<std::size_t>(std::ranges::count_if(packets_, [&](const SampledPacket* packet) {
+            return packet->hosts.way == way && first_of(*packet, label, mask) != nullptr;
+        }));
+    }
+    // Of packets that both recorded: how much later the second did.
+    [[nodiscard]] std::vector<TimedOffset> pairs(std::uint64_t first, std::uint64_t second, std::uint64_t mask, std::uint64_t way) const {
+        std::vector<TimedOffset> found;
+        for (const SampledPacket* packet : packets_) {
+            if (packet->hosts.way != way) continue;
+            const Recording* here = first_of(*packet, first, mask);
+            const Recording* there = first_of(*packet, second, mask);
+            if (here != nullptr && there != nullptr) found.push_back({here->time, there->time - here->time});
+        }
+        return found;
+    }
+    // Whether two labels are two taps: most of what either recorded the other one did too.
+    [[nodiscard]] bool same_packets(std::uint64_t first, std::uint64_t second, std::uint64_t mask, std::uint64_t way) const {
+        const std::size_t both = pairs(first, second, mask, way).size();
+        const std::size_t fewer = std::min(count(first, mask, way), count(second, mask, way));
+        return both != 0 && 2 * both >= fewer && (both >= kFewestPairs || both == fewer);
+    }
+    void leave_out(std::uint64_t way, std::uint64_t label, std::uint64_t mask) {
+        left_out_.push_back({way, label, mask});
+        traits_.other_taps.push_back(left_out_.back());
+    }
+
+    // Files and interfaces: the one that saw most of both ways is followed.
+    void learn_sources() {
+        const Labels sources = labels(kSourceOfLabel);
+        if (sources.size() < 2) return;
+        const auto saw = [&](std::uint64_t source) {  // of the way of which it saw less, then of both
+            std::size_t least = SIZE_MAX, all = 0;
+            for (const std::uint64_t way : ways_) {
+                const std::size_t here = count(source, kSourceOfLabel, way);
+                least = std::min(least, here);
+                all += here;
+            }
+            return std::pair(least, all);
+        };
+        const std::uint64_t followed = *std::ranges::max_element(sources, {}, saw);
+        for (const std::uint64_t source : sources) {
+            if (source == followed) continue;
+            // Rotated files may begin with what the one before ended with: a few retransmissions are no tap.
+            const auto shared = [&](std::uint64_t way) {
+                return same_packets(followed, source, kSourceOfLabel, way) && pairs(followed, source, kSourceOfLabel, way).size() >= kFewestPairs;
+            };
+            if (std::ranges::none_of(ways_, shared)) continue;
+            ++taps_;
+            std::vector<TimedOffset> all;
+            for (const std::uint64_t way : ways_) {
+                if (count(followed, kSourceOfLabel, way) == 0) continue;
+                leave_out(way, source, kSourceOfLabel);
+                const auto here = pairs(followed, source, kSourceOfLabel, way);
+                all.insert(all.end(), here.begin(), here.end());
+            }
+            if (all.size() > offsets_.size()) offsets_ = std::move(all);
+        }
+    }
+
+    // VLAN and TTL within a source. Which label of the one way is the same tap as which of the other, the clocks say.
+    void learn_labels() {
+        for (const std::uint64_t source : labels(kSourceOfLabel)) {
+            std::optional<ClockOffset> other_way;
+            for (const std::uint64_t way : ways_) learn_labels(source, way, other_way);
+        }
+    }
+
+    void learn_labels(std::uint64_t source, std::uint64_t way, std::optional<ClockOffset>& other_way) {
+        const Labels all = labels(kWholeLabel, source + 1);
+        std::vector<TimedOffset> most;
+        std::uint64_t first = 0, second = 0;
+        for (auto one = all.begin(); one != all.end(); ++one)
+            for (auto two = std::next(one); two != all.end(); ++two) {
+                if (!same_packets(*one, *two, kWholeLabel, way)) continue;
+                auto here = pairs(*one, *two, kWholeLabel, way);
+                if (here.size() <= most.size()) continue;
+                most = std::move(here);
+                first = *one, second = *two;
+            }
+        if (most.empty()) return;
+        ClockOffset offset = offset_of(most);
+        if (swapped(offset, other_way)) {
+            std::swap(first, second);
+            for (TimedOffset& pair : most) pair = {pair.time + pair.offset, -pair.offset};
+            offset = offset_of(most);
+        }
+        if (!other_way) other_way = offset;
+        leave_out(way, second, kWholeLabel);
+        std::uint32_t taps = 2;
+        for (const std::uint64_t third : all)
+            if (third != first && third != second && same_packets(first, third, kWholeLabel, way)) {
+                leave_out(way, third, kWholeLabel);
+                ++taps;
+            }
+        taps_ = std::max(taps_, taps);
+        if (most.size() > offsets_.size()) offsets_ = std::move(most);
+    }
+
+    // The first recording is followed on one way; on the other that of the same clock.
+    [[nodiscard]] static bool swapped(const ClockOffset& offset, const std::optional<ClockOffset>& other_way) {
+        if (!other_way) return offset.middle() < Duration{};
+        double as_it_is = 0, other_way_round = 0;
+        for (std::size_t i = 0; i < offset.used; ++i) {
+            const auto here = static_cast<double>(offset.parts[i].offset);
+            const auto there = static_cast<double>(other_way->at(offset.parts[i].time));
+            as_it_is += std::abs(here - there);
+            other_way_round += std::abs(here + there);
+        }
+        return other_way_round < as_it_is;
+    }
+
+    // The same label twice.
+    void learn_twice() {
+        std::size_t all = 0, even = 0, answers = 0, identified = 0;
+        std::set<std::uint16_t> identifications;
+        std::set<std::uint64_t> ways;
+        std::vector<TimedOffset> twice;
+        std::uint64_t reach = 0;
+        std::optional<Instant> begin, end;
+        for (const SampledPacket* packet : packets_) {
+            std::vector<Recording> kept;
+            for (const Recording& recording : packet->recordings())
+                if (follows(*packet, recording)) kept.push_back(recording);
+            if (kept.empty()) continue;
+            ++all;
+            begin = std::min(begin.value_or(kept[0].time), kept[0].time);
+            end = std::max(end.value_or(kept[0].time), kept[0].time);
+            if (packet->ip_id != 0) {
+                ++identified;
+                identifications.insert(packet->ip_id);
+            }
+            if (packet->recorded % 2 != 0 || kept.size() != 2) continue;
+            ++even;
+            if (packet->answer) ++answers;
+            ways.insert(packet->hosts.way);
+            twice.push_back({kept[0].time, kept[1].time - kept[0].time});
+            reach = std::max(reach, kept[1].order - kept[0].order);
+        }
+        const ClockOffset offset = offset_of(twice);
+        const bool counts = 10 * identified >= 9 * all && identifications.size() > 1;  // TCP begins with 0
+        if (counts ? !many(even, all) : !as_time_proves(even, all, answers, ways.size(), offset, *end - *begin)) return;
+        traits_.twice.push_back({packets_.front()->hosts.both, offset});
+        traits_.reach = std::max(traits_.reach, reach);
+        taps_ = std::max<std::uint32_t>(taps_, 2);
+        if (twice.size() > offsets_.size()) offsets_ = std::move(twice);
+    }
+
+    // As a mirror makes them, not a network that doubles some.
+    [[nodiscard]] static bool many(std::size_t even, std::size_t all) { return even >= kFewestPairs && 10 * even >= 4 * all; }
+
+    // Where the bytes prove nothing: everything came twice, both ways, after the same time, and so much of it was answered in between
+    // that no requester sent all of it again.
+    [[nodiscard]] static bool as_time_proves(std::size_t even, std::size_t all, std::size_t answers, std::size_t ways,
+                                             const ClockOffset& offset, Duration length) {
+        if (even < kFewestByTime || 100 * even < 95 * all || ways < 2) return false;
+        const Duration apart = magnitude(offset.middle());
+        const bool long_enough = length > apart + apart;
+        return (long_enough || answers >= kFewestAnswersByTime) && (apart < kLeastTolerance + kLeastTolerance || offset.tolerance + offset.tolerance < apart);
+    }
+
+    void tell(VantagePoints& vantage) {
+        if (taps_ < 2) return;
+        ++vantage.hosts;
+        vantage.taps = std::max(vantage.taps, taps_);
+        vantage.by_file |= by_file_;
+        if (offsets_.size() <= vantage.pairs) return;
+        vantage.pairs = offsets_.size();
+        vantage.offset = offset_of(offsets_);
+    }
+
+    Packets packets_;
+    CaptureTraits& traits_;
+    std::set<std::uint64_t> ways_;
+    std::vector<OtherTap> left_out_;
+    std::vector<TimedOffset> offsets_;  // of the tap that shares most
+    std::uint32_t taps_ = 1;
+    bool by_file_ = false;
+};
+
+}  // namespace
+
+// Beyond the first and the last part as between the two that are next to it.
+Duration ClockOffset::at(Instant time) const {
+    if (used == 0) return {};
+    if (used == 1) return parts[0].offset;
+    std::size_t right = 1;
+    while (right + 1 < used && parts[right].time <= time) ++right;
+    const Part& from = parts[right - 1];
+    const Part& to = parts[right];
+    const auto length = static_cast<double>(to.time - from.time);
+    if (length <= 0) return from.offset;
+    double slope = static_cast<double>(to.offset - from.offset) / length;
+    if (time < from.time || time > to.time) slope = std::clamp(slope, -kWorstClock, kWorstClock);
+    return from.offset + Duration{static_cast<std::int64_t>(slope * static_cast<double>(time - from.time))};
+}
+
+CaptureTraits learn_taps(std::span<const SampledPacket> packets) {
+    CaptureTraits traits;
+    std::vector<const SampledPacket*> sorted;
+    for (const SampledPacket& packet : packets)
+        if (packet.recorded != 0) sorted.push_back(&packet);
+    if (std::ranges::none_of(sorted, [](const SampledPacket* packet) { return packet->recorded > 1; })) return traits;
+    std::ranges::sort(sorted, {}, [](const SampledPacket* packet) { return std::pair(packet->hosts.both, packet->hash); });
+    for (auto from = sorted.begin(); from != sorted.end();) {
+        const auto to = std::find_if(from, sorted.end(), [&](const SampledPacket* packet) { return packet->hosts.both != (*from)->hosts.both; });
+        HostsLearning(Packets(from, to), traits).learn();
+        from = to;
+    }
+    std::ranges::sort(traits.other_taps, {}, [](const OtherTap& tap) { return std::tuple(tap.way, tap.mask, tap.label); });
+    return traits;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,49 @@
+// Flows that were there before anybody knew which connection attempt they belong to.
+#include <transport-replay/tracking/tracker.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
+    if (!attempt.active.qpn) return false;
+    const auto found = index_.find(flow);
+    if (!found) {
+        CmAttempt whole = attempt;
+        whole.passive.qpn = flow.destination_qp;
+        connect(whole);
+        return index_.contains(flow);
+    }
+    WayOf where(*found);
+    const auto fits = [&](const Connection& connection) {
+        const auto& qpn = connection.end(where.from()).qpn;
+        return !connection.cm_attempt && connection.first_frame() > attempt.first_frame && (!qpn || qpn == attempt.active.qpn);
+    };
+    if (!fits(entries_[where.index()].connection)) return false;
+    const FlowKey back{flow.destination, flow.source, *attempt.active.qpn, {}};
+    const auto other_way = index_.find(back);
+    const bool alone = entries_[where.index()].connection.joined_by == JoinedBy::nothing;
+    if (alone && other_way && WayOf(*other_way).index() != where.index()) {
+        const Connection& requests = entries_[WayOf(*other_way).index()].connection;
+        if (requests.joined_by != JoinedBy::nothing || requests.cm_attempt) return false;
+        where = join(where.index(), WayOf(*other_way).index(), JoinedBy::connection_manager);
+    }
+    Entry& entry = entries_[where.index()];
+    entry.connection.ends[static_cast<std::size_t>(where.from())].qpn = attempt.active.qpn;
+    if (!other_way) index_.set(back, WayOf(where.index(), other(where.from())).word());
+    entry.connection.joined_by = JoinedBy::connection_manager;
+    entry.connection.confidence = std::max(entry.connection.confidence, Confidence::strong);
+    entry.connection.cm_attempt = attempt.uid;
+    entry.connection.cm_path_mtu = attempt.path_mtu;
+    if (attempt.retry_count) entry.retries = *attempt.retry_count;
+    if (alone && !other_way) {
+        RequestStream& requests = entry.directions[static_cast<std::size_t>(other(where.from()))].requests;
+        if (!requests.started()) requests.begin_at(*attempt.active.starting_psn);
+        apply_kept_answers(where.index(), other(where.from()));
+    }
+    return true;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,54 @@
+// The order of sending as the tracker learns it: which requests came late, and which were sent once more.
+#include <transport-replay/tracking/tracker.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+// A request that was overtaken by others, and by how much where the gap is known that it fills.
+void Tracker::note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven) {
+    way.note(Oddity::late, observation.frame);
+    Ordering& ordering = way.ordering();
+    ++ordering.overtaken;
+    ordering.proven = ordering.proven || proven;
+    if (!gap || gap->passing.request == 0) return;
+    ordering.farthest = std::max(ordering.farthest, static_cast<std::uint32_t>(way.requests - gap->passing.request));
+    ordering.longest = std::max(ordering.longest, observation.time - gap->passing.time);
+}
+
+// When a request that came late or once more was sent, and what that tells of those that were taken for lost.
+Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival) {
+    if (!direction.order.counts()) {
+        if (observation.ip_id == 0) return Sending::unknown;
+        const auto gap = direction.gaps.gap(observation.psn);
+        if (gap ? SendingOrder::is_between(gap->passing.sides, observation.ip_id) : direction.naks.may_be_late(observation)) direction.order.doubt();
+        return Sending::unknown;
+    }
+    if (arrival == Arrival::late) {
+        const auto gap = direction.gaps.gap(observation.psn);
+        if (gap && direction.order.is_original(gap->passing.sides, observation.ip_id)) {
+            direction.watch.late_original(observation, gap->asked_for);
+            return Sending::original;
+        }
+        if (!gap || !direction.order.is_after(gap->passing.sides, observation.ip_id)) return Sending::unknown;
+    } else if (const auto after_all = direction.naks.late_after_all(observation, direction.order); after_all.late) {
+        if (after_all.in_gap) direction.gaps.was_late(after_all.asked_for);
+        for (const auto& [episode, cause] : after_all.episodes) {
+            Recovery& recovery = tracked_.recoveries[episode];
+            recovery.cause = cause;
+            if (is_of_order(cause)) recovery.lost = 0;
+        }
+        direction.watch.late_original(observation, after_all.asked_for);
+        return Sending::original;
+    }
+    if (!direction.order.is_overtaken(observation.ip_id, observation.time)) return Sending::newest;
+    direction.watch.late_retransmission(observation, arrival != Arrival::late);
+    Ordering& ordering = way.ordering();
+    ++ordering.overtaken;
+    ordering.proven = true;
+    return Sending::overtaken;
+}
+
+}  // namespace qps::transport
