@@ -82,7 +82,7 @@ void QualityTracker::take_contents(const Observation& observation) {
     }
     if (observation.kind != ObservationKind::transport && observation.kind != ObservationKind::unreadable) return;
     ++quality_.rdma_packets;
-    if (observation.fault != Fault::none && observation.fault != Fault::cut) ++quality_.faulty;
+    if (observation.fault != Fault::none && observation.fault != Fault::cut) take_fault(observation);
     if (observation.kind == ObservationKind::unreadable) {
         ++quality_.unreadable;
         return;
@@ -90,6 +90,14 @@ void QualityTracker::take_contents(const Observation& observation) {
     if (observation.icrc == CrcStatus::good) ++quality_.icrc_good;
     if (observation.icrc == CrcStatus::bad) ++quality_.icrc_bad;
     if (observation.icrc == CrcStatus::not_checkable) ++quality_.icrc_not_checkable;
+}
+
+// Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same
+// bytes.
+void QualityTracker::take_fault(const Observation& observation) {
+    ++quality_.faulty;
+    if (faulty_.contains(observation.packet_hash)) ++quality_.faulty_again;
+    else if (faulty_.size() < kMaxFaulty) faulty_.insert(observation.packet_hash);
 }
 
 void QualityTracker::leave_out(const Observation& observation) {
