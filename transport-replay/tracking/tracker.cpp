@@ -293,6 +293,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
         record.retransmission = record.duplicated = true;
         ++way.retransmitted;
         ++way.duplicated;
+        if (observation.ip_id != 0 && direction.order.counts()) way.doubled.add(way.requests);
         way.note(Oddity::duplicated, observation.frame);
         way.retransmitted_bytes += observation.wire_length;
         return;
