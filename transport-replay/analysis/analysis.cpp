@@ -116,7 +116,9 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 
 struct Analysis::State {
     explicit State(AnalysisSettings given)
-        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {}
+        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {
+        if (settings.traits.vantage.by_file) quality.expect_clocks_by_file();
+    }
 
     PacketRecord observe(const Observation& observation);
     [[nodiscard]] Timeline so_far(const Drops& drops) const;

@@ -118,7 +118,10 @@ Repetition QualityTracker::observe(const Observation& observation, bool timed) {
 void QualityTracker::take_time(const Observation& observation) {
     const std::int64_t time = std::to_underlying(observation.time);
     while (resolution_ > 1 && time % resolution_ != 0) resolution_ /= 10;
-    const Duration step = observation.time - last_;
+    // Files that are read one after the other begin anew where they are several taps' of the same time.
+    const bool other_clock = clocks_by_file_ && observation.file != file_;
+    file_ = observation.file;
+    const Duration step = other_clock ? Duration{} : observation.time - last_;
     if (quality_.packets > quality_.left_out && step < Duration{}) {
         ++quality_.backwards;
         if (magnitude(step) > quality_.largest_step_back) {

@@ -79,6 +79,8 @@ public:
     // `timed`: its time is of the same clock as that of the packets before.
     Repetition observe(const Observation& observation, bool timed = true);
     [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
+    // Each file is another tap's, with a clock and a beginning of its own.
+    void expect_clocks_by_file() { clocks_by_file_ = true; }
     // Instead of observe(): another tap than the one that is followed recorded it.
     void leave_out(const Observation& observation);
     // How long after its original the last repetition came.
@@ -112,6 +114,8 @@ private:
     std::vector<Pair> pairs_;
     std::set<std::uint64_t> faulty_;  // hashes of malformed packets
     dissect::Instant last_{};
+    std::uint16_t file_ = 0;  // of the last packet
+    bool clocks_by_file_ = false;
     std::int64_t resolution_ = kCoarsestClock;
 };
 
