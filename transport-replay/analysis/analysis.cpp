@@ -207,7 +207,9 @@ PacketRecord Analysis::State::observe(const Observation& observation) {
     if (observation.icrc_found == 0) ++icrc_zero;
     believed = observation;
     believed.icrc = CrcStatus::not_checkable;
-    return follow(believed, repetition);
+    PacketRecord record = follow(believed, repetition);
+    record.icrc_not_judged = true;
+    return record;
 }
 
 // Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4 identification on sends no
