@@ -55,7 +55,7 @@ struct Session::Work {
 
     ~Work();
     void wake() { pthread_kill(thread.native_handle(), kWakeUp); }
-    void run(CaptureIndex& index, const Indexing& indexing);
+    void run(CaptureIndex& index);
 };
 
 // A thread that waits for a pipe hears of it by a signal, which does nothing but interrupt waiting.
@@ -69,7 +69,7 @@ Session::Work::~Work() {
     thread.join();
 }
 
-void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
+void Session::Work::run(CaptureIndex& index) {
     Clock::time_point next = Clock::now() + kFirstTimeline;
     Clock::time_point asked;
     const IndexWatch watch{
@@ -144,7 +144,7 @@ void Session::start(Indexing indexing) {
     m_work = std::make_unique<Work>();
     m_work->indexing = std::move(indexing);
     m_work->thread = std::thread([this, work = m_work.get(), index = m_index] {
-        work->run(*index, work->indexing);
+        work->run(*index);
         QMetaObject::invokeMethod(this, &Session::look, Qt::QueuedConnection);  // joined before this session ends
     });
     m_looking.start();

@@ -121,6 +121,9 @@ void refused(Hearing& hearing, std::optional<std::uint32_t> code) {
 }
 void remote_access(Hearing& hearing) {
     refused(hearing, 2);
+    (void)hearing.take("offered for an open operation \\(\\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+\\)");
+    (void)hearing.take("with this R_Key \\(\\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+\\)");
+    (void)hearing.take("None of " + kNumber + " memory ranges?");
     (void)hearing.take("the last valid access was \\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+");
 }
 void remote_invalid(Hearing& hearing) {

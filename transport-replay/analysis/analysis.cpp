@@ -29,6 +29,8 @@ namespace {
 using HostPairs = boost::unordered_flat_set<FlowKey, FlowHash>;
 constexpr std::size_t kMaxHeard = 1 << 14;
 
+constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
+
 constexpr std::size_t kMaxCorrupt = 1 << 14;  // packets that are told from their copies: of 10 bytes
 
 constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
@@ -250,6 +252,8 @@ PacketRecord Analysis::State::follow(const Observation& observation, Repetition 
     if (const CmNews news = cm.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
     else if (news.kind != CmNews::Kind::none) take_cm(news, record);
     tracker.observe(observation, repetition, quality.last_distance(), record);
+    if (observation.acknowledgment && observation.acknowledgment->type() == kNak)
+        if (const Fatality* fatality = tracker.fatality_at(observation.frame)) ulp.refused(*fatality);
     if (record.connection && ulp.wants(*record.connection)) {
         ulp.observe(observation, record, tracker, settings.operation);
         record.ulp = ulp.hint(*record.connection, record.from);

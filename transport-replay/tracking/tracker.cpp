@@ -396,6 +396,10 @@ void Tracker::finish_way(Entry& entry, End requester) {
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
 
+const Fatality* Tracker::fatality_at(FrameIndex nak) const {
+    return tracked_.fatalities.empty() || tracked_.fatalities.back().frame != nak ? nullptr : &tracked_.fatalities.back();
+}
+
 const Tracker::Entry* Tracker::entry_of(ConnectionId connection) const {
     const std::size_t at = std::to_underlying(connection) - std::size_t{1};
     return at < entries_.size() ? &entries_[at] : nullptr;

@@ -266,6 +266,29 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
     }
 }
 
+TEST_CASE("a refused access is compared with what the upper protocol offered, where that was seen") {
+    using Verdict = RefusedAccess::Verdict;
+    Timeline timeline = healthy();
+    const Fatality& fatality = add_fatality(timeline, 2);
+    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
+    RefusedAccess& refused = timeline.ulp.refused.emplace_back(RefusedAccess{.connection = fatality.connection,
+                                                                             .requester = fatality.requester,
+                                                                             .nak = fatality.frame,
+                                                                             .verdict = Verdict::other_key,
+                                                                             .offer = {0x7f00'0000'1000, Rkey{0x1234}, 512},
+                                                                             .offers = 3});
+    CHECK(says(one(timeline, "remote-access-error").summary, "None of 3 memory ranges that 10.0.0.2 offered for open operations has this R_Key."));
+    refused.verdict = Verdict::outside;
+    const Finding& outside = one(timeline, "remote-access-error");
+    CHECK(says(outside.summary, "outside the memory that 10.0.0.2 offered for open operations with this R_Key (512 bytes at 0x7f0000001000 with "
+                                "R_Key 0x00001234)"));
+    CHECK(says(outside.advice, "Compare on 10.0.0.1"));
+    refused.verdict = Verdict::inside;
+    CHECK(says(one(timeline, "remote-access-error").summary, "lies within memory that 10.0.0.2 offered for an open operation"));
+    refused.nak = FrameIndex{51};
+    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
+}
+
 TEST_CASE("malformed packets with the same bytes are said to be so") {
     Timeline timeline = healthy();
     timeline.quality.faulty = 16;
