@@ -27,9 +27,28 @@ namespace {
 struct FactBatch {
     std::vector<PacketFacts> all;
     std::size_t used = 0;
+    std::vector<std::pair<std::size_t, PacketFacts>> not_judged;  // of those whose ICRC is wrong, should it not count; by place
+    void clear() {
+        used = 0;
+        not_judged.clear();
+    }
     void add(const Packet& packet) {
         if (used == all.size()) all.emplace_back();
-        look_at(packet, all[used++]);
+        look_at(packet, all[used]);
+        if (packet.icrc.status == CrcStatus::bad) {
+            Packet as_right = packet;
+            as_right.icrc.status = CrcStatus::not_checkable;
+            look_at(as_right, not_judged.emplace_back(used, PacketFacts{}).second);
+        }
+        ++used;
+    }
+    // As --icrc says.
+    void follow(std::size_t place, const Observation& observation, const PacketRecord& record, PassiveSuite& suite) const {
+        if (!record.icrc_not_judged) return suite.observe(observation, all[place], record);
+        Observation as_right = observation;
+        as_right.icrc = CrcStatus::not_checkable;
+        const auto facts = std::ranges::lower_bound(not_judged, place, {}, &std::pair<std::size_t, PacketFacts>::first);
+        suite.observe(as_right, facts->second, record);
     }
 };
 
@@ -78,10 +97,10 @@ Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter&
         suite.message(connection, requester, message);
     };
     listening.slots = [&](std::size_t slots) { facts.resize(std::max(facts.size(), slots)); };
-    listening.begin = [&](std::size_t slot) { facts[slot].used = 0; };
+    listening.begin = [&](std::size_t slot) { facts[slot].clear(); };
     listening.each = [&](std::size_t slot, const Packet& packet) { facts[slot].add(packet); };
     listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
-        suite.observe(observation, facts[slot].all[place], record);
+        facts[slot].follow(place, observation, record, suite);
     };
     return analyze(options, filter, output, listening);
 }

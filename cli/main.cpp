@@ -133,7 +133,7 @@ void add_fail_on(CLI::App& app, Options& options) {
 
 void add_icrc(CLI::App& app, Options& options) {
     add_choice(app, "--icrc", options.icrc, kIcrcPolicies,
-               "Take packets with a wrong ICRC for corrupted always (check) or never (ignore); default: unless every ICRC of their sender is wrong");
+               "Take packets with a wrong ICRC for corrupted always (check) or never (ignore); default: unless it is 0 or none of their sender is right");
 }
 
 void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {

@@ -48,13 +48,14 @@ struct Session::Work {
     std::atomic<std::uint64_t> all = 0;  // 0: not known
     std::mutex mutex;
     std::shared_ptr<const transport::Timeline> newest;  // that the window has not taken yet
+    Indexing indexing;
     Indexed outcome;                                    // once done
     bool exhausted = false;                             // memory
     std::thread thread;
 
     ~Work();
     void wake() { pthread_kill(thread.native_handle(), kWakeUp); }
-    void run(CaptureIndex& index, const Indexing& indexing);
+    void run(CaptureIndex& index);
 };
 
 // A thread that waits for a pipe hears of it by a signal, which does nothing but interrupt waiting.
@@ -68,7 +69,7 @@ Session::Work::~Work() {
     thread.join();
 }
 
-void Session::Work::run(CaptureIndex& index, const Indexing& indexing) {
+void Session::Work::run(CaptureIndex& index) {
     Clock::time_point next = Clock::now() + kFirstTimeline;
     Clock::time_point asked;
     const IndexWatch watch{
@@ -134,16 +135,30 @@ void Session::begin(State state, const QStringList& files, const QString& title,
     m_title = title;
     m_state = state;
     m_live = state == State::Capturing;
-    m_work = std::make_unique<Work>();
     Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString(), .hints = m_hints};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
-    m_work->thread = std::thread([this, work = m_work.get(), index = m_index, indexing] {
-        work->run(*index, indexing);
+    start(std::move(indexing));
+}
+
+void Session::start(Indexing indexing) {
+    m_work = std::make_unique<Work>();
+    m_work->indexing = std::move(indexing);
+    m_work->thread = std::thread([this, work = m_work.get(), index = m_index] {
+        work->run(*index);
         QMetaObject::invokeMethod(this, &Session::look, Qt::QueuedConnection);  // joined before this session ends
     });
     m_looking.start();
     Q_EMIT opened();
     Q_EMIT stateChanged();
+}
+
+// The same files, with what was learned of all of them: what is shown so far may be of several taps mixed.
+void Session::readAgain(Indexing indexing) {
+    m_problems.clear();
+    m_packets = 0;
+    m_index = std::make_shared<CaptureIndex>();
+    m_timeline = std::make_shared<const transport::Timeline>();
+    start(std::move(indexing));
 }
 
 void Session::open(const QStringList& files) {
@@ -219,6 +234,8 @@ void Session::finish() {
     const std::unique_ptr<Work> work = std::move(m_work);
     work->thread.join();
     Indexed& outcome = work->outcome;
+    if (!m_live && !work->exhausted)
+        if (auto again = second_reading(work->indexing, outcome)) return readAgain(std::move(*again));
     for (const dissect::InputProblem& problem : outcome.problems) m_problems.push_back(sentence(problem));
     if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     if (outcome.left_out != 0)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/index/indexer.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <QObject>
@@ -66,6 +67,8 @@ private:
     struct Work;
     void begin(State state, const QStringList& files, const QString& title, const transport::UlpHints& hints = {});
     void read(const QStringList& files, const transport::UlpHints& hints);
+    void start(transport::Indexing indexing);
+    void readAgain(transport::Indexing indexing);
     void end();
     void look();
     void finish();

@@ -135,7 +135,16 @@ void gaps_unexplained(Hearing& hearing) {
 
 void malformed(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " RDMA packets? (?:is|are) malformed");
-    if (said) hearing.at_most("malformed packets", count_of((*said)[1]).value_or(0), count_of((*said)[2]).value_or(0));
+    if (!said) return;
+    hearing.at_most("malformed packets", count_of((*said)[1]).value_or(0), count_of((*said)[2]).value_or(0));
+    const auto different = hearing.take(kNumber + " of them different");
+    if (!different) return;
+    std::set<Octets> seen;  // from the transport header on
+    for (const Wire& wire : hearing.wires()) {
+        const Octets& all = hearing.recording().records[wire.frame - 1].bytes;
+        seen.insert(Octets(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end()));
+    }
+    hearing.at_most("different ones", count_of((*different)[1]).value_or(0), seen.size());
 }
 
 constexpr std::array kCaptureJudges{

@@ -121,6 +121,9 @@ void refused(Hearing& hearing, std::optional<std::uint32_t> code) {
 }
 void remote_access(Hearing& hearing) {
     refused(hearing, 2);
+    (void)hearing.take("offered for an open operation \\(\\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+\\)");
+    (void)hearing.take("with this R_Key \\(\\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+\\)");
+    (void)hearing.take("None of " + kNumber + " memory ranges?");
     (void)hearing.take("the last valid access was \\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+");
 }
 void remote_invalid(Hearing& hearing) {
@@ -133,19 +136,26 @@ void unknown_nak(Hearing& hearing) { refused(hearing, {}); }
 // Congestion
 
 bool marked(const Wire& wire) { return (wire.traffic_class & 3U) == 3; }
+// No answer without data and no MAD does, nor what the receiver drops (A17.9.3).
+bool triggers_cnp(const Wire& wire) {
+    return !wire.acknowledge() && !wire.atomic_response() && !wire.management() && wire.to_qp != 0xffffff && wire.icrc_right;
+}
 
 void ecn_congestion(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " to " + kHost +
                                        " (?:were|was) CE-marked \\(([\\d.]+) %\\)");
     if (!said) return;
-    std::uint64_t all = 0, ce = 0, cnps = 0;
+    std::uint64_t all = 0, ce = 0, notified = 0, cnps = 0;
     for (const Wire& wire : hearing.wires()) {
         if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp()) ++all, ce += marked(wire) ? 1U : 0U;
+        if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp() && marked(wire)) notified += triggers_cnp(wire) ? 1U : 0U;
         if (wire.from == (*said)[4] && wire.to == (*said)[3]) cnps += wire.cnp() ? 1U : 0U;
     }
     hearing.equal("marked packets", count_of((*said)[1]).value_or(0), ce);
     hearing.equal("packets", count_of((*said)[2]).value_or(0), all);
     hearing.share((*said)[5], ce, all);
+    const auto kind = hearing.take(kNumber + " of them of a kind that triggers CNPs");
+    hearing.equal("marked packets that trigger CNPs", kind ? count_of((*kind)[1]).value_or(0) : ce, notified);
     if (const auto answered = hearing.take(kNumber + " CNPs? (?:returned|came back)"))
         hearing.equal("CNPs", count_of((*answered)[1]).value_or(0), cnps);
     (void)hearing.take(kQuantity + " after the mark \\(median\\)");

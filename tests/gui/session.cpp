@@ -196,3 +196,21 @@ TEST_CASE("packets selected before are gone back to, and a packet selects its co
     CHECK_FALSE(selection.packet().has_value());
     CHECK(selection.marks().size() == 0);
 }
+
+TEST_CASE("a session reads files of two taps a second time, and follows one of them") {
+    needApplication();
+    const QString file = QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/write_8k/capture.pcap");
+    Session once(1), twice(1);
+    once.open({file});
+    REQUIRE(wait(once));
+    QSignalSpy opened(&twice, &Session::opened);
+    twice.open({file, file});
+    REQUIRE(wait(twice));
+    CHECK(twice.state() == Session::State::Done);
+    CHECK(opened.count() == 2);
+    CHECK(twice.problems().isEmpty());
+    CHECK(twice.packets() == 2 * once.packets());
+    CHECK(twice.timeline()->quality.left_out == once.packets() - 1);  // ICMPv6 may be of either tap
+    CHECK(twice.timeline()->totals.retransmitted_packets == once.timeline()->totals.retransmitted_packets);
+    CHECK(twice.timeline()->findings.size() == once.timeline()->findings.size() + 1);  // capture-duplicates
+}

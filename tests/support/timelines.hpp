@@ -129,7 +129,7 @@ inline transport::Fatality& add_fatality(transport::Timeline& timeline, std::uin
 // One healthy connection that CM set up.
 [[nodiscard]] inline transport::Timeline healthy() {
     transport::Timeline timeline;
-    timeline.packets = timeline.quality.packets = timeline.quality.rdma_packets = 400;
+    timeline.packets = timeline.quality.packets = timeline.quality.rdma_packets = timeline.quality.icrc_good = 400;
     timeline.first = dissect::Instant{0};
     timeline.last = dissect::Instant{kSecond};
     add_attempt(timeline, add_connection(timeline));

@@ -29,6 +29,10 @@ namespace {
 using HostPairs = boost::unordered_flat_set<FlowKey, FlowHash>;
 constexpr std::size_t kMaxHeard = 1 << 14;
 
+constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
+
+constexpr std::size_t kMaxCorrupt = 1 << 14;  // packets that are told from their copies: of 10 bytes
+
 constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
 constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
 
@@ -73,7 +77,8 @@ void add_iwarp_attempts(Timeline& timeline) {
     }
 }
 
-// Senders whose every ICRC is wrong, and whose packets are accepted all the same: it is not the wire that made them wrong.
+// Senders whose every ICRC is wrong, and whose packets are accepted all the same, or all where nobody's is right: it is not the wire that
+// made them wrong.
 std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
     struct Sender {
         std::uint64_t wrong = 0;
@@ -95,11 +100,10 @@ std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
             const bool content = way.packets > way.requests && back.requests >= kFewestAccepted && back.retransmitted * 4 <= back.requests;
             sender.accepted |= answered || content || timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
         }
-    // Where no ICRC at all is right and somebody's packets are accepted, it is the tap or who wrote the file.
-    const bool all = timeline.quality.icrc_good == 0 && std::ranges::any_of(senders, [](const auto& row) { return row.second.accepted; });
+    const bool all = timeline.quality.no_icrc_right();
     std::vector<Address> found;
     for (const auto& [address, sender] : senders)
-        if (sender.wrong >= kFewestWrong && sender.right == 0 && (sender.accepted || all)) found.push_back(address);
+        if (sender.wrong != 0 && sender.right == 0 && (all || (sender.wrong >= kFewestWrong && sender.accepted))) found.push_back(address);
     return found;
 }
 
@@ -114,7 +118,9 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 
 struct Analysis::State {
     explicit State(AnalysisSettings given)
-        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {}
+        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {
+        if (settings.traits.vantage.by_file) quality.expect_clocks_by_file();
+    }
 
     PacketRecord observe(const Observation& observation);
     [[nodiscard]] Timeline so_far(const Drops& drops) const;
@@ -124,6 +130,8 @@ struct Analysis::State {
     void drain();
     [[nodiscard]] bool believes(const Observation& observation) const;
     PacketRecord follow(const Observation& observation, Repetition repetition);
+    [[nodiscard]] bool was_corrupt(const Observation& observation);
+    [[nodiscard]] PacketRecord leave_out_copy(const Observation& observation) const;
     void learn(Timeline& timeline) const;
 
     AnalysisSettings settings;
@@ -131,6 +139,8 @@ struct Analysis::State {
     CopyFilter copies;
     QualityTracker quality;
     std::uint64_t icrc_not_judged = 0;
+    std::uint64_t icrc_zero = 0;                         // of those
+    boost::unordered_flat_set<std::uint64_t> corrupt;  // hashes of packets
     Observation believed;  // what is followed of a packet whose ICRC says nothing
     CmTracker cm;
     CongestionTracker congestion;
@@ -167,21 +177,19 @@ void Analysis::prefetch(const Observation& far, const Observation& nearer, const
     state_->tracker.prefetch(far, nearer, near);
 }
 
-// Whether a wrong ICRC of its sender is no reason to take it for corrupted.
+// Whether a wrong ICRC of its sender is no reason to take it for corrupted. One of 0 is a field that was not filled in: a right one is 0
+// in one of 2^32 packets.
 bool Analysis::State::believes(const Observation& observation) const {
-    if (settings.icrc == IcrcPolicy::ignore) return true;
-    return settings.icrc == IcrcPolicy::automatic && std::ranges::binary_search(settings.traits.icrc_not_judged, observation.flow.source);
+    if (settings.icrc != IcrcPolicy::automatic) return settings.icrc == IcrcPolicy::ignore;
+    return observation.icrc_found == 0 || std::ranges::binary_search(settings.traits.icrc_not_judged, observation.flow.source);
 }
 
 PacketRecord Analysis::State::observe(const Observation& observation) {
     ++packets;
     bytes += observation.wire_length;
     if (copies.is_copy(observation)) {
-        PacketRecord record;
         quality.leave_out(observation);
-        tracker.name(observation, record);
-        record.mirror_copy = true;
-        return record;
+        return leave_out_copy(observation);
     }
     sampler.observe(observation);
     // Of two taps, what names no hosts may be from either: its time means nothing beside that of the others.
@@ -195,20 +203,36 @@ PacketRecord Analysis::State::observe(const Observation& observation) {
         congestion.observe(observation);
         return {};
     }
-    if (observation.icrc != CrcStatus::bad || !believes(observation)) return follow(observation, repetition);
+    if (observation.icrc != CrcStatus::bad) return follow(observation, repetition);
+    if (!believes(observation)) return was_corrupt(observation) ? leave_out_copy(observation) : follow(observation, repetition);
     ++icrc_not_judged;
+    if (observation.icrc_found == 0) ++icrc_zero;
     believed = observation;
     believed.icrc = CrcStatus::not_checkable;
-    return follow(believed, repetition);
+    PacketRecord record = follow(believed, repetition);
+    record.icrc_not_judged = true;
+    return record;
+}
+
+// Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4 identification on sends no
+// datagram twice, and no two are damaged alike.
+bool Analysis::State::was_corrupt(const Observation& observation) {
+    if (observation.ip_id == 0) return false;
+    if (corrupt.contains(observation.packet_hash)) return true;
+    if (corrupt.size() < kMaxCorrupt) corrupt.insert(observation.packet_hash);
+    return false;
+}
+
+PacketRecord Analysis::State::leave_out_copy(const Observation& observation) const {
+    PacketRecord record;
+    tracker.name(observation, record);
+    record.mirror_copy = true;
+    return record;
 }
 
 PacketRecord Analysis::State::follow(const Observation& observation, Repetition repetition) {
+    if (quality.is_mirror_duplicate(repetition)) return leave_out_copy(observation);
     PacketRecord record;
-    if (quality.is_mirror_duplicate(repetition)) {
-        tracker.name(observation, record);
-        record.mirror_copy = true;
-        return record;
-    }
     const bool stream = observation.kind == ObservationKind::stream;
     if ((stream || observation.kind == ObservationKind::other) && observation.flow.source != Address{} && heard.size() < kMaxHeard)
         heard.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
@@ -228,6 +252,8 @@ PacketRecord Analysis::State::follow(const Observation& observation, Repetition 
     if (const CmNews news = cm.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
     else if (news.kind != CmNews::Kind::none) take_cm(news, record);
     tracker.observe(observation, repetition, quality.last_distance(), record);
+    if (observation.acknowledgment && observation.acknowledgment->type() == kNak)
+        if (const Fatality* fatality = tracker.fatality_at(observation.frame)) ulp.refused(*fatality);
     if (record.connection && ulp.wants(*record.connection)) {
         ulp.observe(observation, record, tracker, settings.operation);
         record.ulp = ulp.hint(*record.connection, record.from);
@@ -279,6 +305,8 @@ Timeline Analysis::State::finish(const Drops& drops) {
     timeline.last = last;
     timeline.quality = quality.finish(drops);
     timeline.quality.icrc_not_judged = icrc_not_judged;
+    timeline.quality.icrc_zero = icrc_zero;
+    timeline.quality.icrc_policy = settings.icrc;
     timeline.cm = cm.finish();
     timeline.congestion = congestion.finish();
     timeline.management = datagrams.finish(last.value_or(Instant{}));

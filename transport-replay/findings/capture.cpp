@@ -253,10 +253,12 @@ void clock_coarse(const Timeline& timeline, const Emit& emit) {
 void malformed_packets(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.faulty == 0) return;
+    const std::uint64_t different = quality.faulty - quality.faulty_again;
+    const std::string again = quality.faulty_again == 0 ? "" : fmt::format(", {} of them different: the others repeat these", grouped(different));
     emit({.party = Party::undecided,
-          .count = quality.faulty,
-          .summary = fmt::format("{} of {} {} malformed: a header breaks a rule of its format.", grouped(quality.faulty),
-                                 counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are"),
+          .count = different,
+          .summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format.", grouped(quality.faulty),
+                                 counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are", again, again.empty() ? ":" : ";"),
           .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
 }
 

@@ -185,12 +185,15 @@ void ecn_congestion(const Timeline& timeline, const Emit& emit) {
         });
         const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark (median)", duration_text(*delay)) : "",
                                              gap ? fmt::format(", at least {} apart", duration_text(*gap)) : "");
+        // ACKs, MADs and multicast trigger none (A17.9.3)
+        const std::string kind = pair.ce_marked == pair.marked ? "" : fmt::format(", {} of them of a kind that triggers CNPs", grouped(pair.marked));
         emit({.party = Party::congestion,
               .packets = std::move(packets),
               .count = pair.marked + pair.notifications,
-              .summary = fmt::format("{} of {} from {} to {} {} CE-marked ({}); {} returned{}.", grouped(pair.marked),
+              .summary = fmt::format("{} of {} from {} to {} {} CE-marked ({}){}; {} returned{}.", grouped(pair.ce_marked),
                                      counted(pair.packets, "packet"), text(pair.source), text(pair.destination),
-                                     pair.marked == 1 ? "was" : "were", share(pair.marked, pair.packets), counted(pair.notifications, "CNP"), pace),
+                                     pair.ce_marked == 1 ? "was" : "were", share(pair.ce_marked, pair.packets), kind,
+                                     counted(pair.notifications, "CNP"), pace),
               .advice =
                   "Do nothing if throughput is as expected; otherwise check the queue that marks (ECN thresholds, incast), and np_cnp_sent "
                   "and rp_cnp_handled of both NICs (`rdma statistic`)."});

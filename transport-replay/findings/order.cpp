@@ -97,6 +97,19 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
 
 }  // namespace
 
+// None is right, so that nothing tells a wrong one from the others.
+void no_icrc_right(const CaptureQuality& quality, const Emit& emit) {
+    const bool followed = quality.icrc_not_judged != 0;
+    emit({.party = Party::capture,
+          .count = quality.icrc_bad,
+          .summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}, and right in none: likely they were captured before the NIC "
+                                 "added it, or changed afterwards.{}",
+                                 grouped(quality.icrc_bad), counted(quality.rdma_packets, "RDMA packet"),
+                                 followed ? " They are analysed as if it was right." : ""),
+          .advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
+          .severity = Severity::note});
+}
+
 // Packets whose ICRC is wrong were followed all the same: none of their sender is right, or the user wants it so.
 void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
@@ -110,14 +123,17 @@ void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
           .count = quality.icrc_not_judged,
           .summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}{}. They are analysed as if it was right.",
                                  grouped(quality.icrc_not_judged), counted(quality.rdma_packets, "RDMA packet"),
-                                 by_rule ? ", in none of a sender's packets right, and nothing shows that receivers dropped them: likely they were "
+                                 quality.icrc_zero == quality.icrc_not_judged ? ", which have 0 there: they were captured before the NIC filled it in, or a "
+                                                                                "tool cleared it"
+                                 : by_rule ? ", in none of a sender's packets right, and nothing shows that receivers dropped them: likely they were "
                                            "captured before the NIC added it, or changed afterwards"
-                                         : ", as --icrc ignore asks"),
+                                           : ", as --icrc ignore asks"),
           .advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
           .severity = Severity::note});
 }
 
 void icrc_wrong(const Timeline& timeline, const Emit& emit) {
+    if (timeline.quality.no_icrc_right() && timeline.quality.icrc_policy != IcrcPolicy::ignore) return no_icrc_right(timeline.quality, emit);
     bool told = timeline.quality.icrc_not_judged != 0;
     icrc_not_judged(timeline, emit);
     for (const auto& [address, sender] : senders(timeline)) {
@@ -164,21 +180,56 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
         }
 }
 
+namespace {
+
+// Whether the network made the copies: the sender counts its packets, so that it did not; and some came twice here and there among
+// many that came once, so that no second tap recorded a part of the capture.
+bool is_by_network(const Way& way) {
+    constexpr std::uint64_t kMostPart = 4, kAlonePart = 2;
+    const Doubled& doubled = way.doubled;
+    return doubled.identified != 0 && doubled.identified * kMostPart <= way.requests && doubled.alone * kAlonePart >= doubled.identified;
+}
+
+FindingDraft undecided_copies(const Connection& connection, End end) {
+    const Way& way = connection.way(end);
+    const std::string sender = host(connection.end(end));
+    const bool sent_once = way.doubled.identified == way.duplicated;
+    return {.party = Party::undecided,
+            .connection = connection.uid,
+            .packets = way.frames(Oddity::duplicated),
+            .count = way.duplicated,
+            .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.duplicated),
+                                   counted(way.requests, "request"), sender, who(connection.end(other(end))), share(way.duplicated, way.requests),
+                                   sent_once ? "the network doubled them or a second tap recorded them"
+                                             : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
+            .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
+                                  "twice.",
+                                  host(connection.end(other(end)))),
+            .severity = Severity::note};
+}
+
+}  // namespace
+
 void duplicated(const Timeline& timeline, const Emit& emit) {
     if (timeline.quality.same_tap_systematic) return;  // a mirror doubles, and hides what the network doubles
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (way.duplicated == 0) continue;
+            if (!is_by_network(way)) {
+                emit(undecided_copies(connection, end));
+                continue;
+            }
+            const std::uint64_t copies = way.doubled.identified;
             emit(
                 {.party = Party::fabric,
                  .connection = connection.uid,
                  .packets = way.frames(Oddity::duplicated),
-                 .count = way.duplicated,
+                 .count = copies,
                  .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
                                         "duplicated them.",
-                                        grouped(way.duplicated), counted(way.requests, "request"), host(connection.end(end)),
-                                        who(connection.end(other(end))), share(way.duplicated, way.requests), host(connection.end(end))),
+                                        grouped(copies), counted(way.requests, "request"), host(connection.end(end)),
+                                        who(connection.end(other(end))), share(copies, way.requests), host(connection.end(end))),
                  .advice =
                      "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
                      "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});

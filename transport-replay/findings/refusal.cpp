@@ -95,6 +95,37 @@ std::string access_advice(const Fatality& fatality, const std::string& to) {
         to);
 }
 
+const RefusedAccess* offers_of(const Timeline& timeline, const Fatality& fatality) {
+    const auto found = std::ranges::find(timeline.ulp.refused, fatality.frame, &RefusedAccess::nak);
+    return found == timeline.ulp.refused.end() || found->connection != fatality.connection ? nullptr : &*found;
+}
+
+// How the access lies to what the upper protocol had offered; nothing where that was not seen.
+std::string beside_offers(const RefusedAccess* offers, const std::string& owner) {
+    if (offers == nullptr) return {};
+    switch (offers->verdict) {
+        case RefusedAccess::Verdict::inside: return fmt::format(" It lies within memory that {} offered for an open operation ({}).", owner, described(offers->offer));
+        case RefusedAccess::Verdict::outside:
+            return fmt::format(" Address and length are outside the memory that {} offered for open operations with this R_Key ({}).", owner,
+                               described(offers->offer));
+        case RefusedAccess::Verdict::other_key:
+            return fmt::format(" None of {} that {} offered for open operations has this R_Key.", counted(offers->offers, "memory range"), owner);
+    }
+    return {};
+}
+
+std::string offers_advice(const RefusedAccess& offers, const std::string& from, const std::string& to) {
+    switch (offers.verdict) {
+        case RefusedAccess::Verdict::inside:
+            return fmt::format("Check on {} whether the memory was deregistered or invalidated before the operation ended, and its access flags.", to);
+        case RefusedAccess::Verdict::outside:
+            return fmt::format("Compare on {} address and length of the access with what the operation offered; the R_Key is right.", from);
+        case RefusedAccess::Verdict::other_key:
+            return fmt::format("Check on {} where the R_Key comes from: it is stale, byte-swapped or of another operation.", from);
+    }
+    return {};
+}
+
 std::string invalid_advice(const Fatality& fatality, const std::string& to) {
     if (!fatality.request) return fmt::format("Check the error completion and the kernel log of {}.", to);
     const Message& request = *fatality.request;
@@ -117,9 +148,10 @@ void remote_access_error(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteAccess; };
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::requester);
-        draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.", one.to(), described(one.fatality), one.from(),
-                                    one.fatality.psn.value(), beside_last_good(one.fatality));
-        draft.advice = access_advice(one.fatality, one.responder());
+        const RefusedAccess* offers = offers_of(timeline, one.fatality);
+        draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.{}", one.to(), described(one.fatality), one.from(),
+                                    one.fatality.psn.value(), beside_last_good(one.fatality), beside_offers(offers, one.responder()));
+        draft.advice = offers != nullptr ? offers_advice(*offers, one.from(), one.responder()) : access_advice(one.fatality, one.responder());
         emit(std::move(draft));
     }
 }

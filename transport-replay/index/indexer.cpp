@@ -53,7 +53,9 @@ public:
                          [this](const UlpOperation& operation) {
                              index_.operations.append(OperationRow(operation));
                          },
-                     .hints = indexing.hints}) {}
+                     .hints = indexing.hints,
+                     .icrc = indexing.icrc,
+                     .traits = indexing.traits}) {}
     Indexer(const Indexer&) = delete;
     Indexer& operator=(const Indexer&) = delete;
 
@@ -213,7 +215,7 @@ void Indexer::read(const std::string& file) {
         piece.places.clear();
         for (const Frame& frame : batch.frames) {
             decode(frame, packet);
-            piece.observations.add(packet);
+            piece.observations.add(packet, static_cast<std::uint16_t>(input.number));
             piece.places.push_back(frame.file_offset);
         }
     };
@@ -232,6 +234,17 @@ void Indexer::read(const std::string& file) {
 
 Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch) {
     return Indexer(index, indexing, watch).run();
+}
+
+std::optional<Indexing> second_reading(const Indexing& first, const Indexed& outcome) {
+    const auto is_there_again = [](const std::string& file) {
+        std::error_code error;
+        return file != "-" && std::filesystem::is_regular_file(file, error);
+    };
+    if (outcome.stopped || first.traits.any() || !outcome.timeline.learned.any() || !std::ranges::all_of(first.files, is_there_again)) return {};
+    Indexing second = first;
+    second.traits = outcome.timeline.learned;
+    return second;
 }
 
 }  // namespace qps::transport

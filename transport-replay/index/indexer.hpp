@@ -21,7 +21,9 @@ struct Indexing {
     std::vector<std::string> files;  // pieces of one capture, in this order; "-" is standard input
     dissect::Jobs jobs;              // for files; of a pipe each packet is taken as it comes, in the calling thread
     std::string spool_folder;        // where temporary files may be made
-    UlpHints hints{};              // what the user says that connections speak
+    UlpHints hints{};                // what the user says that connections speak
+    IcrcPolicy icrc = IcrcPolicy::automatic;
+    CaptureTraits traits{};          // what an earlier reading found out of the capture as a whole
 };
 
 // Asked and told in the thread that indexes. Functions may be empty.
@@ -44,5 +46,9 @@ struct Indexed {
 
 // Throws std::bad_alloc; the index then has what was there before.
 [[nodiscard]] Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch);
+
+// What to read the files with a second time, into a new index, where the first reading found out that its findings need it: several
+// taps recorded the same packets, or no ICRC of a sender is right. Nothing where one reading is enough or all that there is.
+[[nodiscard]] std::optional<Indexing> second_reading(const Indexing& first, const Indexed& outcome);
 
 }  // namespace qps::transport

@@ -59,6 +59,7 @@ struct PairCongestion {
     Address source;
     Address destination;
     std::uint64_t packets = 0;
+    std::uint64_t ce_marked = 0;      // of all packets
     std::uint64_t marked = 0;         // of packets that a CNP should answer: no ACKs, no multicast
     std::uint64_t notifications = 0;  // CNPs the other way
     std::uint64_t answered = 0;       // marks that a CNP followed within kCnpDeadline

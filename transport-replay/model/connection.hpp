@@ -131,6 +131,19 @@ struct RnrNaks {
     void add(dissect::Psn refused, dissect::Instant time, std::uint8_t code);
 };
 
+// Requests that arrived twice, of a sender whose IPv4 identification counts on: it sent each of them once.
+struct Doubled {
+    std::uint64_t identified = 0;
+    std::uint64_t alone = 0;  // of those: the requests around it arrived once, as nothing does that two taps recorded
+    std::uint64_t last = 0;   // how many requests there were then
+    void add(std::uint64_t requests) {
+        constexpr std::uint64_t kBeside = 2;  // the next request and its own copy
+        ++identified;
+        if (last == 0 || requests - last > kBeside) ++alone;
+        last = requests;
+    }
+};
+
 // What one end sent, and what became of its requests.
 struct Way {
     std::uint64_t packets = 0;
@@ -146,7 +159,8 @@ struct Way {
 
     std::uint64_t requests = 0;             // packets
     std::uint64_t retransmitted = 0;        // of those: PSN had been on the wire before
-    std::uint64_t duplicated = 0;           // of those: the network doubled a packet, the requester did not
+    std::uint64_t duplicated = 0;           // of those: the network or the capture doubled a packet, the requester most likely did not
+    Doubled doubled;                        // of those: the requester did not
     std::uint64_t already_answered = 0;     // of those: the answer had been on the wire before
     std::uint64_t partial_reads = 0;        // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
     std::uint64_t retransmitted_bytes = 0;  // on the wire

@@ -221,6 +221,21 @@ void take_hashes(Observation& observation) {
     observation.packet_hash = mix(observation.flow_hash + mix(where) + 3 * mix(what));
 }
 
+// Of a malformed packet no header says what it shares with a copy: all behind the network header does.
+void take_hash_of_bytes(const Packet& packet, Observation& observation) {
+    constexpr std::size_t kMostHashed = 512, kWord = 8;
+    const Layer& network = packet.layer_storage[packet.network_layer];
+    const Bytes bytes = slice(packet.frame.bytes, std::size_t{network.offset} + network.length, kMostHashed);
+    const std::uint64_t hosts = hash_of(observation.flow.source) + 3 * hash_of(observation.flow.destination);
+    std::uint64_t hash = mix(hosts + observation.ip_id + mix(bytes.size()));
+    for (std::size_t at = 0; at < bytes.size(); at += kWord) {
+        std::uint64_t word = 0;
+        for (const std::byte byte : slice(bytes, at, kWord)) word = word << 8 | std::to_integer<std::uint64_t>(byte);
+        hash = mix(hash + word);
+    }
+    observation.packet_hash = hash;
+}
+
 void take_transport(const Packet& packet, Observation& observation) {
     observation.kind = packet.has_transport() ? ObservationKind::transport : ObservationKind::unreadable;
     observation.encapsulation = packet.encapsulation;
@@ -253,8 +268,9 @@ void observe(const Packet& packet, Observation& observation) {
         if (layer.fault != Fault::none && observation.fault == Fault::none) observation.fault = layer.fault;
         take_link(packet, layer, observation);
     }
-    if (packet.encapsulation != Encapsulation::none) take_transport(packet, observation);
-    else take_hosts(packet, observation);
+    if (packet.encapsulation == Encapsulation::none) return take_hosts(packet, observation);
+    take_transport(packet, observation);
+    if (observation.fault != Fault::none && observation.fault != Fault::cut) take_hash_of_bytes(packet, observation);
 }
 
 }  // namespace qps::transport

@@ -30,6 +30,7 @@ struct PacketRecord {
     bool duplicated = false;                   // of those: doubled by the network
     bool corrupt = false;                      // ICRC wrong; not followed
     bool unmatched = false;                    // an answer that no request waits for
+    bool icrc_not_judged = false;              // ICRC wrong, and followed all the same
     std::uint32_t missing = 0;                 // PSNs skipped before it
     std::uint32_t completed = 0;               // messages that it completed or failed
     std::optional<dissect::Duration> latency;  // of the last of these: first request packet to this one

@@ -118,11 +118,24 @@ struct UlpEvent {
     std::string words;  // the protocol's: "host not allowed", printable, cut to kMaxFactBytes
 };
 
+// An access that was refused, beside what open operations had offered of the memory of that end.
+struct RefusedAccess {
+    enum class Verdict : std::uint8_t { inside, outside, other_key };
+    ConnectionId connection{};
+    End requester{};  // of the access
+    dissect::FrameIndex nak{};
+    Verdict verdict{};
+    RemoteAccess offer;           // with its R_Key, the one that begins nearest before it; none where the key is another
+    std::uint64_t offers = 0;     // ranges of that end
+};
+
 struct UlpReport {
+    static constexpr std::size_t kMaxRefused = 1024;  // a connection has one: it ends with it
     std::vector<UlpConversation> conversations;  // by connection
     std::vector<OperationSum> sums;
     std::vector<OperationFailures> failures;
     std::vector<UlpOperation> unanswered;  // the first that never had an answer, open ones included
+    std::vector<RefusedAccess> refused;    // the first of them
     std::vector<UlpEvent> events;          // in the order of the capture
     std::uint64_t conversations_left_out = 0;
     std::uint64_t operations_left_out = 0;  // closed unanswered because too many were open

@@ -280,6 +280,7 @@ void add_pair(Document& document, const PairCongestion& pair) {
     document.add("source", text(pair.source));
     document.add("destination", text(pair.destination));
     document.add("packets", pair.packets);
+    document.add("ce_marked", pair.ce_marked);
     document.add("marked", pair.marked);
     document.add("notifications", pair.notifications);
     document.add("answered", pair.answered);

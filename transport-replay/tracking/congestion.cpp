@@ -250,6 +250,7 @@ void CongestionTracker::count(Flow& flow, std::int64_t bin, std::uint32_t bytes)
 void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pair& pair) {
     if (flow.marked++ == 0) flow.first_marked = observation.frame;
     flow.last_marked = observation.frame;
+    ++pair.told.ce_marked;
     if (!wants_cnp(observation)) return;
     ++pair.told.marked;
     pair.last_mark = observation.time;

@@ -82,7 +82,7 @@ void QualityTracker::take_contents(const Observation& observation) {
     }
     if (observation.kind != ObservationKind::transport && observation.kind != ObservationKind::unreadable) return;
     ++quality_.rdma_packets;
-    if (observation.fault != Fault::none && observation.fault != Fault::cut) ++quality_.faulty;
+    if (observation.fault != Fault::none && observation.fault != Fault::cut) take_fault(observation);
     if (observation.kind == ObservationKind::unreadable) {
         ++quality_.unreadable;
         return;
@@ -90,6 +90,14 @@ void QualityTracker::take_contents(const Observation& observation) {
     if (observation.icrc == CrcStatus::good) ++quality_.icrc_good;
     if (observation.icrc == CrcStatus::bad) ++quality_.icrc_bad;
     if (observation.icrc == CrcStatus::not_checkable) ++quality_.icrc_not_checkable;
+}
+
+// Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same
+// bytes.
+void QualityTracker::take_fault(const Observation& observation) {
+    ++quality_.faulty;
+    if (faulty_.contains(observation.packet_hash)) ++quality_.faulty_again;
+    else if (faulty_.size() < kMaxFaulty) faulty_.insert(observation.packet_hash);
 }
 
 void QualityTracker::leave_out(const Observation& observation) {
@@ -110,7 +118,10 @@ Repetition QualityTracker::observe(const Observation& observation, bool timed) {
 void QualityTracker::take_time(const Observation& observation) {
     const std::int64_t time = std::to_underlying(observation.time);
     while (resolution_ > 1 && time % resolution_ != 0) resolution_ /= 10;
-    const Duration step = observation.time - last_;
+    // Files that are read one after the other begin anew where they are several taps' of the same time.
+    const bool other_clock = clocks_by_file_ && observation.file != file_;
+    file_ = observation.file;
+    const Duration step = other_clock ? Duration{} : observation.time - last_;
     if (quality_.packets > quality_.left_out && step < Duration{}) {
         ++quality_.backwards;
         if (magnitude(step) > quality_.largest_step_back) {

@@ -15,6 +15,7 @@
 #include <transport-replay/tracking/flow_table.hpp>
 
 #include <array>
+#include <set>
 #include <vector>
 
 namespace qps::transport {
@@ -24,6 +25,7 @@ inline constexpr std::size_t kMirrorWays = 4;               // taps of a packet,
 inline constexpr int kMirrorSetBits = 14;
 inline constexpr std::size_t kMirrorSets = 1 << kMirrorSetBits;  // 65536 packets: 2 ms of 32 million packets a second
 inline constexpr std::size_t kMaxQualityPairs = 1 << 16;         // hosts that talk: 360 all to all
+inline constexpr std::size_t kMaxFaulty = 1 << 12;               // malformed packets that are told from their copies: of 48 bytes
 inline constexpr std::uint32_t kSystematicShare = 26;            // of the last 64 packets: 40 %, where a mirror makes 50 %
 inline constexpr std::uint64_t kClockSamples = 16;               // below, round times may be chance: 10^-16 for digits
 inline constexpr std::int64_t kCoarsestClock = 1'000'000'000;    // what we ask for: a second
@@ -77,6 +79,8 @@ public:
     // `timed`: its time is of the same clock as that of the packets before.
     Repetition observe(const Observation& observation, bool timed = true);
     [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
+    // Each file is another tap's, with a clock and a beginning of its own.
+    void expect_clocks_by_file() { clocks_by_file_ = true; }
     // Instead of observe(): another tap than the one that is followed recorded it.
     void leave_out(const Observation& observation);
     // How long after its original the last repetition came.
@@ -99,6 +103,7 @@ private:
     };
     void take_time(const Observation& observation);
     void take_contents(const Observation& observation);
+    void take_fault(const Observation& observation);
     void take_repetition(Repetition repetition);
     void take_pair(const Observation& observation);
     [[nodiscard]] Pair* pair_of(const Observation& observation);
@@ -107,7 +112,10 @@ private:
     RepetitionWindow window_;
     FlowTable pair_index_;  // by hosts_hash
     std::vector<Pair> pairs_;
+    std::set<std::uint64_t> faulty_;  // hashes of malformed packets
     dissect::Instant last_{};
+    std::uint16_t file_ = 0;  // of the last packet
+    bool clocks_by_file_ = false;
     std::int64_t resolution_ = kCoarsestClock;
 };
 

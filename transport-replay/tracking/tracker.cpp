@@ -293,6 +293,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
         record.retransmission = record.duplicated = true;
         ++way.retransmitted;
         ++way.duplicated;
+        if (observation.ip_id != 0 && direction.order.counts()) way.doubled.add(way.requests);
         way.note(Oddity::duplicated, observation.frame);
         way.retransmitted_bytes += observation.wire_length;
         return;
@@ -393,6 +394,10 @@ void Tracker::finish_way(Entry& entry, End requester) {
         for (std::size_t i = 0; i < causes.size(); ++i) way.ordering().naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders())) += causes[i];
     responses.undecided = responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
+}
+
+const Fatality* Tracker::fatality_at(FrameIndex nak) const {
+    return tracked_.fatalities.empty() || tracked_.fatalities.back().frame != nak ? nullptr : &tracked_.fatalities.back();
 }
 
 const Tracker::Entry* Tracker::entry_of(ConnectionId connection) const {

@@ -65,6 +65,8 @@ public:
     void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketRecord& record);
     // The connection that the packet belongs to, where it is known already.
     void name(const Observation& observation, PacketRecord& record) const;
+    // The refusal that the NAK in this frame is, where the last packet was one.
+    [[nodiscard]] const Fatality* fatality_at(dissect::FrameIndex nak) const;
 
     // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;

@@ -98,6 +98,26 @@ bool OpenOperations::begins_memory(End owner, const RemoteAccess& access) const 
     return range != nullptr && range->memory.address == access.address;
 }
 
+std::optional<RefusedAccess> OpenOperations::compare(End owner, const RemoteAccess& access) const {
+    using Verdict = RefusedAccess::Verdict;
+    RefusedAccess found{.verdict = Verdict::other_key, .offer = {}};
+    std::uint64_t left = access.length, at = access.address;  // what no range has yet
+    for (const Range& range : ranges_) {                      // in the order of key and address
+        if (range.owner != owner) continue;
+        ++found.offers;
+        if (range.memory.key != access.key) continue;
+        if (found.verdict == Verdict::other_key || range.memory.address <= access.address) found.offer = range.memory;
+        found.verdict = Verdict::outside;
+        if (at - range.memory.address >= range.memory.length) continue;
+        const std::uint64_t part = std::min(left, range.memory.length - (at - range.memory.address));
+        left -= part;
+        at += part;
+    }
+    if (found.offers == 0) return {};
+    if (found.verdict == Verdict::outside && left == 0) found.verdict = Verdict::inside;
+    return found;
+}
+
 void OpenOperations::moved(UlpOperation& operation, const Transfer& transfer) {
     ++operation.transfers;
     (transfer.read ? operation.read : operation.written) += transfer.bytes;

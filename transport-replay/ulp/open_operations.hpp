@@ -52,6 +52,8 @@ public:
     [[nodiscard]] bool wants(End owner, const RemoteAccess& access) const;
     // It names memory from its first byte on.
     [[nodiscard]] bool begins_memory(End owner, const RemoteAccess& access) const;
+    // How an access that was refused lies to the memory of `owner` that open operations named; nothing where they named none.
+    [[nodiscard]] std::optional<RefusedAccess> compare(End owner, const RemoteAccess& access) const;
     // Data of it went over the wire.
     void moved(UlpOperation& operation, const Transfer& transfer);
 

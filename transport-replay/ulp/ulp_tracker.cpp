@@ -357,6 +357,17 @@ void UlpTracker::ended(EndedMessage& ended) {
     if (const auto label = labels.take(message.first)) message.ulp = *label;
 }
 
+void UlpTracker::refused(const Fatality& fatality) {
+    const Conversation* conversation = conversation_of(fatality.connection);
+    if (conversation == nullptr || conversation->given_up || !fatality.request || !fatality.request->access) return;
+    auto found = conversation->operations.compare(other(fatality.requester), *fatality.request->access);
+    if (!found || report_.refused.size() == UlpReport::kMaxRefused) return;
+    found->connection = fatality.connection;
+    found->requester = fatality.requester;
+    found->nak = fatality.frame;
+    report_.refused.push_back(*found);
+}
+
 void UlpTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
     Conversation* conversation = conversation_of(transfer.connection);
     if (conversation == nullptr || conversation->given_up) return;

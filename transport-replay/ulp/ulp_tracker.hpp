@@ -43,6 +43,9 @@ public:
     // A message of a connection ended: gets its label; a READ is a transfer.
     void ended(EndedMessage& ended);
 
+    // A request was refused for good.
+    void refused(const Fatality& fatality);
+
     // For transports that have whole messages: the same as observe() makes of packets.
     void deliver(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
     // `psn`: of a WRITE whose message will end with it, which then gets its label.

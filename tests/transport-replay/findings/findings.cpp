@@ -48,8 +48,11 @@ TEST_CASE("findings come worst first: severity, then count, then the first packe
     Timeline timeline = healthy();
     add_recovery(timeline, RecoveryKind::sequence_nak);
     add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
-    timeline.connections[0].ways[0].duplicated = 9;
-    timeline.connections[0].ways[1].duplicated = 9;
+    for (Way& way : timeline.connections[0].ways) {
+        way.requests = 200;
+        way.duplicated = 9;
+        way.doubled = {.identified = 9, .alone = 9};
+    }
     timeline.connections[0].ways[0].note(Oddity::duplicated, FrameIndex{10});
     timeline.connections[0].ways[1].note(Oddity::duplicated, FrameIndex{500});
     timeline.quality.cut = 1000;
@@ -205,6 +208,95 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         timeline.quality.icrc_bad = 3;
         CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
     }
+    SECTION("none in the capture is right: nothing to judge them by") {
+        timeline.quality.icrc_bad = std::exchange(timeline.quality.icrc_good, 0);
+        timeline.connections[0].ways[1] = {};
+        const Finding& finding = one(timeline, "icrc-wrong");
+        CHECK(finding.severity == Severity::note);
+        CHECK(finding.party == Party::capture);
+        CHECK(finding.count == 400);
+        CHECK(says(finding.summary, "wrong in 400 of 400 RDMA packets, and right in none"));
+        timeline.quality.icrc_policy = IcrcPolicy::check;
+        CHECK(one(timeline, "icrc-wrong").severity == Severity::error);
+    }
+    SECTION("those that are 0 were never filled in") {
+        a.corrupt = 0;
+        timeline.quality.icrc_not_judged = timeline.quality.icrc_zero = timeline.quality.icrc_bad = 3;
+        const Finding& finding = one(timeline, "icrc-wrong");
+        CHECK(finding.severity == Severity::note);
+        CHECK(says(finding.summary, "3 of 400 RDMA packets, which have 0 there"));
+    }
+}
+
+TEST_CASE("only a sender that counts its packets proves that somebody else doubled them, and only single ones that no second tap did") {
+    Timeline timeline = healthy();
+    Way& way = timeline.connections[0].ways[0];
+    way.duplicated = 10;
+    SECTION("proven") {
+        way.doubled = {.identified = 8, .alone = 7};
+        const Finding& finding = one(timeline, "duplicated-by-network");
+        CHECK(finding.severity == Severity::warning);
+        CHECK(finding.party == Party::fabric);
+        CHECK(finding.count == 8);
+        CHECK(says(finding.summary, "8 of 200 requests"));
+    }
+    SECTION("without identification") {
+        const Finding& finding = one(timeline, "duplicated-by-network");
+        CHECK(finding.severity == Severity::note);
+        CHECK(finding.party == Party::undecided);
+        CHECK(says(finding.summary, "10 of 200 requests from 10.0.0.1"));
+        CHECK(says(finding.summary, "or 10.0.0.1 retransmitted them is undecided"));
+    }
+    SECTION("one after the other") {
+        way.doubled = {.identified = 10, .alone = 2};
+        const Finding& finding = one(timeline, "duplicated-by-network");
+        CHECK(finding.severity == Severity::note);
+        CHECK(says(finding.summary, "whether the network doubled them or a second tap recorded them is undecided"));
+    }
+    SECTION("most of them") {
+        way.duplicated = 90;
+        way.doubled = {.identified = 90, .alone = 90};
+        CHECK(one(timeline, "duplicated-by-network").severity == Severity::note);
+    }
+    SECTION("as the tracker counts them") {
+        Doubled doubled;
+        for (const std::uint64_t requests : {10U, 11U, 13U, 50U}) doubled.add(requests);
+        CHECK(doubled.identified == 4);
+        CHECK(doubled.alone == 2);
+    }
+}
+
+TEST_CASE("a refused access is compared with what the upper protocol offered, where that was seen") {
+    using Verdict = RefusedAccess::Verdict;
+    Timeline timeline = healthy();
+    const Fatality& fatality = add_fatality(timeline, 2);
+    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
+    RefusedAccess& refused = timeline.ulp.refused.emplace_back(RefusedAccess{.connection = fatality.connection,
+                                                                             .requester = fatality.requester,
+                                                                             .nak = fatality.frame,
+                                                                             .verdict = Verdict::other_key,
+                                                                             .offer = {0x7f00'0000'1000, Rkey{0x1234}, 512},
+                                                                             .offers = 3});
+    CHECK(says(one(timeline, "remote-access-error").summary, "None of 3 memory ranges that 10.0.0.2 offered for open operations has this R_Key."));
+    refused.verdict = Verdict::outside;
+    const Finding& outside = one(timeline, "remote-access-error");
+    CHECK(says(outside.summary, "outside the memory that 10.0.0.2 offered for open operations with this R_Key (512 bytes at 0x7f0000001000 with "
+                                "R_Key 0x00001234)"));
+    CHECK(says(outside.advice, "Compare on 10.0.0.1"));
+    refused.verdict = Verdict::inside;
+    CHECK(says(one(timeline, "remote-access-error").summary, "lies within memory that 10.0.0.2 offered for an open operation"));
+    refused.nak = FrameIndex{51};
+    CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
+}
+
+TEST_CASE("malformed packets with the same bytes are said to be so") {
+    Timeline timeline = healthy();
+    timeline.quality.faulty = 16;
+    CHECK(says(one(timeline, "malformed-packets").summary, "16 of 400 RDMA packets are malformed: a header"));
+    timeline.quality.faulty_again = 8;
+    const Finding& finding = one(timeline, "malformed-packets");
+    CHECK(finding.count == 8);
+    CHECK(says(finding.summary, "16 of 400 RDMA packets are malformed, 8 of them different: the others repeat these; a header"));
 }
 
 TEST_CASE("what a mirror doubles everywhere says nothing of the network") {

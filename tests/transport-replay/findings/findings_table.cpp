@@ -239,7 +239,12 @@ const std::array kProofs{
 
     Proof{"out-of-order-delivery", kNote, Party::undecided, [](T t) { a(t).gaps = {.skipped = 2, .reordered = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; }},
-    Proof{"duplicated-by-network", kWarning, Party::fabric, [](T t) { a(t).duplicated = 1; }, [](T t) { a(t).retransmitted = 1; }},
+    Proof{"duplicated-by-network", kWarning, Party::fabric, 
+          [](T t) {
+              a(t).duplicated = 1;
+              a(t).doubled = {.identified = 1, .alone = 1};
+          },
+          [](T t) { a(t).retransmitted = 1; }},
     Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).corrupt = t.quality.icrc_bad = 3; },
           [](T t) { t.quality.icrc_not_checkable = 3; }},
 

@@ -97,3 +97,34 @@ TEST_CASE("memory belongs to the operation that named it until that ends, also w
     CHECK(operations.owner_of(End::a, place) == nullptr);
     CHECK(operations.open() == 0);
 }
+
+TEST_CASE("a refused access lies within what was offered, outside of it, or has another key") {
+    using Verdict = RefusedAccess::Verdict;
+    UlpConversation conversation;
+    UlpReport report;
+    const OperationSink sink;
+    OpenOperations operations;
+    const OpenOperations::Ended ended{conversation, report, sink};
+    const UlpMessage message;
+    CHECK_FALSE(operations.compare(End::a, {0x1000, Rkey{7}, 1}));
+    UlpOperation operation;
+    operation.tag = 1;
+    operations.begin(operation, message, ended);
+    operations.expect(End::a, 1, {0x1000, Rkey{7}, 4096});
+    operations.expect(End::a, 1, {0x2000, Rkey{7}, 4096});
+    operations.expect(End::a, 1, {0x8000, Rkey{7}, 4096});
+    operations.expect(End::a, 1, {0x1000, Rkey{9}, 64});
+    const auto verdict = [&](RemoteAccess access) { return operations.compare(End::a, access)->verdict; };
+    CHECK(verdict({0x1000, Rkey{7}, 4096}) == Verdict::inside);
+    CHECK(verdict({0x1800, Rkey{7}, 4096}) == Verdict::inside);  // across two ranges that touch
+    CHECK(verdict({0x1800, Rkey{7}, 8192}) == Verdict::outside);
+    CHECK(verdict({0x0fff, Rkey{7}, 2}) == Verdict::outside);
+    CHECK(verdict({0x3000, Rkey{7}, 1}) == Verdict::outside);
+    CHECK(verdict({UINT64_MAX, Rkey{7}, UINT32_MAX}) == Verdict::outside);
+    CHECK(verdict({0x1000, Rkey{8}, 1}) == Verdict::other_key);
+    CHECK(operations.compare(End::a, {0x2800, Rkey{7}, 8192})->offer == RemoteAccess{0x2000, Rkey{7}, 4096});
+    CHECK(operations.compare(End::a, {0x1000, Rkey{8}, 1})->offers == 4);
+    CHECK_FALSE(operations.compare(End::b, {0x1000, Rkey{7}, 1}));
+    CHECK(operations.end(End::a, 1, OperationOutcome::done, 0, message, ended));
+    CHECK_FALSE(operations.compare(End::a, {0x1000, Rkey{7}, 1}));
+}

@@ -355,3 +355,28 @@ TEST_CASE("every operation has a name, and is described whatever it is about") {
     CHECK(nvme::operation_name(nvme_code(NvmeSet::admin, 0xc0)) == "Admin Command");
     CHECK(nvme::operation_name(nvme_code(NvmeSet::io, 0x90)) == "I/O Command");
 }
+
+TEST_CASE("an access that was refused is compared with the memory that open commands named") {
+    NvmeQueuePair queue;
+    queue.connect(3);
+    const NvmeKey key;
+    Fatality fatality;
+    fatality.connection = kQueue;
+    fatality.requester = other(kHost);
+    fatality.frame = FrameIndex{90};
+    fatality.request.emplace().access = RemoteAccess{key.address, Rkey{key.key}, 64};
+    queue.ulp.refused(fatality);  // nothing is open: nothing is said
+    queue.host(nvme_entry(2, kAnyCid, 4096));  // READ, into memory of the host
+    fatality.request->access = RemoteAccess{key.address + 4000, Rkey{key.key}, 97};
+    queue.ulp.refused(fatality);
+    fatality.request->access = RemoteAccess{key.address, Rkey{key.key + 1}, 64};
+    queue.ulp.refused(fatality);
+    fatality.request.reset();  // not captured
+    queue.ulp.refused(fatality);
+    const UlpReport report = queue.finish();
+    REQUIRE(report.refused.size() == 2);
+    CHECK(report.refused[0].verdict == RefusedAccess::Verdict::outside);
+    CHECK(report.refused[0].offer == RemoteAccess{key.address, Rkey{key.key}, 4096});
+    CHECK(report.refused[1].verdict == RefusedAccess::Verdict::other_key);
+    CHECK(report.refused[1].offers == 1);
+}

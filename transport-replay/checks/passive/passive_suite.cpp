@@ -59,6 +59,10 @@ bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullp
 void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record) {
     if (packet.kind != ObservationKind::transport) return;
     ++traits_[facts.traits];
+    if (record.icrc_not_judged && !record.mirror_copy) {
+        ++icrc_not_judged_;
+        tallies_.doubt(Passive::fmt_01, packet.frame);
+    }
     // An ICRC that is wrong is judged with its sender's others, at the end.
     const bool with_sender = record.connection && !packet.management;
     for (std::uint64_t left = with_sender ? facts.wrong & ~bit(Passive::fmt_01) : facts.wrong; left != 0; left &= left - 1) {
@@ -102,6 +106,10 @@ std::vector<CheckResult> PassiveSuite::finish(const Timeline& timeline, const Pr
     conclude_requester(timeline, watches_, tallies_);
     conclude_management(timeline, tallies_);
     conclude_congestion(timeline, watches_, tallies_);
+    Tally& icrc = tallies_[Passive::fmt_01];
+    if (icrc_not_judged_ != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged_)
+        icrc.words = fmt::format("{} {} a wrong ICRC that is not judged: {}", counted(icrc_not_judged_, "packet"), icrc_not_judged_ == 1 ? "has" : "have",
+                                 timeline.quality.icrc_policy == IcrcPolicy::ignore ? "--icrc ignore asks so" : "it is 0, or none of their sender is right");
     const bool lacks = lacks_packets(timeline);
     std::vector<CheckResult> results;
     for (const CheckRow& check : checks()) {

@@ -40,6 +40,7 @@ private:
     Watches watches_;
     ManagementWatch management_;
     std::size_t remembered_ = 0;
+    std::uint64_t icrc_not_judged_ = 0;  // wrong ones
 };
 
 // The checks that it decides.
