@@ -184,19 +184,23 @@ void append_totals(std::string& out, const Totals& totals) {
 
 void append_pauses(std::string& out, const CongestionReport& congestion) {
     struct {
-        std::uint64_t stops = 0, resumes = 0;
+        std::uint64_t stops = 0, resumes = 0, periods = 0, unknown = 0;
         Duration paused{};
     } link, priorities;
     for (const PauseSummary& pause : congestion.pauses) {
         auto& sum = pause.priority == kWholeLink ? link : priorities;
         sum.stops += pause.stops;
         sum.resumes += pause.resumes;
+        sum.periods += pause.periods;
+        sum.unknown += pause.unknown_lengths;
         sum.paused = sum.paused + pause.paused;
     }
     const auto add = [&](std::string_view kind, const auto& sum) {
         if (sum.stops + sum.resumes == 0) return;
-        append_row(out, "pauses",
-                   fmt::format("{}: {} XOFF, {} XON; {} in total", kind, grouped(sum.stops), grouped(sum.resumes), duration_text(sum.paused)));
+        std::string row = fmt::format("{}: {} XOFF, {} XON", kind, grouped(sum.stops), grouped(sum.resumes));
+        if (sum.periods != sum.unknown) row += fmt::format("; paused {} in total", duration_text(sum.paused));
+        if (sum.unknown != 0) row += fmt::format("; {} of unknown duration", counted(sum.unknown, "pause"));
+        append_row(out, "pauses", row);
     };
     add("PFC", priorities);
     add("802.3x PAUSE", link);

@@ -39,11 +39,16 @@ endif()
 
 # How hard a release build works on a target, instead of the preset's -O2. Measured with bench.sh: -O3 over the packet path is as
 # fast as link-time optimisation of everything was, -O2 there is 15 to 25 % slower, and what runs once a command needs neither.
-# Under sanitizers what has no level of its own, the window and the tests, is not optimised: it compiles in less than half the time,
-# and its tests wait for the rest most.
 function(qpscope_optimise target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
+endfunction()
+
+# What sanitizers would make crawl: the packet path, and who reads much JSON. All else compiles in less than half the time without
+# optimisation, and waits for these.
+function(qpscope_optimise_sanitised)
   if(QPSCOPE_SANITIZE)
-    target_compile_options(${target} PRIVATE -O1)
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE -O1)
+    endforeach()
   endif()
 endfunction()

@@ -2,6 +2,7 @@
 // every format of every command can be read back.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/findings/findings.hpp>
 
@@ -101,7 +102,9 @@ TEST_CASE("a pipe is reconstructed like the file") {
 TEST_CASE("every format of every command can be read back") {
     auto commands = kCommands;
     commands.insert(commands.end(), {{"analyze"}, {"follow", "1"}});
-    for (const std::string& name : all_samples()) {
+    const std::vector<std::string> samples = all_samples();
+    for (std::size_t i = 0; i < samples.size(); i += samples.size() / qps::tests::share(samples.size())) {
+        const std::string& name = samples[i];
         INFO(name);
         for (const Words& command : commands) {
             INFO(command[0]);

@@ -1,5 +1,8 @@
-// Whether this program runs under AddressSanitizer, which makes it slow and large: g++ and clang say so in ways of their own.
+// Whether this program runs under AddressSanitizer, which makes it slow and large, and what is done less often there. g++ and clang
+// say so in ways of their own.
 #pragma once
+
+#include <cstdint>
 
 namespace qps::tests {
 
@@ -14,5 +17,9 @@ inline constexpr bool kSanitized = false;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+
+// How much of a test that repeats itself over seeds or captures is run: a sanitizer sees every statement in a part of them, and what
+// they say together is judged where they are quick.
+[[nodiscard]] constexpr std::uint64_t share(std::uint64_t all) { return kSanitized ? (all + 7) / 8 : all; }
 
 }  // namespace qps::tests

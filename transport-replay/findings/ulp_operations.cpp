@@ -136,7 +136,7 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
               .count = failures.count,
               .summary = fmt::format("{} answered {} from {} ({}) {} with {}{}.", sides.passive, clean(name), sides.active,
                                      protocol_name(failures.protocol), times(failures.count), status_of(failures),
-                                     everyday ? ", which is an answer as any other" : ""),
+                                     everyday ? ", an everyday status" : ""),
               .advice = everyday
                             ? fmt::format("Do nothing unless {} misses what it asked for: `qpscope operations --list --failed` lists each.",
                                           sides.active)

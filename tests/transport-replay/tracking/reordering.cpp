@@ -2,6 +2,7 @@
 // repeat selectively; and what was lost among them is not called late.
 #include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
 
 #include <algorithm>
 #include <set>
@@ -13,7 +14,8 @@ using qps::tests::analysed;
 
 namespace {
 
-constexpr std::uint64_t kReorderingSeeds = 400;
+constexpr std::uint64_t kReorderingSeeds = qps::tests::share(400);
+constexpr std::uint64_t kLossSeeds = 100;
 
 // A scenario that the seed alone decides.
 Scenario reordering_scenario(std::uint64_t seed, double loss, bool identified) {
@@ -135,7 +137,7 @@ TEST_CASE("reordering alone is never called loss where identifications count up,
     const NaksSeen seen = check_naks(0, true);
     INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided " << seen.undecided);
     CHECK(seen.lost == 0);
-    CHECK(seen.of_order > 100);
+    CHECK(seen.of_order > qps::tests::share(100));
     CHECK(seen.undecided * 2 < seen.naks);
 }
 
@@ -149,14 +151,14 @@ TEST_CASE("reordering alone is never called loss where nothing but time tells") 
 TEST_CASE("loss among reordering: what is called lost was lost, what is called late was late") {
     const NaksSeen seen = check_naks(0.03, true);
     INFO(seen.naks << " NAKs, of order " << seen.of_order << ", lost " << seen.lost << ", undecided " << seen.undecided);
-    CHECK(seen.lost > 100);
-    CHECK(seen.of_order > 100);
+    CHECK(seen.lost > qps::tests::share(100));
+    CHECK(seen.of_order > qps::tests::share(100));
 }
 
 TEST_CASE("loss alone, with and without identifications: no NAK is put down to order") {
     for (const bool identified : {true, false}) {
         NaksSeen seen;
-        for (std::uint64_t seed = 1; seed <= kReorderingSeeds / 4; ++seed) {
+        for (std::uint64_t seed = 1; seed <= kLossSeeds; ++seed) {
             Scenario scenario = reordering_scenario(seed, 0.05, identified);
             scenario.link.a_to_b.reordering = scenario.link.b_to_a.reordering = 0;
             const Timeline timeline = analysed(simulate(scenario));
