@@ -87,7 +87,8 @@ private:
         std::ranges::sort(order, {}, [&](unsigned rank) { return truth.ready[rank]; });
         truth.last = order.back();
         truth.waited = truth.ready[order.back()] - truth.ready[order[order.size() - 2]];
-        const unsigned messages = plan_.tree ? plan_.turns * plan_.slices : 2 * (plan_.ranks - 1) * plan_.slices * plan_.turns;
+        const unsigned turns = plan_.turns * (plan_.larger_every != 0 && operation % plan_.larger_every == 0 ? 2 : 1);
+        const unsigned messages = turns * plan_.slices * (plan_.tree ? 1 : 2 * (plan_.ranks - 1));
         pausing_ = below(100) < plan_.pause_percent ? std::optional(static_cast<unsigned>(below(plan_.ranks))) : std::nullopt;
         pause_at_ = static_cast<unsigned>(below(messages));
         gpu_ = truth.ready;

@@ -22,6 +22,7 @@ struct NcclPlan {
     unsigned operations = 10;
     unsigned slices = 2;               // messages of a chunk
     unsigned turns = 1;                // times around the ring; chunks of a tree
+    unsigned larger_every = 0;         // every so many operations goes round twice as often; 0: none does
     std::uint32_t bytes = 65536;       // of a message
     std::int64_t latency = 5'000;      // ns, of a link; each has up to as much again
     std::int64_t compute = 2'000'000;  // from the end of an operation to the next; 0: one behind the other

@@ -89,12 +89,35 @@ bool divides_ranks(std::span<const NcclFlow> flows, std::span<const Line> lines,
     return true;
 }
 
-// The distance between bounds that comes most often; 0: none comes twice.
-std::uint64_t usual_length(std::span<const std::uint64_t> bounds) {
+// How often each distance between bounds comes.
+std::map<std::uint64_t, std::size_t> lengths_of(std::span<const std::uint64_t> bounds) {
     std::map<std::uint64_t, std::size_t> times;
     for (std::size_t i = 1; i < bounds.size(); ++i) ++times[bounds[i] - bounds[i - 1]];
+    return times;
+}
+
+// The distance that comes most often; 0: none comes twice.
+std::uint64_t usual_length(std::span<const std::uint64_t> bounds) {
+    const auto times = lengths_of(bounds);
     const auto most = std::ranges::max_element(times, {}, [](const auto& one) { return one.second; });
     return most != times.end() && most->second > 1 ? most->first : 0;
+}
+
+// Without the bounds inside of an operation of usual length whose pieces are rare: a pause there looked like a beginning. Operations
+// of several lengths come again and again, and stay.
+std::vector<std::uint64_t> without_pieces(const std::vector<std::uint64_t>& bounds) {
+    constexpr std::size_t kRare = 4;  // times as often comes what is usual
+    const auto times = lengths_of(bounds);
+    const std::uint64_t usual = usual_length(bounds);
+    std::vector<std::uint64_t> kept;
+    for (auto bound = bounds.begin(); bound != bounds.end();) {
+        kept.push_back(*bound);
+        const auto end = std::find(bound, bounds.end(), *bound + usual);
+        bool pieces = usual != 0 && end != bounds.end() && end - bound > 1;
+        for (auto piece = bound; pieces && piece != end; ++piece) pieces = times.at(piece[1] - piece[0]) * kRare <= times.at(usual);
+        bound = pieces ? end : bound + 1;
+    }
+    return kept;
 }
 
 std::vector<std::uint64_t> bounds_of(std::span<const NcclFlow> flows, std::span<const Line> lines) {
@@ -120,7 +143,7 @@ std::vector<std::uint64_t> bounds_of(std::span<const NcclFlow> flows, std::span<
     std::ranges::sort(all);
     all.erase(std::ranges::unique(all).begin(), all.end());
     all.push_back(std::ranges::max(lines, {}, &Line::last).last() + 1);
-    return all;
+    return without_pieces(all);
 }
 
 void add(NcclOperation& operation, NcclPart part) {
