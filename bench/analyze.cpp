@@ -2,6 +2,8 @@
 //
 // Decodes, observes and analyses a batch at a time, as `qpscope analyze -j 1` does, and prints packets, best and median seconds, and
 // what was found, so that it can be held against what bench_generate says it wrote.
+#include <transport-replay/model/timeline.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>

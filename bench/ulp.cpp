@@ -3,6 +3,7 @@
 // Analyses the capture in turns: once told that no connection carries anything known, once told that all carry PROTOCOL. Prints both
 // medians, the median of their ratios, and how many operations were found, so that it can be held against what was written.
 #include <dissect/ulp/ulp.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <charconv>

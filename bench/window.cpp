@@ -8,6 +8,7 @@
 #include <gui/pictures/plot.hpp>
 #include <gui/window/main_window.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
 #include <QElapsedTimer>

@@ -2,6 +2,7 @@
 #include "analyzing.hpp"
 
 #include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 

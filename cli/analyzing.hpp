@@ -4,6 +4,7 @@
 
 #include <dissect/filter/filter.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <functional>
 #include <string_view>

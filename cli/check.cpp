@@ -1,6 +1,7 @@
 // `check`: every rule that a capture alone can decide, with its verdict.
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

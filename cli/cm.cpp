@@ -1,4 +1,5 @@
 // `cm`: how connections were set up and taken down: a ladder of messages for each attempt.
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/json.hpp>
 

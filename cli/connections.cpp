@@ -1,4 +1,5 @@
 // `connections`: a row each; with --match those that a line of a log may be about.
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 
 #include <cstdio>

@@ -6,6 +6,7 @@
 #include <dissect/pipeline.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions, groups, counters
 // that moved, events, and what was asked and answered.
 #include <dissect/types.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>

@@ -1,6 +1,7 @@
 // `findings`: what went wrong, who can act on it and what to do. Where packets arrive as they happen each finding is
 // printed once, within about a second. With --list: the table of all findings that there are.
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ticket.hpp>

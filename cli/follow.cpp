@@ -4,6 +4,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <dissect/ulp/ulp.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/known_ends.hpp>

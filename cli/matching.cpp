@@ -1,6 +1,7 @@
 // Which connections of a capture a line of a log may be about: hosts, queue pairs and errors that fit, weighed.
 #include "matching.hpp"
 
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

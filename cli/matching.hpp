@@ -1,12 +1,16 @@
 // Which connections of a capture a line of a log may be about, best first, and why.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <string>
 #include <vector>
 
 #include "log_line.hpp"
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::cli {
 

@@ -2,13 +2,16 @@
 // which more than one command prints.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
-
 #include <string>
 #include <vector>
 
 #include "options.hpp"
 #include "output.hpp"
+
+namespace qps::transport {
+struct Finding;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::cli {
 

@@ -1,4 +1,5 @@
 // What the connections of a capture carried, for people: protocols, what they asked for, how long it took, who they said they are.
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/operations.hpp>
 

@@ -1,4 +1,5 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 

@@ -1,6 +1,7 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
 

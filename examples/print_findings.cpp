@@ -1,6 +1,7 @@
 // Reconstructs what happened in a capture and prints the findings: what went wrong, and what to do.   print_findings FILE
 #include <dissect/capture/capture_file.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <iostream>
 

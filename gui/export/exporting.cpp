@@ -1,6 +1,7 @@
 #include <dissect/capture/saved_capture.hpp>
 #include <gui/export/exporting.hpp>
 #include <gui/session/session.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ticket.hpp>
 

@@ -1,5 +1,6 @@
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QCoreApplication>
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QHelpEvent>
 #include <QKeyEvent>

@@ -1,5 +1,6 @@
 #include <gui/pictures/plot_csv.hpp>
 #include <gui/pictures/plot_picture.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QKeyEvent>

@@ -1,5 +1,6 @@
 #include <gui/session/session.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QDir>
 #include <QFileInfo>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/index/indexer.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <QObject>
@@ -13,6 +12,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+
+namespace qps::transport {
+struct Indexing;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 

@@ -4,6 +4,7 @@
 #include <gui/summary/facts.hpp>
 #include <gui/summary/words.hpp>
 #include <gui/tables/text.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QObject>

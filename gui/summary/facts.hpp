@@ -1,10 +1,14 @@
 // What the start page says of a capture, as plain values: how good it is and what is noteworthy in it, in plain words.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
-
 #include <QString>
 #include <vector>
+
+namespace qps::transport {
+struct Connection;
+struct Finding;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <gui/summary/sparkline.hpp>
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <QScrollArea>
 #include <QStringList>
@@ -12,6 +12,10 @@
 
 class QGridLayout;
 class QLabel;
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 

@@ -4,6 +4,7 @@
 #include <gui/summary/words.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <gui/tables/text.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>

@@ -3,11 +3,13 @@
 // What an attacker could feed: names of files, addresses. All that is not ours is escaped.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
-
 #include <QPalette>
 #include <QString>
 #include <QStringList>
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 

@@ -3,6 +3,7 @@
 #include <gui/summary/empty_page.hpp>
 #include <gui/summary/summary_page.hpp>
 #include <gui/summary/summary_view.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QMetaObject>
 

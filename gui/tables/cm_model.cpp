@@ -1,5 +1,6 @@
 #include <dissect/types.hpp>
 #include <gui/tables/cm_model.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -71,6 +72,10 @@ void CmModel::setTimeline(std::shared_ptr<const Timeline> timeline, bool other_c
     if (more) rowsAdded();
     rowsChanged();
 }
+
+const transport::CmAttempt& CmModel::attempt(Row row) const { return m_timeline->cm.attempts[row]; }
+
+CmModel::Row CmModel::sources() const { return static_cast<Row>(m_timeline->cm.attempts.size()); }
 
 RowPlace CmModel::place(Row row) const {
     const CmAttempt& of = attempt(row);

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <gui/tables/core_columns.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <memory>
+
+namespace qps::transport {
+struct CmAttempt;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 
@@ -21,10 +25,10 @@ public:
     explicit CmModel(QObject* parent = nullptr);
     // A newer one of the same capture keeps what is selected; `other_capture`: everything begins anew.
     void setTimeline(std::shared_ptr<const transport::Timeline> timeline, bool other_capture = false);
-    [[nodiscard]] const transport::CmAttempt& attempt(Row row) const { return m_timeline->cm.attempts[row]; }
+    [[nodiscard]] const transport::CmAttempt& attempt(Row row) const;
     [[nodiscard]] const std::shared_ptr<const transport::Timeline>& timeline() const { return m_timeline; }
 
-    [[nodiscard]] Row sources() const override { return static_cast<Row>(m_timeline->cm.attempts.size()); }
+    [[nodiscard]] Row sources() const override;
     [[nodiscard]] RowPlace place(Row row) const override;
     [[nodiscard]] std::optional<Row> rowOfPacket(dissect::FrameIndex frame) const override;
     [[nodiscard]] std::optional<Row> rowOfConnection(transport::ConnectionId connection) const override;

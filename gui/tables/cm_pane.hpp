@@ -2,12 +2,15 @@
 // lead to their packets.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
-
 #include <QScrollArea>
 #include <memory>
 
 class QLabel;
+
+namespace qps::transport {
+struct CmAttempt;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 

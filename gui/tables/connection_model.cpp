@@ -1,4 +1,5 @@
 #include <gui/tables/connection_model.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 
 #include <algorithm>

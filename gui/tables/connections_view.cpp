@@ -4,6 +4,7 @@
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/table_tie.hpp>
 #include <gui/tables/text.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QActionGroup>
 #include <QMenu>

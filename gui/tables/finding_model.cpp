@@ -1,4 +1,5 @@
 #include <gui/tables/finding_model.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/findings.hpp>
 
 #include <algorithm>
@@ -30,6 +31,10 @@ void FindingModel::setTimeline(std::shared_ptr<const Timeline> timeline, std::sh
     setAxis({m_timeline->first.value_or(dissect::Instant{}), m_timeline->last.value_or(dissect::Instant{})});
     endReplace();
 }
+
+const transport::Finding& FindingModel::finding(Row row) const { return m_timeline->findings[row]; }
+
+FindingModel::Row FindingModel::sources() const { return static_cast<Row>(m_timeline->findings.size()); }
 
 RowPlace FindingModel::place(Row row) const {
     const Finding& found = finding(row);

@@ -4,9 +4,13 @@
 
 #include <gui/tables/core_columns.hpp>
 #include <transport-replay/index/capture_index.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <memory>
+
+namespace qps::transport {
+struct Finding;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 
@@ -17,10 +21,10 @@ public:
     explicit FindingModel(QObject* parent = nullptr);
     // The index says when the packets were; without one nothing is known of that.
     void setTimeline(std::shared_ptr<const transport::Timeline> timeline, std::shared_ptr<const transport::CaptureIndex> index);
-    [[nodiscard]] const transport::Finding& finding(Row row) const { return m_timeline->findings[row]; }
+    [[nodiscard]] const transport::Finding& finding(Row row) const;
     [[nodiscard]] const std::shared_ptr<const transport::Timeline>& timeline() const { return m_timeline; }
 
-    [[nodiscard]] Row sources() const override { return static_cast<Row>(m_timeline->findings.size()); }
+    [[nodiscard]] Row sources() const override;
     [[nodiscard]] RowPlace place(Row row) const override;
     [[nodiscard]] std::optional<Row> rowOfPacket(dissect::FrameIndex frame) const override;
     [[nodiscard]] std::optional<Row> rowOfConnection(transport::ConnectionId) const override { return std::nullopt; }

@@ -2,6 +2,7 @@
 #include <gui/tables/finding_model.hpp>
 #include <gui/tables/finding_pane.hpp>
 #include <gui/tables/text.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/ticket.hpp>

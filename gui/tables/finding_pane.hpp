@@ -2,7 +2,7 @@
 // it as links.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <QScrollArea>
 #include <QStringList>
@@ -10,6 +10,11 @@
 
 class QLabel;
 class QPushButton;
+
+namespace qps::transport {
+struct Finding;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 
@@ -33,7 +38,7 @@ protected:
 
 private:
     void fill();
-    void follow(const QString& link);
+    void follow(const QString& target);
 
     std::shared_ptr<const transport::Timeline> m_timeline;
     const transport::Finding* m_finding = nullptr;  // of the timeline

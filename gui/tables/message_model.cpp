@@ -1,4 +1,5 @@
 #include <gui/tables/message_model.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

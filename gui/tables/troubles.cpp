@@ -1,4 +1,5 @@
 #include <gui/tables/troubles.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <tuple>

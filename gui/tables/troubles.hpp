@@ -2,9 +2,13 @@
 #pragma once
 
 #include <gui/tables/when.hpp>
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <vector>
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::gui {
 

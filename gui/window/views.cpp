@@ -11,6 +11,7 @@
 #include <gui/tables/findings_view.hpp>
 #include <gui/tables/index_views.hpp>
 #include <gui/window/views.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <array>
 

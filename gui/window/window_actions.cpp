@@ -11,6 +11,7 @@
 #include <gui/window/status_line.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
 #include <QFileDialog>

@@ -5,6 +5,7 @@
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -45,7 +45,7 @@ TEST_CASE("frames for a claimed queue pair are kept as they came, and nobody els
     CHECK(pair.server.take_claimed().empty());
 }
 
-TEST_CASE("what was released is the adapter's again; bounds of claims and raw frames hold") {
+TEST_CASE("what was released is the adapter's again, bounds of claims and raw frames hold") {
     ProgramPair pair({});
     REQUIRE(pair.server.claim(Qpn{77}));
     pair.server.release(Qpn{77});

@@ -31,7 +31,7 @@ TEST_CASE("every script passes against our own endpoint, over IPv4 and IPv6") {
     }
 }
 
-TEST_CASE("without an agent what needs one is not applicable; a run leaves nothing behind") {
+TEST_CASE("without an agent what needs one is not applicable, a run leaves nothing behind") {
     StageWorld world({.with_agent = false});
     for (const std::string& name : script_names()) {
         const auto script = script_named(name);

@@ -196,7 +196,7 @@ TEST_CASE("a device that comes back is asked the rest") {
     for (const auto* id : {"FMT-05", "RSP-01", "RSP-05"}) CHECK(result_of(report, id).verdict == Verdict::pass);
 }
 
-TEST_CASE("a device that never lived is nobody's fault; one without an agent is asked what its manager of connections answers") {
+TEST_CASE("a device that never lived is nobody's fault, one without an agent is asked what its manager of connections answers") {
     const auto scripts = builtins();
     {
         SuiteWorld world({.alive = false});
@@ -260,7 +260,7 @@ TEST_CASE("a failure that the profile declares is a declared deviation") {
     CHECK(std::ranges::find(report.facts, "profile", &ReportFact::name)->value == "a deaf one");
 }
 
-TEST_CASE("of several scripts of a check the worst counts; what is interrupted stays open") {
+TEST_CASE("of several scripts of a check the worst counts, what is interrupted stays open") {
     std::vector<script::Script> several;
     several.push_back(script_of("one.script", "check RSP-05\ntitle \"one\"\nrequire 0 \"not here\"\n"));
     several.push_back(script_of("two.script", "check RSP-05 RSP-06\ntitle \"two\"\nalive\n"));

@@ -288,7 +288,7 @@ void read_response_lost(Hearing& hearing) {
     hearing.expect(again < requests, "as many requests again as there are requests");
     hearing.at_most("from the middle", count_of((*said)[5]).value_or(0), again);
     stalled(hearing, *way);
-    if (const auto gone = hearing.take("lost " + kNumber + " response packets?")) {
+    if (const auto gone = hearing.take(kNumber + " response packets? had not passed this tap by then")) {
         // The responses that follow the missing ones say how many PSNs were skipped, since the one before or since the READ was
         // requested again.
         std::uint64_t skipped = 0;
@@ -300,10 +300,10 @@ void read_response_lost(Hearing& hearing) {
             if (step > 1) skipped += static_cast<std::uint64_t>(step - 1);
             before = wire->psn;
         }
-        hearing.at_most("lost responses", count_of((*gone)[1]).value_or(0), skipped);
+        hearing.at_most("missing responses", count_of((*gone)[1]).value_or(0), skipped);
         hearing.expect(responses != 0, "no response is in the capture");
     }
-    if (const auto late = hearing.take(kNumber + " late")) hearing.at_most("late responses", count_of((*late)[1]).value_or(0), responses);
+    if (const auto late = hearing.take(kNumber + " response packets? passed it late")) hearing.at_most("late responses", count_of((*late)[1]).value_or(0), responses);
 }
 
 // The NAK came, and what it asked for was sent only after a silence: the silence before the evidence is as long as is said.
@@ -339,7 +339,7 @@ void undecided(Hearing& hearing) {
 }
 
 void reordered_not_lost(Hearing& hearing) {
-    const auto naks = hearing.must_say(kHost + " sent " + kNumber + " sequence NAKs? of packets that were late and not lost");
+    const auto naks = hearing.must_say(kHost + " sent " + kNumber + " sequence NAKs? of packets that were late(, or discarded behind late ones,)? and not lost");
     if (!naks || !hearing.claim().ends) return;
     const auto& ends = *hearing.claim().ends;
     const auto way = way_of(hearing, ends[ends[0].address == (*naks)[1] ? 1 : 0].address);

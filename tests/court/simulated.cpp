@@ -39,6 +39,18 @@ struct Flow {
         const auto late = [](const Transmission& sent) { return sent.disposition.reordered; };
         return count(truth.requests, late) + count(truth.responses, late);
     }
+    [[nodiscard]] std::uint64_t late_requests() const {
+        return count(truth.requests, [](const Transmission& sent) { return sent.disposition.reordered; });
+    }
+    [[nodiscard]] std::uint64_t late_responses() const {
+        return count(truth.responses, [](const Transmission& sent) { return sent.disposition.reordered; });
+    }
+    [[nodiscard]] std::uint64_t corrupted_responses() const {
+        return count(truth.responses, [](const Transmission& sent) { return sent.disposition.corrupted; });
+    }
+    [[nodiscard]] std::uint64_t corrupted_requests() const {
+        return count(truth.requests, [](const Transmission& sent) { return sent.disposition.corrupted; });
+    }
     [[nodiscard]] std::uint64_t duplicated() const {
         const auto twice = [](const Transmission& sent) { return sent.disposition.duplicated; };
         return count(truth.requests, twice) + count(truth.responses, twice);
@@ -61,6 +73,27 @@ std::string failed(const Claim&, const Flow& flow) {
 // The NAK may be lost behind the tap, and the requester never know.
 std::string refused(const Claim& claim, const Flow& flow) { return at_most("fatal NAKs", claim.count, flow.truth.sent.fatal_naks); }
 
+// How many of its events a sentence puts down to a cause: "3 events, all lost between", "1 event, lost between", "2 lost between".
+std::uint64_t put_down_to(const Claim& claim, const std::string& cause) {
+    if (claim.sentence.find("all " + cause) != std::string::npos || claim.sentence.find("event, " + cause) != std::string::npos)
+        return claim.count;
+    return number_before(claim.sentence, cause).value_or(0);
+}
+
+// What a responder asked for again was lost, where it is said to be "lost"; else it was lost, or late, or discarded because of one
+// that was.
+std::string missed(const Claim& claim, const Flow& flow) {
+    const std::uint64_t gone = flow.requests_not_delivered(), late = flow.late_requests(), naks = flow.truth.sent.sequence_naks;
+    const std::uint64_t packets = number_before(claim.sentence, "packet").value_or(claim.count);
+    const bool lost = claim.sentence.find(" lost " + std::to_string(packets) + " packet") != std::string::npos;
+    for (const std::string& why : {lost ? at_most("lost packets", packets, gone) : at_most("missed packets", packets, gone + late + naks),
+                                   gone + late == 0 ? std::string("nothing was lost or late") : at_most("sequence NAKs", claim.count, naks),
+                                   at_most("losses before the tap", put_down_to(claim, "lost between"), gone),
+                                   at_most("corrupted packets", put_down_to(claim, "corrupted before"), flow.corrupted_requests())})
+        if (!why.empty()) return why;
+    return "";
+}
+
 const std::map<std::string, Verdict>& truths() {
     static const std::map<std::string, Verdict> kTruths{
         {"transport-retries-exceeded", failed<CompletionStatus::retry_exceeded>},
@@ -68,18 +101,18 @@ const std::map<std::string, Verdict>& truths() {
         {"remote-access-error", refused},
         {"remote-invalid-request", refused},
         {"remote-operational-error", refused},
-        {"go-back-n-loss",
-         [](const Claim& claim, const Flow& flow) {
-             const auto lost = number_before(claim.sentence, "packet");
-             return at_most("lost packets", lost.value_or(claim.count), flow.requests_not_delivered());
-         }},
-        {"selective-repeat",
-         [](const Claim& claim, const Flow& flow) {
-             const auto lost = number_before(claim.sentence, "packet");
-             return at_most("lost packets", lost.value_or(claim.count), flow.requests_not_delivered());
-         }},
+        {"go-back-n-loss", missed},
+        {"selective-repeat", missed},
         {"reordered-not-lost",
-         [](const Claim& claim, const Flow& flow) { return at_most("reordered packets", claim.count, flow.reordered()); }},
+         [](const Claim& claim, const Flow& flow) -> std::string {
+             const std::uint64_t late = flow.late_requests();
+             if (late == 0) return "nothing was late";
+             if (std::string why = at_most("late requests", number_before(claim.sentence, "of ").value_or(0), late); !why.empty()) return why;
+             // Each late packet is asked for once, or with it what was discarded behind it.
+             if (claim.sentence.find("discarded behind") == std::string::npos && claim.count > late)
+                 return at_most("NAKed late packets", claim.count, late);
+             return at_most("sequence NAKs", claim.count, flow.truth.sent.sequence_naks);
+         }},
         {"nak-ignored",
          [](const Claim& claim, const Flow& flow) { return at_most("timeouts", claim.count, flow.truth.requester.timeouts); }},
         {"rnr-stall", [](const Claim& claim, const Flow& flow) { return at_most("RNR NAKs", claim.count, flow.truth.sent.rnr_naks); }},
@@ -96,8 +129,16 @@ const std::map<std::string, Verdict>& truths() {
         {"read-response-lost",
          [](const Claim& claim, const Flow& flow) -> std::string {
              const std::uint64_t gone = flow.responses_not_delivered();
-             if (gone + flow.reordered() == 0) return "no response was lost or late";
-             return at_most("lost responses", number_before(claim.sentence, "response packet").value_or(0), gone);
+             const std::uint64_t late = flow.late_responses(), corrupted = flow.corrupted_responses();
+             const auto responses = [&](const std::string& what) {
+                 const auto several = number_before(claim.sentence, "response packets " + what);
+                 return several ? *several : number_before(claim.sentence, "response packet " + what).value_or(0);
+             };
+             if (gone + corrupted + flow.reordered() == 0) return "no response was lost, corrupted or late";
+             if (std::string why = at_most("missing responses", responses("had not"), gone + late);
+                 !why.empty())
+                 return why;
+             return at_most("late responses", responses("passed it late"), late);
          }},
         {"out-of-order-delivery",
          [](const Claim&, const Flow& flow) -> std::string { return flow.reordered() != 0 ? "" : "nothing was reordered"; }},
@@ -126,9 +167,16 @@ std::string why_false(const Claim& claim, const Simulated& simulated, const Scen
     }
     const auto judge = truths().find(claim.id);
     if (judge == truths().end()) return "nothing of the kind was simulated";
+    // Of the two ways of a connection the one whose responder the sentence begins with is the one that is spoken of.
+    const auto is_named = [&](const FlowTruth& flow) {
+        const std::string responder = text(address_of(other(flow.from), scenario.network));
+        return claim.sentence.starts_with(fmt::format("{} QP {} ", responder, std::to_underlying(flow.responder_qp)));
+    };
+    const auto& flows = simulated.truth.flows;
+    const bool named = std::ranges::any_of(flows, is_named);
     std::string why = "no such queue pair";
-    for (const FlowTruth& flow : simulated.truth.flows) {
-        if (!is_of(claim, flow, scenario.network)) continue;
+    for (const FlowTruth& flow : flows) {
+        if (!is_of(claim, flow, scenario.network) || (named && !is_named(flow))) continue;
         why = judge->second(claim, Flow{flow});
         if (why.empty()) return why;
     }

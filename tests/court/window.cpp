@@ -7,6 +7,7 @@
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 

@@ -108,7 +108,7 @@ TEST_CASE("faults by chance: about as many as said, the same for the same seed")
     CHECK(first.receiver[1].marked > found.size() / 6);
 }
 
-TEST_CASE("every frame late, in order; with jitter out of it") {
+TEST_CASE("every frame late, in order, with jitter out of it") {
     Injected late("out:delay=1ms");
     auto found = late.psns(200);
     REQUIRE(found.size() == 200);

@@ -52,7 +52,7 @@ TEST_CASE("frames go at their times, scaled, and never back in time") {
     CHECK(replayer.counts().late == 0);
 }
 
-TEST_CASE("as fast as it goes; what has no time goes at once; hostile times do no harm") {
+TEST_CASE("as fast as it goes, what has no time goes at once, hostile times do no harm") {
     const Recording recording;
     Replayer fast(NullDevice(), {.fast = true}, {});
     CHECK(fast.offer(recording.at(0), kNow));
@@ -106,7 +106,7 @@ TEST_CASE("frames that cannot go are left out and counted") {
     CHECK(counts.left_out() == 4);
 }
 
-TEST_CASE("a device without room is asked again; nothing is lost") {
+TEST_CASE("a device without room is asked again, nothing is lost") {
     const Recording recording;
     const auto wire = make_wire({}, {}, kNow);
     SimDevice far(wire, End::b);

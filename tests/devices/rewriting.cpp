@@ -168,7 +168,7 @@ TEST_CASE("VLAN tags are renumbered, put on and taken off") {
     CHECK(rewriter({"vlan none=5"}).apply(tight, tight.size()) == 0);
 }
 
-TEST_CASE("a rule is about one side, one host, one network; the first counts") {
+TEST_CASE("a rule is about one side, one host, one network, the first counts") {
     PacketSpec spec = transport_packet(Opcode{0x64}, Network::roce_v2_ipv4);  // UD SEND Only: a source queue pair too
     set(spec, "ip.src", 0x0a000001);
     set(spec, "ip.dst", 0x0a000102);

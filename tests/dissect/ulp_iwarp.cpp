@@ -135,7 +135,7 @@ TEST_CASE("a Terminate says which layer found which error, about which segment")
     CHECK_FALSE(whole.decoded.value("iwarp_rdma.term_rdma_h"));
 }
 
-TEST_CASE("a wrong CRC is called so, with the right one; one that nobody checks is not") {
+TEST_CASE("a wrong CRC is called so, with the right one, one that nobody checks is not") {
     Block frame = one(ulpdu::send({}, pattern(16)));
     const std::uint64_t right = Shown(frame, kFpdus).number("iwarp_mpa.crc_check");
     frame[frame.size() - 6] ^= std::byte{1};

@@ -97,7 +97,7 @@ TEST_CASE("RDS: private data in both forms") {
     CHECK(rds_connect_kind(cut(four, 27)) == kind::rds_header);
 }
 
-TEST_CASE("IPoIB: its header, then IP as anywhere else; the transport of the packet stays its own") {
+TEST_CASE("IPoIB: its header, then IP as anywhere else, the transport of the packet stays its own") {
     const Hinted hinted(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
     CHECK(hinted.layers() == "ipoib ip udp data");
     CHECK(hinted.number("ipoib.type") == 0x0800);
@@ -136,7 +136,7 @@ TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs
     CHECK(decoded.packet.icrc.status == CrcStatus::good);
 }
 
-TEST_CASE("rsockets: private data; everything else is data") {
+TEST_CASE("rsockets: private data, everything else is data") {
     CHECK(is_rsockets_connect(rsockets_private()));
     for (const Octets& plain : plain_messages()) CHECK_FALSE(is_rsockets_connect(plain));
     for (std::size_t length = 0; length < kRsocketsConnect; ++length) CHECK_FALSE(is_rsockets_connect(cut(rsockets_private(), length)));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -5,6 +5,7 @@
 #include <transport-replay/index/restored_message.hpp>
 #include <transport-replay/index/row_fields.hpp>
 #include <transport-replay/index/row_filter.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/congestion_series.hpp>
 #include <transport-replay/series/ladder_layout.hpp>
 #include <transport-replay/series/latency.hpp>

@@ -5,6 +5,7 @@
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
 #include <transport-replay/analysis/annotator.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <array>
 #include <cstdlib>

@@ -10,6 +10,7 @@
 #include <tests/support/hub.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/live/replay/conversation_player.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <array>
 #include <cstdint>

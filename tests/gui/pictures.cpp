@@ -5,6 +5,7 @@
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QBuffer>
 #include <QDir>

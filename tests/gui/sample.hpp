@@ -3,6 +3,7 @@
 
 #include <tests/support/catch.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <filesystem>
 #include <memory>

@@ -3,6 +3,7 @@
 #include <gui/session/session.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QFile>
 #include <QSignalSpy>

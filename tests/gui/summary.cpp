@@ -7,6 +7,7 @@
 #include <tests/gui/looking.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QLabel>
 #include <QListWidget>

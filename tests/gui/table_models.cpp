@@ -10,6 +10,7 @@
 #include <tests/gui/sample.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QAbstractItemModelTester>
 #include <QPersistentModelIndex>
@@ -89,7 +90,7 @@ TEST_CASE("messages of a capture as a table") {
     checkGolden(model, (std::string("messages_") + capture + ".txt").c_str());
 }
 
-TEST_CASE("operations of a capture as a table; a packet leads to its operation") {
+TEST_CASE("operations of a capture as a table, a packet leads to its operation") {
     needApplication();
     OperationModel model;
     const ReadSample read = readSample("nvme_rdma");

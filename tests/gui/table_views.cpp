@@ -10,6 +10,7 @@
 #include <gui/tables/table_tie.hpp>
 #include <gui/tables/text.hpp>
 #include <tests/gui/looking.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QCheckBox>
 #include <QClipboard>

@@ -5,6 +5,7 @@
 #include <gui/tables/when.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <limits>
 

@@ -6,6 +6,7 @@
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/table_view.hpp>
 #include <tests/gui/window.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QCheckBox>
 #include <QToolButton>

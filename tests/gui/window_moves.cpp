@@ -9,6 +9,7 @@
 #include <gui/tables/table_view.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QClipboard>
 #include <QDoubleSpinBox>

@@ -6,6 +6,7 @@
 #include <gui/tables/table_view.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QFile>
 #include <QLineEdit>

@@ -2,6 +2,7 @@
 #include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/congestion_series.hpp>
 
 using namespace qps::dissect;

@@ -1,6 +1,7 @@
 // Ladders of conversations made by hand, and where their lines lie.
 #include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/ladder_layout.hpp>
 
 using namespace qps::dissect;

@@ -1,6 +1,7 @@
 // PSNs over time, of conversations whose picture is known.
 #include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/psn_series.hpp>
 
 using namespace qps::dissect;

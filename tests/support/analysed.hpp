@@ -4,6 +4,7 @@
 #include <tests/simulator/simulation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 namespace qps::tests {
 

@@ -4,6 +4,7 @@
 #include <tests/support/timelines.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -5,6 +5,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <expected>
 #include <functional>

@@ -4,6 +4,7 @@
 
 #include <dissect/bytes.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <array>
 #include <cstdint>

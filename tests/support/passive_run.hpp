@@ -4,6 +4,7 @@
 #include <tests/support/mutation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 namespace qps::tests {
 

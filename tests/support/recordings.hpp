@@ -4,6 +4,7 @@
 #include <dissect/capture/capture_file.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -4,6 +4,7 @@
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/management/management_tracker.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/congestion.hpp>
 #include <transport-replay/tracking/copy_filter.hpp>
 #include <transport-replay/tracking/copy_sampler.hpp>
@@ -321,7 +322,7 @@ Timeline Analysis::State::finish(const Drops& drops) {
     timeline.recoveries = std::move(tracked.recoveries);
     timeline.fatalities = std::move(tracked.fatalities);
     judge_silence(timeline, heard);
-    judge_causes(timeline);
+    judge_causes(timeline, copies.any_alone() ? settings.traits.clocks_apart() : dissect::Duration{});
     timeline.left_out.packets_of_connections = tracked.packets_left_out;
     timeline.left_out.messages = tracked.messages_left_out;
     timeline.left_out.recoveries = tracked.recoveries_left_out;

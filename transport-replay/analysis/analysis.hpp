@@ -2,10 +2,12 @@
 // finishes a copy while the original goes on, which is how a live view shows what is known.
 #pragma once
 
+#include <dissect/capture/drops.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/capture_traits.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
-#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/operation_sink.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -13,6 +15,8 @@
 #include <memory>
 
 namespace qps::transport {
+
+struct Timeline;
 
 struct AnalysisSettings {
     // Called with each message when nothing more can happen to it, in that order.

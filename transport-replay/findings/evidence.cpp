@@ -1,4 +1,5 @@
 #include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <ranges>

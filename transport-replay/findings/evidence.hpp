@@ -4,6 +4,8 @@
 #pragma once
 
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/recovery.hpp>
 
 #include <algorithm>
 #include <array>

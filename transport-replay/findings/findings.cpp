@@ -1,5 +1,6 @@
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/findings/draw.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <array>

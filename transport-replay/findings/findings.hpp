@@ -8,12 +8,14 @@
 // number of findings: the worst kMaxFindings stay, LeftOut::findings counts the rest.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/finding.hpp>
 
 #include <functional>
 #include <span>
 
 namespace qps::transport {
+
+struct Timeline;
 
 inline constexpr std::size_t kMaxFindings = 4096;  // of some 600 bytes; nobody reads more
 

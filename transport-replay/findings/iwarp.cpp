@@ -2,6 +2,7 @@
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/words.hpp>
 #include <transport-replay/iwarp/iwarp_words.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>
@@ -131,6 +132,11 @@ Silence silence(const Case& found, bool answered, const Heard& heard) {
         return {Party::undecided, fmt::format("{} had answered on this connection before", to),
                 fmt::format("Look for a process that died on {}, a link that flapped or a switch that drops this flow (`rdma statistic`, "
                             "`ethtool -S`); raise NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.",
+                            to)};
+    if (found.answers().cnps != 0)
+        return {Party::undecided, fmt::format("{} answered with {} alone: requests reached it", to, counted(found.answers().cnps, "CNP")),
+                fmt::format("Check that the tap sees the ACKs of {} (they may take another path), then that the queue pair on it is in RTR or "
+                            "RTS and expects this peer (`rdma resource show qp`).",
                             to)};
     if (heard.any(found.to().address, found.from().address))
         return {Party::responder, fmt::format("{} never answered on this connection but sends other traffic to {}", to, from),
@@ -411,9 +417,8 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
         // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
         const Gaps& requests = found.way().gaps;
         const bool unsure = !missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0;
-        std::string seen =
-            missed ? fmt::format("; lost {} from {}", counted(gaps.network, "response packet"), host(found.to())) : "";
-        if (missed && gaps.reordered != 0) seen += fmt::format(", {} late", grouped(gaps.reordered));
+        std::string seen = gaps.network != 0 ? fmt::format("; {} had not passed this tap by then", counted(gaps.network, "response packet")) : "";
+        if (gaps.reordered != 0) seen += fmt::format("; {} passed it late", counted(gaps.reordered, "response packet"));
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
               .packets = evidence(found.episodes),

@@ -65,8 +65,10 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
                                                                  bytes_text(cost.bytes), cost.resent == 1 ? "was" : "were");
         FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = cost.packets, .count = naks};
         for (const dissect::FrameIndex frame : found.way().frames(Oddity::late)) add_evidence(draft, frame);
-        draft.summary = fmt::format("{}; {} sent {} of packets that were late and not lost; {}, which stalled {}.", order, host(found.to()),
-                                    counted(naks, "sequence NAK"), price, words::cost(cost.episodes, cost.lost, cost.most));
+        const bool discarded = ordering.naks_of(NakCause::discarded_late) != 0;
+        draft.summary = fmt::format("{}; {} sent {} of packets that were late{} and not lost; {}, which stalled {}.", order, host(found.to()),
+                                    counted(naks, "sequence NAK"), discarded ? ", or discarded behind late ones," : "", price,
+                                    words::cost(cost.episodes, cost.lost, cost.most));
         draft.advice = fmt::format(
             "Disable adaptive routing, packet spraying or round-robin bonding for this traffic between {} and {}, or enable out-of-order "
             "support on both NICs (`mlxreg --reg_name ROCE_ACCL`): a go-back-N responder requests every packet that is overtaken.",

@@ -5,6 +5,7 @@
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/operations.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 

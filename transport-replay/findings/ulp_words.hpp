@@ -1,12 +1,14 @@
 // Words of findings about upper protocols: who the two sides are, and what the protocol itself said, made fit for a sentence.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace qps::transport {
+
+struct Timeline;
 
 // The side that asked for the connection, and the side that answers; their addresses.
 struct Sides {

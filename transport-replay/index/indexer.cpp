@@ -1,5 +1,6 @@
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -8,6 +8,7 @@
 #include <dissect/capture/input_problem.hpp>
 #include <dissect/pipeline.hpp>
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <functional>

@@ -87,6 +87,12 @@ struct CaptureTraits {
     std::uint64_t reach = 0;           // of these: packets from a packet to its copy, at most
     VantagePoints vantage;
     std::vector<Address> icrc_not_judged;  // senders, sorted
+    // How far the clocks of two taps are apart that only the time tells apart: beyond what a path delays; else 0.
+    [[nodiscard]] dissect::Duration clocks_apart() const {
+        constexpr dissect::Duration kPath{500'000};  // 500 us
+        const dissect::Duration apart = twice.empty() ? dissect::Duration{} : magnitude(twice.front().offset.middle());
+        return apart < kPath ? dissect::Duration{} : apart;
+    }
     [[nodiscard]] bool has_copies() const { return !other_taps.empty() || !twice.empty(); }
     [[nodiscard]] bool any() const { return has_copies() || !icrc_not_judged.empty(); }
 };

@@ -56,7 +56,8 @@ struct DurationSummary {
     [[nodiscard]] dissect::Duration mean() const;  // 0 of nothing
 };
 
-// PSNs that were skipped when they were due, by what became of them. The parts add up to `skipped`.
+// PSNs that were skipped when they were due, by what became of them. The parts add up to `skipped`. A READ that came after all counts
+// as the one packet that it is, however many PSNs it takes.
 struct Gaps {
     std::uint64_t skipped = 0;
     std::uint64_t reordered = 0;  // came late, without anybody asking for them

@@ -1,5 +1,6 @@
 // Connections as rows.
 #include <dissect/types.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/ulp.hpp>

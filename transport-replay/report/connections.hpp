@@ -1,13 +1,16 @@
 // Connections as rows.
 #pragma once
 
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/report/table.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <set>
 #include <span>
 
 namespace qps::transport {
+
+struct Timeline;
+struct UlpConversation;
 
 struct ConnectionRow {
     const Connection& connection;

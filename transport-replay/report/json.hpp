@@ -1,7 +1,7 @@
 // A reconstruction for programs: JSON, a line an object, or rows of names and values. Names carry units, numbers are decimal.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/report/document.hpp>
 
 #include <functional>
@@ -10,6 +10,16 @@
 #include <string_view>
 
 namespace qps::transport {
+
+struct CmAttempt;
+struct Collective;
+struct Finding;
+struct MulticastJoin;
+struct OperationFailures;
+struct OperationSum;
+struct Timeline;
+struct UlpConversation;
+struct UlpEvent;
 
 using TextSink = std::function<void(std::string_view piece)>;
 

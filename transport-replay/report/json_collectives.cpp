@@ -1,5 +1,5 @@
 // Groups of hosts that work in steps together, for programs.
-#include <transport-replay/model/address.hpp>
+#include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/report/json.hpp>
 
 #include <algorithm>

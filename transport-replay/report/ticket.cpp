@@ -5,6 +5,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/findings/words.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>

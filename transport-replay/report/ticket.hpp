@@ -2,12 +2,13 @@
 // can be trusted, for a reader who has nothing but the text and perhaps the capture.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
-
 #include <span>
 #include <string>
 
 namespace qps::transport {
+
+struct Finding;
+struct Timeline;
 
 // `finding` is one of the timeline's; `inputs` are the names of what was read.
 void append_ticket(std::string& out, const Timeline& timeline, const Finding& finding, std::span<const std::string> inputs);

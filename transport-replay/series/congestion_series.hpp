@@ -4,8 +4,9 @@
 // What an attacker could feed: pauses of any length, connections without number; kMaxHits bounds those that are listed.
 #pragma once
 
+#include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/series/scope.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 namespace qps::transport::series {
 

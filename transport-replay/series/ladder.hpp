@@ -7,10 +7,13 @@
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <set>
 #include <string>
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::transport::series {
 

@@ -1,3 +1,4 @@
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/outstanding.hpp>
 
 namespace qps::transport::series {

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
-#include <transport-replay/model/timeline.hpp>
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::transport::series {
 

@@ -1,4 +1,5 @@
 #include <dissect/headers/infiniband.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/psn_series.hpp>
 
 #include <map>

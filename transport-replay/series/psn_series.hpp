@@ -6,9 +6,12 @@
 #pragma once
 
 #include <transport-replay/series/scope.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <array>
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::transport::series {
 

@@ -51,6 +51,12 @@ bool CopyFilter::came_before(const Observation& observation, const ClockOffset& 
     return false;
 }
 
+bool CopyFilter::any_alone() const {
+    return displaced_ != 0 || std::ranges::any_of(sets_, [](const Set& set) {
+               return std::ranges::any_of(set.waiting, [](const Waiting& one) { return one.key != 0 && one.met == 0; });
+           });
+}
+
 bool CopyFilter::is_copy(const Observation& observation) {
     if (!active() || (!observation.has_hosts() && observation.kind != ObservationKind::unreadable)) return false;
     const HostsHash hosts = hosts_of(observation.flow);

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] bool is_copy(const Observation& observation);
     [[nodiscard]] bool active() const { return !other_taps_.empty() || !twice_.empty(); }
     [[nodiscard]] std::uint64_t displaced() const { return displaced_; }
+    // Packets whose copy did not come, as far as the table has them: one of the taps alone recorded them.
+    [[nodiscard]] bool any_alone() const;
 
 private:
     struct Waiting {

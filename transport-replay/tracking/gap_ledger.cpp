@@ -63,10 +63,10 @@ std::optional<GapLedger::Filled> GapLedger::gap(Psn psn) const {
     return Filled{range->corrupt, range->asked_for, range->passing};
 }
 
-std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling, const std::optional<Filled>& with) {
+std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling) {
     const auto range = covering(psn);
     if (range == ranges_.end()) return std::nullopt;
-    const Filled filled = with.value_or(Filled{range->corrupt, range->asked_for, range->passing});
+    const Filled filled{range->corrupt, range->asked_for, range->passing};
     const bool unproven = filling == GapFilling::again_unproven;
     if (filled.corrupt) ++counts_.network;
     else if (filling == GapFilling::late) ++counts_.reordered;
@@ -74,6 +74,19 @@ std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling, co
     else if (filled.asked_for) ++(unproven ? unproven_asked_ : counts_.network);
     else ++(unproven ? unproven_ : sent_again_);
     ranges_.erase(cut_out(range, psn));
+    bound();
+    return filled;
+}
+
+std::uint32_t GapLedger::fill_rest(Psn first, Psn behind) {
+    std::uint32_t filled = 0;
+    for (Psn psn = first; psn.before(behind); psn = psn + 1) {
+        const auto range = covering(psn);
+        if (range == ranges_.end()) continue;
+        ranges_.erase(cut_out(range, psn));
+        ++filled;
+    }
+    counts_.skipped -= std::min<std::uint64_t>(counts_.skipped, filled);
     bound();
     return filled;
 }

@@ -23,7 +23,6 @@ inline constexpr std::size_t kMaxGaps = 64;  // open at a time: go-back-N leaves
 // What passed a gap.
 struct GapPassing {
     GapSides sides{};
-    dissect::Instant time{};
     std::uint64_t request = 0;  // counted among those of its way
 };
 
@@ -47,8 +46,10 @@ public:
     };
     // The gap of that PSN; nothing where it is none.
     [[nodiscard]] std::optional<Filled> gap(dissect::Psn psn) const;
-    // The PSN came after all. Nothing where it was no gap. `with`: as part of a READ whose first PSN had that disposition.
-    std::optional<Filled> fill(dissect::Psn psn, GapFilling filling, const std::optional<Filled>& with = {});
+    // The PSN came after all. Nothing where it was no gap.
+    std::optional<Filled> fill(dissect::Psn psn, GapFilling filling);
+    // PSNs that a READ takes beside its first: no packets of their own. How many of them were in a gap.
+    std::uint32_t fill_rest(dissect::Psn first, dissect::Psn behind);
     // What was filled last as overtaken turned out to be the start of a recovery.
     void last_was_sent_again();
     // What was filled by a retransmission was only late: its first sending came after all.

@@ -37,7 +37,7 @@ void NakWatch::passed(const Observation& request, const RequestArrival& arrived,
                       const SendingOrder& order) {
     last_ = request.time;
     const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
-    const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id};
+    const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
     const bool newest = arrived.arrival == Arrival::in_order || arrived.arrival == Arrival::ahead;
     const Psn behind = last_behind_ = newest ? stream.next() : arrived.behind;
     if (!started_ || arrived.arrival == Arrival::first || arrived.arrival == Arrival::restart) {
@@ -50,7 +50,7 @@ void NakWatch::passed(const Observation& request, const RequestArrival& arrived,
             Missing& missing = missing_[index];
             if (missing.of_round && !missing.resent && missing.cause == NakCause::undecided)
                 missing.cause = !order.counts()                                      ? NakCause::undecided  // it may be the missed one
-                                : order.is_original(missing.sides, request.ip_id) ? NakCause::late
+                                : order.is_original(missing.sides, request.ip_id, request.time) ? NakCause::late
                                                                                   : NakCause::lost_or_late;
             missing.resent = true;
         }
@@ -101,7 +101,7 @@ NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, cons
     const auto taken = std::ranges::find_if(missing_, [&](const Missing& one) {
         return one.psn == request.psn && one.in_gap && one.cause == NakCause::lost_before_tap;
     });
-    if (taken == missing_.end() || !order.is_original(taken->sides, request.ip_id)) return {};
+    if (taken == missing_.end() || !order.is_original(taken->sides, request.ip_id, request.time)) return {};
     taken->cause = NakCause::late;
     LateAfterAll found{true, taken->in_gap, taken->asked_in_gap, {}};
     const auto index = static_cast<Index>(taken - missing_.begin());
@@ -112,7 +112,7 @@ NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, cons
 
 bool NakWatch::may_be_late(const Observation& request) const {
     return std::ranges::any_of(missing_, [&](const Missing& one) {
-        return one.psn == request.psn && one.in_gap && SendingOrder::is_between(one.sides, request.ip_id);
+        return one.psn == request.psn && one.in_gap && SendingOrder::is_between(one.sides, request.ip_id, request.time);
     });
 }
 
@@ -132,7 +132,7 @@ void NakWatch::acknowledged(Psn end) {
     }
     if (expected_.before(end)) expected_ = end;
     for (Missing& missing : missing_)
-        if (missing.cause == NakCause::missed_behind_tap && !missing.resent && missing.psn.before(end)) missing.cause = NakCause::late_behind_tap;
+        if (missing.cause == NakCause::missed_behind_tap && !missing.resent && !missing.sent_twice && missing.psn.before(end)) missing.cause = NakCause::late_behind_tap;
     std::erase_if(missing_, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
 }
 
@@ -153,6 +153,8 @@ void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const Reques
     missing.psn = psn;
     missing.asked = true;
     if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::missed_behind_tap;
+    const Message* asked_for = stream.covering(psn);
+    missing.sent_twice = asked_for == nullptr || asked_for->retransmissions != 0;  // the second one may be behind the tap already
     if (psn.before(expected_)) expected_ = psn;
     remember(missing);
 }

@@ -73,6 +73,7 @@ private:
         bool of_round = false;   // its retransmission was missed, in the course of a go-back
         bool asked = false;      // by a NAK
         bool resent = false;     // passed once more since
+        bool sent_twice = false;  // before the NAK: one may have been lost, and the other on its way
         std::uint32_t episode = kNoEpisode;
     };
     using Index = std::size_t;

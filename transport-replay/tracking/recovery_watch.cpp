@@ -247,6 +247,12 @@ void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
     episode.last = request.frame;
 }
 
+void RecoveryWatch::takes(std::uint32_t psns) {
+    if (psns == 0 || open_.empty()) return;
+    Recovery& episode = open_.front().episode;
+    episode.lost -= std::min(episode.lost, psns);
+}
+
 void RecoveryWatch::answered(const Observation& answer, const RequestStream& stream, bool again, Duration best,
                              std::vector<Recovery>& ended) {
     last_sign_ = answer.time;
@@ -258,13 +264,15 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     if (open_.empty()) return;
     Open& open = open_.front();
     Recovery& episode = open.episode;
-    const bool reached = episode.psn.before(stream.answered());
+    const Psn behind = stream.answered_from(episode.psn);
+    const bool reached = episode.psn.before(behind);
+    if (phase_ == RecoveryPhase::resending && !answer.psn.before(episode.psn)) open.heard_time = answer.time;
     if (phase_ == RecoveryPhase::waiting) episode.proven = false;  // this answer may have told the requester as well
     if (phase_ == RecoveryPhase::settled) {
         // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it, or it answers
         // what was sent twice again.
         if (again && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
-        if (again || open.until.before(stream.answered())) close(RecoveryEnd::recovered, ended);
+        if (again || open.until.before(behind)) close(RecoveryEnd::recovered, ended);
         return;
     }
     if (!reached) return;
@@ -272,7 +280,7 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     if (phase_ == RecoveryPhase::resending && episode.kind == RecoveryKind::timeout && !episode.answered &&
         is_too_soon(answer.time - open.round_time, best, episode.interval))
         episode.spurious = episode.proven = true;
-    if (phase_ == RecoveryPhase::waiting || !stream.answered().before(open.until)) {
+    if (phase_ == RecoveryPhase::waiting || !behind.before(open.until)) {
         episode.ended = answer.time;
         episode.last = answer.frame;
         move(RecoveryEvent::answered);
@@ -299,8 +307,10 @@ void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std
     if (phase_ == RecoveryPhase::waiting && episode.rnr_timer) patience = std::max(patience, rnr_wait(*episode.rnr_timer));
     const bool silent = now - last > patience + patience;
     const bool exhausted = episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries, kMostRetries);
+    // An answer to the last round, of which the capture may lack a part: nobody need send again.
+    const bool heard = episode.kind != RecoveryKind::rnr_nak && open.heard_time > open.round_time && !exhausted;
     const bool sequence = episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
-    close(!sequence && (released || silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
+    close(!sequence && !heard && (released || silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
 }
 
 }  // namespace qps::transport

@@ -81,6 +81,8 @@ public:
     void late_original(const Observation& request, bool asked_for);
     // Likewise, a retransmission.
     void late_retransmission(const Observation& request, bool seen);
+    // The request is a READ, and so many PSNs that were counted as missing packets are its own.
+    void takes(std::uint32_t psns);
 
     // An answer: `stream` has taken it; `again`: it answers what was answered before. `best` is the shortest time known
     // from a request to its answer.
@@ -104,6 +106,7 @@ private:
         dissect::Instant trigger_time{};
         dissect::Instant round_time{};
         dissect::Duration last_wait{};
+        dissect::Instant heard_time{};  // of the last answer to what was sent again
     };
     struct Late {
         dissect::Psn psn;

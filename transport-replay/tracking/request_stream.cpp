@@ -191,6 +191,7 @@ RequestArrival RequestStream::repeat(const Observation& request) {
         arrived.behind = run.last + 1;
         arrived.partial_read = request.psn != run.first && request.psn != run.asked_again;
         run.asked_again = request.psn;
+        if (request.psn != run.first) took_all_before(index, request);
         arrived.holes = std::exchange(run.missing, 0);
         run.passed.reset();
         run.passes = 0;
@@ -199,6 +200,22 @@ RequestArrival RequestStream::repeat(const Observation& request) {
         run.response_next = request.psn;
     }
     return arrived;
+}
+
+// Responses are taken in order: who has the beginning of this READ has every response before it, seen here or not (9.7.5.1.2).
+void RequestStream::took_all_before(Index index, const Observation& request) {
+    if (!told_) return;  // of a capture without answers nothing is said of them
+    for (Message& earlier : open_runs().first(index - head_)) {
+        if (!earlier.has_response()) continue;
+        if (!earlier.passed) {
+            earlier.passed = request.time;
+            earlier.passed_frame = request.frame;
+        }
+        earlier.passes = kConvincing;
+        if (earlier.retransmissions == 0) continue;
+        earlier.missing = 0;  // an earlier round may have had them
+        earlier.response_next = earlier.last + 1;
+    }
 }
 
 RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
@@ -309,7 +326,7 @@ RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> ask
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
     // The requester goes on to new work without asking again: it has the response, the capture does not. Slow requesters
     // send and receive for a while before they notice that a response is missing.
-    if (run.passed && asked_at && *asked_at > std::max(*run.passed, run.passed_last)) {
+    if (run.passes < kConvincing && run.passed && asked_at && *asked_at > std::max(*run.passed, run.passed_last)) {
         run.passed_last = answer.time;
         ++run.passes;
     }
@@ -343,10 +360,12 @@ Acknowledged RequestStream::acknowledge(Psn through, const Observation& answer, 
     return advance(through, asked != nullptr ? std::optional(asked->first_time) : std::nullopt, answer, done);
 }
 
-Psn RequestStream::answered() const {
+Psn RequestStream::answered() const { return runs_.size() == head_ ? acknowledged_ : answered_from(runs_[head_].first); }
+
+Psn RequestStream::answered_from(Psn first) const {
     if (reads_open_ == 0) return acknowledged_;
     for (Index i = head_; i < runs_.size(); ++i)
-        if (runs_[i].has_response()) return runs_[i].first.before(acknowledged_) ? runs_[i].first : acknowledged_;
+        if (runs_[i].has_response() && !runs_[i].last.before(first)) return runs_[i].first.before(acknowledged_) ? runs_[i].first : acknowledged_;
     return acknowledged_;
 }
 
@@ -407,7 +426,7 @@ Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at
     return result;
 }
 
-Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, std::vector<Message>& done) {
+Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best, std::vector<Message>& done) {
     Responded result;
     Index at = run_at_or_before(response.psn);
     if (at == kNone || !runs_[at].may_have_response()) return result;
@@ -423,7 +442,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     }
     Message& run = runs_[at];
     if (response.atomic_result) run.atomic_result = response.atomic_result;
-    if (run.verb == Verb::read_request && !take_read_response(run, response, result)) return result;
+    if (run.verb == Verb::read_request && !take_read_response(run, response, best, result)) return result;
     told_ = true;
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
     // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
@@ -438,7 +457,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
 }
 
 // Whether it was the last one, and no other is missing.
-bool RequestStream::take_read_response(Message& run, const Observation& response, Responded& result) const {
+bool RequestStream::take_read_response(Message& run, const Observation& response, Duration best, Responded& result) {
     const std::int32_t distance = response.psn - run.response_next;
     if (distance < 0) {
         if (run.missing > 0 && run.retransmissions == 0) {
@@ -457,7 +476,7 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
         result.skipped = static_cast<std::uint32_t>(distance);
         run.missing += result.skipped;
         run.response_next = response.psn + 1;
-    } else if (!take_in_order(run, response, distance, result)) {
+    } else if (!take_in_order(run, response, distance, best, result)) {
         return false;
     }
     if (run.response_next != run.last + 1) return false;
@@ -468,14 +487,15 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
     return run.missing == 0;
 }
 
-// A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier
-// request may still come.
-bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Responded& result) const {
+// A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier request may
+// still come, until one begins the new ones (9.7.5.1.3) or came no sooner than an answer can.
+bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Duration best, Responded& result) {
     if (distance > 0) {
         if (!run.restarting && run.missing == 0) run.missing = result.skipped = static_cast<std::uint32_t>(distance);
         return false;
     }
-    run.restarting = false;
+    const bool begins = begins_message(info(response.opcode).place);
+    if (begins || (best > Duration{} && response.time - run.last_time >= best)) run.restarting = false;
     result.withdrawn = std::exchange(run.missing, 0);
     run.bytes += response.payload_length;
     run.response_next = response.psn + 1;

@@ -73,9 +73,12 @@ public:
 
     // Everything before it is answered: acknowledged, and READs and ATOMICs with their response.
     [[nodiscard]] dissect::Psn answered() const;
+    // Everything from `first` up to before it is answered. A requester that goes back to `first` has what was before, whatever the
+    // capture missed of it.
+    [[nodiscard]] dissect::Psn answered_from(dissect::Psn first) const;
 
-    // A READ response or an ATOMIC acknowledgment.
-    Responded respond(const Observation& response, std::uint32_t pmtu, std::vector<Message>& done);
+    // A READ response or an ATOMIC acknowledgment. `best`: the shortest time known from a request to its answer, 0: none.
+    Responded respond(const Observation& response, std::uint32_t pmtu, dissect::Duration best, std::vector<Message>& done);
 
     // A fatal NAK of the message that covers `psn`; nothing where it is not open. It stays until finish(), for its packets
     // may still be under way.
@@ -107,12 +110,13 @@ private:
     void drop_oldest(std::size_t most_open, std::vector<Message>& done);
     bool reads_explain(const Observation& request, std::int32_t distance);
     RequestArrival repeat(const Observation& request);
+    void took_all_before(Index index, const Observation& request);
     void restart(const Observation& request, std::uint32_t span, std::vector<Message>& done);
     void join(Index run);
     Acknowledged advance(dissect::Psn through, std::optional<dissect::Instant> asked_at, const Observation& answer,
                          std::vector<Message>& done);
-    bool take_read_response(Message& run, const Observation& response, Responded& result) const;
-    bool take_in_order(Message& run, const Observation& response, std::int32_t distance, Responded& result) const;
+    static bool take_read_response(Message& run, const Observation& response, dissect::Duration best, Responded& result);
+    static bool take_in_order(Message& run, const Observation& response, std::int32_t distance, dissect::Duration best, Responded& result);
     Index pass(Index index, std::optional<dissect::Instant> asked_at, const Observation& answer, Acknowledged& result,
                std::vector<Message>& done);
     bool bridge_gap(Index index, dissect::Psn end, Acknowledged& result);

@@ -1,4 +1,5 @@
 #include <dissect/types.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 
@@ -77,10 +78,17 @@ private:
     Duration longest_silence_{};
 };
 
-Waits waits_of(std::span<Recovery* const> episodes) {
+// A silence about as long as the clocks of two taps are apart: what the tap with the slower clock alone recorded comes so late.
+bool is_by_clocks(const Recovery& episode, Duration apart) {
+    if (apart == Duration{}) return false;
+    const Duration wait = std::max(episode.silence, episode.timer_ran), half = part(apart, 2);
+    return half <= wait && wait <= apart + half;
+}
+
+Waits waits_of(std::span<Recovery* const> episodes, Duration apart) {
     Waits waits;
     for (const Recovery* episode : episodes) {
-        if (!decidable(*episode) || episode->rounds == 0 || episode->inferred) continue;
+        if (!decidable(*episode) || episode->rounds == 0 || episode->inferred || is_by_clocks(*episode, apart)) continue;
         waits.add(episode->silence, episode->timer_ran, episode->nak || episode->partial_read);
         if (episode->kind == RecoveryKind::timeout && episode->rounds > 1 && episode->interval)
             waits.add(*episode->interval, *episode->interval, false, episode->rounds - 1);
@@ -126,15 +134,15 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     return lacking ? RecoveryKind::undecided : RecoveryKind::timeout;
 }
 
-void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes) {
+void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart) {
     Way& way = connection.way(episodes.front()->requester);
-    way.ack_timer = waits_of(episodes).timer();
+    way.ack_timer = waits_of(episodes, apart).timer();
     std::optional<Timer> fitted;
     if (way.ack_timer) fitted = Timer{timer_of(way.ack_timer->exponent), timer_of(way.ack_timer->exponent)};
     const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
     const bool lacking = lacks_packets(connection);
     for (Recovery* episode : episodes) {
-        if (episode->inferred) {
+        if (episode->inferred || (decidable(*episode) && is_by_clocks(*episode, apart))) {
             episode->kind = RecoveryKind::undecided;
             episode->spurious = episode->proven = false;
             if (episode->end == RecoveryEnd::gave_up) episode->end = RecoveryEnd::open;
@@ -151,7 +159,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
 
 }  // namespace
 
-void judge_causes(Timeline& timeline) {
+void judge_causes(Timeline& timeline, Duration apart) {
     std::vector<Recovery*> episodes;
     episodes.reserve(timeline.recoveries.size());
     for (Recovery& episode : timeline.recoveries) episodes.push_back(&episode);
@@ -159,7 +167,7 @@ void judge_causes(Timeline& timeline) {
     std::ranges::sort(episodes, {}, [&](const Recovery* episode) { return std::pair(place(episode), episode); });
     for (auto first = episodes.begin(); first != episodes.end();) {
         const auto behind = std::ranges::find_if(first, episodes.end(), [&](const Recovery* one) { return place(one) != place(*first); });
-        if (Connection* connection = timeline.find((*first)->connection)) judge_way(timeline, *connection, std::span(first, behind));
+        if (Connection* connection = timeline.find((*first)->connection)) judge_way(timeline, *connection, std::span(first, behind), apart);
         first = behind;
     }
 }

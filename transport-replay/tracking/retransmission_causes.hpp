@@ -19,16 +19,21 @@
 //    undecided. A READ that is asked for again from its middle needs no NAK: a response that did not come is one.
 //  * Where the answers were not captured at all, nothing is decided: neither the NAK that was not seen nor the silence proves
 //    anything. A requester that gave up and one that had every answer look the same.
+//  * Where two taps are told apart by the time alone, a silence about as long as their clocks are apart decides nothing: what one tap
+//    alone recorded comes so late.
 //
 // What an attacker could feed: any episodes and times; the cost is that of sorting them.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <dissect/types.hpp>
 
 namespace qps::transport {
 
+struct Timeline;
+
 // Decides the kind of each episode, of those that began as sequence_nak or timeout, and what the waits of each way agree on.
-// Adds the episodes to the sums of their ways: none may have them yet.
-void judge_causes(Timeline& timeline);
+// Adds the episodes to the sums of their ways: none may have them yet. `apart`: the clocks of two taps that only the time tells apart;
+// 0 where there are none.
+void judge_causes(Timeline& timeline, dissect::Duration apart = {});
 
 }  // namespace qps::transport

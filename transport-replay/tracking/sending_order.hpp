@@ -16,10 +16,11 @@
 
 namespace qps::transport {
 
-// What passed a gap: identifications of the last new PSN before the gap and of the first behind it.
+// What passed a gap: identifications of the last new PSN before the gap and of the first behind it, and when that one passed.
 struct GapSides {
     std::uint16_t before = 0;
     std::uint16_t after = 0;
+    dissect::Instant time{};
 };
 
 class SendingOrder {
@@ -28,12 +29,13 @@ public:
     static constexpr std::uint16_t kMostStep = 1024;
     // In a row. Identifications drawn by chance make so many in one of 2^18 cases.
     static constexpr std::uint8_t kProof = 3;
-    // A request that passes later than this after the newest was not overtaken by it: a fast host may have counted once around.
+    // A request that passes later than this after the newest was not overtaken by it: a fast host may have counted once around, and
+    // no path is longer by so much.
     static constexpr dissect::Duration kLatest{10'000'000};
 
     // A request with a new PSN, the highest so far. Returns what it passed, should PSNs before it be missing.
     GapSides advance(std::uint16_t id, dissect::Instant time) {
-        const GapSides sides{highest_, id};
+        const GapSides sides{highest_, id, time};
         const bool up = is_step(static_cast<std::uint16_t>(id - highest_));
         steps_ = !up ? std::uint8_t{0} : steps_ < kProof ? static_cast<std::uint8_t>(steps_ + 1) : steps_;
         highest_ = id;
@@ -73,16 +75,17 @@ public:
 
     [[nodiscard]] bool counts() const { return steps_ == kProof; }
     // The first sending of a PSN of the gap.
-    [[nodiscard]] bool is_original(GapSides gap, std::uint16_t id) const {
-        return counts() && is_between(gap, id);
+    [[nodiscard]] bool is_original(const GapSides& gap, std::uint16_t id, dissect::Instant time) const {
+        return counts() && is_between(gap, id, time);
     }
     // Likewise, by what may be chance.
-    [[nodiscard]] static bool is_between(GapSides gap, std::uint16_t id) {
+    [[nodiscard]] static bool is_between(const GapSides& gap, std::uint16_t id, dissect::Instant time) {
+        if (time - gap.time > kLatest) return false;
         const auto wide = static_cast<std::uint16_t>(gap.after - gap.before), deep = static_cast<std::uint16_t>(id - gap.before);
         return is_step(wide) && deep != 0 && deep < wide;
     }
     // Sent after the gap was passed: a retransmission.
-    [[nodiscard]] bool is_after(GapSides gap, std::uint16_t id) const {
+    [[nodiscard]] bool is_after(const GapSides& gap, std::uint16_t id) const {
         return counts() && is_step(static_cast<std::uint16_t>(gap.after - gap.before)) && is_before(gap.after, id);
     }
 

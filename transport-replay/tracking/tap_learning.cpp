@@ -24,6 +24,8 @@ constexpr Duration kLeastTolerance{50'000};       // 50 us: queues of switches
 constexpr double kWorstClock = 1e-3;              // of its time; crystals are off by 1e-4 at worst
 constexpr std::size_t kFewestByTime = 32;         // packets that the time alone proves to be copies
 constexpr std::size_t kFewestAnswersByTime = 8;   // of them: so many answers in a row do not get lost
+constexpr std::size_t kFewestTogether = 16;       // packets of several pairs of hosts
+constexpr Duration kAlike{5'000};                 // 5 us: there and back between two taps
 
 using Recording = SampledPacket::Recording;
 using Packets = std::span<const SampledPacket* const>;
@@ -64,6 +66,32 @@ const Recording* first_of(const SampledPacket& packet, std::uint64_t label, std:
     return found == all.end() ? nullptr : &*found;
 }
 
+// What of two hosts was recorded twice, as far as the time tells.
+struct Twice {
+    std::uint64_t hosts = 0;
+    std::size_t all = 0;         // packets
+    std::size_t even = 0;        // of them: each recording has its copy
+    std::size_t answers = 0;     // of these
+    std::size_t identified = 0;  // of all: with an IP identification
+    std::set<std::uint16_t> identifications;
+    std::set<std::uint64_t> ways;  // of those that are even
+    ClockOffset offset;
+    std::vector<TimedOffset> pairs;
+    std::uint64_t reach = 0;
+    std::optional<Instant> begin;
+    Instant end{};
+
+    void see(const SampledPacket& packet, const std::vector<Recording>& recordings) {
+        begin = std::min(begin.value_or(recordings.front().time), recordings.front().time);
+        end = std::max(end, recordings.front().time);
+        if (packet.ip_id == 0) return;
+        ++identified;
+        identifications.insert(packet.ip_id);
+    }
+    [[nodiscard]] Duration length() const { return begin ? end - *begin : Duration{}; }
+    [[nodiscard]] bool counts() const { return 10 * identified >= 9 * all && identifications.size() > 1; }  // TCP begins with 0
+};
+
 // The packets of two hosts, and what is known of their labels.
 class HostsLearning {
 public:
@@ -78,6 +106,14 @@ public:
         learn_labels();
         learn_twice();
         tell(traits_.vantage);
+    }
+    // Where all of it came twice, and it was too little to prove a tap by itself.
+    [[nodiscard]] const std::optional<Twice>& undecided() const { return undecided_; }
+    void accept(const Twice& found) {
+        traits_.twice.push_back({found.hosts, found.offset});
+        traits_.reach = std::max(traits_.reach, found.reach);
+        taps_ = std::max<std::uint32_t>(taps_, 2);
+        if (found.pairs.size() > offsets_.size()) offsets_ = found.pairs;
     }
 
 private:
@@ -210,38 +246,21 @@ private:
 
     // The same label twice.
     void learn_twice() {
-        std::size_t all = 0, even = 0, answers = 0, identified = 0;
-        std::set<std::uint16_t> identifications;
-        std::set<std::uint64_t> ways;
-        std::vector<TimedOffset> twice;
-        std::uint64_t reach = 0;
-        std::optional<Instant> begin, end;
+        std::vector<Packet> all;
+        std::vector<TimedOffset> once;  // of packets with one copy
         for (const SampledPacket* packet : packets_) {
-            std::vector<Recording> kept;
+            if (packet->recorded > SampledPacket::kMostKept) continue;
+            Packet kept{packet, {}};
             for (const Recording& recording : packet->recordings())
-                if (follows(*packet, recording)) kept.push_back(recording);
-            if (kept.empty()) continue;
-            ++all;
-            begin = std::min(begin.value_or(kept[0].time), kept[0].time);
-            end = std::max(end.value_or(kept[0].time), kept[0].time);
-            if (packet->ip_id != 0) {
-                ++identified;
-                identifications.insert(packet->ip_id);
-            }
-            if (packet->recorded % 2 != 0 || kept.size() != 2) continue;
-            ++even;
-            if (packet->answer) ++answers;
-            ways.insert(packet->hosts.way);
-            twice.push_back({kept[0].time, kept[1].time - kept[0].time});
-            reach = std::max(reach, kept[1].order - kept[0].order);
+                if (follows(*packet, recording)) kept.recordings.push_back(recording);
+            if (kept.recordings.empty()) continue;
+            if (kept.recordings.size() == 2) once.push_back({kept.recordings[0].time, kept.recordings[1].time - kept.recordings[0].time});
+            all.push_back(std::move(kept));
         }
-        const ClockOffset offset = offset_of(twice);
-        const bool counts = 10 * identified >= 9 * all && identifications.size() > 1;  // TCP begins with 0
-        if (counts ? !many(even, all) : !as_time_proves(even, all, answers, ways.size(), offset, *end - *begin)) return;
-        traits_.twice.push_back({packets_.front()->hosts.both, offset});
-        traits_.reach = std::max(traits_.reach, reach);
-        taps_ = std::max<std::uint32_t>(taps_, 2);
-        if (twice.size() > offsets_.size()) offsets_ = std::move(twice);
+        Twice found = paired(all, offset_of(once));
+        found.hosts = packets_.front()->hosts.both;
+        if (found.counts() ? many(found.even, found.all) : as_time_proves(found)) accept(found);
+        else if (found.even == found.all && found.all != 0) undecided_ = std::move(found);
     }
 
     // As a mirror makes them, not a network that doubles some.
@@ -249,12 +268,43 @@ private:
 
     // Where the bytes prove nothing: everything came twice, both ways, after the same time, and so much of it was answered in between
     // that no requester sent all of it again.
-    [[nodiscard]] static bool as_time_proves(std::size_t even, std::size_t all, std::size_t answers, std::size_t ways,
-                                             const ClockOffset& offset, Duration length) {
-        if (even < kFewestByTime || 100 * even < 95 * all || ways < 2) return false;
-        const Duration apart = magnitude(offset.middle());
-        const bool long_enough = length > apart + apart;
-        return (long_enough || answers >= kFewestAnswersByTime) && (apart < kLeastTolerance + kLeastTolerance || offset.tolerance + offset.tolerance < apart);
+    [[nodiscard]] static bool as_time_proves(const Twice& found) {
+        if (found.even < kFewestByTime || 100 * found.even < 95 * found.all || found.ways.size() < 2) return false;
+        const Duration apart = magnitude(found.offset.middle()), tolerance = found.offset.tolerance;
+        const bool long_enough = found.length() > apart + apart;
+        return (long_enough || found.answers >= kFewestAnswersByTime) && (apart < kLeastTolerance + kLeastTolerance || tolerance + tolerance < apart);
+    }
+
+    struct Packet {
+        const SampledPacket* sampled;
+        std::vector<Recording> recordings;  // that are followed
+    };
+    // A packet that was sent again has the bytes of the first: each recording has its copy at that distance.
+    [[nodiscard]] static Twice paired(const std::vector<Packet>& all, const ClockOffset& offset) {
+        Twice found;
+        found.offset = offset;
+        for (const Packet& packet : all) {
+            ++found.all;
+            found.see(*packet.sampled, packet.recordings);
+            std::vector<Recording> open = packet.recordings;
+            bool even = true;
+            while (even && !open.empty()) {
+                const Recording first = open.front();
+                open.erase(open.begin());
+                const auto wrong = [&](const Recording& copy) { return magnitude(copy.time - first.time - offset.at(first.time)); };
+                const auto copy = std::ranges::min_element(open, {}, wrong);
+                even = copy != open.end() && wrong(*copy) <= offset.tolerance;
+                if (!even) break;
+                found.pairs.push_back({first.time, copy->time - first.time});
+                found.reach = std::max(found.reach, copy->order - first.order);
+                open.erase(copy);
+            }
+            if (!even) continue;
+            ++found.even;
+            if (packet.sampled->answer) ++found.answers;
+            found.ways.insert(packet.sampled->hosts.way);
+        }
+        return found;
     }
 
     void tell(VantagePoints& vantage) {
@@ -274,7 +324,32 @@ private:
     std::vector<TimedOffset> offsets_;  // of the tap that shares most
     std::uint32_t taps_ = 1;
     bool by_file_ = false;
+    std::optional<Twice> undecided_;
 };
+
+// Hosts of which everything came twice, and too little of each to prove a tap: the same time between all of them does, since
+// requesters of different hosts do not time out to the microsecond alike. Clocks have not drifted yet in so few packets.
+void learn_together(std::span<const Twice> undecided, CaptureTraits& traits) {
+    std::size_t even = 0;
+    std::vector<TimedOffset> pairs;
+    for (const Twice& one : undecided) {
+        even += one.even;
+        pairs.insert(pairs.end(), one.pairs.begin(), one.pairs.end());
+    }
+    if (undecided.size() < 2 || even < kFewestTogether) return;
+    const auto [least, most] = std::ranges::minmax(pairs, {}, &TimedOffset::offset);
+    if (most.offset - least.offset > kAlike || magnitude(least.offset) < kLeastTolerance) return;
+    for (const Twice& one : undecided) {
+        traits.twice.push_back({one.hosts, one.offset});
+        traits.reach = std::max(traits.reach, one.reach);
+    }
+    std::ranges::sort(traits.twice, {}, &RecordedTwice::hosts);
+    traits.vantage.hosts += undecided.size();
+    traits.vantage.taps = std::max<std::uint32_t>(traits.vantage.taps, 2);
+    if (pairs.size() <= traits.vantage.pairs) return;
+    traits.vantage.pairs = pairs.size();
+    traits.vantage.offset = offset_of(std::move(pairs));
+}
 
 }  // namespace
 
@@ -300,11 +375,15 @@ CaptureTraits learn_taps(std::span<const SampledPacket> packets) {
         if (packet.recorded != 0) sorted.push_back(&packet);
     if (std::ranges::none_of(sorted, [](const SampledPacket* packet) { return packet->recorded > 1; })) return traits;
     std::ranges::sort(sorted, {}, [](const SampledPacket* packet) { return std::pair(packet->hosts.both, packet->hash); });
+    std::vector<Twice> undecided;
     for (auto from = sorted.begin(); from != sorted.end();) {
         const auto to = std::find_if(from, sorted.end(), [&](const SampledPacket* packet) { return packet->hosts.both != (*from)->hosts.both; });
-        HostsLearning(Packets(from, to), traits).learn();
+        HostsLearning hosts(Packets(from, to), traits);
+        hosts.learn();
+        if (hosts.undecided()) undecided.push_back(*hosts.undecided());
         from = to;
     }
+    learn_together(undecided, traits);
     std::ranges::sort(traits.other_taps, {}, [](const OtherTap& tap) { return std::tuple(tap.way, tap.mask, tap.label); });
     return traits;
 }

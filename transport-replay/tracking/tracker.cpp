@@ -186,7 +186,7 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
         waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
         const GapSides sides = direction.order.advance(observation.ip_id, observation.time);
-        direction.gaps.skip(next, arrived.missing, {sides, observation.time, way.requests});
+        direction.gaps.skip(next, arrived.missing, {sides, way.requests});
         direction.gaps.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn), {}, true);
     } else if (arrived.arrival == Arrival::repeated || (arrived.arrival == Arrival::late && direction.gaps.was_corrupt(observation.psn))) {
         record.retransmission = true;
@@ -234,13 +234,15 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::first:
         case Arrival::in_order: break;
         case Arrival::ahead:
-            direction.gaps.skip(next, arrived.missing, {sides, observation.time, way.requests});
+            direction.gaps.skip(next, arrived.missing, {sides, way.requests});
             way.note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
             const auto gap = direction.gaps.gap(observation.psn);
             const bool unknown = arrived.sending == Sending::unknown;
-            const bool hears = entry.connection.joined_by != JoinedBy::nothing;  // else a NAK may have asked for it
+            // Else a NAK may have asked for it, one that the capture lacks where it comes so late.
+            const bool hears = entry.connection.joined_by != JoinedBy::nothing &&
+                               (!gap || observation.time - gap->passing.sides.time <= SendingOrder::kLatest);
             const bool asked = gap && gap->asked_for;
             const GapFilling filling = !unknown                ? sent.again ? GapFilling::again : GapFilling::late
                                        : sent.again || asked   ? GapFilling::again_unproven
@@ -251,8 +253,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             direction.last_was_late = filling == GapFilling::late && filled;
             if (direction.last_was_late) note_late(way, observation, filled, arrived.sending == Sending::original);
             record.retransmission = filled && filled->corrupt;
-            for (Psn psn = observation.psn + 1; psn.before(arrived.behind); psn = psn + 1)
-                direction.gaps.fill(psn, filling, filled);  // of a READ
+            direction.watch.takes(direction.gaps.fill_rest(observation.psn + 1, arrived.behind));
             break;
         }
         case Arrival::repeated:

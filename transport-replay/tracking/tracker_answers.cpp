@@ -98,7 +98,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     }
     direction.order.may_go_back(direction.requests.answered());  // a response out of order is an implied NAK
     const Psn next = direction.requests.next();
-    const Responded responded = direction.requests.respond(observation, path_mtu(entry), done_);
+    const Responded responded = direction.requests.respond(observation, path_mtu(entry), best, done_);
     if (responded.matched) {
         ++entry.connection.matches;
         apply_acknowledged(entry, requester, responded.before, next, observation);

@@ -15,7 +15,7 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
     ordering.proven = ordering.proven || proven;
     if (!gap || gap->passing.request == 0) return;
     ordering.farthest = std::max(ordering.farthest, static_cast<std::uint32_t>(way.requests - gap->passing.request));
-    ordering.longest = std::max(ordering.longest, observation.time - gap->passing.time);
+    ordering.longest = std::max(ordering.longest, observation.time - gap->passing.sides.time);
 }
 
 // When a request that came late or once more was sent, and what that tells of those that were taken for lost.
@@ -23,12 +23,12 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
     if (!direction.order.counts()) {
         if (observation.ip_id == 0) return Sending::unknown;
         const auto gap = direction.gaps.gap(observation.psn);
-        if (gap ? SendingOrder::is_between(gap->passing.sides, observation.ip_id) : direction.naks.may_be_late(observation)) direction.order.doubt();
+        if (gap ? SendingOrder::is_between(gap->passing.sides, observation.ip_id, observation.time) : direction.naks.may_be_late(observation)) direction.order.doubt();
         return Sending::unknown;
     }
     if (arrival == Arrival::late) {
         const auto gap = direction.gaps.gap(observation.psn);
-        if (gap && direction.order.is_original(gap->passing.sides, observation.ip_id)) {
+        if (gap && direction.order.is_original(gap->passing.sides, observation.ip_id, observation.time)) {
             direction.watch.late_original(observation, gap->asked_for);
             return Sending::original;
         }

@@ -3,14 +3,12 @@
 
 #include <transport-replay/ulp/protocols.hpp>
 
-namespace qps::transport {
+namespace qps::transport::iser_protocol {
 
-namespace iser_protocol {
 [[nodiscard]] Likeness likeness(const UlpMessage& message);
 [[nodiscard]] bool private_data(const CmAttempt& attempt);
 [[nodiscard]] std::string_view operation_name(OperationCode code);
 [[nodiscard]] std::string describe(const UlpOperation& operation);
 [[nodiscard]] std::string status(const UlpOperation& operation);
-}  // namespace iser_protocol
 
-}  // namespace qps::transport
+}  // namespace qps::transport::iser_protocol

@@ -3,15 +3,13 @@
 
 #include <transport-replay/ulp/protocols.hpp>
 
-namespace qps::transport {
+namespace qps::transport::srp_protocol {
 
-namespace srp_protocol {
 [[nodiscard]] Likeness likeness(const UlpMessage& message);
 [[nodiscard]] bool private_data(const CmAttempt& attempt);
 [[nodiscard]] std::string_view operation_name(OperationCode code);
 [[nodiscard]] std::string describe(const UlpOperation& operation);
 [[nodiscard]] std::string status(const UlpOperation& operation);
 void attempt(const CmAttempt& attempt, UlpReport& report);
-}  // namespace srp_protocol
 
-}  // namespace qps::transport
+}  // namespace qps::transport::srp_protocol

@@ -1,3 +1,4 @@
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 namespace qps::transport {

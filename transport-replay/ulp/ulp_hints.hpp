@@ -2,12 +2,15 @@
 // capture, which keeps how it came to know.
 #pragma once
 
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/ulp_report.hpp>
 
 #include <map>
 #include <optional>
 
 namespace qps::transport {
+
+struct Timeline;
 
 struct UlpDeclared {
     static constexpr std::uint8_t kCertain = 100;

@@ -1,6 +1,7 @@
 // Captures in which packets are more than once, are cut, or have no right ICRC: the findings are those of one tap, or fewer.
 #include <tests/support/durations.hpp>
 #include <tests/support/recordings.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <map>
 #include <tuple>

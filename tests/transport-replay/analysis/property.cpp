@@ -4,6 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <tests/simulator/simulation.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <map>
 #include <set>
@@ -99,7 +100,7 @@ struct Seen {
 
 Seen seen_of(const FlowTruth& flow, bool mirrored) {
     Seen seen;
-    std::set<std::uint32_t> psns;
+    std::set<std::uint32_t> psns, holes;
     std::optional<Psn> next;
     const auto copies = [&](const Transmission& sent) {
         return mirrored ? std::min(sent.disposition.recorded, 1U) : sent.disposition.recorded;
@@ -108,11 +109,13 @@ Seen seen_of(const FlowTruth& flow, bool mirrored) {
         if (copies(sent) == 0) continue;
         seen.requests += copies(sent);
         seen.repeated += copies(sent) - (psns.insert(sent.psn.value()).second ? 1 : 0);
-        if (next && next->before(sent.psn)) seen.skipped += static_cast<std::uint64_t>(sent.psn - *next);
+        for (Psn psn = next.value_or(sent.psn); psn.before(sent.psn); psn = psn + 1) seen.skipped += holes.insert(psn.value()).second ? 1U : 0U;
+        const bool fills = holes.erase(sent.psn.value()) != 0;
         Psn behind = sent.psn + 1;
         for (const MessageTruth& message : flow.messages)
             if (message.kind == WorkKind::read && !sent.psn.before(message.first) && !message.last.before(sent.psn))
                 behind = message.last + 1;
+        for (Psn psn = sent.psn + 1; fills && psn.before(behind); psn = psn + 1) seen.skipped -= holes.erase(psn.value());  // one packet
         if (!next || next->before(behind)) next = behind;
     }
     for (const Transmission& sent : flow.responses) {

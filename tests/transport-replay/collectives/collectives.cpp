@@ -3,6 +3,7 @@
 #include <tests/support/collective_traffic.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/collectives/collective_shape.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/json.hpp>
 
 #include <nlohmann/json.hpp>

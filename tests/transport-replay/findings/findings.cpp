@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <string>
@@ -360,7 +361,7 @@ TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
     CHECK(one(timeline, "go-back-n-loss").party == Party::fabric);
 }
 
-TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own; each number stands once") {
+TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own, each number stands once") {
     Timeline timeline = healthy();
     Recovery& heeded = add_recovery(timeline, RecoveryKind::sequence_nak);
     heeded.nak = true;
@@ -374,7 +375,8 @@ TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own
     add_recovery(timeline, RecoveryKind::timeout) = once;
     const Finding lost = one(timeline, "go-back-n-loss");
     CHECK(lost.count == 3);
-    CHECK(says(lost.summary, "lost 3 packets from 10.0.0.1 (3 events); after 1 of them go-back-N retransmitted 7 packets"));
+    CHECK(says(lost.summary, "missed 3 packets from 10.0.0.1 (3 events, 1 lost between 10.0.0.1 and this tap, 2 undecided)"));
+    CHECK(says(lost.summary, "after 1 of them go-back-N retransmitted 7 packets"));
     CHECK(says(lost.summary, "2 ended in an ACK timeout"));
     CHECK(says(one(timeline, "ack-timeout").summary, "retransmitted 14 packets"));
     const Finding& told = one(timeline, "nak-ignored");

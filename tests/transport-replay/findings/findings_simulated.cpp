@@ -4,6 +4,7 @@
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <tests/simulator/simulation.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <string>

@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>

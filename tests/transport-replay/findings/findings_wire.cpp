@@ -4,6 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <string>

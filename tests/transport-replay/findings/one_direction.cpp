@@ -6,6 +6,7 @@
 #include <tests/support/sanitized.hpp>
 #include <tests/simulator/simulation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <set>

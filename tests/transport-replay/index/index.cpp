@@ -6,6 +6,7 @@
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <cstdlib>

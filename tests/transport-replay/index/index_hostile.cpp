@@ -5,6 +5,7 @@
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/index/row_filter.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <atomic>
 #include <csignal>

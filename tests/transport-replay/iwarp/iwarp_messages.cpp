@@ -3,6 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
 #include <tests/support/packets.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <bit>

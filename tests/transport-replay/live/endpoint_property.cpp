@@ -6,6 +6,7 @@
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/live/device/packet_facts.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <set>
 

@@ -7,6 +7,7 @@
 #include <tests/support/observations.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/management/management_tracker.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
 
 #include <algorithm>

@@ -45,7 +45,7 @@ TEST_CASE("send queue: a local request is due when what was before it is sent, a
     CHECK(peers.requester.state() == RequesterState::idle);
 }
 
-TEST_CASE("send queue: alone, a local request completes at once; fenced, it waits for READs") {
+TEST_CASE("send queue: alone, a local request completes at once, fenced, it waits for READs") {
     Peers peers = connected_pair();
     REQUIRE(invalidate(peers));
     REQUIRE(peers.requester.local_due() != nullptr);

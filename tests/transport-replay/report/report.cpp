@@ -1,6 +1,7 @@
 // What reports are made of: numbers as people read them, tables of columns, nested documents.
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/document.hpp>

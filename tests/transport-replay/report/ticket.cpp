@@ -4,6 +4,7 @@
 #include <tests/support/golden.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/ticket.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // again, both ends with the same numbers, one host with itself.
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <map>

@@ -3,6 +3,7 @@
 #include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <set>

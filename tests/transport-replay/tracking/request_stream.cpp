@@ -36,7 +36,7 @@ struct Conversation {
     }
     Acknowledged ack(std::uint32_t psn) { return stream.acknowledge(Psn(psn), packet(0x11, psn, 0), done); }
     bool response(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
-        return stream.respond(packet(opcode, psn, length), kPmtu, done).matched;
+        return stream.respond(packet(opcode, psn, length), kPmtu, {}, done).matched;
     }
 };
 

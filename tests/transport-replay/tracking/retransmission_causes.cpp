@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 
 using namespace qps::dissect;

@@ -4,6 +4,7 @@
 #include <tests/support/timelines.hpp>
 #include <transport-replay/index/operation_row.hpp>
 #include <transport-replay/index/ulp_knowledge.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/operations.hpp>

@@ -5,6 +5,7 @@
 #include <tests/support/packets.hpp>
 #include <tests/support/small_ulp.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ipoib_machine.hpp>
 
 using namespace qps::dissect;

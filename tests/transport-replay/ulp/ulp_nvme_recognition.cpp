@@ -5,6 +5,7 @@
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/analysis/annotator.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/nvme_protocol.hpp>
 
 #include <map>

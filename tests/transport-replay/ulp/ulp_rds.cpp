@@ -4,6 +4,7 @@
 #include <tests/support/observations.hpp>
 #include <tests/support/small_ulp.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/rds_machine.hpp>
 
 using namespace qps::dissect;

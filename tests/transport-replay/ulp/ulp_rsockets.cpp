@@ -5,6 +5,7 @@
 #include <tests/support/small_ulp.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/live/peers/program.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/rsockets_machine.hpp>
 
 using namespace qps::dissect;

@@ -115,7 +115,7 @@ TEST_CASE("immediate data counts as data in the message, and the memory behind i
     CHECK(dialogue.operations[0].transfers == 1);
 }
 
-TEST_CASE("a login tells who it is; a failing one is an event with its status in words") {
+TEST_CASE("a login tells who it is, a failing one is an event with its status in words") {
     Delivered dialogue;
     using namespace std::string_view_literals;
     dialogue.send(kInitiator, iscsi_login_request("InitiatorName=iqn.a\0TargetName=iqn.b\0SessionType=Normal\0MaxBurstLength=999\0"sv));
@@ -200,7 +200,7 @@ TEST_CASE("pings of both sides, task management, logout, rejects and asynchronou
     CHECK(report.events[1].words == "target will drop the connection");
 }
 
-TEST_CASE("one SRP command with memory is enough; response, sense and request limit are followed") {
+TEST_CASE("one SRP command with memory is enough, response, sense and request limit are followed") {
     Delivered dialogue;
     const SrpMemory memory{0x10000, 7, 4096};
     dialogue.send(kInitiator, srp_command(1, read_10(8, 8), {}, {memory}));

@@ -2,6 +2,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 using namespace qps::dissect;
 using namespace qps::transport;

@@ -1,5 +1,6 @@
 // Conclusions on the capture itself, on formats and on responders.
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
     cut.examined = quality.packets;
     cut.doubts.count = quality.cut;
 
-    for_each_watched(timeline, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         if (!connection.reliable()) return;
         tallies.look(Passive::trc_03);
         const CmAttempt* attempt = attempt_of(timeline, connection);
@@ -96,7 +97,7 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
 }
 
 void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             const HalfWatch& half = watch.half(end);
@@ -119,7 +120,7 @@ void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& 
 }
 
 void conclude_responder(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             const HalfWatch& half = watch.half(end);

@@ -2,9 +2,14 @@
 #pragma once
 
 #include <transport-replay/checks/passive/conversation_watch.hpp>
-#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/connection.hpp>
 
 #include <deque>
+
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::transport::conformance {
 
@@ -27,8 +32,8 @@ void conclude_congestion(const Timeline& timeline, const Watches& watches, Talli
 
 // Calls visit(connection, watch) for each connection that was watched.
 template <class Visit>
-void for_each_watched(const Timeline& timeline, const Watches& watches, Visit&& visit) {
-    for (const Connection& connection : timeline.connections) {
+void for_each_watched(const std::deque<Connection>& connections, const Watches& watches, Visit&& visit) {
+    for (const Connection& connection : connections) {
         const std::size_t index = std::to_underlying(connection.uid) - 1;
         if (index < watches.size()) visit(connection, watches[index]);
     }

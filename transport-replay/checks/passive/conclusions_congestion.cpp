@@ -1,5 +1,6 @@
 // Conclusions on congestion: marks, CNPs, and who is told to slow down.
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ void check_delays(const CongestionReport& report, Tallies& tallies) {
 
 // Whose queue pair is slowed down by CNPs takes part in ECN.
 void check_capable(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         for (const End end : {End::a, End::b}) {
             const HalfWatch& half = watch.half(end);
             if (half.data == 0 || connection.way(other(end)).cnps == 0) continue;

@@ -1,6 +1,7 @@
 // Conclusions on communication management: retries that were announced, what comes after a connection is released.
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // Conclusions on requesters: PSNs that CM announced, what was outstanding, how long they waited, what they asked for.
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -150,7 +151,7 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
 }  // namespace
 
 void conclude_requester(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             check_gaps(connection, end, tallies);

@@ -1,4 +1,5 @@
 #include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>

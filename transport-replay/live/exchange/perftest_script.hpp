@@ -9,21 +9,20 @@
 namespace qps::transport::live {
 
 // What a row of a script is taken under; a row is taken where all that it needs holds.
-enum Fact : std::uint8_t {
-    kAlways = 0,
-    kOneWay = 1,
-    kBothWays = 2,
-    kAllSizes = 4,
-    kIterations = 8,  // not for a duration
-    kActive = 16,     // this side sends: it is the client, or traffic goes both ways
-};
+using Facts = std::uint8_t;
+inline constexpr Facts kAlways = 0;
+inline constexpr Facts kOneWay = 1;
+inline constexpr Facts kBothWays = 2;
+inline constexpr Facts kAllSizes = 4;
+inline constexpr Facts kIterations = 8;  // not for a duration
+inline constexpr Facts kActive = 16;     // this side sends: it is the client, or traffic goes both ways
 
 enum class Times : std::uint8_t { once, each_queue_pair };
 
 struct ScriptRow {
     PerftestStep step;
     Times times = Times::once;
-    std::uint8_t needs = kAlways;
+    Facts needs = kAlways;
 };
 
 struct Script {

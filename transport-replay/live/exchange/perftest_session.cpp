@@ -59,7 +59,7 @@ std::string text_in(Bytes bytes) {
 }
 
 std::uint8_t facts_of(const PerftestSettings& settings, ExchangeRole role) {
-    std::uint8_t facts = settings.bidirectional ? kBothWays : kOneWay;
+    Facts facts = settings.bidirectional ? kBothWays : kOneWay;
     if (settings.all_sizes) facts |= kAllSizes;
     if (!settings.duration) facts |= kIterations;
     if (role == ExchangeRole::client || settings.bidirectional) facts |= kActive;

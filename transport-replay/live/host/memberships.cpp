@@ -39,7 +39,9 @@ bool Memberships::join(const Address& group, Instant now) {
 
 void Memberships::leave(const Address& group, Instant now) {
     Group* known = find(group);
-    if (known == nullptr || known->members == 0 || --known->members != 0) return;
+    if (known == nullptr || known->members == 0) return;
+    --known->members;
+    if (known->members != 0) return;
     known->record = GroupRecord::to_include;
     known->reports = kRobustness;
     known->due = now;

@@ -1,5 +1,6 @@
 #include <dissect/opcode.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
 

@@ -12,10 +12,15 @@
 #pragma once
 
 #include <transport-replay/live/replay/recorded_conversation.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/tracking/payload_store.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <expected>
+
+namespace qps::transport {
+struct CmAttempt;
+struct Timeline;
+}  // namespace qps::transport
 
 namespace qps::transport::live {
 

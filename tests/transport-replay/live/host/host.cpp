@@ -61,7 +61,7 @@ TEST_CASE("a host probes its addresses, announces them, and is ready") {
     CHECK_FALSE(lan.a.poll_at());  // nothing left to do
 }
 
-TEST_CASE("an address that another has is given up before it is used; one in use is defended") {
+TEST_CASE("an address that another has is given up before it is used, one in use is defended") {
     Lan lan(settings_of(kMacA, kA, kA6), settings_of(kMacB, kA, kB6));
     const auto state_in = [](const Host& host, const Address& address) {
         for (const OwnAddress& own : host.addresses())

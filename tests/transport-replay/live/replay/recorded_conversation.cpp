@@ -2,6 +2,7 @@
 #include <tests/support/conversations.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -155,7 +156,7 @@ TEST_CASE("all kinds of messages on one queue pair: what an ATOMIC found was the
     CHECK(left == (*message.atomic_result == message.atomic->compare ? message.atomic->swap_or_add : *message.atomic_result));
 }
 
-TEST_CASE("a peer that is never ready has no receive; one that was late posts it late") {
+TEST_CASE("a peer that is never ready has no receive, one that was late posts it late") {
     const RecordedConversation never = sample("err_rnr");
     REQUIRE(never.messages.size() == 1);
     CHECK(never.messages[0].rnr_naks == 7);

@@ -143,7 +143,7 @@ TEST_CASE("memory: what was read was there, what was written is there afterwards
     CHECK(memory->fills[0].before == FrameIndex{9});
 }
 
-TEST_CASE("memory of one process has one place, whatever keys show it; zero-based regions have a place each") {
+TEST_CASE("memory of one process has one place, whatever keys show it, zero-based regions have a place each") {
     RecordedConversation c;
     c.messages.push_back(access(Verb::write, 1, kTheAddress, 64, 64, Rkey{1}));
     c.messages.push_back(access(Verb::write, 3, kTheAddress + 32, 64, 64, Rkey{2}));
@@ -196,7 +196,7 @@ TEST_CASE("bytes are compared but for what is left out") {
     CHECK(compare_bytes(Bytes(recorded).first(6), live, {})->bytes == 1);  // as far as both go
 }
 
-TEST_CASE("endings: by NAK code, and where nobody was ready; what is not known is no difference") {
+TEST_CASE("endings: by NAK code, and where nobody was ready, what is not known is no difference") {
     RecordedMessage recorded = message(End::a, Verb::send, 1, 4);
     CHECK(recorded_ending(recorded) == Ending::completed);
     recorded.message.outcome = Outcome::failed;

@@ -60,7 +60,7 @@ TEST_CASE("a mark is answered by one CNP in a gap, which names the sender's queu
     CHECK(pair.b.adapter.counts().marked == 12);
 }
 
-TEST_CASE("each queue pair has its own gap; CNPs, ACKs and groups are never answered") {
+TEST_CASE("each queue pair has its own gap, CNPs, ACKs and groups are never answered") {
     VerbsPair pair;
     Marking marking(pair);
     const auto [qa, qb] = pair.pair();
@@ -154,7 +154,7 @@ TEST_CASE("DCQCN: packets leave at the rate, and at line rate nothing waits") {
     CHECK_FALSE(pair.a.adapter.query_qp(qa)->rate);  // recovered
 }
 
-TEST_CASE("one that is slowed down does not hold up another; rate_control says who is paced") {
+TEST_CASE("one that is slowed down does not hold up another, rate_control says who is paced") {
     VerbsPair pair(paced());
     Marking marking(pair);
     const auto [qa, qb] = pair.pair();

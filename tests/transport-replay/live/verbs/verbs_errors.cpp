@@ -121,7 +121,7 @@ TEST_CASE("retry_exc_err: nobody answers") {
     CHECK_FALSE(pair.a.adapter.poll_at());
 }
 
-TEST_CASE("rnr_retry_exc_err: nothing is posted there; with a receive in time it is delivered") {
+TEST_CASE("rnr_retry_exc_err: nothing is posted there, with a receive in time it is delivered") {
     VerbsPair pair;
     const auto [qa, qb] = pair.pair(QpType::rc, {.rnr_retry = 2});
     REQUIRE(pair.a.send(qa, 0, 8, {}));

@@ -136,7 +136,7 @@ TEST_CASE("management datagrams are sent in order, with the number and key of QP
     CHECK(pair.a.adapter.send_datagram(datagram).error() == VerbsError::queue_full);
 }
 
-TEST_CASE("thousands of idle queue pairs cost nothing; slots and numbers are used again") {
+TEST_CASE("thousands of idle queue pairs cost nothing, slots and numbers are used again") {
     VerbsPair pair;
     std::vector<dissect::Qpn> idle;
     while (idle.size() < 5000) idle.push_back(*pair.a.adapter.create_qp(pair.a.init()));
