@@ -199,12 +199,13 @@ struct OptionGroup {
 };
 constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
-    OptionGroup{"Device under test", " --dut --agent --port --patience --comes-back ", " conform "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
     OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --no-verify --seconds --unsignaled --only ",
                 " peer pingpong "},
     OptionGroup{"perftest and ibv_*_pingpong",
                 " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
+    OptionGroup{"Agent", " --secret --insecure "},
     OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control ",
                 " peer pingpong conform replay "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
