@@ -2,6 +2,7 @@
 #include <thread>
 
 #include <agent/agent.hpp>
+#include <transport-replay/conformance/agent/door.hpp>
 #include <fcntl.h>
 
 namespace qps::agent {
@@ -38,7 +39,8 @@ const std::array<Agent::Function, kVerbCount> Agent::kFunctions{
     &Agent::fill,       &Agent::read,    &Agent::hash,      &Agent::compare,    &Agent::srq,      &Agent::srq_limit,  &Agent::srq_free,
     &Agent::qp,         &Agent::connect, &Agent::qp_set,    &Agent::qp_state,   &Agent::qp_free,  &Agent::recv,       &Agent::post,
     &Agent::poll,       &Agent::attach,  &Agent::detach,    &Agent::event,      &Agent::counters, &Agent::kernel_log, &Agent::listen,
-    &Agent::cm_connect, &Agent::accept,  &Agent::reject,    &Agent::disconnect, &Agent::cm_event, &Agent::cm_free};
+    &Agent::cm_connect, &Agent::accept,  &Agent::reject,    &Agent::disconnect, &Agent::cm_event, &Agent::cm_free,
+    &Agent::challenge,  &Agent::prove};
 
 Agent::Agent(Device& device) : device_(device), channel_(rdma_create_event_channel()) {
     if (channel_) fcntl(channel_->fd, F_SETFL, O_NONBLOCK);
@@ -118,6 +120,10 @@ Answer Agent::hello(const Fields&) { return device_.hello(); }
 Answer Agent::ping(const Fields&) { return {}; }
 Answer Agent::counters(const Fields&) { return device_.counters(); }
 Answer Agent::kernel_log(const Fields&) { return device_.kernel_log(); }
+
+// Where there is a secret, the door has asked for it before a request comes here.
+Answer Agent::challenge(const Fields&) { return {.error = "EOPNOTSUPP", .text = std::string(kNoSecretAsked)}; }
+Answer Agent::prove(const Fields&) { return {.error = "EOPNOTSUPP", .text = std::string(kNoSecretAsked)}; }
 
 Answer Agent::reset_all(const Fields&) {
     reset();

@@ -43,6 +43,8 @@ private:
     Answer counters(const Fields& ask);
     Answer kernel_log(const Fields& ask);
     Answer event(const Fields& ask);
+    Answer challenge(const Fields& ask);
+    Answer prove(const Fields& ask);
     // Attends until it is so or the time of `wait` is over.
     void wait(const Fields& ask, const std::function<bool()>& so);
     void take_async_events();

@@ -1,60 +1,41 @@
-// qpscope-agent: beside a device under test, does what `qpscope conform` asks: one client at a time, over TCP, in lines.
+// qpscope-agent: beside a device under test, does what `qpscope conform` asks: one client after the other, over TCP, in lines.
 //
-// Whoever reaches the port can use the device: it is for test networks. What a client says is bounded by the protocol's table and
-// by kMostLine; one that does not read what it is told is given up after kPatience.
+// Whoever may ask can use the device, and read what is registered through it: it listens to this machine alone, unless it is given
+// a secret, or told to do without (docs/security.md). clients.hpp says what a stranger can do to it.
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
-#include <agent/agent.hpp>
+#include <agent/clients.hpp>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 namespace {
 
 using namespace qps::agent;
 
 constexpr std::string_view kUsage =
-    "Usage: qpscope-agent [--device NAME] [--port N] [--gid-index N] [--listen ADDRESS:PORT]\n"
+    "Usage: qpscope-agent [--device NAME] [--port N] [--gid-index N] [--listen ADDRESS[:PORT]] [--secret FILE | --insecure]\n"
     "\n"
     "Does on an RDMA device of this host what a client asks over TCP, in lines that can be typed: the half of\n"
     "`qpscope conform` that sees memory, completions, states and counters of a device under test.\n"
     "\n"
-    "  --device NAME          rxe0, mlx5_0, ... (the first)\n"
-    "  --port N               of the device (1)\n"
-    "  --gid-index N          of the source address (RoCEv2, of the same kind as where to)\n"
-    "  --listen ADDRESS:PORT  where clients connect (all addresses, 7475); [ADDRESS]:PORT for IPv6, :PORT for all\n"
+    "  --device NAME            rxe0, mlx5_0, ... (the first)\n"
+    "  --port N                 of the device (1)\n"
+    "  --gid-index N            of the source address (RoCEv2, of the same kind as where to)\n"
+    "  --listen ADDRESS[:PORT]  where clients connect (127.0.0.1, 7475); [ADDRESS]:PORT for IPv6; 0.0.0.0 or [::] for all\n"
+    "  --secret FILE            serve only who knows the secret in FILE, which only you can read: openssl rand -hex 32\n"
+    "  --insecure               serve other machines without a secret\n"
     "\n"
-    "Whoever reaches that port may use the device: for test networks.\n";
-
-constexpr int kPatience = 10;  // seconds for a client that does not read
-
-class Descriptor {
-public:
-    explicit Descriptor(int descriptor = -1) : descriptor_(descriptor) {}
-    Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (descriptor_ >= 0) close(descriptor_);
-    }
-    [[nodiscard]] int get() const { return descriptor_; }
-
-private:
-    int descriptor_;
-};
+    "Whoever may ask can use the device: other machines need a secret, or --insecure on a network of your own.\n";
 
 struct Options {
     DeviceChoice device{};
-    std::string address{};
+    std::string address = "127.0.0.1";
+    std::string secret{};
+    bool insecure = false;
     std::string port = std::to_string(kAgentPort);
 };
 
@@ -73,6 +54,17 @@ std::uint8_t small_number(const std::string& option, const std::string& text) {
     return static_cast<std::uint8_t>(value);
 }
 
+// ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, or an address of IPv6.
+void read_listen(const std::string& value, Options& options) {
+    const std::size_t colon = value.rfind(':');
+    const bool has_port = colon != std::string::npos && (value.find(':') == colon || value[colon - 1] == ']');
+    options.address = value.substr(0, has_port ? colon : std::string::npos);
+    if (has_port) options.port = value.substr(colon + 1);
+    if (options.address.starts_with('[') && options.address.ends_with(']'))
+        options.address = options.address.substr(1, options.address.size() - 2);
+    if (options.address.empty() || options.port.empty()) leave(2, "--listen wants ADDRESS or ADDRESS:PORT; 0.0.0.0 and [::] are all");
+}
+
 Options options_of(int count, char** words) {
     Options options;
     for (int i = 1; i < count; ++i) {
@@ -80,6 +72,10 @@ Options options_of(int count, char** words) {
         if (option == "--help" || option == "-h") {
             std::fwrite(kUsage.data(), 1, kUsage.size(), stdout);
             std::exit(0);
+        }
+        if (option == "--insecure") {
+            options.insecure = true;
+            continue;
         }
         std::string value;
         if (const std::size_t equals = option.find('='); equals != std::string::npos) {
@@ -94,16 +90,18 @@ Options options_of(int count, char** words) {
         else if (option == "--port") options.device.port = small_number(option, value);
         else if (option == "--gid-index") options.device.gid_index = small_number(option, value);
         else if (option == "--listen") {
-            const std::size_t colon = value.rfind(':');
-            if (colon == std::string::npos) leave(2, "--listen wants ADDRESS:PORT");
-            options.address = value.substr(0, colon);
-            options.port = value.substr(colon + 1);
-            if (options.address.starts_with('[') && options.address.ends_with(']'))
-                options.address = options.address.substr(1, options.address.size() - 2);
+            read_listen(value, options);
+        } else if (option == "--secret") {
+            std::string why;
+            auto secret = read_secret(value, why);
+            if (!secret) leave(2, why);
+            options.secret = std::move(*secret);
         } else {
             leave(2, "unknown option " + option + "; see --help");
         }
     }
+    if (options.secret.empty() && !options.insecure && !is_loopback(options.address))
+        leave(2, "whoever reaches " + options.address + " could use the device: give it a secret (--secret FILE), or say --insecure");
     return options;
 }
 
@@ -112,7 +110,7 @@ Descriptor listener_at(const Options& options) {
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV;
     addrinfo* found = nullptr;
-    const int error = getaddrinfo(options.address.empty() ? nullptr : options.address.c_str(), options.port.c_str(), &hints, &found);
+    const int error = getaddrinfo(options.address.c_str(), options.port.c_str(), &hints, &found);
     if (error != 0) leave(2, options.address + ":" + options.port + ": " + gai_strerror(error));
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> held(found, freeaddrinfo);
     int why = 0;
@@ -130,64 +128,6 @@ Descriptor listener_at(const Options& options) {
     leave(1, "port " + options.port + " cannot be listened at: " + std::strerror(why));
 }
 
-bool send_all(int socket, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t sent = send(socket, text.data(), text.size(), MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return true;
-}
-
-Descriptor accept_from(int listener) {
-    Descriptor socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-    if (socket.get() < 0) return socket;
-    const int on = 1;
-    const timeval patience{.tv_sec = kPatience, .tv_usec = 0};
-    setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    return socket;
-}
-
-// False: the client is gone, or is to go.
-bool answer_what_came(Agent& agent, int client, std::string& heard) {
-    std::array<char, 16'384> room{};
-    const ssize_t got = recv(client, room.data(), room.size(), MSG_DONTWAIT);
-    if (got < 0) return errno == EAGAIN || errno == EINTR;
-    if (got == 0) return false;
-    heard.append(room.data(), static_cast<std::size_t>(got));
-    std::size_t begin = 0;
-    for (std::size_t end = heard.find('\n'); end != std::string::npos; end = heard.find('\n', begin)) {
-        const std::string_view line = std::string_view(heard).substr(begin, end - begin);
-        begin = end + 1;
-        if (line.find_first_not_of(" \r") == std::string_view::npos) continue;
-        if (!send_all(client, agent.answer(line)) || agent.quitting() || stopped != 0) return false;
-    }
-    heard.erase(0, begin);
-    if (heard.size() <= kMostLine) return true;
-    static_cast<void>(send_all(client, write_refusal(0, kFaultWords[static_cast<std::size_t>(Fault::line)], "longer than any line")));
-    return false;
-}
-
-// Another client meanwhile is told so.
-void serve(Device& device, int listener, const Descriptor& client) {
-    Agent agent(device);
-    std::string heard;
-    while (stopped == 0) {
-        std::array waited{pollfd{client.get(), POLLIN, 0}, pollfd{listener, POLLIN, 0}, pollfd{agent.cm_descriptor(), POLLIN, 0},
-                          pollfd{agent.async_descriptor(), POLLIN, 0}};
-        if (poll(waited.data(), waited.size(), -1) < 0) continue;
-        agent.attend();
-        if (waited[1].revents != 0) {
-            const Descriptor other = accept_from(listener);
-            if (other.get() >= 0) static_cast<void>(send_all(other.get(), write_refusal(0, "EBUSY", "another client is served")));
-        }
-        if (waited[0].revents != 0 && !answer_what_came(agent, client.get(), heard)) break;
-    }
-    agent.reset();
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -195,19 +135,16 @@ int main(int count, char** words) {
     std::string why;
     const std::unique_ptr<Device> device = Device::open(options.device, why);
     if (!device) leave(1, why);
-    const Descriptor listener = listener_at(options);
+    Descriptor listener = listener_at(options);
     struct sigaction action{};
     action.sa_handler = stop;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
     setrlimit(RLIMIT_MEMLOCK, &unlimited);  // where it may: regions are locked memory
-    std::printf("qpscope-agent: %s, port %u, at %s:%s\n", ibv_get_device_name(device->context()->device), unsigned{device->port()},
-                options.address.c_str(), options.port.c_str());
+    std::printf("qpscope-agent: %s, port %u, at %s:%s, %s\n", ibv_get_device_name(device->context()->device), unsigned{device->port()},
+                options.address.c_str(), options.port.c_str(), options.secret.empty() ? "WITHOUT a secret" : "with a secret");
     std::fflush(stdout);
-    while (stopped == 0) {
-        const Descriptor client = accept_from(listener.get());
-        if (client.get() >= 0) serve(*device, listener.get(), client);
-    }
+    Clients(*device, std::move(listener), options.secret).serve(stopped);
     return 0;
 }

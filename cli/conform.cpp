@@ -133,6 +133,7 @@ ExitCode run_scripts(const Options& options, const std::vector<script::Script>& 
                                           .scripts = {},
                                           .agent_host = options.conform.agent_host,
                                           .agent_port = agent_port(options.conform),
+                                          .agent_secret = options.conform.agent_secret,
                                           .told = tell};
     for (const script::Script& each : scripts) settings.scripts.push_back(&each);
     auto program = stage::make_script_program(std::move(settings));

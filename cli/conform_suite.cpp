@@ -75,7 +75,8 @@ private:
 SuiteProgramSettings settings_of(const Options& options, const Measures& measures, const std::vector<script::Script>& scripts) {
     SuiteProgramSettings settings{.suite = {.stage = stage_settings(options), .scripts = {}},
                                   .agent_host = options.conform.agent_host,
-                                  .agent_port = agent_port(options.conform)};
+                                  .agent_port = agent_port(options.conform),
+                                  .agent_secret = options.conform.agent_secret};
     SuiteSettings& suite = settings.suite;
     suite.profile = measures.profile;
     suite.comes_back = options.conform.comes_back.value_or(suite.comes_back);

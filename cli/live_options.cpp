@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
+#include <transport-replay/conformance/agent/secret.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
 #include <algorithm>
@@ -155,7 +156,7 @@ namespace {
 // Of ibv_*_pingpong and ib_*, which do not exchange their options: both ends must be given the same.
 void add_exchange_options(CLI::App& app, LiveOptions& options) {
     app.add_option("--tcp", options.tcp,
-                   "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: all addresses)")
+                   "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: loopback; 0.0.0.0, ::: all)")
         ->type_name("HOST");
     add_read(app, "-c,--service", "WORD", "Service of ib_*: RC, UC or UD (default: RC)",
              [&options](const std::string& text) { options.service = read_service(text); });
@@ -200,6 +201,13 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
 
 }  // namespace
 
+std::string read_secret_file(const std::string& path) {
+    std::string why;
+    auto secret = transport::conformance::agent::read_secret(path, why);
+    if (!secret) refuse(why);
+    return std::move(*secret);
+}
+
 void add_program_options(CLI::App& app, LiveOptions& options) {
     app.add_option("program", options.program, "Program to run (see below)")->required()->type_name("");
     add_target_options(app, options);
@@ -207,6 +215,9 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
         options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "number of connections");
     });
     add_exchange_options(app, options);
+    add_read(app, "--secret", "FILE", "Serve only clients that know the secret in FILE, which only you can read (agent)",
+             [&options](const std::string& text) { options.secret = read_secret_file(text); });
+    app.add_flag("--insecure", options.insecure, "Serve other machines without a secret (agent)");
 }
 
 void add_pingpong_options(CLI::App& app, LiveOptions& options) {

@@ -61,6 +61,8 @@ struct LiveOptions {
 
     // Of programs that exchange queue pairs over TCP.
     std::string tcp;  // whom to call, or where to listen
+    std::string secret;  // of the agent, itself, not the name of its file
+    bool insecure = false;
     std::optional<dissect::Service> service;
     std::optional<std::uint32_t> queue_pairs;
     bool both_ways = false;
@@ -78,6 +80,9 @@ struct LiveOptions {
 void add_live_options(CLI::App& app, LiveOptions& options);
 // All of these but -i and -w, for a command that has them of its own.
 void add_live_settings(CLI::App& app, LiveOptions& options);
+// What is in a file of --secret, --agent-secret; refuses one that others can read.
+[[nodiscard]] std::string read_secret_file(const std::string& path);
+
 void add_program_options(CLI::App& app, LiveOptions& options);
 void add_pingpong_options(CLI::App& app, LiveOptions& options);
 

@@ -199,12 +199,13 @@ struct OptionGroup {
 };
 constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
-    OptionGroup{"Device under test", " --dut --agent --port --patience --comes-back ", " conform "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
     OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --no-verify --seconds --unsignaled --only ",
                 " peer pingpong "},
     OptionGroup{"perftest and ibv_*_pingpong",
                 " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
+    OptionGroup{"Agent", " --secret --insecure "},
     OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control ",
                 " peer pingpong conform replay "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
@@ -347,7 +348,7 @@ std::string tidied(const std::string& help) {
                 std::size_t to = from + noise.size();
                 if (noise == kNoise[0]) to = std::min(line.find("  ", to), line.size());
                 line.erase(from, to - from);
-                if (const std::size_t gap = line.find("  ", 2); gap != std::string::npos && gap < kMeaning)
+                if (const std::size_t gap = line.find("  ", 2); gap < kMeaning)
                     line.insert(gap, kMeaning - std::min(kMeaning, line.find_first_not_of(' ', gap)), ' ');
             }
             // A name that fits beside its meaning again.

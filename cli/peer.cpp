@@ -155,13 +155,22 @@ std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& r
     return std::nullopt;
 }
 
+// Where a server listens for TCP: sockets use this machine's addresses, so the one that was given; a device has addresses of its own,
+// so the loopback.
+std::string tcp_of(const LiveOptions& options) {
+    if (!options.tcp.empty() || options.target || options.via != Via::udp || options.addresses.size() != 1) return options.tcp;
+    return text(options.addresses.front().address);
+}
+
 ProgramRequest request_of(const LiveOptions& options) {
     ProgramRequest request{.target = options.target, .port = options.port, .count = options.count, .size = options.size};
     request.depth = options.depth.value_or(request.depth);
     request.connections = options.connections.value_or(request.connections);
     request.clients = options.clients;
     request.verify = options.verify;
-    request.exchange = {.tcp = options.tcp,
+    request.secret = options.secret;
+    request.insecure = options.insecure;
+    request.exchange = {.tcp = tcp_of(options),
                         .mtu = options.mtu,
                         .service = options.service,
                         .queue_pairs = options.queue_pairs,

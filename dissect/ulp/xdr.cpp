@@ -151,7 +151,8 @@ bool ReducedItems::takes(std::size_t at, std::uint32_t length) {
             removed += (std::uint64_t{length} + kUnit - 1) / kUnit * kUnit;
             return true;
         }
-    return write_next < write_count && written[write_next++];
+    if (write_next >= write_count) return false;
+    return written[write_next++];
 }
 
 const XdrMark* XdrMarks::find(char letter) const {

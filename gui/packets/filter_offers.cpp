@@ -39,7 +39,7 @@ void addOffers(QMenu& menu, const QString& title, const QString& present, const 
 
 QString joinedFilter(const QString& present, const QString& offered, Joining joining) {
     const bool denied = joining == Joining::Not || joining == Joining::AndNot || joining == Joining::OrNot;
-    const QString part = denied ? QStringLiteral("not (") + offered + QLatin1Char(')') : offered;
+    QString part = denied ? QStringLiteral("not (") + offered + QLatin1Char(')') : offered;
     const bool alone = present.trimmed().isEmpty() || joining == Joining::Only || joining == Joining::Not;
     if (alone) return part;
     const bool both = joining == Joining::And || joining == Joining::AndNot;

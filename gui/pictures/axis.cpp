@@ -157,11 +157,12 @@ std::vector<TimeTick> timeTicks(const TimeScale& scale, const LabelExtent& exten
     const auto labelled = [&](std::int64_t time, double step) { return timeText(time, static_cast<std::int64_t>(step), longest); };
 
     double step = std::max(1.0, niceStep(length / static_cast<double>(kMostTicks)));
-    for (;; step = nextStep(step)) {
-        const double widest = std::max(extent(labelled(scale.span.from, step)),
-                                       extent(labelled(scale.span.to - static_cast<std::int64_t>(std::min(step, length)), step)));
-        if (step / length * scale.width >= widest || step >= length) break;
-    }
+    const auto fits = [&](double apart) {
+        const double widest = std::max(extent(labelled(scale.span.from, apart)),
+                                       extent(labelled(scale.span.to - static_cast<std::int64_t>(std::min(apart, length)), apart)));
+        return apart / length * scale.width >= widest || apart >= length;
+    };
+    while (!fits(step)) step = nextStep(step);
     if (step >= 9e18) return ticks;
     const auto by = static_cast<std::int64_t>(step);
     LabelRow row(scale.left - before, scale.left + scale.width + after);
@@ -190,11 +191,13 @@ std::vector<ValueTick> valueTicks(const ValueScale& scale, Quantity quantity, co
     LabelRow row(scale.bottom - scale.height - needed / 2, scale.bottom + needed / 2);
     const double first = std::ceil(scale.span.from / unit.size / step - 1e-9);
     const double last = std::floor(scale.span.to / unit.size / step + 1e-9);
-    for (double multiple = last; multiple >= first && ticks.size() < kMostTicks; multiple -= 1) {
+    double multiple = last;
+    while (multiple >= first && ticks.size() < kMostTicks) {
         const double value = multiple * step;
         const QString label = number(value, decimals) + QLatin1String(value == 0 && !whole ? "" : unit.name);
         ticks.push_back({value * unit.size, row.take(scale.pixel(value * unit.size), extent(label)) ? label : QString()});
         if (multiple - 1 == multiple) break;
+        multiple -= 1;
     }
     std::reverse(ticks.begin(), ticks.end());
     return ticks;

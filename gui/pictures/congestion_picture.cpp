@@ -58,7 +58,7 @@ std::vector<HitWay> hitWays(const CongestionSeries& series, const std::vector<tr
             const auto hit = [&](const transport::PausePeriod& pause) {
                 return transport::series::hit_by(pause, way) == transport::series::PauseHit::yes;
             };
-            if (std::ranges::any_of(pauses, hit)) paused.push_back({way.bytes, HitWay{connection.uid, end, 0, 0, {}}});
+            if (std::ranges::any_of(pauses, hit)) paused.emplace_back(way.bytes, HitWay{connection.uid, end, 0, 0, {}});
         }
     }
     std::ranges::stable_sort(paused, std::ranges::greater{}, &std::pair<std::uint64_t, HitWay>::first);

@@ -91,7 +91,7 @@ void ZoomHistory::remember(const Viewport& now, int kind) {
 std::optional<Viewport> ZoomHistory::back() {
     kind_ = -1;
     if (steps_.empty()) return std::nullopt;
-    const Viewport last = steps_.back();
+    Viewport last = steps_.back();
     steps_.pop_back();
     return last;
 }

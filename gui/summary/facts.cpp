@@ -9,6 +9,7 @@
 
 #include <QObject>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -24,7 +25,7 @@ namespace {
 // "1,234", "17.1".
 QString rateNumber(double rate) {
     constexpr double kWhole = 100;
-    return rate < kWhole ? QString::number(rate, 'g', 3) : number(static_cast<std::uint64_t>(rate + 0.5));
+    return rate < kWhole ? QString::number(rate, 'g', 3) : number(static_cast<std::uint64_t>(std::llround(rate)));
 }
 
 Duration lengthOf(const Timeline& timeline) { return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{}; }

@@ -94,8 +94,8 @@ std::optional<TableModel::Row> CmModel::rowOfPacket(FrameIndex frame) const {
 
 std::optional<TableModel::Row> CmModel::rowOfConnection(ConnectionId connection) const {
     const Connection* found = m_timeline->find(connection);
-    if (found == nullptr || !found->cm_attempt || *found->cm_attempt >= sources()) return std::nullopt;
-    return *found->cm_attempt;
+    const auto attempt = found != nullptr ? found->cm_attempt : std::nullopt;
+    return attempt < sources() ? attempt : std::nullopt;
 }
 
 QString CmModel::filter(Row row) const {

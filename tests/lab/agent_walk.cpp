@@ -2,9 +2,11 @@
 // that of the device, where it is not the host's.
 // Prints what they answer otherwise than the walk says, and how many requests there were; exit code 1 where there was something.
 // agent_walk --noise A COUNT SEED: requests at random; what counts is that each is answered, and that the agent lives.
+// Before either: --secret FILE, that the agents share.
 // With AGENT_WALK_TALK set: also everything that is said, on standard error.
 #include <tests/support/agent_walk.hpp>
 #include <transport-replay/conformance/agent/agent_connection.hpp>
+#include <transport-replay/conformance/agent/secret.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -66,10 +68,22 @@ int make_noise(AgentConnection& agent, const std::string& address, std::uint64_t
 }  // namespace
 
 int main(int count, char** words) {
+    std::string secret;
+    if (count > 2 && words[1] == std::string_view("--secret")) {
+        std::string why;
+        const auto found = read_secret(words[2], why);
+        if (!found) {
+            fmt::print(stderr, "agent_walk: {}\n", why);
+            return 2;
+        }
+        secret = *found;
+        count -= 2;
+        words += 2;
+    }
     const bool noise = count == 5 && words[1] == std::string_view("--noise");
     if (count != 3 && !noise) {
         std::fputs(
-            "Usage: agent_walk [ADDRESS@]HOST[:PORT] [ADDRESS@]HOST[:PORT]\n       agent_walk --noise [ADDRESS@]HOST[:PORT] COUNT SEED\n",
+            "Usage: agent_walk [--secret FILE] [ADDRESS@]HOST[:PORT] [ADDRESS@]HOST[:PORT]\n       agent_walk [--secret FILE] --noise [ADDRESS@]HOST[:PORT] COUNT SEED\n",
             stderr);
         return 2;
     }
@@ -78,7 +92,7 @@ int main(int count, char** words) {
     for (const char name : {'a', 'b'}) {
         if (noise && name == 'b') break;
         const Where where = where_of(words[noise ? 2 : name - 'a' + 1]);
-        auto agent = AgentConnection::connect(where.host, where.port);
+        auto agent = AgentConnection::connect(where.host, where.port, secret);
         if (!agent) {
             fmt::print(stderr, "agent_walk: {}: {}\n", where.host, agent.error().sentence);
             return 2;

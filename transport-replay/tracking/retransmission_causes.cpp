@@ -134,6 +134,11 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     return lacking ? RecoveryKind::undecided : RecoveryKind::timeout;
 }
 
+// What is answered twice, or too soon for its second sending, was not lost. Of a READ that is one response of many.
+bool may_have_lost_responses(const Recovery& episode, const Gaps& responses) {
+    return episode.verb == Verb::read_request && responses.network + responses.tap + responses.undecided != 0;
+}
+
 void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart) {
     Way& way = connection.way(episodes.front()->requester);
     way.ack_timer = waits_of(episodes, apart).timer();
@@ -141,6 +146,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
     if (way.ack_timer) fitted = Timer{timer_of(way.ack_timer->exponent), timer_of(way.ack_timer->exponent)};
     const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
     const bool lacking = lacks_packets(connection);
+    const Gaps& responses = connection.way(other(episodes.front()->requester)).response_gaps;
     for (Recovery* episode : episodes) {
         if (episode->inferred || (decidable(*episode) && is_by_clocks(*episode, apart))) {
             episode->kind = RecoveryKind::undecided;
@@ -151,6 +157,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
             if (episode->kind != RecoveryKind::sequence_nak && episode->nak) episode->triggers = 1;  // the requester saw one reason
             if (episode->ignored_nak() && episode->rounds == 1) episode->interval = episode->timer_ran;
         }
+        if (may_have_lost_responses(*episode, responses)) episode->spurious = episode->proven = false;
         if (episode->kind == RecoveryKind::undecided) episode->triggers = std::max(episode->rounds, 1U);
         if (episode->spurious) ++way.spurious;
         way.recovery(episode->kind).add(*episode);

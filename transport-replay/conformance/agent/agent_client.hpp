@@ -22,6 +22,8 @@ inline constexpr std::size_t kMostAsked = 4096;  // requests under way, and answ
 
 class AgentClient {
 public:
+    // Before the first ask(): proves that it knows the secret, and demands the same of the agent. Requests wait for that.
+    void prove(std::string secret);
     // The number of the request, never 0; 0 where there are too many, or the session is over.
     [[nodiscard]] std::uint32_t ask(const Request& request);
 
@@ -42,8 +44,16 @@ private:
         std::uint32_t sequence = 0;
         Verb verb{};
     };
+    enum class Proof : std::uint8_t { done, challenged, proved };  // what has been said of it; done: nothing is awaited
     void hear(std::string_view line);
+    void hear_proof(const ParsedAnswer& answer);
+    void say(Verb verb, const Fields& fields);
 
+    std::string secret_;
+    std::string own_nonce_;
+    std::string agent_nonce_;
+    Proof proof_ = Proof::done;
+    std::string held_;  // requests that wait for the proof
     std::string output_;
     std::string heard_;  // of a line that has not ended, at most kMostLine
     std::deque<Asked> asked_;

@@ -1,6 +1,6 @@
 // AgentConnection: an AgentClient and the TCP connection to its agent. System calls are those of live/exchange.
 //
-//   auto agent = AgentConnection::connect("10.77.0.11", kAgentPort);
+//   auto agent = AgentConnection::connect("10.77.0.11", kAgentPort, secret);    // empty: the agent must ask for none
 //   const auto asked = agent->client().ask({Verb::hello, {}});
 //   for (;;) { agent->drive(); if (auto answer = agent->client().take_answer(asked)) ...; poll(agent->descriptor(), ...) }
 //
@@ -14,10 +14,13 @@ namespace qps::transport::conformance::agent {
 
 class AgentConnection {
 public:
-    [[nodiscard]] static std::expected<AgentConnection, live::Problem> connect(const std::string& host, std::uint16_t port = kAgentPort) {
+    [[nodiscard]] static std::expected<AgentConnection, live::Problem> connect(const std::string& host, std::uint16_t port = kAgentPort,
+                                                                                 const std::string& secret = {}) {
         auto connection = live::ExchangeConnection::connect(host, port);
         if (!connection) return std::unexpected(connection.error());
-        return AgentConnection(std::move(*connection));
+        AgentConnection agent(std::move(*connection));
+        if (!secret.empty()) agent.client_.prove(secret);
+        return agent;
     }
 
     // Hears what is there and says what is to be said; never waits.

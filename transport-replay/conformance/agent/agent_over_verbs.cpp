@@ -1,5 +1,6 @@
 #include <dissect/types.hpp>
 #include <transport-replay/conformance/agent/agent_state.hpp>
+#include <transport-replay/conformance/agent/door.hpp>
 
 #include <utility>
 
@@ -57,7 +58,8 @@ const std::array<State::Function, kVerbCount> State::kFunctions{
     &State::fill,       &State::read,    &State::hash,    &State::compare,    &State::srq,      &State::srq_limit,  &State::srq_free,
     &State::qp,         &State::connect, &State::qp_set,  &State::qp_state,   &State::qp_free,  &State::recv,       &State::post,
     &State::poll,       &State::attach,  &State::detach,  &State::event,      &State::counters, &State::kernel_log, &State::listen,
-    &State::cm_connect, &State::accept,  &State::reject,  &State::disconnect, &State::cm_event, &State::cm_free};
+    &State::cm_connect, &State::accept,  &State::reject,  &State::disconnect, &State::cm_event, &State::cm_free,
+    &State::challenge,  &State::prove};
 
 AgentOverVerbs::AgentOverVerbs() : state_(std::make_unique<AgentState>()) {}
 AgentOverVerbs::AgentOverVerbs(AgentOverVerbs&&) noexcept = default;
@@ -237,5 +239,9 @@ State::Later State::counters(const Fields&, const Turn& turn) {
 }
 
 State::Later State::kernel_log(const Fields&, const Turn&) { return Answer(refused("EOPNOTSUPP", "there is no kernel below")); }
+
+// Where there is a secret, the door has asked for it before a request comes here.
+State::Later State::challenge(const Fields&, const Turn&) { return Answer(refused("EOPNOTSUPP", kNoSecretAsked)); }
+State::Later State::prove(const Fields&, const Turn&) { return Answer(refused("EOPNOTSUPP", kNoSecretAsked)); }
 
 }  // namespace qps::transport::conformance::agent

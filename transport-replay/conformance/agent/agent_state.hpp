@@ -80,6 +80,8 @@ struct AgentState {
     Later event(const Fields& ask, const Turn& turn);
     Later counters(const Fields& ask, const Turn& turn);
     Later kernel_log(const Fields& ask, const Turn& turn);
+    Later challenge(const Fields& ask, const Turn& turn);
+    Later prove(const Fields& ask, const Turn& turn);
 
     // agent_memory.cpp
     Later pd(const Fields& ask, const Turn& turn);

@@ -118,6 +118,8 @@ enum class Key : std::uint8_t {
     listener,
     status,
     remote,
+    nonce,
+    proof,
 };
 
 struct KeyRow {
@@ -221,6 +223,8 @@ inline constexpr std::array kKeys{
     KeyRow{Key::listener, "listener", KeyType::number, "the listening id that was asked"},
     KeyRow{Key::status, "status", KeyType::number, "of the event: the reason of a REJ, or an errno"},
     KeyRow{Key::remote, "remote", KeyType::text, "the address of the other end"},
+    KeyRow{Key::nonce, "nonce", KeyType::hex, "bytes drawn for this connection alone"},
+    KeyRow{Key::proof, "proof", KeyType::hex, "HMAC-SHA256 of both nonces with the secret (secret.hpp)"},
 };
 
 [[nodiscard]] constexpr const KeyRow& row_of(Key key) { return kKeys[static_cast<std::size_t>(key)]; }

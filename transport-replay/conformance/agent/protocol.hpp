@@ -32,6 +32,8 @@ inline constexpr std::uint64_t kMostCompletions = 64;     // of an answer
 inline constexpr std::uint64_t kLongestWait = 10'000;     // ms: so long a request may keep the agent waiting
 inline constexpr std::uint64_t kMostPrivate = 224;        // bytes: what the roomiest message of CM has
 inline constexpr std::uint64_t kMostText = 1024;          // bytes of a text
+inline constexpr std::uint64_t kNonceBytes = 32;          // drawn by each side for every connection
+inline constexpr std::uint64_t kProofBytes = 32;          // of SHA-256
 
 enum class Need : std::uint8_t { required, optional, repeated };
 
@@ -85,8 +87,10 @@ enum class Verb : std::uint8_t {
     disconnect,
     cm_event,
     cm_free,
+    challenge,
+    prove,
 };
-inline constexpr std::size_t kVerbCount = static_cast<std::size_t>(Verb::cm_free) + 1;
+inline constexpr std::size_t kVerbCount = static_cast<std::size_t>(Verb::prove) + 1;
 
 namespace uses {
 
@@ -258,6 +262,10 @@ inline constexpr std::array kCmEventAnswer{Use{Key::cm_event},
                                            Use{Key::remote, optional, 64},
                                            Use{Key::port, optional, 0xffff}};
 
+inline constexpr std::array kChallengeAnswer{Use{Key::nonce, required, kNonceBytes, kNonceBytes}};
+inline constexpr std::array kProve{Use{Key::nonce, required, kNonceBytes, kNonceBytes}, Use{Key::proof, required, kProofBytes, kProofBytes}};
+inline constexpr std::array kProveAnswer{Use{Key::proof, required, kProofBytes, kProofBytes}};
+
 }  // namespace uses
 
 struct VerbRow {
@@ -315,6 +323,8 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::disconnect, "disconnect", uses::kCmOnly, {}, "the queue pair goes to err, the peer hears of it"},
     VerbRow{Verb::cm_event, "cm_event", uses::kEvent, uses::kCmEventAnswer, "the next event of rdma_cm, or none"},
     VerbRow{Verb::cm_free, "cm_free", uses::kCmOnly, {}, "the id is destroyed; a listener stops, an attempt is given up"},
+    VerbRow{Verb::challenge, "challenge", {}, uses::kChallengeAnswer, "before everything else, where the agent has a secret"},
+    VerbRow{Verb::prove, "prove", uses::kProve, uses::kProveAnswer, "that both know the secret; each answers the other's nonce"},
 };
 
 [[nodiscard]] constexpr const VerbRow& row_of(Verb verb) { return kVerbs[static_cast<std::size_t>(verb)]; }

@@ -7,10 +7,11 @@ namespace qps::transport::conformance::stage {
 using dissect::Instant;
 using live::Endpoint;
 
-std::expected<std::unique_ptr<AgentSessions>, std::string> AgentSessions::open(const std::string& host, std::uint16_t port) {
-    std::unique_ptr<AgentSessions> sessions(new AgentSessions(host, port));
+std::expected<std::unique_ptr<AgentSessions>, std::string> AgentSessions::open(const std::string& host, std::uint16_t port,
+                                                                              const std::string& secret) {
+    std::unique_ptr<AgentSessions> sessions(new AgentSessions(host, port, secret));
     if (host.empty()) return sessions;
-    auto connected = agent::AgentConnection::connect(host, port);
+    auto connected = agent::AgentConnection::connect(host, port, secret);
     if (!connected) return std::unexpected(fmt::format("{}: {}", connected.error().device, connected.error().sentence));
     sessions->device_ = std::move(*connected);
     return sessions;
@@ -24,7 +25,7 @@ AgentChannel AgentSessions::device() {
             .renew =
                 [this] {
                     // A name that nobody knows any more leaves the old session, which is over.
-                    if (auto connected = agent::AgentConnection::connect(host_, port_)) device_ = std::move(*connected);
+                    if (auto connected = agent::AgentConnection::connect(host_, port_, secret_)) device_ = std::move(*connected);
                 }};
 }
 

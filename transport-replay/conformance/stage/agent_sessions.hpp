@@ -18,7 +18,8 @@ namespace qps::transport::conformance::stage {
 class AgentSessions {
 public:
     // Fails where the agent's name is nobody's.
-    [[nodiscard]] static std::expected<std::unique_ptr<AgentSessions>, std::string> open(const std::string& host, std::uint16_t port);
+    [[nodiscard]] static std::expected<std::unique_ptr<AgentSessions>, std::string> open(const std::string& host, std::uint16_t port,
+                                                                                          const std::string& secret = {});
     AgentSessions(const AgentSessions&) = delete;
     AgentSessions& operator=(const AgentSessions&) = delete;
 
@@ -35,10 +36,12 @@ public:
     [[nodiscard]] std::vector<live::Watched> watched() const;
 
 private:
-    AgentSessions(std::string host, std::uint16_t port) : host_(std::move(host)), port_(port) {}
+    AgentSessions(std::string host, std::uint16_t port, std::string secret)
+        : host_(std::move(host)), port_(port), secret_(std::move(secret)) {}
 
     std::string host_;
     std::uint16_t port_;
+    std::string secret_;
     std::optional<agent::AgentConnection> device_;
     agent::AgentOverVerbs agent_;
     agent::AgentClient client_;

@@ -52,7 +52,7 @@ private:
 }  // namespace
 
 std::expected<live::Program, std::string> make_script_program(ScriptProgramSettings settings) {
-    auto sessions = AgentSessions::open(settings.agent_host, settings.agent_port);
+    auto sessions = AgentSessions::open(settings.agent_host, settings.agent_port, settings.agent_secret);
     if (!sessions) return std::unexpected(sessions.error());
     auto list = std::make_unique<ScriptList>(std::move(settings), (*sessions)->device(), (*sessions)->us());
     return live::Program(PlayedProgram<ScriptList>(std::move(*sessions), std::move(list)));

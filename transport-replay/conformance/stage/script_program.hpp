@@ -14,6 +14,7 @@ struct ScriptProgramSettings {
     std::vector<const script::Script*> scripts;  // outlive the program
     std::string agent_host;                      // empty: there is no agent
     std::uint16_t agent_port = 0;
+    std::string agent_secret{};  // that both know; empty: the agent asks for none
     // Called as each is over.
     std::function<void(const script::Script& script, ScriptOutcome outcome)> told;
 };

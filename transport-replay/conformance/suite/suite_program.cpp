@@ -4,7 +4,7 @@
 namespace qps::transport::conformance {
 
 std::expected<SuiteProgram, std::string> make_suite_program(SuiteProgramSettings settings) {
-    auto sessions = stage::AgentSessions::open(settings.agent_host, settings.agent_port);
+    auto sessions = stage::AgentSessions::open(settings.agent_host, settings.agent_port, settings.agent_secret);
     if (!sessions) return std::unexpected(sessions.error());
     auto suite = std::make_unique<Suite>(std::move(settings.suite), (*sessions)->device(), (*sessions)->us());
     Suite* inside = suite.get();

@@ -10,6 +10,7 @@ struct SuiteProgramSettings {
     SuiteSettings suite;
     std::string agent_host;  // empty: there is no agent
     std::uint16_t agent_port = 0;
+    std::string agent_secret{};  // that both know; empty: the agent asks for none
 };
 
 // The program, and the suite in it, which lives as long. Fails where the agent's name is nobody's.

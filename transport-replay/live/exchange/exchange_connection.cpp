@@ -54,6 +54,8 @@ std::uint16_t port_of(int socket) {
                                                : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
+constexpr int kBacklog = 16;  // not accepted yet
+
 bool later_again(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
@@ -128,7 +130,7 @@ bool ExchangeConnection::send_rest() {
 }
 
 std::expected<ExchangeListener, Problem> ExchangeListener::open(const std::string& address, std::uint16_t port) {
-    auto found = look_up(address, port, true);
+    auto found = look_up(address.empty() ? "127.0.0.1" : address, port, true);
     if (!found) return std::unexpected(found.error());
     int error = 0;
     for (const int family : {AF_INET6, AF_INET}) {  // all IPv6 addresses hold those of IPv4 too
@@ -137,7 +139,7 @@ std::expected<ExchangeListener, Problem> ExchangeListener::open(const std::strin
             OwnedDescriptor socket(::socket(each->ai_family, each->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, each->ai_protocol));
             if (socket.get() < 0) continue;
             set(socket.get(), SOL_SOCKET, SO_REUSEADDR);
-            if (bind(socket.get(), each->ai_addr, each->ai_addrlen) == 0 && listen(socket.get(), 1) == 0) {
+            if (bind(socket.get(), each->ai_addr, each->ai_addrlen) == 0 && listen(socket.get(), kBacklog) == 0) {
                 const std::uint16_t own = port_of(socket.get());
                 return ExchangeListener(std::move(socket), own);
             }

@@ -1,7 +1,7 @@
 // ExchangeConnection: the TCP connection that carries a exchange of pingpong_session.hpp or perftest_session.hpp: the one file of the
 // exchange that makes system calls. Nothing waits but the look-up of a name; who has nothing to do sleeps on descriptor().
 //
-//   auto listener = ExchangeListener::open("", kExchangePort);  ...  auto connection = listener->accept();
+//   auto listener = ExchangeListener::open("10.0.0.2", kExchangePort);  ...  auto connection = listener->accept();
 //   while (!connection->finished()) { connection->drive(session); ...; poll(descriptor, wants_to_write ? POLLOUT : POLLIN) }
 //
 // Each message goes out with one call, as the programs read each with one. A peer may connect and say anything or nothing: at most
@@ -47,6 +47,13 @@ public:
         if (finished_) return;
         if (const dissect::Bytes heard = receive(); !heard.empty()) session.process(heard);
         if (peer_closed_) session.closed();
+        speak(session);
+    }
+
+    // The second half of drive(): hears nothing, for a session whose peer is to read first.
+    template <class Session>
+    void speak(Session& session) {
+        if (finished_) return;
         while (send_rest()) {
             rest_ = session.take_output();
             if (rest_.empty()) break;
@@ -85,7 +92,8 @@ private:
 
 class ExchangeListener {
 public:
-    // At one of this machine's addresses, as numbers; empty: at all of them. Fails for a port that is taken, an address that is not
+    // At one of this machine's addresses, as numbers; empty: at 127.0.0.1, so that nobody is served who was not meant; 0.0.0.0 or ::
+    // are all of them. Fails for a port that is taken, an address that is not
     // this machine's.
     [[nodiscard]] static std::expected<ExchangeListener, Problem> open(const std::string& address, std::uint16_t port);
 

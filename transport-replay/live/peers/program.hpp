@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kMaxTransfer = 1U << 30;  // bytes of one message
 
 // What is told to programs that exchange their queue pairs over TCP (ibv_*_pingpong, ib_*); the peer must be told the same.
 struct ExchangeOptions {
-    std::string tcp{};                            // whom to call, or where to listen; empty: the target's own address, all of ours
+    std::string tcp{};                            // whom to call, or where to listen; empty: the target's own address, the loopback
     std::optional<PathMtu> mtu{};                 // none: the program's own
     std::optional<dissect::Service> service{};    // of perftest's; none: RC
     std::optional<std::uint32_t> queue_pairs{};   // none: the program's own
@@ -51,6 +51,8 @@ struct ProgramRequest {
     ConnectOptions connect{};
     ExchangeOptions exchange{};
     std::uint64_t seed = 1;
+    std::string secret{};   // of the agent: who does not know it may do nothing; empty: there is none
+    bool insecure = false;  // of the agent: it may do without, though other machines reach it
 };
 
 // A descriptor that a program waits for, besides the device's.
