@@ -111,7 +111,7 @@ inline constexpr std::array kFrameFields{
     row::computed("frame.comment", "Comment in the capture", Format::text, derived::frame_comment),
     row::computed("rdma.frame.file_offset", "Where the record starts in the capture file", Format::decimal, derived::frame_offset)
         .in("bytes"),
-    row::computed("rdma.frame.fault", "First thing wrong with the frame: a header cut off, a length that lies", Format::decimal,
+    row::computed("rdma.frame.fault", "First defect of the frame: a truncated header or a wrong length", Format::decimal,
                   derived::frame_fault)
         .named(kFaultNames),
 };
@@ -127,14 +127,14 @@ inline constexpr std::array kRdmaFields{
     row::computed("rdma.icrc.status", "Verdict on the invariant CRC", Format::decimal, derived::icrc_status).named(kCrcStatusNames),
     row::computed("rdma.icrc.reason", "Why the invariant CRC could not be checked", Format::decimal, derived::icrc_reason)
         .named(kCrcReasonNames),
-    row::computed("rdma.icrc.expected", "The invariant CRC that would be right, where it is bad", Format::hexadecimal,
+    row::computed("rdma.icrc.expected", "Expected invariant CRC, where the CRC is wrong", Format::hexadecimal,
                   derived::icrc_expected)
         .of_bits(32),
     row::computed("rdma.vcrc.status", "Verdict on the variant CRC (native InfiniBand)", Format::decimal, derived::vcrc_status)
         .named(kCrcStatusNames),
     row::computed("rdma.vcrc.reason", "Why the variant CRC could not be checked", Format::decimal, derived::vcrc_reason)
         .named(kCrcReasonNames),
-    row::computed("rdma.vcrc.expected", "The variant CRC that would be right, where it is bad", Format::hexadecimal, derived::vcrc_expected)
+    row::computed("rdma.vcrc.expected", "Expected variant CRC, where the CRC is wrong", Format::hexadecimal, derived::vcrc_expected)
         .of_bits(16),
     annotated<&Annotation::connection>("rdma.connection", "Connection, counted from 1 in the order of their first packets",
                                        Format::decimal),
@@ -142,12 +142,12 @@ inline constexpr std::array kRdmaFields{
     annotated<&Annotation::arrival>("rdma.arrival", "Arrival of a request, by its PSN and those before it", Format::decimal)
         .named(kArrivalNames),
     annotated<&Annotation::retransmission>(
-        "rdma.retransmission", "Retransmission: a request whose PSN had been on the wire before; present where it is so", Format::flag),
+        "rdma.retransmission", "Retransmission: a request whose PSN had been on the wire before; present if so", Format::flag),
     annotated<&Annotation::duplicated>("rdma.duplicated",
                                        "Duplicated by the network, not retransmitted by its sender; present if so", Format::flag),
     annotated<&Annotation::mirror_copy>(
-        "rdma.mirror_copy", "Copy of a mirror: another recording of a packet seen before; present where it is so", Format::flag),
-    annotated<&Annotation::unmatched>("rdma.unmatched", "Unmatched: an answer that no request waits for; present where it is so",
+        "rdma.mirror_copy", "Copy of a mirror: another recording of a packet seen before; present if so", Format::flag),
+    annotated<&Annotation::unmatched>("rdma.unmatched", "Unmatched: an answer that no request waits for; present if so",
                                       Format::flag),
     annotated<&Annotation::psn_missing>("rdma.psn_missing", "PSNs skipped before this packet, where there are any", Format::decimal),
     annotated<&Annotation::messages_completed>("rdma.message.completed", "Messages completed or failed by this packet, where there are any",

@@ -181,7 +181,7 @@ static_assert(tiles(kIcrcFields, 4));
 inline constexpr std::array kVcrcFields{row::hex("infiniband.variant.crc", "Variant CRC", at(0), 16)};
 static_assert(tiles(kVcrcFields, 2));
 
-inline constexpr std::array kDataFields{row::bytes("data.data", "Bytes that nothing explains", at(0), kToEnd)};
+inline constexpr std::array kDataFields{row::bytes("data.data", "Undecoded bytes", at(0), kToEnd)};
 
 inline constexpr std::array kInfinibandHeaders{
     Header{LayerKind::lrh, "infiniband.lrh", "Local Route Header", 8, kLrhFields},

@@ -127,7 +127,7 @@ inline constexpr std::array kMacPauseFields{
 static_assert(tiles(kMacPauseFields, 2));
 
 inline constexpr std::array kMacPfcFields{
-    row::hex("macc.cbfc.enbv", "Priorities whose timer below counts", at(0), 16),
+    row::hex("macc.cbfc.enbv", "Priorities to which the timers below apply", at(0), 16),
     row::flag("macc.cbfc.enbv.c7", "Timer of priority 7 counts", at(1, 0)).part(),
     row::flag("macc.cbfc.enbv.c6", "Timer of priority 6 counts", at(1, 1)).part(),
     row::flag("macc.cbfc.enbv.c5", "Timer of priority 5 counts", at(1, 2)).part(),

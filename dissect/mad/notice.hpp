@@ -165,9 +165,9 @@ static_assert(tiles(kNoticeIssuerFields, 16));
 
 // 13.4.8.3.
 inline constexpr std::array kInformInfoFields{
-    row::ipv6("infiniband.informinfo.gid", "GID of whose events", at(0)),
-    row::decimal("infiniband.informinfo.lidrangebegin", "First LID of whose events", at(16), 16),
-    row::decimal("infiniband.informinfo.lidrangeend", "Last LID of whose events", at(18), 16),
+    row::ipv6("infiniband.informinfo.gid", "GID whose events are subscribed to", at(0)),
+    row::decimal("infiniband.informinfo.lidrangebegin", "First LID whose events are subscribed to", at(16), 16),
+    row::decimal("infiniband.informinfo.lidrangeend", "Last LID whose events are subscribed to", at(18), 16),
     row::reserved(at(20), 16),
     row::decimal("infiniband.informinfo.isgeneric", "Generic: of the specification's own kind", at(22), 8),
     row::decimal("infiniband.informinfo.subscribe", "Subscribe, else unsubscribe", at(23), 8),

@@ -168,7 +168,7 @@ inline constexpr std::array kCrcVerdicts{ValueName{1, "good"}, ValueName{2, "bad
 inline constexpr std::array kMpaCrcFields{
     row::hex("iwarp_mpa.crc_check", "CRC-32C", at(0), 32),
     row::computed("rdma.iwarp.crc.status", "Verdict on the CRC", Format::decimal, iwarp::crc_status).named(iwarp::kCrcVerdicts),
-    row::computed("rdma.iwarp.crc.expected", "The CRC that would be right, where it is bad", Format::hexadecimal, iwarp::crc_expected)
+    row::computed("rdma.iwarp.crc.expected", "Expected CRC, where the CRC is wrong", Format::hexadecimal, iwarp::crc_expected)
         .of_bits(32),
 };
 static_assert(tiles(kMpaCrcFields, 4));
@@ -182,7 +182,7 @@ inline constexpr std::array kDdpTaggedFields{
     row::hex("iwarp_ddp.rsvd", "Reserved bits of DDP", at(0, 2), 4),
     row::decimal("iwarp_ddp.dv", "DDP version", at(0, 6), 2),
     row::bytes("iwarp_ddp.rsvdulp", "Reserved for RDMAP", at(1), 8),
-    row::hex("iwarp_ddp.stag", "STag, steering tag of the memory that is written to", at(2), 32),
+    row::hex("iwarp_ddp.stag", "Steering tag (STag) of the memory to write", at(2), 32),
     row::hex("iwarp_ddp.tagged_offset", "Tagged offset, where in that memory", at(6), 64),
 };
 static_assert(tiles(kDdpTaggedFields, 14));
@@ -226,7 +226,7 @@ inline constexpr std::array kRdmapReadRequestFields{
     row::hex("iwarp_rdma.sinkstag", "Sink STag, of the memory that the data goes to", at(0), 32),
     row::hex("iwarp_rdma.sinkto", "Sink offset", at(4), 64),
     row::decimal("iwarp_rdma.rdmardsz", "Length of the READ", at(12), 32).in("bytes"),
-    row::hex("iwarp_rdma.srcstag", "Source STag, of the memory that is read", at(16), 32),
+    row::hex("iwarp_rdma.srcstag", "Source STag, of the memory to read", at(16), 32),
     row::hex("iwarp_rdma.srcto", "Source offset", at(20), 64),
 };
 static_assert(tiles(kRdmapReadRequestFields, 28));

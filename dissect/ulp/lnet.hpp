@@ -130,7 +130,7 @@ inline constexpr std::array kLnetHeaderFields{
     row::hex("lnet.msg_dst_interface_cookie", "Memory descriptor for the answer: interface", at(32), 64).le().part(),
     row::hex("lnet.msg_dst_object_cookie", "Memory descriptor for the answer: object", at(40), 64).le().part(),
     row::hex("lnet.msg_dst_match_bits", "Match bits", at(48), 64).le().only_if(kLnetMessageAt, 32, 0).part(),
-    row::decimal("lnet.msg_length", "Length that was taken", at(56), 32).le().only_if(kLnetMessageAt, 32, 0).part(),
+    row::decimal("lnet.msg_length", "Accepted length", at(56), 32).le().only_if(kLnetMessageAt, 32, 0).part(),
     row::hex("lnet.msg_dst_match_bits", "Match bits", at(48), 64).le().only_if(kLnetMessageAt, 32, 1).part(),
     row::hex("lnet.msg_hdr_data", "Data for the other side's event", at(56), 64).le().only_if(kLnetMessageAt, 32, 1).part(),
     row::decimal("lnet.ptl_index", "Portal", at(64), 32).le().named(kLnetPortals).only_if(kLnetMessageAt, 32, 1).part(),

@@ -225,7 +225,7 @@ inline constexpr std::array kNvmeSmartFields{
     row::decimal("nvme.cmd.get_logpage.smart.ct", "Temperature", at(1), 16).le().in("K"),
     row::decimal("nvme.cmd.get_logpage.smart.asc", "Available spare", at(3), 8).le().in("%"),
     row::decimal("nvme.cmd.get_logpage.smart.ast", "Available spare, threshold", at(4), 8).le().in("%"),
-    row::decimal("nvme.cmd.get_logpage.smart.lae", "Life used", at(5), 8).le().in("%"),
+    row::decimal("nvme.cmd.get_logpage.smart.lae", "Percentage used", at(5), 8).le().in("%"),
     row::hex("nvme.cmd.get_logpage.smart.egcws", "Endurance group warnings", at(6), 8).le(),
     row::bytes("", "Reserved", at(7), 25 * 8),
     row::bytes("nvme.cmd.get_logpage.smart.dur", "Data units read", at(32), 128),

@@ -43,9 +43,9 @@ inline constexpr std::array kRdsExtensionFields{
     row::decimal("rdma.rds.extension.type", "Type of the extension", at(0), 8).named(kRdsExtensions),
     row::bytes("rdma.rds.extension.value", "Value of the extension", at(1), kToEnd),
     row::decimal("rdma.rds.extension.version", "Version", at(1), 32).only_if(at(0), 8, 1).part(),
-    row::hex("rdma.rds.extension.rdma_r_key", "Key of the memory that was READ or WRITten before", at(1), 32).only_if(at(0), 8, 2).part(),
-    row::hex("rdma.rds.extension.r_key", "Key of the memory that is offered", at(1), 32).only_if(at(0), 8, 3).part(),
-    row::decimal("rdma.rds.extension.offset", "Offset into the memory that is offered", at(5), 32).only_if(at(0), 8, 3).part(),
+    row::hex("rdma.rds.extension.rdma_r_key", "Key of the memory of the RDMA READ or WRITE before", at(1), 32).only_if(at(0), 8, 2).part(),
+    row::hex("rdma.rds.extension.r_key", "Key of the offered memory", at(1), 32).only_if(at(0), 8, 3).part(),
+    row::decimal("rdma.rds.extension.offset", "Offset into the offered memory", at(5), 32).only_if(at(0), 8, 3).part(),
     row::decimal("rdma.rds.extension.paths", "Connections that may be used beside each other", at(1), 16).only_if(at(0), 8, 5).part(),
     row::decimal("rdma.rds.extension.generation", "Generation: another one after a restart", at(1), 32).only_if(at(0), 8, 6).part(),
 };

@@ -113,8 +113,8 @@ static_assert(tiles(kRpcRdmaFields, 24));
 
 inline constexpr std::array kRpcRdmaErrorFields{
     row::decimal("rpcordma.errcode", "Error code", at(0), 32).named(kRpcRdmaErrors),
-    row::decimal("rpcordma.vers_low", "Lowest version that is supported", at(4), 32).only_if(at(0), 32, 1),
-    row::decimal("rpcordma.vers_high", "Highest version that is supported", at(8), 32).only_if(at(0), 32, 1),
+    row::decimal("rpcordma.vers_low", "Lowest supported version", at(4), 32).only_if(at(0), 32, 1),
+    row::decimal("rpcordma.vers_high", "Highest supported version", at(8), 32).only_if(at(0), 32, 1),
 };
 static_assert(tiles(kRpcRdmaErrorFields, 12));
 
@@ -147,7 +147,7 @@ inline constexpr std::array kRpcRdmaSegmentFields{
 static_assert(tiles(kRpcRdmaSegmentFields, 16));
 
 inline constexpr std::array kRpcRdmaListEndFields{
-    row::decimal("rdma.rpcordma.list_end", "Nothing more in this list", at(0), 32),
+    row::decimal("rdma.rpcordma.list_end", "End of the list", at(0), 32),
 };
 static_assert(tiles(kRpcRdmaListEndFields, 4));
 

@@ -24,28 +24,28 @@ std::optional<Value> write_count(const Packet& packet, const Layer& layer);
 }  // namespace smb
 
 inline constexpr std::array kSmbDirectRequestFields{
-    row::hex("smb_direct.version.min", "Lowest version that is supported", at(0), 16).le(),
-    row::hex("smb_direct.version.max", "Highest version that is supported", at(2), 16).le(),
+    row::hex("smb_direct.version.min", "Lowest supported version", at(0), 16).le(),
+    row::hex("smb_direct.version.max", "Highest supported version", at(2), 16).le(),
     row::reserved(at(4), 16).le(),
     row::decimal("smb_direct.credits.requested", "Credits requested", at(6), 16).le(),
     row::decimal("smb_direct.preferred_send_size", "Preferred size of sent messages", at(8), 32).le().in("bytes"),
-    row::decimal("smb_direct.max_receive_size", "Largest message that is received", at(12), 32).le().in("bytes"),
-    row::decimal("smb_direct.max_fragmented_size", "Largest message in fragments that is received", at(16), 32).le().in("bytes"),
+    row::decimal("smb_direct.max_receive_size", "Maximum receive size", at(12), 32).le().in("bytes"),
+    row::decimal("smb_direct.max_fragmented_size", "Maximum size of a fragmented message", at(16), 32).le().in("bytes"),
 };
 static_assert(tiles(kSmbDirectRequestFields, kSmbDirectRequestLength));
 
 inline constexpr std::array kSmbDirectResponseFields{
-    row::hex("smb_direct.version.min", "Lowest version that is supported", at(0), 16).le(),
-    row::hex("smb_direct.version.max", "Highest version that is supported", at(2), 16).le(),
-    row::hex("smb_direct.version.negotiated", "Version that is used", at(4), 16).le(),
+    row::hex("smb_direct.version.min", "Lowest supported version", at(0), 16).le(),
+    row::hex("smb_direct.version.max", "Highest supported version", at(2), 16).le(),
+    row::hex("smb_direct.version.negotiated", "Negotiated version", at(4), 16).le(),
     row::reserved(at(6), 16).le(),
     row::decimal("smb_direct.credits.requested", "Credits requested", at(8), 16).le(),
     row::decimal("smb_direct.credits.granted", "Credits granted", at(10), 16).le(),
     row::hex("smb_direct.status", "Status", at(12), 32).le().named(kNtStatusNames),
     row::decimal("smb_direct.max_read_write_size", "Largest transfer by RDMA", at(16), 32).le().in("bytes"),
     row::decimal("smb_direct.preferred_send_size", "Preferred size of sent messages", at(20), 32).le().in("bytes"),
-    row::decimal("smb_direct.max_receive_size", "Largest message that is received", at(24), 32).le().in("bytes"),
-    row::decimal("smb_direct.max_fragmented_size", "Largest message in fragments that is received", at(28), 32).le().in("bytes"),
+    row::decimal("smb_direct.max_receive_size", "Maximum receive size", at(24), 32).le().in("bytes"),
+    row::decimal("smb_direct.max_fragmented_size", "Maximum size of a fragmented message", at(28), 32).le().in("bytes"),
 };
 static_assert(tiles(kSmbDirectResponseFields, kSmbDirectResponseLength));
 

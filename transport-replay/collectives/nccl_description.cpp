@@ -40,7 +40,7 @@ void number(std::vector<CollectiveRank>& ranks, std::span<const NcclFlow> flows)
         if (!tag) continue;
         CollectiveRank& rank = ranks[flow.edge.source];
         if (rank.number && *rank.number != *tag) contradicted[flow.edge.source] = 1;
-        rank.number = *tag;
+        rank.number = tag;
     }
     for (std::size_t one = 0; one < ranks.size(); ++one)
         for (std::size_t two = one + 1; two < ranks.size(); ++two)

@@ -72,15 +72,15 @@ public:
 
     // The frame as it was captured, with its number and the time since the first; nothing where it cannot be read any more.
     // It borrows `buffer`, of which each thread has its own.
-    [[nodiscard]] std::optional<dissect::Frame> frame(dissect::FrameIndex frame, dissect::FrameBuffer& buffer) const;
+    [[nodiscard]] std::optional<dissect::Frame> frame(dissect::FrameIndex number, dissect::FrameBuffer& buffer) const;
     // What the analysis said when the packet passed.
-    [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex frame) const;
+    [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex number) const;
     // What the payload of a packet is, as far as the whole capture that was read tells.
-    [[nodiscard]] dissect::UlpHint ulp_hint(dissect::FrameIndex frame) const;
+    [[nodiscard]] dissect::UlpHint ulp_hint(dissect::FrameIndex number) const;
     // The operation that a message belongs to, by its place in `messages`; nothing where it belongs to none.
     [[nodiscard]] std::optional<UlpLabel> label(std::uint64_t message) const;
     // The messages that a packet ended, as positions in `messages`: from the first to before the second.
-    [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex frame) const;
+    [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex number) const;
 
     [[nodiscard]] std::vector<IndexedFile> files() const;
     // How the packets of that file are read; nothing where none has come yet.
@@ -105,7 +105,7 @@ private:
         Source source;
     };
     [[nodiscard]] Source source_of(std::size_t file) const;
-    [[nodiscard]] std::uint32_t missing_before(dissect::FrameIndex frame) const;
+    [[nodiscard]] std::uint32_t missing_before(dissect::FrameIndex number) const;
 
     mutable std::mutex mutex_;  // of what follows
     std::deque<File> files_;
@@ -117,7 +117,7 @@ class PacketReader {
 public:
     explicit PacketReader(std::shared_ptr<const CaptureIndex> index);
     // Decoded and annotated, valid until the next call; nullptr where it cannot be read any more.
-    [[nodiscard]] const dissect::Packet* read(dissect::FrameIndex frame);
+    [[nodiscard]] const dissect::Packet* read(dissect::FrameIndex number);
 
 private:
     std::shared_ptr<const CaptureIndex> index_;

@@ -36,7 +36,7 @@ private:
     void take_node_info(dissect::Bytes info, NodeKey key, dissect::FrameIndex frame);
     void take_port_info(dissect::Bytes info, NodeKey key, std::uint8_t number, dissect::FrameIndex frame);
     void take_description(dissect::Bytes description, NodeKey key, dissect::FrameIndex frame);
-    void take_keys(dissect::Bytes table, NodeKey key, std::uint8_t port);
+    void take_keys(dissect::Bytes table, NodeKey key, std::uint8_t number);
     void take_manager(dissect::Bytes info, dissect::Lid lid, dissect::FrameIndex frame);
     void walk_to(const ManagementDatagram& datagram, dissect::Bytes info, const Observation& observation);
     void add_link(FabricEnd one, FabricEnd other, bool walked, dissect::FrameIndex frame);

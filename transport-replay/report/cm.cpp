@@ -187,7 +187,7 @@ std::string_view message_text(const CmAttempt& attempt, const CmRung& rung) {
 }
 
 std::string remarks_text(const CmRung& rung) {
-    const std::string again = rung.duplicate ? "retransmitted" : "";
+    std::string again = rung.duplicate ? "retransmitted" : "";
     if (!rung.refused) return again;
     return fmt::format("{}{}not valid in state {}", again, again.empty() ? "" : "  ", name(rung.state));
 }

@@ -148,7 +148,7 @@ private:
     void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next, PacketRecord& record);
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
-    [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& half, const Observation& observation) const;
+    [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);

@@ -31,7 +31,10 @@ public:
     }
     bool number_float(number_float_t, const string_t&) override { return true; }
     bool string(string_t& text) override {
-        if (depth_ == 1 && key_ == "subject") report.subject = std::move(text);
+        if (depth_ == 1 && key_ == "subject") {
+            report.subject = std::move(text);
+            return true;
+        }
         if (!in_result()) return true;
         if (key_ == "id") result_.check = find_check(text);
         else if (key_ == "verdict") verdict_ = verdict_named(text);

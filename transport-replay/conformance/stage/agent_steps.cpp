@@ -46,7 +46,7 @@ Question& Question::put(std::string_view key, std::string_view value) {
     return *this;
 }
 
-void Run::ask(Side side, Question question, Answered then) {
+void Run::ask(Side side, const Question& question, Answered then) {
     if (!question.problem().empty()) {
         cannot(question.problem());
         return;

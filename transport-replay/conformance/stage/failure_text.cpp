@@ -102,7 +102,7 @@ void Run::fail_unexpected(Half& half, const live::ClaimedFrame& came, Duration l
                     row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(half.name)));
 }
 
-void Run::fail_agent(std::string expected, std::string came, std::string reason) {
+void Run::fail_agent(const std::string& expected, const std::string& came, std::string reason) {
     const std::string at = here();
     std::string before;
     for (const auto& [name, half] : halves_)

@@ -231,7 +231,7 @@ Step Run::play(const script::Expect& line) {
     met->early = met->holds && bounds->earliest && met->time < *bounds->earliest;
     met->late = met->holds && met->time > bounds->latest;
     if (!met->holds || met->early || met->late) {
-        fail_packet(line.half, line.packet, *met, first_of(*half), *bounds);
+        fail_packet(line.half, line.packet, *met, first_of(*half), bounds);
         return Step::ended;
     }
     accept(line, *half);

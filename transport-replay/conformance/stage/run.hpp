@@ -104,7 +104,7 @@ private:
     void record(dissect::Bytes bytes, dissect::Instant time, Sender sender);
     [[nodiscard]] std::optional<std::uint64_t> number(const script::Expression& expression);  // ends the run where it has no value
     [[nodiscard]] std::optional<dissect::Duration> duration(const script::Expression& expression);
-    [[nodiscard]] bool wait_until(dissect::Instant time);
+    [[nodiscard]] bool wait_until(dissect::Instant due);
 
     // packet_steps.cpp
     Step play(const script::Inject& line);
@@ -163,7 +163,7 @@ private:
 
     // agent_steps.cpp
     Step play(const script::AgentLine& line);
-    void ask(script::Side side, Question question, Answered then);
+    void ask(script::Side side, const Question& question, Answered then);
     [[nodiscard]] const AgentChannel& channel(script::Side side) const { return side == script::Side::device ? given_.device : given_.us; }
     void begin_agent_line(const script::AgentLine& line);
     void make_region(script::Side side, const std::string& name, const script::Settings& settings, std::uint64_t length,
@@ -191,12 +191,12 @@ private:
 
     // telling.cpp
     [[nodiscard]] std::string here() const;  // "rsp-05.script:12"
-    void fail_packet(std::string_view half, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
+    void fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
                      const std::optional<Bounds>& bounds);
-    void fail_silent(std::string_view half, std::string_view expected, const Bounds& bounds);
+    void fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds);
     void fail_unexpected(Half& half, const live::ClaimedFrame& came, dissect::Duration lasting);
-    void fail_agent(std::string expected, std::string came, std::string reason);
-    [[nodiscard]] std::string before_it(std::string_view half);
+    void fail_agent(const std::string& expected, const std::string& came, std::string reason);
+    [[nodiscard]] std::string before_it(std::string_view name);
     [[nodiscard]] std::string decoded_line(const live::ClaimedFrame& frame, const Half& half, Sender sender);
 
     const script::Script& script_;

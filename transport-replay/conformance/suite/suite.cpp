@@ -61,7 +61,7 @@ std::string joined_ids(const Script& script) {
 
 }  // namespace
 
-Suite::Suite(SuiteSettings settings, stage::AgentChannel device, stage::AgentChannel us)
+Suite::Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::AgentChannel us)
     : settings_(std::move(settings)),
       device_(device),
       stage_(settings_.stage, device, us),

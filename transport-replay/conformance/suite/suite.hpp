@@ -45,7 +45,7 @@ struct SuiteSettings {
 
 class Suite {
 public:
-    Suite(SuiteSettings settings, stage::AgentChannel device, stage::AgentChannel us);
+    Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::AgentChannel us);
 
     void begin(live::Endpoint& endpoint, dissect::Instant now);
     // After Endpoint::arrive(), before depart().

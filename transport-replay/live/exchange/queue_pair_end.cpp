@@ -35,8 +35,8 @@ private:
     std::uint64_t digit() {
         const char c = take();
         if (c >= '0' && c <= '9') return static_cast<std::uint64_t>(c - '0');
-        if (c >= 'a' && c <= 'f') return static_cast<std::uint64_t>(c - 'a' + 10);
-        if (c >= 'A' && c <= 'F') return static_cast<std::uint64_t>(c - 'A' + 10);
+        if (c >= 'a' && c <= 'f') return static_cast<std::uint64_t>(c - 'a') + 10;
+        if (c >= 'A' && c <= 'F') return static_cast<std::uint64_t>(c - 'A') + 10;
         ok_ = false;
         return 0;
     }

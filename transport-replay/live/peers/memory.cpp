@@ -236,10 +236,10 @@ private:
         const verbs::Sge piece = session.word.piece(0, kWord);
         link.post(context, {.sg_list = {&piece, 1}, .opcode = opcode, .remote = {address, session.offer.key}, .atomic = values}, kStep);
     }
-    void expect(const PeerContext& context, const Link& link, const Session& session, bool right, std::string_view else_) const {
+    void expect(const PeerContext& context, const Link& link, const Session& session, bool right, std::string_view complaint) const {
         if (right || !request_.verify) return;
         ++context.counts.wrong;
-        context.say(about(link, fmt::format("round {}: {}", session.rounds, else_)));
+        context.say(about(link, fmt::format("round {}: {}", session.rounds, complaint)));
     }
     static std::uint64_t result(const Session& session) { return first_word(session.word); }
     static std::uint64_t first_word(const Block& block) {

@@ -57,7 +57,7 @@ public:
 private:
     void take_data(Link& link, const verbs::Wc& wc, std::uint32_t length);
     void give_credits(const PeerContext& context, Link& link);
-    void say(const PeerContext& context, Link& link, std::uint32_t message, dissect::Bytes entry);
+    void say(const PeerContext& context, Link& link, std::uint32_t said, dissect::Bytes entry);
 
     Block receive_;  // where the peer writes data
     Block send_;     // what is under way

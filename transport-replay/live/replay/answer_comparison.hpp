@@ -113,7 +113,7 @@ struct ReplayComparison {
 };
 
 // Of a recorded message.
-[[nodiscard]] Ending recorded_ending(const RecordedMessage& message);
+[[nodiscard]] Ending recorded_ending(const RecordedMessage& recorded);
 [[nodiscard]] Ending ending_of(verbs::WcStatus status);
 
 // What differs of bytes, `left_out` aside; both are looked at as far as both go.

@@ -110,7 +110,7 @@ struct Playing {
     bool look_at(std::span<const std::uint32_t> touches, dissect::Instant now);
     void post_messages(Endpoint& endpoint, dissect::Instant now);
     verbs::Result<void> post(verbs::Adapter& adapter, std::uint32_t index, dissect::Instant now);
-    [[nodiscard]] verbs::Remote translated(const PlannedPost& post, dissect::Rkey key, std::uint64_t address);
+    [[nodiscard]] verbs::Remote translated(const PlannedPost& next, dissect::Rkey key, std::uint64_t address);
     [[nodiscard]] bool complete(dissect::Instant now);
 };
 
