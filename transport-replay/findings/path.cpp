@@ -132,6 +132,7 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
         const auto same = [&](dissect::Pkey x, dissect::Pkey y) { return ((number(x) ^ number(y)) & kPartition) == 0; };
         const CmAttempt* attempt = attempt_of(timeline, connection);
         const auto agreed = attempt != nullptr ? attempt->pkey : std::nullopt;
+        const auto departs = [&](const std::optional<dissect::Pkey>& sent) { return agreed && sent && !same(*sent, *agreed); };
         std::string what;
         if (a && b && !same(*a, *b)) {
             what = fmt::format("{} sends with P_Key 0x{:04x} and {} with 0x{:04x}", host(connection.ends[0]), number(*a),
@@ -139,9 +140,12 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
         } else if (a && b && ((number(*a) | number(*b)) & kFullMember) == 0) {
             what = fmt::format("{} and {} both send as limited members of P_Key 0x{:04x}, which may not communicate with each other",
                                host(connection.ends[0]), who(connection.ends[1]), number(*a));
-        } else if (agreed && ((a && !same(*a, *agreed)) || (b && !same(*b, *agreed)))) {
-            what = fmt::format("{} and {} send with P_Key 0x{:04x} although CM negotiated 0x{:04x}", host(connection.ends[0]),
-                               who(connection.ends[1]), number(a && !same(*a, *agreed) ? *a : *b), number(*agreed));
+        } else if (departs(a) || departs(b)) {
+            const std::string senders = a && b ? fmt::format("{} and {} send", host(connection.ends[0]), who(connection.ends[1]))
+                                        : a    ? fmt::format("{} sends", host(connection.ends[0]))
+                                               : fmt::format("{} sends", who(connection.ends[1]));
+            what = fmt::format("{} with P_Key 0x{:04x} although CM negotiated 0x{:04x}", senders,
+                               number(departs(a) ? a.value_or(*agreed) : b.value_or(*agreed)), number(*agreed));
         } else {
             continue;
         }

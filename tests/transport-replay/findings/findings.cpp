@@ -340,6 +340,15 @@ TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and
     CHECK(says(one(timeline, "go-back-n-loss").advice, "on the way from 10.0.0.1 to 10.0.0.2"));
 }
 
+TEST_CASE("who sends with another P_Key than CM agreed on is named, and nobody else") {
+    Timeline timeline = healthy();
+    timeline.cm.attempts[0].pkey = Pkey{0x8001};
+    CHECK(says(one(timeline, "pkey-mismatch").summary, "10.0.0.1 and 10.0.0.2 QP 257 send with P_Key 0xffff although CM negotiated 0x8001"));
+    timeline.connections[0].ways[0].pkeys = {};
+    CHECK(says(one(timeline, "pkey-mismatch").summary, "10.0.0.2 QP 257 sends with P_Key 0xffff although CM negotiated 0x8001"));
+    CHECK(one(timeline, "pkey-mismatch").summary.find("10.0.0.1") == std::string::npos);
+}
+
 TEST_CASE("a requester that sends only what NAKs name repeats selectively") {
     Timeline timeline = healthy();
     Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
