@@ -80,7 +80,7 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
         Question question(agent::Verb::mr);
         question.put("len", length).put("access", !access ? "local" : *access == "none" ? "read" : *access);
         if (domain != 0) question.put("pd", domains_[{side, domain}]);
-        ask(side, std::move(question), [this, side, name, length, seed, then](const agent::ParsedAnswer& answer) {
+        ask(side, question, [this, side, name, length, seed, then](const agent::ParsedAnswer& answer) {
             Region region{.mr = answer.fields.number_or(agent::Key::mr, 0),
                           .va = answer.fields.number_or(agent::Key::va, 0),
                           .length = length,
@@ -91,7 +91,7 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
             variables_.set(name + ".lkey", answer.fields.number_or(agent::Key::lkey, 0));
             variables_.set(name + ".len", length);
             variables_.set(name + ".id", region.mr);
-            if (seed) ask(side, std::move(Question(agent::Verb::fill).put("mr", region.mr).put("len", length).put("seed", *seed)), nullptr);
+            if (seed) ask(side, Question(agent::Verb::fill).put("mr", region.mr).put("len", length).put("seed", *seed), nullptr);
             if (then) then(region);
         });
     };
@@ -118,7 +118,7 @@ void Run::receive(const AgentLine& line) {
     const auto receive = [this, side = line.side, qp, count, length, at](const Region& region) {
         Question question(agent::Verb::recv);
         question.put("qp", *qp).put("mr", region.mr).put("off", at).put("len", length).put("count", count).put("step", length);
-        ask(side, std::move(question), nullptr);
+        ask(side, question, nullptr);
     };
     const std::string name = line.half + ".recv";
     const auto region = regions_.find(region_name(line.side, name));
@@ -150,7 +150,7 @@ void Run::post_from(const AgentLine& line, const Region& region) {
     const std::uint64_t length = number_of(line.settings, "len").value_or(atomic ? 8 : 0);
     const std::uint64_t at = number_of(line.settings, "at").value_or(0);
     if (const auto seed = number_of(line.settings, "fill"); seed && length > 0)
-        ask(line.side, std::move(Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed)),
+        ask(line.side, Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed),
             nullptr);
     Question question(agent::Verb::post);
     question.put("qp", *qp).put("op", line.object);
@@ -173,7 +173,7 @@ void Run::post_from(const AgentLine& line, const Region& region) {
         question.put("qpn", setting(line.settings, "qpn").value_or(std::to_string(std::to_underlying(half->second.ours))));
         question.put("qkey", setting(line.settings, "qkey").value_or(std::to_string(std::to_underlying(half->second.qkey))));
     }
-    ask(line.side, std::move(question), nullptr);
+    ask(line.side, question, nullptr);
 }
 
 // A completion that the line describes: the next one.
@@ -183,7 +183,7 @@ void Run::poll_completion(const AgentLine& line) {
     if (!bounds) return;
     Question question(agent::Verb::poll);
     question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
-    ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
+    ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
         fail_agent(line.half + ": a completion", "none", fmt::format("no completion at {}", line.half));
@@ -227,7 +227,7 @@ void Run::poll_no_completion(const AgentLine& line) {
     if (!lasting) return;
     Question question(agent::Verb::poll);
     question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(*lasting));
-    ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
+    ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) {
             const auto done = agent::parse_completion(came);
@@ -245,7 +245,7 @@ void Run::ask_state(const AgentLine& line) {
     const auto bounds = qp ? bounds_of(line.window) : std::nullopt;
     if (!bounds) return;
     if (!waits_.until) waits_.until = bounds->latest;
-    ask(line.side, std::move(Question(agent::Verb::qp_state).put("qp", *qp)), [this, &line](const agent::ParsedAnswer& answer) {
+    ask(line.side, Question(agent::Verb::qp_state).put("qp", *qp), [this, &line](const agent::ParsedAnswer& answer) {
         const auto state = answer.fields.number_or(agent::Key::state, 0);
         const std::string_view is = state < agent::kQpStateWords.size() ? agent::kQpStateWords[state] : "?";
         if (is == line.object) {
@@ -301,7 +301,7 @@ void Run::look_at_memory(const AgentLine& line) {
         expected.resize(std::min<std::size_t>(expected.size(), kShown));
         Question question(agent::Verb::read);
         question.put("mr", region.mr).put("off", offset).put("len", std::uint64_t{expected.size()});
-        ask(line.side, std::move(question), [this, &line, offset, expected, wrong](const agent::ParsedAnswer& answer) {
+        ask(line.side, question, [this, &line, offset, expected, wrong](const agent::ParsedAnswer& answer) {
             const std::string_view data = answer.fields.text(agent::Key::data);
             fail_agent(
                 fmt::format("{} from byte {}: {}", line.object, offset, hex_of(expected)),
@@ -312,7 +312,7 @@ void Run::look_at_memory(const AgentLine& line) {
     if (!whole) {
         Question question(agent::Verb::compare);
         question.put("mr", region.mr).put("off", part->offset).put("len", part->length).put("seed", *seed).put("from", from);
-        ask(line.side, std::move(question), [this, part = *part, seed, from, show](const agent::ParsedAnswer& answer) {
+        ask(line.side, question, [this, part = *part, seed, from, show](const agent::ParsedAnswer& answer) {
             const std::uint64_t wrong = answer.fields.number_or(agent::Key::wrong, 0);
             ++outcome_.examined;
             if (wrong == 0) return;
@@ -326,7 +326,7 @@ void Run::look_at_memory(const AgentLine& line) {
     }
     Question question(agent::Verb::read);
     question.put("mr", region.mr).put("off", part->offset).put("len", std::uint64_t{wanted.size()});
-    ask(line.side, std::move(question), [this, part = *part, wanted, show](const agent::ParsedAnswer& answer) {
+    ask(line.side, question, [this, part = *part, wanted, show](const agent::ParsedAnswer& answer) {
         const std::string_view data = answer.fields.text(agent::Key::data);
         const Bytes came = std::as_bytes(std::span(data));
         ++outcome_.examined;
@@ -347,7 +347,7 @@ void Run::fill(const AgentLine& line) {
     }
     Question question(agent::Verb::fill);
     question.put("mr", found->second.mr).put("off", part->offset).put("len", part->length).put("seed", *seed);
-    ask(line.side, std::move(question), nullptr);
+    ask(line.side, question, nullptr);
 }
 
 void Run::keep_counters(const agent::ParsedAnswer& answer) {
@@ -403,7 +403,7 @@ void Run::ask_anything(const AgentLine& line) {
     Question question(row->verb);
     for (const script::Setting& each : line.settings)
         if (const auto value = setting(line.settings, each.key)) question.put(each.key, each.key == "to" ? end_named(*value) : *value);
-    ask(line.side, std::move(question), [this, &line](const agent::ParsedAnswer& answer) {
+    ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         if (line.variable.empty()) return;
         for (const agent::Field& each : answer.fields.all()) {
             const std::string name = fmt::format("{}.{}", line.variable, agent::row_of(each.key).name);

@@ -52,8 +52,8 @@ void Run::define_half(const Half& half) {
 }
 
 void Run::free_half(Half& half) {
-    if (half.agent_qp) ask(Side::device, std::move(Question(agent::Verb::qp_free).put("qp", *half.agent_qp)), nullptr);
-    if (half.our_qp) ask(Side::us, std::move(Question(agent::Verb::qp_free).put("qp", *half.our_qp)), nullptr);
+    if (half.agent_qp) ask(Side::device, Question(agent::Verb::qp_free).put("qp", *half.agent_qp), nullptr);
+    if (half.our_qp) ask(Side::us, Question(agent::Verb::qp_free).put("qp", *half.our_qp), nullptr);
     endpoint_->release(half.ours);
     regions_.erase("dut " + half.name + ".recv");
     regions_.erase("dut " + half.name + ".send");
@@ -116,7 +116,7 @@ void Run::make_at_agents(const script::MakeQp& line, Half& half) {
     Question theirs = question(true);
     const auto domain = number_of(line.settings, "pd");
     if (domain && *domain != 0) theirs.put("pd", domains_[{Side::device, *domain}]);
-    ask(Side::device, std::move(theirs), [this, &line, &half](const agent::ParsedAnswer& answer) {
+    ask(Side::device, theirs, [this, &line, &half](const agent::ParsedAnswer& answer) {
         half.agent_qp = answer.fields.number_or(agent::Key::qp, 0);
         half.theirs = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
         connect_at(Side::device, line, half);
@@ -127,7 +127,7 @@ void Run::make_at_agents(const script::MakeQp& line, Half& half) {
         make_region(Side::device, half.name + ".recv", {}, *count * *length, [this, &half, count, length](const Region& region) {
             Question receive(agent::Verb::recv);
             receive.put("qp", half.agent_qp.value_or(0)).put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
-            ask(Side::device, std::move(receive), nullptr);
+            ask(Side::device, receive, nullptr);
         });
     });
 }
@@ -139,7 +139,7 @@ void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
     connect.put("qp", device ? half.agent_qp.value_or(0) : half.our_qp.value_or(0));
     if (line.service == Service::ud) {
         connect.put("qkey", std::to_underlying(half.qkey)).put("sq_psn", device ? half.their_first.value() : half.our_first.value());
-        ask(side, std::move(connect), nullptr);
+        ask(side, connect, nullptr);
         return;
     }
     connect.put("to", address_text(device ? route_.source : route_.destination));
@@ -157,7 +157,7 @@ void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
         for (const Named& row : kOfDevice)
             if (const auto value = setting(line.settings, row.ours); value && (line.service == Service::rc || row.ours == "access"))
                 connect.put(row.agents, row.ours == "access" && *value == "none" ? "local" : *value);
-    ask(side, std::move(connect), nullptr);
+    ask(side, connect, nullptr);
 }
 
 // Our half calls whoever listens: REQ, REP, RTU, each a packet of queue pair 1. The starting PSN in a message is the one that its
