@@ -3,7 +3,6 @@
 
 #include <tests/simulator/simulation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
-#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 namespace qps::tests {
@@ -24,9 +23,7 @@ namespace qps::tests {
         transport::observe(packet, observation);
         analysis.observe(observation);
     }
-    transport::Timeline timeline = analysis.finish();
-    transport::draw_findings(timeline);
-    return timeline;
+    return analysis.finish();
 }
 
 }  // namespace qps::tests

@@ -1,5 +1,6 @@
 // Findings end to end: scenarios of the simulator, whose truth is known, through the whole analysis. Each has its finding,
 // and a scenario that is nearly the same has it not; what only the tap did is never blamed on the network.
+#include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/findings/findings.hpp>
@@ -13,29 +14,9 @@
 
 using namespace qps::dissect;
 using namespace qps::transport;
+using qps::tests::analysed;
 
 namespace {
-
-Timeline analyzed(const Simulated& simulated) {
-    Analysis analysis;
-    Packet packet;
-    Observation observation;
-    std::uint64_t index = 0;
-    for (const CapturedFrame& captured : simulated.frames) {
-        Frame frame;
-        frame.bytes = captured.bytes;
-        frame.wire_length = captured.wire_length;
-        frame.link = simulated.link;
-        frame.index = FrameIndex{++index};
-        frame.time = captured.time;
-        decode(frame, packet);
-        observe(packet, observation);
-        analysis.observe(observation);
-    }
-    Timeline timeline = analysis.finish();
-    draw_findings(timeline);
-    return timeline;
-}
 
 std::string text(const Timeline& timeline) {
     std::string out;
@@ -117,7 +98,7 @@ std::vector<Case> cases() {
 
 TEST_CASE("scenarios have the finding that they were made for, and those that nearly are have it not") {
     for (const Case& one : cases()) {
-        const Timeline harmed = analyzed(simulate(one.harm));
+        const Timeline harmed = analysed(simulate(one.harm));
         INFO(one.id << "\n" << text(harmed));
         const auto found = std::ranges::find(harmed.findings, one.id, &Finding::id);
         CHECK(found != harmed.findings.end());
@@ -125,7 +106,7 @@ TEST_CASE("scenarios have the finding that they were made for, and those that ne
             CHECK(found->party == one.party);
             CHECK((found->party == Party::capture || one.id == "icrc-wrong" || !found->packets.empty()));
         }
-        const Timeline missed = analyzed(simulate(one.near_miss));
+        const Timeline missed = analysed(simulate(one.near_miss));
         INFO("near miss\n" << text(missed));
         CHECK(std::ranges::count(missed.findings, one.id, &Finding::id) == 0);
     }
@@ -139,7 +120,7 @@ TEST_CASE("healthy traffic has no finding above a note") {
                 scenario.network = network;
                 scenario.queue_pairs = 3;
                 scenario.tap.place = place;
-                const Timeline timeline = analyzed(simulate(scenario));
+                const Timeline timeline = analysed(simulate(scenario));
                 INFO(text(timeline));
                 CHECK(std::ranges::all_of(timeline.findings, [](const Finding& finding) { return finding.severity == Severity::note; }));
             }
@@ -156,7 +137,7 @@ TEST_CASE("what only the tap did is blamed on nobody else, whatever it missed, d
         scenario.tap.snap_length = seed % 7 == 0 ? 90 : 0;
         scenario.tap.sees_b_to_a = seed % 11 != 0;
         const Simulated simulated = simulate(scenario);
-        const Timeline timeline = analyzed(simulated);
+        const Timeline timeline = analysed(simulated);
         INFO("seed " << seed << "\n" << text(timeline));
         for (const Finding& finding : timeline.findings) {
             INFO(finding.id);
@@ -176,7 +157,7 @@ TEST_CASE("whenever something was sent again, a finding above a note tells why")
         scenario.tap.place = static_cast<TapPlace>(seed % 3);
         scenario.link.a_to_b.loss = scenario.link.b_to_a.loss = static_cast<double>(seed % 5) * 0.01;
         const Simulated simulated = simulate(scenario);
-        const Timeline timeline = analyzed(simulated);
+        const Timeline timeline = analysed(simulated);
         std::uint64_t again = 0;
         for (const FlowTruth& flow : simulated.truth.flows) again += flow.seen.retransmitted;
         INFO("seed " << seed << ", " << again << " sent again\n" << text(timeline));

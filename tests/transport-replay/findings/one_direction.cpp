@@ -1,5 +1,6 @@
 // Every sample capture seen from one side: what only one host sent. Half a capture may lose findings; it never has an error or a
 // warning that the whole does not have, and a NAK in it is evidence by itself.
+#include <tests/support/analysed.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
 #include <tests/support/sample_captures.hpp>
@@ -25,25 +26,6 @@ Timeline analysed(const std::string& path, const std::optional<Address>& source)
         observe(packet, observation);
         if (!source || observation.flow.source == *source) analysis.observe(observation);
     });
-    return analysis.finish();
-}
-
-Timeline analysed(const Simulated& simulated) {
-    Analysis analysis;
-    Packet packet;
-    Observation observation;
-    std::uint64_t index = 0;
-    for (const CapturedFrame& captured : simulated.frames) {
-        Frame frame;
-        frame.bytes = captured.bytes;
-        frame.wire_length = captured.wire_length;
-        frame.link = simulated.link;
-        frame.index = FrameIndex{++index};
-        frame.time = captured.time;
-        decode(frame, packet);
-        observe(packet, observation);
-        analysis.observe(observation);
-    }
     return analysis.finish();
 }
 
@@ -114,14 +96,14 @@ TEST_CASE("property: one direction of a simulated capture claims no more than th
         if (seed % 5 == 0) scenario.messages[20].mistake = Mistake::wrong_key;
         if (seed % 6 == 0) scenario.receives = {10, 10, microseconds(500), 14};
         if (seed % 11 == 0) scenario.link.a_to_b.loss = 1;
-        const Timeline whole = analysed(simulate(scenario));
+        const Timeline whole = qps::tests::analysed(simulate(scenario));
         scenario.tap.sees_b_to_a = false;
-        const Timeline requests = analysed(simulate(scenario));
+        const Timeline requests = qps::tests::analysed(simulate(scenario));
         check_half(requests, whole);
         CHECK(std::ranges::all_of(requests.findings, [](const Finding& finding) { return finding.severity == Severity::note; }));
         scenario.tap.sees_b_to_a = true;
         scenario.tap.sees_a_to_b = false;
-        const Timeline answers = analysed(simulate(scenario));
+        const Timeline answers = qps::tests::analysed(simulate(scenario));
         check_half(answers, whole);
         // A refusal and a loss that the responder spoke of are found in its answers alone.
         const auto has = [](const Timeline& timeline, std::string_view id) { return find(timeline, id) != nullptr; };
