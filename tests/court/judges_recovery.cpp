@@ -96,19 +96,23 @@ std::uint64_t only_late(const Way& way) {
 void place_of_loss(Hearing& hearing, const Way& way, std::uint64_t events) {
     constexpr std::uint32_t kPsnMask = 0xffffff;
     std::optional<std::uint32_t> awaited;  // nothing: whatever comes next, and who has seen a PSN may have taken it
-    std::set<std::uint32_t> seen;
-    std::uint64_t before = 0, behind = 0;
+    std::set<std::uint32_t> seen, spoiled;
+    std::uint64_t before = 0, behind = 0, corrupt = 0;
     for (const Wire* wire : way.all) {
-        if (wire->from == way.from && wire->request() && wire->icrc_right) seen.insert(wire->psn);
+        if (wire->from == way.from && wire->request()) (wire->icrc_right ? seen : spoiled).insert(wire->psn);
         if (wire->from == way.from && wire->request() && wire->icrc_right && (!awaited || *awaited == wire->psn)) {
             awaited = (wire->psn + 1) & kPsnMask;
             if (wire->read_request()) awaited.reset();  // takes as many PSNs as its responses have packets
         }
         if (wire->from != way.to || !wire->nak(0)) continue;
         (awaited ? *awaited == wire->psn : !seen.contains(wire->psn)) ? ++before : ++behind;
+        corrupt += spoiled.contains(wire->psn) ? 1U : 0U;
         if (!awaited) awaited = wire->psn;
     }
     if (hearing.take("all lost between " + kHost + " and this tap")) hearing.equal("lost before the tap", events, before);
+    if (hearing.take("all corrupted before this tap")) hearing.equal("corrupted before the tap", events, corrupt);
+    if (const auto said = hearing.take(kNumber + " corrupted before this tap"))
+        hearing.at_most("corrupted before the tap", count_of((*said)[1]).value_or(0), corrupt);
     if (hearing.take("all lost or reordered behind this tap")) hearing.equal("lost behind the tap", events, behind);
     if (const auto said = hearing.take(kNumber + " lost between " + kHost + " and this tap"))
         hearing.at_most("lost before the tap", count_of((*said)[1]).value_or(0), before);
@@ -326,6 +330,19 @@ void nak_ignored(Hearing& hearing) {
         hearing.at_most("waited", (*cost)[1], static_cast<double>(way->life()));
 }
 
+// Where packets that do not advance begin, or leave one out: a requester may send again what was lost alone.
+std::uint64_t repetitions(const Way& way) {
+    std::uint64_t count = 0;
+    std::optional<std::uint32_t> highest, before;
+    for (const Wire* wire : way.requests) {
+        const bool repeats = highest && psn_distance(*highest, wire->psn) <= 0;
+        if (repeats && psn_distance(*before, wire->psn) != 1) ++count;
+        if (!repeats) highest = wire->psn;
+        before = wire->psn;
+    }
+    return count;
+}
+
 void undecided(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " (?=retransmitted)");
     if (!said) return;
@@ -333,7 +350,7 @@ void undecided(Hearing& hearing) {
     if (!way) return hearing.object("names no connection of its own");
     retransmitted(hearing, *way);
     if (const auto episodes = hearing.take("in " + kNumber + " episodes?"))
-        hearing.at_most("episodes", count_of((*episodes)[1]).value_or(0), go_backs(*way).size());
+        hearing.at_most("episodes", count_of((*episodes)[1]).value_or(0), repetitions(*way));
     if (const auto waits = hearing.take(kQuantity + "(?: to " + kQuantity + ")? after a sequence NAK"))
         hearing.at_most("waited", (*waits)[1], static_cast<double>(way->life()));
 }

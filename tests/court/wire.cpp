@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kIpv4 = 0x0800, kIpv6 = 0x86dd, kRoceV1 = 0x8915, kVlan = 0x8100, kServiceVlan = 0x88a8;
 constexpr std::uint32_t kUdp = 17, kRocePort = 4791;
-constexpr std::size_t kBth = 12, kIpv6Header = 40, kUdpHeader = 8;
+constexpr std::size_t kBth = 12, kRdeth = 4, kDeth = 8, kIpv6Header = 40, kUdpHeader = 8;
 
 std::string address_text(const Octets& frame, std::size_t at, bool ipv4) {
     std::array<char, INET6_ADDRSTRLEN> text{};
@@ -21,7 +21,9 @@ std::string address_text(const Octets& frame, std::size_t at, bool ipv4) {
 
 // What the opcode says follows the BTH (9.3, table 38), of reliable connections.
 void read_extended(const Octets& frame, Wire& wire) {
-    const std::size_t at = wire.bth + kBth;
+    // A reliable datagram has the RDETH first, and its requests the DETH behind that (9.8).
+    const bool datagram = wire.service() == 2;
+    const std::size_t at = wire.bth + kBth + (datagram ? kRdeth : 0) + (datagram && wire.read_request() ? kDeth : 0);
     const std::uint32_t operation = wire.operation();
     const bool write = wire.service() <= 1 && (operation == 6 || operation == 10 || operation == 11);
     if ((write || wire.read_request()) && at + 16 <= frame.size())

@@ -217,13 +217,15 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
         const auto episodes = kept(found, gave_up);
         if (episodes.empty() || all_answered(found.way())) continue;
         const Recovery& episode = *episodes.back();
+        std::uint64_t naks = 0;  // a loss in between divides them among episodes
+        for (const Recovery* one : kept(found, [&](const Recovery& other) { return other.psn == episode.psn; })) naks += one->triggers;
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .packets = evidence(episodes),
               .count = episodes.size(),
               .summary = fmt::format("{} answered PSN {} ({}) from {} with {} (no receive posted), and {} gave up (completion status 13).",
                                      who(found.to()), episode.psn.value(), verb(episode.verb), host(found.from()),
-                                     counted(episode.triggers, "RNR NAK"), host(found.from())),
+                                     counted(naks, "RNR NAK"), host(found.from())),
               .advice = fmt::format("Make the application on {} post receives before its peer may send, or set rnr_retry to 7 (infinite) "
                                     "on {}.",
                                     host(found.to()), host(found.from()))});

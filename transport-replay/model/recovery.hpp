@@ -39,7 +39,7 @@ struct Recovery {
     dissect::Duration longest_wait{};                   // of one round
     dissect::Duration silence{};                        // before it was sent again first: since the last packet of either way
     dissect::Duration timer_ran{};                      // likewise, at most: since the last progress, or what was sent after it
-    std::optional<dissect::Duration> interval;          // timeout: the shortest time from a sending of the PSN to the next
+    std::optional<dissect::Duration> interval;          // timeout: the shortest from a sending of the PSN, or progress since, to the next
     std::optional<std::uint8_t> rnr_timer;              // code of the RNR NAK
     bool nak = false;                                   // a sequence NAK asked for that PSN, whether or not it was heeded
     bool inferred = false;                              // answers were not captured: what made it send again is not known

@@ -128,9 +128,9 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
     episode.longest_wait = std::max(episode.longest_wait, wait);
     if (episode.kind == RecoveryKind::timeout) {
         ++episode.triggers;
-        // From sending to sending: the timer may have begun before the last sign of life, with the oldest request.
-        const Instant sent_before = episode.rounds > 1 ? open.round_time : arrived.first_time.value_or(episode.began);
-        const Duration interval = std::max(wait, request.time - sent_before);
+        // What the timer can have run: from sending to sending, or since the progress that it began anew with.
+        const Instant from = episode.rounds > 1 ? open.round_time : std::max(timer_from_, arrived.first_time.value_or(episode.began));
+        const Duration interval = std::max(wait, request.time - from);
         episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
     if (arrived.answered) episode.answered = true;

@@ -324,6 +324,8 @@ RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> ask
                                          std::vector<Message>& done) {
     Message& run = runs_[index];
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
+    // It answers what was sent before the capture began, and this is asked for again: whether it waits for a response does not show yet.
+    if (answer.time < run.first_time) return index + 1;
     // The requester goes on to new work without asking again: it has the response, the capture does not. Slow requesters
     // send and receive for a while before they notice that a response is missing.
     if (run.passes < kConvincing && run.passed && asked_at && *asked_at > std::max(*run.passed, run.passed_last)) {
