@@ -39,7 +39,8 @@ struct Wire {
     [[nodiscard]] std::uint32_t service() const { return opcode >> 5U; }
     [[nodiscard]] std::uint32_t operation() const { return opcode & 0x1fU; }
     [[nodiscard]] bool reliable() const { return service() == 0; }
-    [[nodiscard]] bool acknowledge() const { return reliable() && operation() == 17; }
+    [[nodiscard]] bool is_acknowledged() const { return reliable() || service() == 2 || service() == 5; }  // RC, RD, XRC
+    [[nodiscard]] bool acknowledge() const { return is_acknowledged() && operation() == 17; }
     [[nodiscard]] bool read_response() const { return reliable() && operation() >= 13 && operation() <= 16; }
     [[nodiscard]] bool atomic_response() const { return reliable() && operation() == 18; }
     [[nodiscard]] bool answer() const { return acknowledge() || read_response() || atomic_response(); }

@@ -432,6 +432,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     Responded result;
     Index at = run_at_or_before(response.psn);
     if (at == kNone || !runs_[at].may_have_response()) return result;
+    // To a sending before the capture began: what is asked for again is answered again.
+    if (response.time < runs_[at].first_time) return result;
     widen(runs_[at], pmtu);
     if (next_.before(runs_[at].last + 1)) next_ = runs_[at].last + 1;
     if (!runs_[at].covers(response.psn)) return result;
