@@ -175,7 +175,7 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
             if (open.episode.kind == RecoveryKind::rnr_nak) return begin_round(request, arrived, silent);  // still no receive posted
             break;
         case RecoveryPhase::settled:
-            if (!back) return resend(open.episode, request, arrived);
+            if (!back && silent < kFastestTimeout) return resend(open.episode, request, arrived);
             break;
         case RecoveryPhase::none: break;
     }
@@ -272,7 +272,8 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
         // A second answer to the same: one for the first sending, one for the one after it. Or the network doubled it, or it answers
         // what was sent twice again.
         if (again && episode.kind == RecoveryKind::timeout && !episode.answered) episode.spurious = true;
-        if (again || open.until.before(behind)) close(RecoveryEnd::recovered, ended);
+        // What goes on from there is of this episode still.
+        if (open.until.before(behind)) close(RecoveryEnd::recovered, ended);
         return;
     }
     if (!reached) return;
