@@ -3,6 +3,7 @@
 
 #include <transport-replay/analysis/observation_batch.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -215,6 +216,7 @@ bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done && !tell_unknown(options, analyzed.timeline)) code = ExitCode::usage;
+    if (analyzed.any && !judged_all(analyzed.timeline)) code = worse(code, ExitCode::unjudged);
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output));

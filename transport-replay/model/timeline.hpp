@@ -31,13 +31,20 @@ struct Totals {
     std::uint64_t timeouts = 0;  // retransmissions that no NAK asked for
 };
 
-// What bounds made us leave out. All 0: nothing.
+// Findings of one kind that are not listed.
+struct FindingsLeftOut {
+    std::string_view id;
+    Severity severity{};
+    std::uint64_t count = 0;
+};
+
+// What bounds made us leave out, beside what the parts of the timeline say (report/bounds.hpp has all of it). All 0: nothing.
 struct LeftOut {
     std::uint64_t packets_of_connections = 0;  // of connections past kMaxConnections
     std::uint64_t messages = 0;                // given up unanswered, because too many were open
     std::uint64_t recoveries = 0;              // episodes past kMaxRecoveries; the sums have them
-    std::uint64_t fatalities = 0;
-    std::uint64_t findings = 0;
+    std::uint64_t fatalities = 0;              // past kMaxFatalities
+    std::vector<FindingsLeftOut> findings;     // in the order of the table of findings
 };
 
 struct Timeline {
