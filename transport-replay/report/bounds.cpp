@@ -23,6 +23,9 @@ std::uint64_t findings_left_out(T timeline) {
 constexpr std::array kBounds{
     Bound{"packets_of_connections", "packet", "of further connections, not followed", kUnjudged,
           [](T t) { return t.left_out.packets_of_connections; }},
+    Bound{"connections_with_problems", "connection", "with problems, in sums alone", kUnjudged, [](T t) { return t.retired.with_problems; }},
+    Bound{"connections", "connection", "without problems, in sums alone", false,
+          [](T t) { return t.retired.connections - t.retired.with_problems; }},
     Bound{"messages", "message", "given up while open", kUnjudged, [](T t) { return t.left_out.messages; }},
     Bound{"recoveries", "retransmission episode", "in sums alone", false, [](T t) { return t.left_out.recoveries; }},
     Bound{"fatalities", "fatal NAK", "not listed", kUnjudged, [](T t) { return t.left_out.fatalities; }},
@@ -38,6 +41,7 @@ constexpr std::array kBounds{
     Bound{"conversations", "connection", "whose upper protocol was not followed", kUnjudged, [](T t) { return t.ulp.conversations_left_out; }},
     Bound{"operations", "operation", "given up while open", kUnjudged, [](T t) { return t.ulp.operations_left_out; }},
     Bound{"operation_failures", "failed operation", "not listed", kUnjudged, [](T t) { return t.ulp.failures_left_out; }},
+    Bound{"payload", "piece", "of messages of upper protocols, not kept", kUnjudged, [](T t) { return t.ulp.payload_left_out; }},
     Bound{"upper_events", "event", "of upper protocols, not listed", kUnjudged, [](T t) { return t.ulp.events_left_out; }},
     Bound{"collective_packets", "packet", "of further hosts, not looked at for collectives", kUnjudged,
           [](T t) { return t.collectives.packets_left_out; }},

@@ -23,6 +23,8 @@ using N = std::uint64_t;
 
 constexpr std::array kReached{
     Reached{"packets_of_connections", [](T t, N n) { t.left_out.packets_of_connections = n; }},
+    Reached{"connections_with_problems", [](T t, N n) { t.retired.connections = t.retired.with_problems = n; }},
+    Reached{"connections", [](T t, N n) { t.retired.connections = n; }},
     Reached{"messages", [](T t, N n) { t.left_out.messages = n; }},
     Reached{"recoveries", [](T t, N n) { t.left_out.recoveries = n; }},
     Reached{"fatalities", [](T t, N n) { t.left_out.fatalities = n; }},
@@ -37,6 +39,7 @@ constexpr std::array kReached{
     Reached{"conversations", [](T t, N n) { t.ulp.conversations_left_out = n; }},
     Reached{"operations", [](T t, N n) { t.ulp.operations_left_out = n; }},
     Reached{"operation_failures", [](T t, N n) { t.ulp.failures_left_out = n; }},
+    Reached{"payload", [](T t, N n) { t.ulp.payload_left_out = n; }},
     Reached{"upper_events", [](T t, N n) { t.ulp.events_left_out = n; }},
     Reached{"collective_packets", [](T t, N n) { t.collectives.packets_left_out = n; }},
     Reached{"collectives", [](T t, N n) { t.collectives.left_out = n; }},

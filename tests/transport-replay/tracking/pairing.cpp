@@ -1,7 +1,7 @@
 // Which flows belong together where it is hard to tell: queue pairs that all begin with the same PSN, numbers that are used
 // again, both ends with the same numbers, one host with itself.
+#include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
@@ -9,39 +9,10 @@
 #include <random>
 
 using namespace qps::dissect;
+using namespace qps::tests;
 using namespace qps::transport;
 
 namespace {
-
-constexpr std::uint8_t kSendOnly = 0x04, kAcknowledge = 0x11, kUcSendOnly = 0x24;
-
-// Packets of a capture, made one by one.
-struct AnalysedWire {
-    Analysis analysis;
-    std::uint64_t clock = 0;
-    std::uint64_t nanoseconds = 0;  // where the test keeps time itself
-
-    static Address host(std::uint32_t number) { return {{0, std::uint64_t{0xffff0a000000} | number}, AddressSpace::roce_v2}; }
-
-    PacketRecord packet(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
-        Observation made;
-        made.kind = ObservationKind::transport;
-        made.encapsulation = Encapsulation::roce_v2;
-        made.frame = FrameIndex{++clock};
-        made.time = Instant{static_cast<std::int64_t>(nanoseconds != 0 ? nanoseconds : clock * 1000)};
-        made.flow = {host(from), host(to), Qpn{qp}, {}};
-        made.flow_hash = FlowHash{}(made.flow);
-        made.packet_hash = mix(clock);
-        made.opcode = static_cast<Opcode>(opcode);
-        made.psn = Psn(psn);
-        made.ip_id = static_cast<std::uint16_t>(clock);
-        made.wire_length = 100;
-        made.payload_length = opcode == kAcknowledge ? 0 : 16;
-        made.ack_request = opcode == kSendOnly;
-        if (opcode == kAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
-        return analysis.observe(made);
-    }
-};
 
 // Queue pair i of host 1 is 100 + i, its peer at host 2 is 500 + i.
 void check_pairs(const Timeline& timeline, std::size_t pairs) {
