@@ -134,9 +134,16 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
 Analyzed analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening, AnalysisSettings known,
                       bool again) {
     Analyzed analyzed;
+    // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
+    const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
+    known.memory = options.memory.part_of(analyses);
     Analyst analyst(options, listening, std::move(known));
-    std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
-    if (filter.needs_annotation()) annotator.emplace(known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none));
+    std::optional<Annotator> annotator;
+    if (filter.needs_annotation()) {
+        AnalysisSettings settings = known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
+        settings.memory = options.memory.part_of(analyses);
+        annotator.emplace(std::move(settings));
+    }
     std::uint64_t frames = 0;  // of the inputs before
     std::uint16_t files = 0;
     const auto each_input = [&](Input& input, Progress& progress) {

@@ -103,7 +103,7 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 
 struct Analysis::State {
     explicit State(AnalysisSettings given)
-        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message), settings.memory), ulp(settings.hints, settings.memory) {
+        : settings(std::move(given)), copies(settings.traits), quality(settings.memory), cm(settings.memory), congestion({}, settings.memory), tracker(static_cast<bool>(settings.message), settings.memory), ulp(settings.hints, settings.memory), iwarp(settings.memory) {
         if (settings.traits.vantage.by_file) quality.expect_clocks_by_file();
     }
 

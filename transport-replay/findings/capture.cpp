@@ -272,7 +272,7 @@ void analysis_bounded(const Timeline& timeline, const Emit& emit) {
           .count = most,
           .summary = fmt::format("The analysis reached its limits: {}{}.", left_out_text(timeline),
                                  judged_all(timeline) ? "" : "; problems there may have gone unnoticed"),
-          .advice = "Split the capture by host or by time (`editcap -i`, a capture filter) to analyse all of it."});
+          .advice = "Give the analysis more memory (`--memory`), or split the capture by host or by time (`editcap -i`, a capture filter)."});
 }
 
 }  // namespace qps::transport::draw

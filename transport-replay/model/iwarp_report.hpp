@@ -52,6 +52,7 @@ struct IwarpConversation {
 
 struct IwarpReport {
     std::vector<IwarpConversation> conversations{};  // by connection
+    std::uint64_t left_out = 0;                      // of those that made place for others
 };
 
 }  // namespace qps::transport

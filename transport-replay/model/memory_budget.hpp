@@ -47,7 +47,7 @@ inline constexpr std::array kShares{
     ShareRow{Share::conversations, "upper protocols", 10, 2048, std::size_t{1} << 17},
     ShareRow{Share::operations, "operations", 8},
     ShareRow{Share::payload, "payload", 9},
-    ShareRow{Share::streams, "iWARP connections", 5, 8192, std::size_t{1} << 16},
+    ShareRow{Share::streams, "iWARP connections", 5, 10240, std::size_t{1} << 16},
     ShareRow{Share::segments, "TCP segments", 4},
     ShareRow{Share::flows, "flows", 5, 448, std::size_t{1} << 18},
     ShareRow{Share::pairs, "pairs of hosts", 4, 1024, std::size_t{1} << 16},
@@ -61,6 +61,10 @@ public:
     static constexpr std::uint64_t kUsual = std::uint64_t{2} << 30;
 
     constexpr explicit MemoryBudget(std::uint64_t bytes = kUsual) : bytes_(bytes) {}
+    // A quarter of what this machine, or the control group of this process, has, at least kLeast.
+    [[nodiscard]] static MemoryBudget of_machine();
+    // For each of so many analyses that are there at once.
+    [[nodiscard]] constexpr MemoryBudget part_of(std::uint32_t analyses) const { return MemoryBudget(bytes_ / analyses); }
     [[nodiscard]] constexpr std::uint64_t bytes() const { return bytes_; }
     // Of a share that is counted in bytes.
     [[nodiscard]] constexpr std::size_t bytes(Share share) const { return bytes_ / 100 * kShares[static_cast<std::size_t>(share)].percent; }

@@ -430,6 +430,10 @@ std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpo
 
 Connection& Tracker::stream(ConnectionId connection) { return entries_[places_.get(connection, 0)].connection; }
 
+void Tracker::end_stream(ConnectionId connection) {
+    if (const auto place = place_of(connection)) entries_[*place].stream_over = true;
+}
+
 void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
     done_.push_back(message);
     hand_on(entries_[places_.get(connection, 0)], requester);

@@ -93,6 +93,8 @@ public:
     [[nodiscard]] Connection& stream(ConnectionId connection);
     // A message of it that nothing more can happen to: it is counted, and handed on as any other.
     void end_stream_message(ConnectionId connection, End requester, const Message& message);
+    // Nobody follows it any more: its place may be needed.
+    void end_stream(ConnectionId connection);
     // A packet of a connection that begin_stream() had no room for; messages that were given up.
     void leave_out_packet() { ++tracked_.packets_left_out; }
 
@@ -126,6 +128,7 @@ private:
         bool guessed = false;      // its ways were joined by the time that answers took
         bool watched = false;      // somebody wants its messages
         bool stream = false;       // somebody else follows it
+        bool stream_over = false;  // or did
         dissect::Instant made{};
     };
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.

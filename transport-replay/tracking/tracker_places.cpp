@@ -60,9 +60,9 @@ std::optional<Tracker::Index> Tracker::least_worth() {
         hand_ = static_cast<Index>((hand_ + std::size_t{1}) % entries_.size());
         const Entry& entry = entries_[index];
         if (entry.gone) return index;
-        if (entry.stream) continue;
+        if (entry.stream && !entry.stream_over) continue;
         const Connection& connection = entry.connection;
-        const bool over = connection.released || connection.failed;
+        const bool over = connection.released || connection.failed || entry.stream_over;
         const bool alone = connection.joined_by == JoinedBy::nothing && connection.packets() <= kFew;
         const Instant last = connection.packets() == 0 ? entry.made : connection.last_time();
         const Worth worth{over ? 0 : alone ? 1 : 2, last};
@@ -93,7 +93,8 @@ void Tracker::end(Index index) {
             refuse_unpaired(index, answers);
         }
         std::erase(lone_unreliable_, index);
-        for (const End from : {End::a, End::b}) finish_way(entry, from);
+        if (!entry.stream)
+            for (const End from : {End::a, End::b}) finish_way(entry, from);
         judge_confidence(entry);
         const ConnectionId uid = entry.connection.uid;
         keep_retired(entry);

@@ -37,6 +37,7 @@ constexpr std::array kReached{
     Reached{"pause_periods", [](T t, N n) { t.congestion.periods_dropped = n; }},
     Reached{"incasts", [](T t, N n) { t.congestion.incasts_dropped = n; }},
     Reached{"conversations", [](T t, N n) { t.ulp.conversations_left_out = n; }},
+    Reached{"iwarp_connections", [](T t, N n) { t.iwarp.left_out = n; }},
     Reached{"operations", [](T t, N n) { t.ulp.operations_left_out = n; }},
     Reached{"operation_failures", [](T t, N n) { t.ulp.failures_left_out = n; }},
     Reached{"payload", [](T t, N n) { t.ulp.payload_left_out = n; }},
