@@ -9,7 +9,7 @@
 
 namespace qps::tests {
 
-inline constexpr std::uint8_t kSendFirst = 0x00, kSendMiddle = 0x01, kSendOnly = 0x04, kAcknowledge = 0x11, kUcSendOnly = 0x24;
+inline constexpr std::uint8_t kRcSendFirst = 0x00, kRcSendMiddle = 0x01, kRcSendOnly = 0x04, kRcAcknowledge = 0x11, kUcSendOnly = 0x24;
 inline constexpr std::uint8_t kAccessError = 0x62;  // syndrome: NAK, remote access error
 
 struct AnalysedWire {
@@ -39,16 +39,16 @@ struct AnalysedWire {
         made.psn = dissect::Psn(psn);
         made.ip_id = static_cast<std::uint16_t>(clock);
         made.wire_length = 100;
-        made.payload_length = opcode == kAcknowledge ? 0 : payload_length;
-        if (opcode != kAcknowledge) made.payload = payload;
-        made.ack_request = opcode == kSendOnly;
-        if (opcode == kAcknowledge) made.acknowledgment = transport::Acknowledgment{syndrome, dissect::Msn{1}};
+        made.payload_length = opcode == kRcAcknowledge ? 0 : payload_length;
+        if (opcode != kRcAcknowledge) made.payload = payload;
+        made.ack_request = opcode == kRcSendOnly;
+        if (opcode == kRcAcknowledge) made.acknowledgment = transport::Acknowledgment{syndrome, dissect::Msn{1}};
         return analysis.observe(made);
     }
     // A SEND and its ACK, of a connection of host 1 with host 2.
     void exchange(std::uint32_t connection, std::uint32_t psn, std::uint8_t syndrome = 0) {
-        packet(1, 2, 0x100000 + connection, kSendOnly, psn);
-        packet(2, 1, 0x800000 + connection, kAcknowledge, psn, syndrome);
+        packet(1, 2, 0x100000 + connection, kRcSendOnly, psn);
+        packet(2, 1, 0x800000 + connection, kRcAcknowledge, psn, syndrome);
     }
 };
 

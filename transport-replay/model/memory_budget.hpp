@@ -27,8 +27,6 @@ enum class Share : std::uint8_t {
     segments,       // iWARP: bytes that wait for those before them
     flows,          // whose congestion is watched
     pairs,          // of hosts, in all tables of them
-    management,     // exchanges, nodes, counters
-    findings,       // and what is listed one by one
     count_,
 };
 
@@ -41,7 +39,7 @@ struct ShareRow {
 };
 
 inline constexpr std::array kShares{
-    ShareRow{Share::connections, "connections", 36, 3584, std::size_t{1} << 18},
+    ShareRow{Share::connections, "connections", 42, 8192, std::size_t{1} << 18},
     ShareRow{Share::retired, "retired connections", 5, 1792, std::size_t{1} << 16},
     ShareRow{Share::attempts, "connection attempts", 10, 1024, std::size_t{1} << 17},
     ShareRow{Share::conversations, "upper protocols", 10, 2048, std::size_t{1} << 17},
@@ -50,13 +48,14 @@ inline constexpr std::array kShares{
     ShareRow{Share::streams, "iWARP connections", 5, 10240, std::size_t{1} << 16},
     ShareRow{Share::segments, "TCP segments", 4},
     ShareRow{Share::flows, "flows", 5, 448, std::size_t{1} << 18},
-    ShareRow{Share::pairs, "pairs of hosts", 4, 1024, std::size_t{1} << 16},
-    ShareRow{Share::management, "management", 2, 1},
-    ShareRow{Share::findings, "findings", 2, 1},
+    ShareRow{Share::pairs, "pairs of hosts", 2, 1024, std::size_t{1} << 16},
 };
 
 class MemoryBudget {
 public:
+    // What has bounds of its own, however much there is: management 120 MB, collectives 70, copies of packets 34, episodes and refusals
+    // listed one by one 40. The rest, at least half, is shared out.
+    static constexpr std::uint64_t kFixed = std::uint64_t{256} << 20;
     static constexpr std::uint64_t kLeast = std::uint64_t{512} << 20;
     static constexpr std::uint64_t kUsual = std::uint64_t{2} << 30;
 
@@ -67,7 +66,9 @@ public:
     [[nodiscard]] constexpr MemoryBudget part_of(std::uint32_t analyses) const { return MemoryBudget(bytes_ / analyses); }
     [[nodiscard]] constexpr std::uint64_t bytes() const { return bytes_; }
     // Of a share that is counted in bytes.
-    [[nodiscard]] constexpr std::size_t bytes(Share share) const { return bytes_ / 100 * kShares[static_cast<std::size_t>(share)].percent; }
+    [[nodiscard]] constexpr std::size_t bytes(Share share) const {
+        return (bytes_ - std::min(bytes_ / 2, kFixed)) / 100 * kShares[static_cast<std::size_t>(share)].percent;
+    }
     // How many items a share may keep whose items cost about the same: never none.
     [[nodiscard]] constexpr std::size_t items(Share share) const {
         const ShareRow& row = kShares[static_cast<std::size_t>(share)];

@@ -12,7 +12,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kLeastOpen = 16;  // messages a connection may have open however many connections there are
+constexpr std::size_t kLeastOpen = 2;  // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
@@ -34,7 +34,7 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
 
 // One more connection.
 void Tracker::grown() {
-    most_open_ = std::clamp(kOpenTogether / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
+    most_open_ = std::clamp(kOpenEach * most_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
     // Any request may be answered, by a NAK at least; where connections are many, only those that ask for an answer are
     // remembered.
     constexpr std::size_t kFew = 4096;
@@ -448,7 +448,7 @@ void Tracker::judge_confidence(Entry& entry) {
 Tracked Tracker::finish(const std::function<void()>& drain) {
     join_what_is_left();
     drain();
-    waiting_ = {};
+    waiting_ = WaitingRequests(1);
     refuse_unpaired();
     unpaired_ = {};
     for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once

@@ -29,7 +29,6 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kOpenTogether = 1 << 18;            // messages that may be open in all of them, of about 250 bytes
 inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
 inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
 inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes
@@ -58,7 +57,7 @@ class Tracker {
 public:
     // `tells`: all messages are kept in ended(); else only those of connections that are watched.
     explicit Tracker(bool tells, const MemoryBudget& budget = MemoryBudget{})
-        : tells_(tells), most_(budget.items(Share::connections)), most_kept_(budget.items(Share::retired)) {}
+        : tells_(tells), most_(budget.items(Share::connections)), most_kept_(budget.items(Share::retired)), waiting_(kRequestsWaiting * most_) {}
 
     // Messages that ended since forget_ended(), in that order.
     [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
@@ -195,6 +194,10 @@ private:
 
     bool tells_ = false;
     std::vector<EndedMessage> ended_;
+    // For each connection there may be, in all of them together: messages under way, requests that wait to be paired. An end may have
+    // many more while others have fewer.
+    static constexpr std::size_t kOpenEach = 4, kRequestsWaiting = 4;
+
     std::size_t most_;                     // entries
     std::size_t most_kept_;                // retired connections
     std::deque<Entry> entries_;

@@ -60,7 +60,7 @@ TEST_CASE("attempts past the bound are counted") {
     observation.kind = ObservationKind::transport;
     observation.management = true;
     observation.payload = datagram;
-    constexpr MemoryBudget kSmall{std::uint64_t{64} << 20};
+    constexpr MemoryBudget kSmall{std::uint64_t{128} << 20};
     constexpr std::size_t kMost = kSmall.items(Share::attempts);
     CmTracker tracker(kSmall);
     for (std::uint64_t id = 1; id <= kMost + 5; ++id) {

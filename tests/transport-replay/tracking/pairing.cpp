@@ -45,8 +45,8 @@ TEST_CASE("queue pairs that all begin with PSN 0 are told apart by when their re
     for (const auto& [at, event] : agenda) {
         const auto [i, answers] = event;
         wire.nanoseconds = at;
-        if (answers) wire.packet(2, 1, 100 + i, kAcknowledge, answered[i]++);
-        else wire.packet(1, 2, 500 + i, kSendOnly, sent[i]++);
+        if (answers) wire.packet(2, 1, 100 + i, kRcAcknowledge, answered[i]++);
+        else wire.packet(1, 2, 500 + i, kRcSendOnly, sent[i]++);
     }
     const Timeline timeline = wire.analysis.finish();
     check_pairs(timeline, kPairs);
@@ -58,8 +58,8 @@ TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be 
     constexpr std::uint32_t kPairs = 4;
     AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 10; ++psn) {
-        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(1, 2, 500 + i, kSendOnly, psn);
-        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(2, 1, 100 + i, kAcknowledge, psn);
+        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(1, 2, 500 + i, kRcSendOnly, psn);
+        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(2, 1, 100 + i, kRcAcknowledge, psn);
     }
     const Timeline timeline = wire.analysis.finish();
     for (const Connection& connection : timeline.connections) {
@@ -74,12 +74,12 @@ TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be 
 TEST_CASE("a queue pair number that is used again far from its last PSN is a new beginning, not a loss") {
     AnalysedWire wire;
     for (std::uint32_t psn = 10; psn < 20; ++psn) {
-        wire.packet(1, 2, 500, kSendOnly, psn);
-        wire.packet(2, 1, 100, kAcknowledge, psn);
+        wire.packet(1, 2, 500, kRcSendOnly, psn);
+        wire.packet(2, 1, 100, kRcAcknowledge, psn);
     }
     for (std::uint32_t psn = 9'000'000; psn < 9'000'010; ++psn) {
-        wire.packet(1, 2, 500, kSendOnly, psn);
-        wire.packet(2, 1, 100, kAcknowledge, psn);
+        wire.packet(1, 2, 500, kRcSendOnly, psn);
+        wire.packet(2, 1, 100, kRcAcknowledge, psn);
     }
     const Timeline timeline = wire.analysis.finish();
     CHECK(timeline.totals.messages[0] == 20);
@@ -91,8 +91,8 @@ TEST_CASE("a queue pair number that is used again far from its last PSN is a new
 TEST_CASE("a host that talks to itself has connections like any other") {
     AnalysedWire wire;
     for (std::uint32_t psn = 40; psn < 44; ++psn) {
-        wire.packet(1, 1, 500, kSendOnly, psn);
-        wire.packet(1, 1, 100, kAcknowledge, psn);
+        wire.packet(1, 1, 500, kRcSendOnly, psn);
+        wire.packet(1, 1, 100, kRcAcknowledge, psn);
     }
     check_pairs(wire.analysis.finish(), 1);
 }
@@ -112,11 +112,11 @@ TEST_CASE("two UC flows the other way leave it open which one belongs to a third
 TEST_CASE("answers that came before anybody knew whose they are count once it is known") {
     AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 3; ++psn)
-        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(1, 2, 500 + i, kSendOnly, psn);
+        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(1, 2, 500 + i, kRcSendOnly, psn);
     for (std::uint32_t psn = 0; psn < 3; ++psn)
-        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(2, 1, 100 + i, kAcknowledge, psn);
-    wire.packet(1, 2, 501, kSendOnly, 3);  // only the second goes on
-    wire.packet(2, 1, 101, kAcknowledge, 3);
+        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(2, 1, 100 + i, kRcAcknowledge, psn);
+    wire.packet(1, 2, 501, kRcSendOnly, 3);  // only the second goes on
+    wire.packet(2, 1, 101, kRcAcknowledge, 3);
     const Timeline timeline = wire.analysis.finish();
     check_pairs(timeline, 2);
     CHECK(timeline.totals.acks == 7);
@@ -134,8 +134,8 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
         made.flow_hash = FlowHash{}(made.flow);
         made.opcode = static_cast<Opcode>(opcode);
         made.psn = Psn(psn);
-        made.payload_length = opcode == kAcknowledge ? 0 : 16;
-        if (opcode == kAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
+        made.payload_length = opcode == kRcAcknowledge ? 0 : 16;
+        if (opcode == kRcAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
         PacketRecord record;
         tracker.observe(made, Repetition::none, {}, record);
         return record;
@@ -150,14 +150,14 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     side(attempt.passive, 2, 500, 50);  // where the active side is to begin
     attempt.service = CmService::rc;
     tracker.connect(attempt);
-    CHECK(packet(1, 2, 500, kSendOnly, 50).connection == ConnectionId{1});
-    CHECK(packet(2, 1, 100, kAcknowledge, 50).connection == ConnectionId{1});
-    packet(1, 2, 500, kSendOnly, 51);  // never answered: the connection goes down with it
+    CHECK(packet(1, 2, 500, kRcSendOnly, 50).connection == ConnectionId{1});
+    CHECK(packet(2, 1, 100, kRcAcknowledge, 50).connection == ConnectionId{1});
+    packet(1, 2, 500, kRcSendOnly, 51);  // never answered: the connection goes down with it
     attempt.uid = 1;
     attempt.passive.starting_psn = Psn(40);  // close to the old one: only CM tells them apart
     tracker.connect(attempt);
-    CHECK(packet(1, 2, 500, kSendOnly, 42).missing == 2);  // 40 and 41 were due
-    CHECK(packet(2, 1, 100, kAcknowledge, 42).connection == ConnectionId{2});
+    CHECK(packet(1, 2, 500, kRcSendOnly, 42).missing == 2);  // 40 and 41 were due
+    CHECK(packet(2, 1, 100, kRcAcknowledge, 42).connection == ConnectionId{2});
     const Tracked tracked = tracker.finish([] {});
     REQUIRE(tracked.connections.size() == 2);
     CHECK(tracked.connections[0].released);

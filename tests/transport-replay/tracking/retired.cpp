@@ -13,7 +13,7 @@ using namespace qps::transport;
 
 namespace {
 
-constexpr MemoryBudget kSmall{std::uint64_t{8} << 20};
+constexpr MemoryBudget kSmall{std::uint64_t{16} << 20};
 constexpr std::size_t kPlaces = kSmall.items(Share::connections);
 constexpr std::uint32_t kMany = 12 * kPlaces;
 
@@ -77,7 +77,7 @@ TEST_CASE("a connection that is in use keeps its place among those that come and
 
 TEST_CASE("what there was no place to judge is said, and what comes is judged all the same") {
     AnalysedWire wire = small_wire();
-    for (std::uint32_t i = 0; i < kMany; ++i) wire.packet(1, 2, 0x100000 + i, kSendOnly, psn_of(i));  // nobody answers
+    for (std::uint32_t i = 0; i < kMany; ++i) wire.packet(1, 2, 0x100000 + i, kRcSendOnly, psn_of(i));  // nobody answers
     wire.exchange(kMany, 77, kAccessError);
     const Timeline timeline = wire.analysis.finish();
     CHECK(timeline.fatalities.size() == 1);
@@ -92,8 +92,8 @@ TEST_CASE("the numbers of connections are theirs alone, also where places are us
     AnalysedWire wire = small_wire();
     std::vector<ConnectionId> seen;
     for (std::uint32_t i = 0; i < kMany; ++i) {
-        const auto first = wire.packet(1, 2, 0x100000 + i, kSendOnly, psn_of(i)).connection;
-        const auto answer = wire.packet(2, 1, 0x800000 + i, kAcknowledge, psn_of(i)).connection;
+        const auto first = wire.packet(1, 2, 0x100000 + i, kRcSendOnly, psn_of(i)).connection;
+        const auto answer = wire.packet(2, 1, 0x800000 + i, kRcAcknowledge, psn_of(i)).connection;
         REQUIRE(first);
         CHECK(answer == first);
         seen.push_back(*first);
