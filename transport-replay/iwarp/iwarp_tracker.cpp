@@ -62,7 +62,7 @@ void IwarpTracker::end(Index index, const IwarpListeners& listeners) {
     followed_.erase(key_of(connection.flow()));
     IwarpConversation conversation = connection.finish(listeners);
     if (ended_.size() < most_) ended_.push_back(std::move(conversation));
-    else ++ended_left_out_;
+    else if (!conversation.is_quiet()) ++ended_left_out_;
     connections_[index].reset();
     free_.push_back(index);
     listeners.tracker.end_stream(uid);

@@ -39,7 +39,7 @@ constexpr std::array kBounds{
     Bound{"pause_periods", "pause period", "in sums alone", false, [](T t) { return t.congestion.periods_dropped; }},
     Bound{"incasts", "incast burst", "in sums alone", false, [](T t) { return t.congestion.incasts_dropped; }},
     Bound{"conversations", "connection", "whose upper protocol was not followed", kUnjudged, [](T t) { return t.ulp.conversations_left_out; }},
-    Bound{"iwarp_connections", "iWARP connection", "not listed", kUnjudged, [](T t) { return t.iwarp.left_out; }},
+    Bound{"iwarp_connections", "iWARP connection", "with problems, not listed", kUnjudged, [](T t) { return t.iwarp.left_out; }},
     Bound{"operations", "operation", "given up while open", kUnjudged, [](T t) { return t.ulp.operations_left_out; }},
     Bound{"operation_failures", "failed operation", "not listed", kUnjudged, [](T t) { return t.ulp.failures_left_out; }},
     Bound{"payload", "piece", "of messages of upper protocols, not kept", kUnjudged, [](T t) { return t.ulp.payload_left_out; }},

@@ -55,7 +55,7 @@ std::optional<Tracker::Index> Tracker::least_worth() {
     using Worth = std::tuple<int, Instant>;
     std::optional<Index> found;
     Worth least{};
-    for (std::size_t i = 0; i < std::min(kLookedAt, entries_.size()); ++i) {
+    for (std::size_t i = 0; i < entries_.size() && (i < kLookedAt || !found); ++i) {
         const Index index = hand_;
         hand_ = static_cast<Index>((hand_ + std::size_t{1}) % entries_.size());
         const Entry& entry = entries_[index];
