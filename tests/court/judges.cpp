@@ -1,0 +1,68 @@
+// Every judge, and what is still wanting.
+#include <tests/court/judges.hpp>
+
+#include <array>
+
+namespace qps::court {
+
+namespace {
+
+constexpr std::string_view kManagement = "the court reads REQ and REJ alone of management datagrams";
+constexpr std::string_view kUpper = "the court reads no upper protocols yet";
+constexpr std::string_view kIwarp = "the court reads no TCP streams yet";
+constexpr std::string_view kPause = "the court reads no pause frames yet";
+constexpr std::string_view kBounds = "no capture of the court is beyond the bounds";
+
+constexpr std::array kWanting{
+    Wanting{"cm-no-answer", 0, kManagement},
+    Wanting{"cm-half-open", 0, kManagement},
+    Wanting{"cm-refused-message", 0, kManagement},
+    Wanting{"cm-retries", 0, kManagement},
+    Wanting{"cm-unresolved", 0, kManagement},
+    Wanting{"cm-disconnect-unanswered", 0, kManagement},
+    Wanting{"multicast-join-failed", 0, kManagement},
+    Wanting{"port-errors-counted", 0, kManagement},
+    Wanting{"trap-reported", 0, kManagement},
+    Wanting{"management-unanswered", 0, kManagement},
+    Wanting{"sa-query-failed", 0, kManagement},
+    Wanting{"pkey-mismatch", 0, kManagement},
+    Wanting{"read-depth-exceeded", 0, kManagement},
+    Wanting{"protocol-refused", 0, kUpper},
+    Wanting{"login-failed", 0, kUpper},
+    Wanting{"session-terminated", 0, kUpper},
+    Wanting{"protocol-error", 0, kUpper},
+    Wanting{"operation-failed", 0, kUpper},
+    Wanting{"operation-unanswered", 0, kUpper},
+    Wanting{"operation-slow", 0, kUpper},
+    Wanting{"keep-alive-late", 0, kUpper},
+    Wanting{"credits-used-up", 0, kUpper},
+    Wanting{"credits-of-one", 0, kUpper},
+    Wanting{"serialised-io", 0, kUpper},
+    Wanting{"collective-straggler", 0, kUpper},
+    Wanting{"collective-incast", 0, kUpper},
+    Wanting{"iwarp-terminated", 0, kIwarp},
+    Wanting{"iwarp-refused", 0, kIwarp},
+    Wanting{"iwarp-crc-wrong", 0, kIwarp},
+    Wanting{"iwarp-sent-again", 0, kIwarp},
+    Wanting{"iwarp-stream-holes", 0, kIwarp},
+    Wanting{"analysis-bounded", 0, kBounds},
+    Wanting{"pfc-storm", 0, kPause},
+    Wanting{"pfc-pause", 0, kPause},
+    Wanting{"link-pause", 0, kPause},
+    Wanting{"link-pause-storm", 0, kPause},
+    Wanting{"iwarp-odd-sender", 0, kIwarp},
+    Wanting{"iwarp-unreadable", 0, kIwarp},
+};
+
+}  // namespace
+
+std::span<const Wanting> wanting() { return kWanting; }
+
+const Judge* judge_of(std::string_view finding) {
+    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges()})
+        for (const Judge& judge : family)
+            if (judge.finding == finding) return &judge;
+    return nullptr;
+}
+
+}  // namespace qps::court
