@@ -10,7 +10,6 @@ namespace {
 constexpr std::string_view kManagement = "the court reads REQ and REJ alone of management datagrams";
 constexpr std::string_view kUpper = "the court reads no upper protocols yet";
 constexpr std::string_view kIwarp = "the court reads no TCP streams yet";
-constexpr std::string_view kPause = "the court reads no pause frames yet";
 constexpr std::string_view kBounds = "no capture of the court is beyond the bounds";
 
 constexpr std::array kWanting{
@@ -46,10 +45,6 @@ constexpr std::array kWanting{
     Wanting{"iwarp-sent-again", 0, kIwarp},
     Wanting{"iwarp-stream-holes", 0, kIwarp},
     Wanting{"analysis-bounded", 0, kBounds},
-    Wanting{"pfc-storm", 0, kPause},
-    Wanting{"pfc-pause", 0, kPause},
-    Wanting{"link-pause", 0, kPause},
-    Wanting{"link-pause-storm", 0, kPause},
     Wanting{"iwarp-odd-sender", 0, kIwarp},
     Wanting{"iwarp-unreadable", 0, kIwarp},
 };
@@ -59,7 +54,7 @@ constexpr std::array kWanting{
 std::span<const Wanting> wanting() { return kWanting; }
 
 const Judge* judge_of(std::string_view finding) {
-    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges()})
+    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges()})
         for (const Judge& judge : family)
             if (judge.finding == finding) return &judge;
     return nullptr;
