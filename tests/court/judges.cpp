@@ -7,25 +7,11 @@ namespace qps::court {
 
 namespace {
 
-constexpr std::string_view kManagement = "the court reads REQ and REJ alone of management datagrams";
 constexpr std::string_view kUpper = "the court reads no upper protocols yet";
 constexpr std::string_view kIwarp = "the court reads no TCP streams yet";
 constexpr std::string_view kBounds = "no capture of the court is beyond the bounds";
 
 constexpr std::array kWanting{
-    Wanting{"cm-no-answer", 0, kManagement},
-    Wanting{"cm-half-open", 0, kManagement},
-    Wanting{"cm-refused-message", 0, kManagement},
-    Wanting{"cm-retries", 0, kManagement},
-    Wanting{"cm-unresolved", 0, kManagement},
-    Wanting{"cm-disconnect-unanswered", 0, kManagement},
-    Wanting{"multicast-join-failed", 0, kManagement},
-    Wanting{"port-errors-counted", 0, kManagement},
-    Wanting{"trap-reported", 0, kManagement},
-    Wanting{"management-unanswered", 0, kManagement},
-    Wanting{"sa-query-failed", 0, kManagement},
-    Wanting{"pkey-mismatch", 0, kManagement},
-    Wanting{"read-depth-exceeded", 0, kManagement},
     Wanting{"protocol-refused", 0, kUpper},
     Wanting{"login-failed", 0, kUpper},
     Wanting{"session-terminated", 0, kUpper},
@@ -54,7 +40,7 @@ constexpr std::array kWanting{
 std::span<const Wanting> wanting() { return kWanting; }
 
 const Judge* judge_of(std::string_view finding) {
-    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges()})
+    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges(), fabric_judges()})
         for (const Judge& judge : family)
             if (judge.finding == finding) return &judge;
     return nullptr;

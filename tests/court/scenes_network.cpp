@@ -10,6 +10,8 @@
 
 namespace qps::court {
 
+namespace scenes {
+
 namespace {
 
 // Simulated traffic from host A of the simulator, with what the scene wants of it.
@@ -190,6 +192,8 @@ constexpr std::array kNetworkScenes{
 
 }  // namespace
 
-std::span<const Scene> network_scenes() { return kNetworkScenes; }
+}  // namespace scenes
+
+std::span<const Scene> network_scenes() { return scenes::kNetworkScenes; }
 
 }  // namespace qps::court

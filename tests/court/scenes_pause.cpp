@@ -5,6 +5,8 @@
 
 namespace qps::court {
 
+namespace scenes {
+
 namespace {
 
 constexpr std::size_t kShortest = 60;  // bytes of a frame without FCS
@@ -78,6 +80,8 @@ constexpr std::array kPauseScenes{
 
 }  // namespace
 
-std::span<const Scene> pause_scenes() { return kPauseScenes; }
+}  // namespace scenes
+
+std::span<const Scene> pause_scenes() { return scenes::kPauseScenes; }
 
 }  // namespace qps::court

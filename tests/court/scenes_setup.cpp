@@ -6,6 +6,8 @@
 
 namespace qps::court {
 
+namespace scenes {
+
 namespace {
 
 using namespace dissect;
@@ -170,6 +172,8 @@ constexpr std::array kSetupScenes{
 
 }  // namespace
 
-std::span<const Scene> setup_scenes() { return kSetupScenes; }
+}  // namespace scenes
+
+std::span<const Scene> setup_scenes() { return scenes::kSetupScenes; }
 
 }  // namespace qps::court
