@@ -8,7 +8,6 @@ namespace qps::court {
 namespace {
 
 constexpr std::string_view kUpper = "the court reads no upper protocols yet";
-constexpr std::string_view kIwarp = "the court reads no TCP streams yet";
 constexpr std::string_view kBounds = "no capture of the court is beyond the bounds";
 
 constexpr std::array kWanting{
@@ -25,14 +24,7 @@ constexpr std::array kWanting{
     Wanting{"serialised-io", 0, kUpper},
     Wanting{"collective-straggler", 0, kUpper},
     Wanting{"collective-incast", 0, kUpper},
-    Wanting{"iwarp-terminated", 0, kIwarp},
-    Wanting{"iwarp-refused", 0, kIwarp},
-    Wanting{"iwarp-crc-wrong", 0, kIwarp},
-    Wanting{"iwarp-sent-again", 0, kIwarp},
-    Wanting{"iwarp-stream-holes", 0, kIwarp},
     Wanting{"analysis-bounded", 0, kBounds},
-    Wanting{"iwarp-odd-sender", 0, kIwarp},
-    Wanting{"iwarp-unreadable", 0, kIwarp},
 };
 
 }  // namespace
@@ -40,7 +32,7 @@ constexpr std::array kWanting{
 std::span<const Wanting> wanting() { return kWanting; }
 
 const Judge* judge_of(std::string_view finding) {
-    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges(), fabric_judges()})
+    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges(), fabric_judges(), iwarp_judges()})
         for (const Judge& judge : family)
             if (judge.finding == finding) return &judge;
     return nullptr;

@@ -56,6 +56,7 @@ struct Scene {
 inline constexpr unsigned kVariants = 3;
 
 [[nodiscard]] std::span<const Scene> setup_scenes();
+[[nodiscard]] std::span<const Scene> iwarp_scenes();
 [[nodiscard]] std::span<const Scene> management_scenes();
 [[nodiscard]] std::span<const Scene> pause_scenes();
 [[nodiscard]] std::span<const Scene> network_scenes();
