@@ -79,6 +79,8 @@ void sent_again(Stage& stage, unsigned variant) {
         const Block again = *at(3 * i + 4 * i);
         frames.insert(at(3 * i + 4 * i + 3), again);
     }
+    // What is sent again has an identification of its own: they are numbered as they are sent.
+    for (std::size_t i = 0; i < frames.size(); ++i) frames[i][19] = static_cast<std::byte>(i);
     put_all(stage, frames);
 }
 
