@@ -50,8 +50,10 @@ Testimony read_testimony(const std::string& text) {
     return testimony;
 }
 
-Testimony ask_about(const std::string& path) {
-    const test::Ending ending = test::run({QPSCOPE_PROGRAM, "analyze", "-f", "json", "-j", "1", "--no-progress", path});
+Testimony ask_about(const std::string& path, std::uint32_t gigabits) {
+    std::vector<std::string> command{QPSCOPE_PROGRAM, "analyze", "-f", "json", "-j", "1", "--no-progress", path};
+    if (gigabits != 0) command.insert(command.end() - 1, {"--link-speed", std::to_string(gigabits) + "G"});
+    const test::Ending ending = test::run(command);
     constexpr int kDone = 0, kDamaged = 4;
     if (ending.code != kDone && ending.code != kDamaged)
         return {.claims = {}, .trouble = "the program ended with " + std::to_string(ending.code)};
@@ -77,9 +79,10 @@ std::vector<Testimony> ask(std::size_t count, const std::function<Recording(std:
     std::atomic<std::size_t> next = 0;
     const auto work = [&](std::size_t worker) {
         for (std::size_t i = next++; i < count; i = next++) {
-            const Octets bytes = pcap_of(make(i));
+            const Recording recording = make(i);
+            const Octets bytes = pcap_of(recording);
             if (kept != nullptr) keep(std::filesystem::path(kept) / (name(i) + ".pcap"), bytes);
-            answers[i] = ask_about(folder.write(std::to_string(worker) + ".pcap", std::as_bytes(std::span(bytes))));
+            answers[i] = ask_about(folder.write(std::to_string(worker) + ".pcap", std::as_bytes(std::span(bytes))), recording.gigabits);
         }
     };
     std::vector<std::jthread> workers;

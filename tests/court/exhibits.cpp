@@ -1,4 +1,5 @@
 #include <tests/court/exhibits.hpp>
+#include <tests/court/stage.hpp>
 #include <tests/support/sample_captures.hpp>
 
 #include <cstdlib>
@@ -41,6 +42,18 @@ std::vector<Exhibit> exhibits() {
         scenario.tap.place = TapPlace::end_a;  // where derived captures of two taps take the first to be
         out.push_back({fmt::format("simulated-{}", seed), recorded(simulate(scenario))});
     }
+    return out;
+}
+
+std::vector<DrawnExhibit> drawn_exhibits() {
+    std::vector<DrawnExhibit> out;
+    for (const auto family : {setup_scenes(), network_scenes(), pause_scenes(), management_scenes(), iwarp_scenes()})
+        for (const Scene& scene : family)
+            for (unsigned variant = 0; variant < kVariants; ++variant) {
+                Stage stage;
+                scene.play(stage, variant);
+                out.push_back({std::string(scene.finding), {fmt::format("{}-{}", scene.finding, variant), std::move(stage.recording)}});
+            }
     return out;
 }
 

@@ -21,6 +21,12 @@ inline constexpr const char* kFolderVariable = "QPSCOPE_COURT_DIR";
 
 // The samples, or what the user has named.
 [[nodiscard]] std::vector<Exhibit> exhibits();
+// Those that were drawn for a finding each, named after it: "dscp-differs-0".
+struct DrawnExhibit {
+    std::string finding;
+    Exhibit exhibit;
+};
+[[nodiscard]] std::vector<DrawnExhibit> drawn_exhibits();
 
 [[nodiscard]] Recording recorded(const transport::Simulated& simulated);
 // A scenario that the seed alone decides: traffic, faults, and a tap that misses nothing.

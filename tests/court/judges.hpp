@@ -1,4 +1,4 @@
-// The judges: for every finding one who recomputes it from packets, or the reason why nobody does yet.
+// The judges: for every finding one who recomputes it from packets, and a list of what is still wanting.
 #pragma once
 
 #include <tests/court/hearing.hpp>
@@ -17,15 +17,22 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> network_judges();
 [[nodiscard]] std::span<const Judge> management_judges();
 [[nodiscard]] std::span<const Judge> capture_judges();
+[[nodiscard]] std::span<const Judge> setup_judges();
+[[nodiscard]] std::span<const Judge> iwarp_judges();
+[[nodiscard]] std::span<const Judge> fabric_judges();
+[[nodiscard]] std::span<const Judge> pause_judges();
 
 // Nothing where there is none.
 [[nodiscard]] const Judge* judge_of(std::string_view finding);
 
-// Findings that no judge hears, with the reason. To shrink.
-struct Unjudged {
+// Captures in which each finding is heard, and its judge agrees.
+inline constexpr std::size_t kEnoughCaptures = 3;
+// A finding that has fewer: how many it has, and why. To shrink.
+struct Wanting {
     std::string_view finding;
+    std::size_t captures;
     std::string_view why;
 };
-[[nodiscard]] std::span<const Unjudged> unjudged();
+[[nodiscard]] std::span<const Wanting> wanting();
 
 }  // namespace qps::court

@@ -29,6 +29,13 @@ void capture_cut(Hearing& hearing) {
         hearing.equal("bytes of the shortest", count_of((*least)[1]).value_or(0), shortest);
     if (const auto blind = hearing.take(kNumber + " of them lack the transport header"))
         hearing.at_most("without header", count_of((*blind)[1]).value_or(0), cut);
+    if (const auto mute = hearing.take(kNumber + " answers? cannot be read")) {
+        // What has its BTH, and not the syndrome that its opcode promises; or a READ whose length is not there.
+        const auto unread = std::ranges::count_if(hearing.wires(), [](const Wire& wire) {
+            return (wire.answer() && !wire.syndrome && wire.operation() != 14) || (wire.read_request() && !wire.reth);
+        });
+        hearing.at_most("answers that cannot be read", count_of((*mute)[1]).value_or(0), static_cast<std::uint64_t>(unread));
+    }
 }
 
 void one_way_capture(Hearing& hearing) {
@@ -64,21 +71,53 @@ void link_local_gid(Hearing& hearing) {
         hearing.at_most("without answer", count_of((*silent)[1]).value_or(0), pairs.size());
 }
 
-// Packets of which an equal one was recorded before, links, hops and checksums aside.
-void capture_duplicates(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? were recorded more than once");
-    if (!said) return;
-    std::map<Octets, std::uint64_t> seen;
-    std::uint64_t copies = 0;
+// Packets of which an equal one was recorded before, links, hops and checksums aside; and how long before, in ns.
+std::vector<std::int64_t> copies_of(const Hearing& hearing) {
+    std::map<Octets, std::int64_t> seen;
+    std::vector<std::int64_t> apart;
     for (const Wire& wire : hearing.wires()) {
         const Octets& all = hearing.recording().records[wire.frame - 1].bytes;
-        Octets bytes(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end());
-        copies += seen[bytes]++ != 0 ? 1U : 0U;
+        const auto [first, is_new] = seen.emplace(Octets(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end()), wire.time);
+        if (!is_new) apart.push_back(wire.time - first->second);
     }
-    hearing.at_most("copies", count_of((*said)[1]).value_or(0), copies);
+    std::ranges::sort(apart);
+    return apart;
+}
+
+void taps(Hearing& hearing, const Groups& said) {
+    const auto apart = copies_of(hearing);
+    std::set<std::pair<std::string, std::string>> pairs;
+    for (const Wire& wire : hearing.wires()) pairs.insert(std::minmax(wire.from, wire.to));
+    hearing.equal("taps", count_of(said[1]).value_or(0), 2);
+    hearing.at_most("pairs of hosts", count_of(said[2]).value_or(0), pairs.size());
+    hearing.at_most("packets of the other tap", count_of(said[3]).value_or(0), apart.size());
+    hearing.equal("packets", count_of(said[4]).value_or(0), hearing.recording().records.size());
+    if (apart.empty()) return;
+    // The clock of the second is as far ahead as its copies are late, but for the way between the taps.
+    const auto clock = hearing.take("whose clock (?:is|agrees within) " + kQuantity);
+    const auto named = clock ? quantity_of((*clock)[1]) : std::nullopt;
+    constexpr double kWay = 100'000;  // ns
+    if (named)
+        hearing.expect(named->least - kWay <= static_cast<double>(apart.back()), "no copy is as far away as that clock is ahead or behind");
+    (void)hearing.take("drift " + kQuantity);
+}
+
+void capture_duplicates(Hearing& hearing) {
+    if (const auto said = hearing.take("^(\\d+) taps(?:, each with a file or an interface of its own,)? recorded the same packets of " + kNumber +
+                                       " pairs? of hosts: " + kNumber + " of " + kNumber + " packets? are of the other ones?"))
+        return taps(hearing, *said);
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? were recorded more than once");
+    if (!said) return;
+    const auto apart = copies_of(hearing);
+    const std::uint64_t copies = count_of((*said)[1]).value_or(0);
+    hearing.at_most("copies", copies, apart.size());
     hearing.equal("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
-    (void)hearing.take("\\(" + kNumber + " by another tap, " + kNumber + " by the same\\)");
-    (void)hearing.take(kQuantity + " to " + kQuantity + " apart");
+    if (const auto by = hearing.take("\\(" + kNumber + " by another tap, " + kNumber + " by the same\\)"))
+        hearing.equal("copies of both kinds", count_of((*by)[1]).value_or(0) + count_of((*by)[2]).value_or(0), copies);
+    const auto distance = hearing.take(kQuantity + " to " + kQuantity + " apart");
+    if (!distance || apart.empty()) return;
+    hearing.equal("apart at most", (*distance)[2], static_cast<double>(apart.back()));
+    hearing.equal("apart at least", (*distance)[1], static_cast<double>(apart.front()));
 }
 
 void clock_backwards(Hearing& hearing) {
@@ -154,75 +193,8 @@ constexpr std::array kCaptureJudges{
     Judge{"gaps-unexplained", gaps_unexplained}, Judge{"malformed-packets", malformed},
 };
 
-constexpr std::string_view kManagement = "the court reads REQ and REJ alone of management datagrams";
-constexpr std::string_view kUpper = "the court reads no upper protocols yet";
-constexpr std::string_view kIwarp = "the court reads no TCP streams yet";
-constexpr std::string_view kSetUp = "no capture has it yet; to be judged by CM messages and both ends' packets";
-constexpr std::string_view kPause = "the court reads no pause frames yet";
-
-constexpr std::array kUnjudged{
-    Unjudged{"cm-no-answer", kManagement},
-    Unjudged{"cm-half-open", kManagement},
-    Unjudged{"cm-refused-message", kManagement},
-    Unjudged{"cm-retries", kManagement},
-    Unjudged{"cm-unresolved", kManagement},
-    Unjudged{"cm-disconnect-unanswered", kManagement},
-    Unjudged{"multicast-join-failed", kManagement},
-    Unjudged{"port-errors-counted", kManagement},
-    Unjudged{"trap-reported", kManagement},
-    Unjudged{"management-unanswered", kManagement},
-    Unjudged{"sa-query-failed", kManagement},
-    Unjudged{"pkey-mismatch", kManagement},
-    Unjudged{"read-depth-exceeded", kManagement},
-    Unjudged{"protocol-refused", kUpper},
-    Unjudged{"login-failed", kUpper},
-    Unjudged{"session-terminated", kUpper},
-    Unjudged{"protocol-error", kUpper},
-    Unjudged{"operation-failed", kUpper},
-    Unjudged{"operation-unanswered", kUpper},
-    Unjudged{"operation-slow", kUpper},
-    Unjudged{"keep-alive-late", kUpper},
-    Unjudged{"credits-used-up", kUpper},
-    Unjudged{"credits-of-one", kUpper},
-    Unjudged{"serialised-io", kUpper},
-    Unjudged{"collective-straggler", kUpper},
-    Unjudged{"collective-incast", kUpper},
-    Unjudged{"iwarp-terminated", kIwarp},
-    Unjudged{"iwarp-refused", kIwarp},
-    Unjudged{"iwarp-crc-wrong", kIwarp},
-    Unjudged{"iwarp-sent-again", kIwarp},
-    Unjudged{"iwarp-stream-holes", kIwarp},
-    Unjudged{"roce-version-mismatch", kSetUp},
-    Unjudged{"path-mtu-differs", kSetUp},
-    Unjudged{"path-mtu-small", kSetUp},
-    Unjudged{"dscp-differs", kSetUp},
-    Unjudged{"dscp-changes", kSetUp},
-    Unjudged{"dscp-differs-between-connections", kSetUp},
-    Unjudged{"read-depth-limited", kSetUp},
-    Unjudged{"requests-unanswered", kSetUp},
-    Unjudged{"cnp-without-effect", kSetUp},
-    Unjudged{"incast", kSetUp},
-    Unjudged{"pairing-uncertain", kSetUp},
-    Unjudged{"clock-coarse", kSetUp},
-    Unjudged{"analysis-bounded", kSetUp},
-    Unjudged{"pfc-storm", kPause},
-    Unjudged{"pfc-pause", kPause},
-    Unjudged{"link-pause", kPause},
-    Unjudged{"link-pause-storm", kPause},
-    Unjudged{"iwarp-odd-sender", kIwarp},
-    Unjudged{"iwarp-unreadable", kIwarp},
-};
-
 }  // namespace
 
 std::span<const Judge> capture_judges() { return kCaptureJudges; }
-std::span<const Unjudged> unjudged() { return kUnjudged; }
-
-const Judge* judge_of(std::string_view finding) {
-    for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges()})
-        for (const Judge& judge : family)
-            if (judge.finding == finding) return &judge;
-    return nullptr;
-}
 
 }  // namespace qps::court

@@ -14,7 +14,27 @@ namespace {
 
 // ICRC
 
+// Wrong ICRCs that say nothing of the network.
+void icrc_not_judged(Hearing& hearing, const Groups& said) {
+    std::map<std::string, std::uint64_t> right;  // by sender
+    std::uint64_t wrong = 0, all = 0, zero = 0;
+    for (const Wire& wire : hearing.wires()) {
+        right[wire.from] += wire.icrc_right ? 1U : 0U;
+        all += wire.icrc ? 1U : 0U;
+        wrong += wire.icrc_right ? 0U : 1U;
+        zero += !wire.icrc_right && number_at(hearing.recording().records[wire.frame - 1].bytes, *wire.icrc, 4) == 0 ? 1U : 0U;
+    }
+    hearing.equal("wrong ICRCs", count_of(said[1]).value_or(0), wrong);
+    hearing.at_most("packets", count_of(said[2]).value_or(0), hearing.wires().size());
+    if (hearing.take("and right in none")) hearing.equal("wrong ICRCs of all", wrong, all);
+    if (hearing.take("which have (0) there")) hearing.equal("ICRCs of 0", zero, wrong);
+    if (hearing.take("in none of a sender's packets right"))
+        hearing.expect(std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; }), "every sender has right ones");
+}
+
 void icrc_wrong(Hearing& hearing) {
+    if (const auto said = hearing.take("^The ICRC is not judged: it is wrong in " + kNumber + " of " + kNumber + " RDMA packets?"))
+        return icrc_not_judged(hearing, *said);
     if (const auto said = hearing.take("^" + kNumber + " packets? outside of any connection (?:has|have) a wrong ICRC")) {
         const auto wrong = std::ranges::count(hearing.wires(), false, &Wire::icrc_right);
         return hearing.at_most("wrong ICRCs", count_of((*said)[1]).value_or(0), static_cast<std::uint64_t>(wrong));
@@ -177,15 +197,30 @@ void cnp_without_mark(Hearing& hearing) {
     hearing.expect(count_of((*said)[1]).value_or(0) >= without, "more CNPs than it says follow no mark between their hosts");
 }
 
+// A mark is answered by a CNP that the other host sends within a millisecond.
 void ecn_not_answered(Hearing& hearing) {
-    const auto said = hearing.must_say(kNumber + " (?:CE-marked packets|packets)[^~]*?from " + kHost + " to " + kHost);
+    constexpr std::int64_t kDeadline = 1'000'000;  // ns
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " CE marks? from " + kHost + " to " + kHost +
+                                       " triggered no CNP from " + kHost + " within 1 ms");
     if (!said) return;
-    std::uint64_t ce = 0;
-    for (const Wire& wire : hearing.wires()) ce += marked(wire) && wire.from == (*said)[2] && wire.to == (*said)[3] ? 1U : 0U;
-    hearing.equal("marked packets", count_of((*said)[1]).value_or(0), ce);
+    const std::string &from = (*said)[3], &to = (*said)[4];
+    std::vector<std::int64_t> cnps;
     for (const Wire& wire : hearing.wires())
-        hearing.expect(!(wire.cnp() && wire.from == (*said)[3] && wire.to == (*said)[2]),
-                       fmt::format("frame {} is a CNP for it", wire.frame));
+        if (wire.cnp() && wire.from == to && wire.to == from) cnps.push_back(wire.time);
+    std::uint64_t all = 0, unanswered = 0;
+    for (const Wire& wire : hearing.wires()) {
+        if (!marked(wire) || !triggers_cnp(wire) || wire.from != from || wire.to != to) continue;
+        const auto next = std::ranges::lower_bound(cnps, wire.time);
+        ++all;
+        unanswered += next == cnps.end() || *next - wire.time > kDeadline ? 1U : 0U;
+    }
+    hearing.at_most("marks without CNP", count_of((*said)[1]).value_or(0), unanswered);
+    hearing.at_most("marks", count_of((*said)[2]).value_or(0), all);
+    hearing.expect((*said)[5] == to, "names another host than the receiver");
+    if (const auto sent = hearing.take("although it sent " + kNumber + " CNPs?")) hearing.equal("CNPs", count_of((*sent)[1]).value_or(0), cnps.size());
+    else hearing.expect(cnps.empty(), "there are CNPs for it");
+    for (const std::size_t frame : hearing.claim().frames)
+        hearing.expect(hearing.wire(frame) != nullptr && marked(*hearing.wire(frame)), fmt::format("frame {} bears no mark", frame));
 }
 
 void udp_port_entropy(Hearing& hearing) {

@@ -96,6 +96,7 @@ std::uint64_t only_late(const Way& way) {
 void place_of_loss(Hearing& hearing, const Way& way, std::uint64_t events) {
     constexpr std::uint32_t kPsnMask = 0xffffff;
     std::optional<std::uint32_t> awaited;  // nothing: whatever comes next, and who has seen a PSN may have taken it
+    const bool keeps = hearing.claim().id == "selective-repeat";
     std::set<std::uint32_t> seen, spoiled;
     std::uint64_t before = 0, behind = 0, corrupt = 0;
     for (const Wire* wire : way.all) {
@@ -105,7 +106,8 @@ void place_of_loss(Hearing& hearing, const Way& way, std::uint64_t events) {
             if (wire->read_request()) awaited.reset();  // takes as many PSNs as its responses have packets
         }
         if (wire->from != way.to || !wire->nak(0)) continue;
-        (awaited ? *awaited == wire->psn : !seen.contains(wire->psn)) ? ++before : ++behind;
+        // One that keeps what comes out of order awaits every PSN that it has not seen.
+        (awaited && !keeps ? *awaited == wire->psn : !seen.contains(wire->psn)) ? ++before : ++behind;
         corrupt += spoiled.contains(wire->psn) ? 1U : 0U;
         if (!awaited) awaited = wire->psn;
     }

@@ -24,6 +24,7 @@ inline constexpr std::uint32_t kEthernet = 1;  // link type
 struct Recording {
     std::uint32_t link = kEthernet;
     std::vector<Record> records;  // the first is frame 1
+    std::uint32_t gigabits{};     // a second, of the link, as a user tells the program; 0 where nobody does
 };
 
 // Nothing where it is no capture that the court reads, or one of several link types.

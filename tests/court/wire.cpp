@@ -35,6 +35,18 @@ void read_extended(const Octets& frame, Wire& wire) {
     if (answers && at < frame.size()) wire.syndrome = frame[at];
 }
 
+// Bytes of the headers between BTH and payload, by operation (9.3, table 38).
+constexpr std::array<std::uint8_t, 32> kExtended{0, 0, 0, 4, 0, 4, 16, 0, 0, 4, 16, 20, 16, 4, 0, 4, 4, 4, 12, 28, 28, 0, 4, 4};
+
+void read_payload(const Octets& frame, Wire& wire) {
+    if (wire.service() == 3) wire.data = wire.bth + kBth + kDeth + (wire.operation() == 5 ? 4 : 0);
+    else if (wire.service() <= 1) wire.data = wire.bth + kBth + kExtended[wire.operation()];
+    else return;
+    constexpr std::size_t kIcrc = 4;
+    const std::size_t end = wire.ip + wire.length, rest = wire.data + kIcrc + (frame[wire.bth + 1] >> 4U & 3U);
+    if (end > rest) wire.payload = static_cast<std::uint32_t>(end - rest);
+}
+
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
     std::array<std::uint32_t, 256> table{};
     for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -107,6 +119,7 @@ std::optional<Wire> read_wire(const Record& record, std::size_t frame) {
     if (!network) return {};
     Wire wire{.frame = frame, .time = record.time, .from = source_of(bytes), .to = destination_of(bytes), .ip = network->place};
     wire.ipv4 = network->type == kIpv4;
+    if (number_at(bytes, 12, 2) == kVlan) wire.priority = bytes[14] >> 5U;
     std::size_t udp = 0;
     if (wire.ipv4) {
         if (wire.ip + 20 > bytes.size() || bytes[wire.ip + 9] != kUdp || (number_at(bytes, wire.ip + 6, 2) & 0x1fffU) != 0) return {};
@@ -133,9 +146,11 @@ std::optional<Wire> read_wire(const Record& record, std::size_t frame) {
     if (wire.bth + kBth > bytes.size()) return {};
     wire.opcode = bytes[wire.bth];
     wire.to_qp = number_at(bytes, wire.bth + 5, 3);
+    wire.partition_key = number_at(bytes, wire.bth + 2, 2);
     wire.ack_request = (bytes[wire.bth + 8] & 0x80U) != 0;
     wire.psn = number_at(bytes, wire.bth + 9, 3);
     read_extended(bytes, wire);
+    read_payload(bytes, wire);
     const std::size_t end = wire.ip + wire.length;
     if (end <= bytes.size() && wire.bth + kBth + 4 <= end) {
         wire.icrc = end - 4;

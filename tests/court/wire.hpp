@@ -24,10 +24,12 @@ struct Wire {
     bool ipv4 = false;
     std::uint32_t identification = 0;  // of IPv4
     std::uint32_t traffic_class = 0;   // with ECN
+    std::optional<std::uint32_t> priority{};  // of the VLAN tag
     std::uint32_t port = 0;            // UDP source; 0 where there is none
     std::uint8_t opcode = 0;
     std::uint32_t to_qp = 0;
     std::uint32_t psn = 0;
+    std::uint32_t partition_key = 0;
     bool ack_request = false;
     std::size_t bth = 0;
     std::optional<Reth> reth{};               // or what an AtomicETH says of the same
@@ -35,7 +37,11 @@ struct Wire {
     std::uint32_t length = 0;                 // of the IP packet on the wire, as the tables of bytes count: without Ethernet
     std::optional<std::size_t> icrc{};        // its place, where it was captured
     bool icrc_right = true;                   // as far as it could be checked
+    std::size_t data = 0;                     // place of the payload
+    std::uint32_t payload = 0;                // its bytes on the wire; of reliable connections and datagrams
 
+    [[nodiscard]] std::uint32_t dscp() const { return traffic_class >> 2U; }
+    [[nodiscard]] bool version_1() const { return port == 0; }
     [[nodiscard]] std::uint32_t service() const { return opcode >> 5U; }
     [[nodiscard]] std::uint32_t operation() const { return opcode & 0x1fU; }
     [[nodiscard]] bool reliable() const { return service() == 0; }
@@ -49,6 +55,15 @@ struct Wire {
     [[nodiscard]] bool atomic_request() const { return reliable() && (operation() == 19 || operation() == 20); }
     [[nodiscard]] bool management() const { return to_qp == 1; }
     [[nodiscard]] bool cnp() const { return opcode == 0x80 || opcode == 0x81; }
+    // Of a message's packets: the first of several, or the only one; the last, or the only one.
+    [[nodiscard]] bool begins() const {
+        const std::uint32_t it = operation();
+        return it == 0 || (it >= 4 && it <= 6) || (it >= 10 && it <= 13) || it == 16 || it == 19 || it == 20 || it == 23;
+    }
+    [[nodiscard]] bool ends() const {
+        const std::uint32_t it = operation();
+        return (it >= 2 && it <= 5) || (it >= 8 && it <= 12) || it == 15 || it == 16 || (it >= 18 && it <= 20) || it == 22 || it == 23;
+    }
     // Of an ACK with its AETH (9.7.5.1): positive, RNR NAK, NAK and its code.
     [[nodiscard]] bool positive() const { return syndrome && *syndrome >> 5U == 0; }
     [[nodiscard]] bool rnr_nak() const { return acknowledge() && syndrome && *syndrome >> 5U == 1; }

@@ -79,7 +79,7 @@ void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
               .connection = place.connection.uid,
               .packets = way.crc_bad_frames,
               .count = way.crc_bad,
-              .summary = fmt::format("{} of {} from {} to {} {} a wrong CRC, although the TCP checksum is right.", way.crc_bad,
+              .summary = fmt::format("{} of {} from {} to {} {} a wrong CRC.", way.crc_bad,
                                      counted(way.fpdus, "FPDU"), place.from(end), place.to(end), way.crc_bad == 1 ? "has" : "have"),
               .advice = fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.", place.from(end))});
     });
@@ -126,7 +126,7 @@ void iwarp_odd_sender(const Timeline& timeline, const Emit& emit) {
                                         place.from(end))});
         };
         say(way.turned_read, "writes the fields of its READ requests least significant byte first, against RFC 5040");
-        say(way.odd_markers, way.markers ? "has its MPA markers at other places than RFC 5044 says"
+        say(way.odd_markers, way.markers ? "has no MPA markers where RFC 5044 has them"
                                          : "sends no MPA markers, although the other end asked for them");
     });
 }

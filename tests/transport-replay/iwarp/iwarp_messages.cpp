@@ -138,6 +138,20 @@ TEST_CASE("atomics, invalidation and immediate data are told") {
     CHECK(only(followed).way(a).most_reads == 2);
 }
 
+namespace {
+
+// As a sender numbers them that sends them in this order: what it sends again has an identification of its own.
+std::vector<Block> numbered(std::vector<Block> frames) {
+    constexpr std::size_t kIdentification = 18;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        frames[i][kIdentification] = static_cast<std::byte>(i >> 8);
+        frames[i][kIdentification + 1] = static_cast<std::byte>(i);
+    }
+    return frames;
+}
+
+}  // namespace
+
 TEST_CASE("segments that are doubled, moved and sent again change nothing but counts") {
     std::mt19937 random(17);
     for (int round = 0; round < 40; ++round) {
@@ -151,7 +165,7 @@ TEST_CASE("segments that are doubled, moved and sent again change nothing but co
                 ++i;
             }
         }
-        const Followed copied = follow(frames);
+        const Followed copied = follow(numbered(frames));
         check_pings(copied, 6);
         CHECK(only(copied).way(a).retransmitted + only(copied).way(b).retransmitted == doubled);
     }
@@ -191,11 +205,16 @@ TEST_CASE("what the network lost and TCP sent again is counted as sent again, of
     after.frames.clear();
     after.acknowledge(b);
     frames.push_back(after.frames.front());
-    const Followed followed = follow(frames);
+    const Followed followed = follow(numbered(frames));
     CHECK(followed.count(Verb::send, Outcome::completed) == 10);
     CHECK(only(followed).way(a).retransmitted == 1);
     CHECK(followed.episodes[frames.size() - 2].retransmission);
     CHECK(record(followed).way(a).missing_bytes == 0);
+    // With the identification that it was first sent with it was overtaken, whatever the receiver asked for.
+    const Followed overtaken = follow(frames);
+    CHECK(overtaken.count(Verb::send, Outcome::completed) == 10);
+    CHECK(only(overtaken).way(a).retransmitted == 0);
+    CHECK_FALSE(overtaken.episodes[frames.size() - 2].retransmission);
 }
 
 TEST_CASE("what the capture lacks costs the messages that it was of, and no others") {

@@ -1,0 +1,329 @@
+// Judges of how hosts are set up: traffic classes, path MTUs, versions of RoCE, depths of READs, bursts of many senders, clocks.
+#include <tests/court/judges.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace qps::court {
+
+namespace {
+
+using Counts = std::map<std::uint32_t, std::uint64_t>;  // packets by value
+
+std::uint64_t number(const std::string& words) { return count_of(words).value_or(0); }
+
+// The way whose packets `from` sends, of the connection that the finding names; objects where there is none.
+std::optional<Way> named_way(Hearing& hearing, const std::string& from) {
+    auto way = way_of(hearing, from);
+    if (!way) hearing.object("names no connection of its own");
+    return way;
+}
+
+// Whether most packets of the direction have this value; of values that are as frequent any is.
+template <class Value>
+bool is_most(const Way& way, const std::string& from, std::uint64_t said, Value value) {
+    Counts counts;
+    for (const Wire* wire : way.all)
+        if (wire->from == from && !wire->cnp()) ++counts[value(*wire)];
+    const auto own = counts.find(static_cast<std::uint32_t>(said));
+    return own != counts.end() && std::ranges::all_of(counts, [&](const auto& other) { return other.second <= own->second; });
+}
+
+// Classes
+
+void dscp_differs(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kHost + " sends with (DSCP|VLAN priority) (\\d+) and " + kHost + kQp + " with (\\d+)");
+    if (!said) return;
+    const auto way = named_way(hearing, (*said)[1]);
+    if (!way) return;
+    const bool dscp = (*said)[2] == "DSCP";
+    const auto value = [&](const Wire& wire) { return dscp ? wire.dscp() : wire.priority.value_or(8); };
+    hearing.expect(is_most(*way, way->from, number((*said)[3]), value), "most packets of the first have another");
+    hearing.expect(is_most(*way, way->to, number((*said)[6]), value), "most packets of the second have another");
+}
+
+void dscp_changes(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kHost + " sends to " + kHost + kQp + " with several DSCPs:");
+    if (!said) return;
+    const auto way = named_way(hearing, (*said)[1]);
+    if (!way) return;
+    Counts shown;
+    for (const Wire* wire : way->all)
+        if (wire->from == way->from && !wire->cnp()) ++shown[wire->dscp()];
+    std::uint64_t all = 0, most = 0, values = 0;
+    for (const auto& [dscp, packets] : shown) all += packets, most = std::max(most, packets);
+    while (const auto one = hearing.take("(\\d+) \\(" + kNumber + " packets?\\)")) {
+        hearing.equal("packets of DSCP " + (*one)[1], number((*one)[2]), shown[static_cast<std::uint32_t>(number((*one)[1]))]);
+        ++values;
+    }
+    hearing.expect(values > 1, "names one class only");
+    hearing.equal("packets of other classes than most", hearing.claim().count, all - most);
+}
+
+void dscp_between_connections(Hearing& hearing) {
+    const auto said = hearing.must_say("^Connections between " + kHost + " and " + kHost + " use different traffic classes:");
+    if (!said) return;
+    std::map<std::pair<std::string, std::uint32_t>, Counts> flows;  // of requests
+    for (const Wire& wire : hearing.wires()) {
+        const bool between = (wire.from == (*said)[1] && wire.to == (*said)[2]) || (wire.from == (*said)[2] && wire.to == (*said)[1]);
+        if (between && (wire.request() || wire.service() == 1)) ++flows[{wire.to, wire.to_qp}][wire.dscp()];
+    }
+    std::map<std::uint64_t, std::uint64_t> connections;
+    for (const auto& [flow, counts] : flows)
+        ++connections[std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; })->first];
+    std::uint64_t fewest = UINT64_MAX, classes = 0;
+    while (const auto one = hearing.take(kNumber + " connections? on DSCP (\\d+)")) {
+        hearing.at_most("connections on DSCP " + (*one)[2], number((*one)[1]), connections[number((*one)[2])]);
+        fewest = std::min(fewest, number((*one)[1]));
+        ++classes;
+    }
+    hearing.expect(classes > 1, "names one class only");
+    hearing.equal("connections of the fewest", hearing.claim().count, fewest);
+}
+
+// Path MTU: what packets that others follow carry.
+
+std::uint32_t path_mtu_of(const Way& way, const std::string& from) {
+    std::uint32_t most = 0;
+    for (const Wire* wire : way.all)
+        if (wire->from == from && !wire->ends() && !wire->acknowledge()) most = std::max(most, wire->payload);
+    return most;
+}
+
+void path_mtu_differs(Hearing& hearing) {
+    std::optional<Way> way;
+    if (const auto both = hearing.take("^" + kHost + " sends packets of (\\d+) bytes and " + kHost + kQp + " of (\\d+) bytes")) {
+        way = named_way(hearing, (*both)[1]);
+        if (!way) return;
+        hearing.equal("bytes a packet of the first", number((*both)[2]), path_mtu_of(*way, way->from));
+        hearing.equal("bytes a packet of the second", number((*both)[5]), path_mtu_of(*way, way->to));
+    } else if (const auto one = hearing.must_say("^" + kHost + " and " + kHost + kQp + " send packets of (\\d+) bytes")) {
+        way = named_way(hearing, (*one)[1]);
+        if (!way) return;
+        hearing.equal("bytes a packet", number((*one)[4]), std::max(path_mtu_of(*way, way->from), path_mtu_of(*way, way->to)));
+    }
+    const auto agreed = hearing.take("CM negotiated a path MTU of (\\d+)");
+    if (!agreed) return;
+    // A REQ, 12.6.5: the path MTU is the upper half of byte 50, as a code.
+    constexpr std::size_t kBeforeMessage = 12 + 8 + 24, kPathMtu = 50;
+    const bool said = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) {
+        const Octets& bytes = hearing.recording().records[wire.frame - 1].bytes;
+        const std::size_t message = wire.bth + kBeforeMessage;
+        return wire.management() && message + kPathMtu < bytes.size() && number_at(bytes, message - 8, 2) == 0x10 &&
+               std::uint64_t{128} << (bytes[message + kPathMtu] >> 4U) == number((*agreed)[1]);
+    });
+    hearing.expect(said, "no REQ has that path MTU");
+}
+
+void path_mtu_small(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " connections? moved " + kQuantity +
+                                       " in packets of (\\d+) bytes or less, while others in this capture use (\\d+): headers take ([\\d.]+) "
+                                       "% of the link instead of ([\\d.]+) %");
+    if (!said) return;
+    std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> mtus;
+    std::uint64_t bytes = 0;
+    for (const Wire& wire : hearing.wires()) {
+        bytes += hearing.recording().records[wire.frame - 1].wire;
+        if (!wire.reliable() || wire.ends() || wire.acknowledge()) continue;
+        std::uint32_t& most = mtus[{wire.to, wire.to_qp}];
+        most = std::max(most, wire.payload);
+    }
+    const std::uint64_t small = number((*said)[3]), great = number((*said)[4]);
+    constexpr std::uint64_t kAround = 38 + 20 + 8 + 12 + 4;  // Ethernet with preamble, gap and FCS, IPv4, UDP, BTH, ICRC
+    const auto is_small = [&](const auto& one) { return one.second != 0 && one.second <= small; };
+    hearing.at_most("connections", number((*said)[1]), static_cast<std::uint64_t>(std::ranges::count_if(mtus, is_small)));
+    hearing.at_most("moved", (*said)[2], static_cast<double>(bytes));
+    hearing.expect(std::ranges::any_of(mtus, [&](const auto& one) { return one.second == small; }), "nobody has the small path MTU");
+    hearing.equal("bytes as greatest path MTU", great, std::ranges::max_element(mtus, {}, [](const auto& one) { return one.second; })->second);
+    hearing.share((*said)[5], kAround, kAround + small);
+    hearing.share((*said)[6], kAround, kAround + great);
+}
+
+void version_mismatch(Hearing& hearing) {
+    const auto said = hearing.must_say("^(\\S+) sends RoCEv1 to (\\S+) \\(" + kNumber + " packets?\\), which replies with RoCEv2 \\(" + kNumber +
+                                       " packets?\\)");
+    if (!said) return;
+    // A GID of RoCEv1 that holds an IPv4 address is written as that.
+    const auto plain = [](const std::string& address) { return address.starts_with("::ffff:") ? address.substr(7) : address; };
+    const auto packets = [&](const std::string& from, const std::string& to, bool first) {
+        return static_cast<std::uint64_t>(std::ranges::count_if(hearing.wires(), [&](const Wire& wire) {
+            return plain(wire.from) == plain(from) && plain(wire.to) == plain(to) && wire.version_1() == first;
+        }));
+    };
+    const std::string &one = (*said)[1], &other = (*said)[2];
+    hearing.equal("packets of RoCEv1", number((*said)[3]), packets(one, other, true));
+    hearing.equal("packets of RoCEv2", number((*said)[4]), packets(other, one, false));
+    hearing.expect(packets(one, other, false) + packets(other, one, true) == 0, "either speaks the other version too");
+}
+
+// READs
+
+void read_depth_limited(Hearing& hearing) {
+    const auto said =
+        hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding to " + kHost + kQp + " " + kTimes + ", and never more");
+    if (!said) return;
+    const auto way = named_way(hearing, (*said)[1]);
+    if (!way) return;
+    std::vector<const Wire*> open;
+    std::uint64_t most = 0, times = 0, done = 0, bytes = 0;
+    std::int64_t waited = 0;
+    for (const Wire* wire : way->all) {
+        if (wire->from == way->from && (wire->read_request() || wire->atomic_request())) {
+            open.push_back(wire);
+            if (open.size() > most) most = open.size(), times = 0;
+            times += open.size() == most ? 1U : 0U;
+        }
+        const bool ends = wire->from == way->to && ((wire->read_response() && wire->ends()) || wire->atomic_response());
+        while (ends && !open.empty() && psn_distance(open.front()->psn, wire->psn) >= 0) {
+            ++done;
+            bytes += open.front()->reth ? open.front()->reth->length : 0;
+            waited += wire->time - open.front()->time;
+            open.erase(open.begin());
+        }
+    }
+    hearing.equal("outstanding", number((*said)[2]), most);
+    hearing.equal("times", number((*said)[5]), times);
+    const auto rate = hearing.take("with READs of " + kQuantity + " that take " + kQuantity + " each, this allows ([\\d.]+ Gbit/s)");
+    if (!rate || done == 0 || waited == 0) return hearing.expect(!rate, "no READ was answered");
+    hearing.equal("a READ", (*rate)[1], static_cast<double>(bytes / done));
+    hearing.equal("for a READ", (*rate)[2], static_cast<double>(waited / static_cast<std::int64_t>(done)));
+    const double shown = static_cast<double>(most * bytes * 8) / static_cast<double>(waited), named = std::stod((*rate)[3]);
+    hearing.expect(std::abs(named - shown) <= 0.006 * shown, fmt::format("says {} Gbit/s, and the packets show {:.4g}", named, shown));
+}
+
+void requests_unanswered(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " messages? from " + kHost + " to " + kHost + kQp +
+                                       " had no answer when the capture ended, " + kQuantity + " after the connection's last packet");
+    if (!said) return;
+    const auto way = named_way(hearing, (*said)[2]);
+    if (!way) return;
+    std::optional<std::uint32_t> answered;
+    for (const Wire* answer : way->answers)
+        if ((answer->positive() || answer->read_response()) && (!answered || psn_distance(*answered, answer->psn) > 0)) answered = answer->psn;
+    std::set<std::uint32_t> open;
+    for (const Wire* request : way->requests)
+        if (request->begins() && (!answered || psn_distance(*answered, request->psn) > 0)) open.insert(request->psn);
+    hearing.equal("messages without answer", number((*said)[1]), open.size());
+    hearing.equal("after the last packet", (*said)[5], static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+}
+
+// Bursts
+
+// The rate of a flow in the 4 whole milliseconds before and after each burst of CNPs, 4 ms after the one before.
+void cnp_without_effect(Hearing& hearing) {
+    constexpr std::int64_t kBin = 1'000'000, kBins = 4;
+    const auto said = hearing.must_say("^" + kHost + " sent to " + kHost + " QP (\\d+) at ([\\d.e+]+) % of its previous rate after " + kNumber +
+                                       " bursts? of CNPs");
+    if (!said) return;
+    std::map<std::int64_t, double> bytes;  // by millisecond
+    std::vector<std::int64_t> bursts;
+    std::optional<std::int64_t> before;
+    for (const Wire& wire : hearing.wires()) {
+        if (wire.from == (*said)[1] && wire.to == (*said)[2] && wire.to_qp == number((*said)[3]) && !wire.cnp())
+            bytes[wire.time / kBin] += hearing.recording().records[wire.frame - 1].wire;
+        if (!wire.cnp() || wire.from != (*said)[2] || wire.to != (*said)[1]) continue;
+        if (!before || wire.time - *before >= kBins * kBin) bursts.push_back(wire.time / kBin);
+        before = wire.time;
+    }
+    if (bytes.empty()) return hearing.object("there is no such flow");
+    double sum_before = 0, sum_after = 0;
+    std::uint64_t bins_before = 0, bins_after = 0, measured = 0;
+    for (const std::int64_t burst : bursts) {
+        double own_before = 0;
+        std::uint64_t own_bins = 0, later = 0;
+        for (std::int64_t i = 1; i <= kBins; ++i) {
+            if (burst - i > bytes.begin()->first) own_before += bytes[burst - i], ++own_bins;
+            later += burst + i < bytes.rbegin()->first ? 1U : 0U;
+        }
+        if (own_before == 0 || later == 0) continue;
+        ++measured, sum_before += own_before, bins_before += own_bins, bins_after += later;
+        for (std::int64_t i = 1; i <= static_cast<std::int64_t>(later); ++i) sum_after += bytes[burst + i];
+    }
+    hearing.equal("bursts", number((*said)[5]), measured);
+    const double shown = 100 * (sum_after / static_cast<double>(bins_after)) / (sum_before / static_cast<double>(bins_before));
+    const double named = std::stod((*said)[4]);
+    hearing.expect(measured != 0 && std::abs(named - shown) <= 0.006 * shown, fmt::format("says {} %, and the packets show {:.4g}", named, shown));
+}
+
+void incast(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " hosts? sent " + kQuantity + " to " + kHost + " within " + kQuantity +
+                                       ", the largest of " + kNumber + " incast bursts? with " + kNumber + " CE-marked packets? in total");
+    if (!said) return;
+    const auto length = quantity_of((*said)[4]);
+    std::uint64_t marked = 0;
+    bool found = false;
+    for (const Wire& wire : hearing.wires()) {
+        marked += (wire.traffic_class & 3U) == 3 ? 1U : 0U;
+        if (!length || found || wire.to != (*said)[3] || std::ranges::count(hearing.claim().frames, wire.frame) == 0) continue;
+        std::set<std::string> senders;
+        std::uint64_t bytes = 0;
+        for (const Wire& other : hearing.wires()) {
+            const auto since = static_cast<double>(other.time - wire.time);
+            if (other.to != wire.to || since < 0 || since > length->most || other.payload == 0) continue;
+            senders.insert(other.from);
+            bytes += hearing.recording().records[other.frame - 1].wire;
+        }
+        const auto named = quantity_of((*said)[2]);
+        found = senders.size() == number((*said)[1]) && named && named->has(static_cast<double>(bytes));
+    }
+    hearing.expect(found, "no burst of its evidence has so many senders and bytes");
+    hearing.at_most("bursts", 1, number((*said)[5]));
+    hearing.at_most("marked packets", number((*said)[6]), marked);
+    for (const std::size_t frame : hearing.claim().frames)
+        hearing.expect(hearing.wire(frame) != nullptr && hearing.wire(frame)->payload != 0, fmt::format("frame {} sends nothing", frame));
+}
+
+// The capture
+
+// Between the two hosts of each frame of its evidence at least two queue pairs could belong to what it began.
+void pairing_uncertain(Hearing& hearing) {
+    const auto said = hearing.must_say("^Which queue pairs belong together is uncertain for " + kNumber + " connections?");
+    if (!said) return;
+    std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> pairs;
+    std::uint64_t flows = 0;
+    for (const Wire& wire : hearing.wires())
+        if (wire.reliable()) flows += pairs[{wire.from, wire.to}].insert(wire.to_qp).second ? 1U : 0U;
+    hearing.at_most("connections", number((*said)[1]), flows);
+    for (const std::size_t frame : hearing.claim().frames) {
+        const Wire* wire = hearing.wire(frame);
+        if (wire == nullptr) return hearing.object(fmt::format("frame {} is no packet", frame));
+        const std::size_t there = pairs[{wire->from, wire->to}].size(), back = pairs[{wire->to, wire->from}].size();
+        hearing.expect(std::max(there, back) > 1, fmt::format("nothing else could belong to what frame {} began", frame));
+    }
+}
+
+void clock_coarse(Hearing& hearing) {
+    const auto said = hearing.must_say("^Timestamps have a resolution of " + kQuantity);
+    const auto range = said ? quantity_of((*said)[1]) : std::nullopt;
+    if (!range) return;
+    const auto tick = static_cast<std::int64_t>(std::llround((range->least + range->most) / 2));
+    const auto& records = hearing.recording().records;
+    const auto all_are = [&](std::int64_t unit) { return std::ranges::all_of(records, [&](const Record& one) { return one.time % unit == 0; }); };
+    hearing.expect(all_are(tick), "a timestamp is finer");
+    hearing.expect(!all_are(10 * tick), "all timestamps are coarser");
+}
+
+constexpr std::array kSetupJudges{
+    Judge{"dscp-differs", dscp_differs},
+    Judge{"dscp-changes", dscp_changes},
+    Judge{"dscp-differs-between-connections", dscp_between_connections},
+    Judge{"path-mtu-differs", path_mtu_differs},
+    Judge{"path-mtu-small", path_mtu_small},
+    Judge{"roce-version-mismatch", version_mismatch},
+    Judge{"read-depth-limited", read_depth_limited},
+    Judge{"requests-unanswered", requests_unanswered},
+    Judge{"cnp-without-effect", cnp_without_effect},
+    Judge{"incast", incast},
+    Judge{"pairing-uncertain", pairing_uncertain},
+    Judge{"clock-coarse", clock_coarse},
+};
+
+}  // namespace
+
+std::span<const Judge> setup_judges() { return kSetupJudges; }
+
+}  // namespace qps::court
