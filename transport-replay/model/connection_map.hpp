@@ -40,9 +40,8 @@ private:
         std::vector<T> values;  // empty: nothing is known of any
         std::uint32_t forgotten = 0;
     };
-    // From 1 on.
     [[nodiscard]] static std::pair<std::size_t, std::size_t> place_of(ConnectionId connection) {
-        const std::size_t number = std::to_underlying(connection) - std::size_t{1};
+        const std::size_t number = std::to_underlying(connection);  // from 1 on: the first page is never given back
         return {number / kPage, number % kPage};
     }
     std::vector<Page> pages_;
