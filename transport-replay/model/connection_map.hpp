@@ -31,7 +31,7 @@ public:
         if (page >= pages_.size()) pages_.resize(page + 1);
         Page& here = pages_[page];
         if (!here.values.empty()) here.values[at] = none;
-        if (++here.forgotten == kPage) here.values = {};
+        if (++here.forgotten == kPage) std::vector<T>().swap(here.values);  // gives the memory back, as assigning {} does not
     }
 
 private:
