@@ -17,7 +17,8 @@ namespace qps::transport {
 
 // Who keeps what grows with the capture.
 enum class Share : std::uint8_t {
-    connections,    // flows that are followed, with their messages under way
+    connections,    // flows that are followed
+    messages,       // under way
     retired,        // connections that were followed to their end, and had problems
     attempts,       // of CM at connections
     conversations,  // of upper protocols
@@ -39,15 +40,16 @@ struct ShareRow {
 };
 
 inline constexpr std::array kShares{
-    ShareRow{Share::connections, "connections", 42, 8192, std::size_t{1} << 18},
+    ShareRow{Share::connections, "connections", 40, 4096, std::size_t{1} << 18},
+    ShareRow{Share::messages, "messages under way", 10, 512, std::size_t{1} << 20},
     ShareRow{Share::retired, "retired connections", 5, 1792, std::size_t{1} << 16},
-    ShareRow{Share::attempts, "connection attempts", 10, 1024, std::size_t{1} << 17},
-    ShareRow{Share::conversations, "upper protocols", 10, 2560, std::size_t{1} << 17},
-    ShareRow{Share::operations, "operations", 8},
-    ShareRow{Share::payload, "payload", 9},
+    ShareRow{Share::attempts, "connection attempts", 8, 1024, std::size_t{1} << 17},
+    ShareRow{Share::conversations, "upper protocols", 8, 2560, std::size_t{1} << 17},
+    ShareRow{Share::operations, "operations", 6},
+    ShareRow{Share::payload, "payload", 7},
     ShareRow{Share::streams, "iWARP connections", 5, 10240, std::size_t{1} << 16},
-    ShareRow{Share::segments, "TCP segments", 4},
-    ShareRow{Share::flows, "flows", 5, 448, std::size_t{1} << 18},
+    ShareRow{Share::segments, "TCP segments", 3},
+    ShareRow{Share::flows, "flows", 6, 448, std::size_t{1} << 18},
     ShareRow{Share::pairs, "pairs of hosts", 2, 1024, std::size_t{1} << 16},
 };
 

@@ -34,7 +34,7 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
 
 // One more connection.
 void Tracker::grown() {
-    most_open_ = std::clamp(kOpenEach * most_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
+    most_open_ = std::clamp(open_together_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
     // Any request may be answered, by a NAK at least; where connections are many, only those that ask for an answer are
     // remembered.
     constexpr std::size_t kFew = 4096;

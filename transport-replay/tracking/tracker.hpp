@@ -57,7 +57,7 @@ class Tracker {
 public:
     // `tells`: all messages are kept in ended(); else only those of connections that are watched.
     explicit Tracker(bool tells, const MemoryBudget& budget = MemoryBudget{})
-        : tells_(tells), most_(budget.items(Share::connections)), most_kept_(budget.items(Share::retired)), waiting_(kRequestsWaiting * most_) {}
+        : tells_(tells), most_(budget.items(Share::connections)), most_kept_(budget.items(Share::retired)), open_together_(budget.items(Share::messages)), waiting_(kRequestsWaiting * most_) {}
 
     // Messages that ended since forget_ended(), in that order.
     [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
@@ -152,6 +152,7 @@ private:
 
     [[nodiscard]] std::optional<Index> place_for_one();
     [[nodiscard]] std::optional<Index> least_worth();
+    [[nodiscard]] std::optional<int> tier_of(const Entry& entry) const;
     [[nodiscard]] std::optional<Index> place_of(ConnectionId connection) const;
     void end(Index index);
     void forget_flows(Index index);
@@ -194,12 +195,11 @@ private:
 
     bool tells_ = false;
     std::vector<EndedMessage> ended_;
-    // For each connection there may be, in all of them together: messages under way, requests that wait to be paired. An end may have
-    // many more while others have fewer.
-    static constexpr std::size_t kOpenEach = 4, kRequestsWaiting = 4;
+    static constexpr std::size_t kRequestsWaiting = 4;  // for each connection there may be, in all of them together: to be paired
 
     std::size_t most_;                     // entries
     std::size_t most_kept_;                // retired connections
+    std::size_t open_together_;            // messages under way, of all: an end may have many more while others have fewer
     std::deque<Entry> entries_;
     ConnectionMap<Index> places_;          // in entries_
     std::vector<ConnectionId> retired_;

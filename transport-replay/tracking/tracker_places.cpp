@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include <boost/container/static_vector.hpp>
+
 namespace qps::transport {
 
 using namespace dissect;
@@ -46,30 +48,42 @@ std::optional<Tracker::Index> Tracker::place_for_one() {
     return index;
 }
 
-// Of a few places, drawn from all: one that is over, before one of a few packets that nobody answered, before others; and of these the
-// one that has been silent for longest. To look at all of them would take too long, and one that is busy is hardly ever the most
-// silent of a few.
+// Of a few places, drawn from all: one that is over, before one of a few packets that nobody answered, before others that are silent;
+// and of these one of the half that has been so for longest. To look at all of them would take too long. Not the one that has been
+// silent for longest: where more connections are in use in turn than there are places, that would be the one whose turn is next. One
+// that goes on as it did makes no place: the first ones are then followed to their end rather than all of them in pieces.
 std::optional<Tracker::Index> Tracker::least_worth() {
     constexpr std::size_t kLookedAt = 32;
-    constexpr std::uint64_t kFew = 4;
-    using Worth = std::tuple<int, Instant>;
-    std::optional<Index> found;
-    Worth least{};
-    for (std::size_t i = 0; i < kLookedAt || (!found && i < 2 * entries_.size()); ++i) {
+    using Worth = std::tuple<int, Instant, Index>;
+    boost::container::static_vector<Worth, kLookedAt> found;
+    for (std::size_t i = 0; found.size() < kLookedAt && i < (found.empty() ? 4 : 1) * kLookedAt; ++i) {
         const auto index = static_cast<Index>(mix(++drawn_) % entries_.size());
         const Entry& entry = entries_[index];
         if (entry.gone) return index;
-        if (entry.stream && !entry.stream_over) continue;
         const Connection& connection = entry.connection;
-        const bool over = connection.released || connection.failed || entry.stream_over;
-        const bool alone = connection.joined_by == JoinedBy::nothing && connection.packets() <= kFew;
-        const Instant last = connection.packets() == 0 ? entry.made : connection.last_time();
-        const Worth worth{over ? 0 : alone ? 1 : 2, last};
-        if (found && worth >= least) continue;
-        found = index;
-        least = worth;
+        if (const auto tier = tier_of(entry)) found.emplace_back(*tier, connection.packets() == 0 ? entry.made : connection.last_time(), index);
     }
-    return found;
+    if (found.empty()) return {};
+    std::ranges::sort(found);
+    const int tier = std::get<0>(found.front());
+    const auto alike = static_cast<std::size_t>(std::ranges::count(found, tier, [](const Worth& worth) { return std::get<0>(worth); }));
+    return std::get<2>(found[mix(++drawn_) % ((alike + 1) / 2)]);
+}
+
+// The lower, the sooner it makes place; nothing where it does not.
+std::optional<int> Tracker::tier_of(const Entry& entry) const {
+    constexpr std::uint64_t kFew = 4, kYoung = 8;
+    constexpr std::int64_t kSilent = 16;  // times as long as from one of its packets to the next
+    const Connection& connection = entry.connection;
+    if (entry.stream && !entry.stream_over) return {};
+    if (connection.released || connection.failed || entry.stream_over) return 0;
+    const std::uint64_t packets = connection.packets();
+    if (connection.joined_by == JoinedBy::nothing && packets <= kFew) return 1;
+    if (packets < kYoung) return 2;
+    const Instant first = std::min(connection.ways[0].packets == 0 ? Instant{INT64_MAX} : connection.ways[0].first_time,
+                                   connection.ways[1].packets == 0 ? Instant{INT64_MAX} : connection.ways[1].first_time);
+    const auto step = std::to_underlying(connection.last_time() - first) / static_cast<std::int64_t>(packets);
+    return std::to_underlying(now_ - connection.last_time()) / kSilent > step ? std::optional(2) : std::nullopt;
 }
 
 // What its flows bring from now on is another connection.

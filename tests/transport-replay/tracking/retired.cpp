@@ -100,3 +100,16 @@ TEST_CASE("the numbers of connections are theirs alone, also where places are us
     }
     CHECK(std::ranges::adjacent_find(seen, std::ranges::greater_equal{}) == seen.end());
 }
+
+TEST_CASE("where more connections are in use than there are places, most are followed whole rather than all in pieces") {
+    AnalysedWire wire = small_wire();
+    constexpr std::uint32_t kInUse = kPlaces + kPlaces / 20;
+    constexpr std::uint32_t kRounds = 40;
+    for (std::uint32_t round = 0; round < kRounds; ++round)
+        for (std::uint32_t i = 0; i < kInUse; ++i) wire.exchange(i, psn_of(i) + round);
+    const Timeline timeline = wire.analysis.finish();
+    const auto whole = [](const Connection& connection) { return connection.way(End::a).messages_of(MessageKind::send) == kRounds; };
+    CHECK(std::ranges::count_if(timeline.connections, whole) > static_cast<std::ptrdiff_t>(kPlaces) / 2);
+    CHECK(timeline.totals.retransmitted_packets == 0);
+    CHECK(errors(timeline) == 0);
+}
