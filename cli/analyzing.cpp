@@ -16,6 +16,7 @@
 
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "message.hpp"
 #include "pace.hpp"
 #include <fmt/format.h>
 
@@ -117,13 +118,13 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
         text.append(part.data(), static_cast<std::size_t>(file.gcount()));
     }
     if (text.empty()) {
-        fmt::print(stderr, "qpscope: {}: cannot be read, or is empty\n", options.nccl_log);
+        say("qpscope: {}: cannot be read, or is empty\n", options.nccl_log);
         return std::unexpected(ExitCode::unreadable);
     }
     NcclLog log = read_nccl_log(text);
     if (options.quiet) return log;
-    if (log.lines == 0) fmt::print(stderr, "qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
-    if (log.malformed != 0) fmt::print(stderr, "qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
+    if (log.lines == 0) say("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
+    if (log.malformed != 0) say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
     return log;
 }
 
@@ -206,7 +207,7 @@ bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
         if (timeline.find(uid) != nullptr) return;
         known = false;
         if (!options.quiet)
-            fmt::print(stderr, "qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
+            say("qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
                        grouped(timeline.connections.size()));
     };
     std::ranges::for_each(options.connections, look_up);
@@ -226,7 +227,7 @@ ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output
 }
 
 void tell_none(const Options& options, std::string_view what) {
-    if (options.format == OutputFormat::table && !options.quiet) fmt::print(stderr, "qpscope: no {}\n", what);
+    if (options.format == OutputFormat::table && !options.quiet) say("qpscope: no {}\n", what);
 }
 
 bool wanted(const Options& options, std::optional<ConnectionId> connection) { return is_wanted(options.connections, connection); }

@@ -11,6 +11,7 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "message.hpp"
 #include "report.hpp"
 #include "verdicts.hpp"
 #include <fmt/format.h>
@@ -113,7 +114,7 @@ ExitCode run_check(const Options& options) {
     const auto measures = filter ? read_measures(options.check) : std::nullopt;
     if (!measures) return ExitCode::usage;
     if (!options.check.evidence.empty() && !can_read_again(options)) {
-        fmt::print(stderr, "qpscope: --evidence reads the capture a second time and needs files, not a stream\n");
+        say("qpscope: --evidence reads the capture a second time and needs files, not a stream\n");
         return ExitCode::usage;
     }
     Output output(options);

@@ -1,4 +1,5 @@
 #include "columns.hpp"
+#include "message.hpp"
 
 #include <dissect/json_writer.hpp>
 #include <dissect/notation.hpp>
@@ -128,7 +129,7 @@ std::optional<std::vector<OutputColumn>> columns_of(const Options& options) {
         } else if (auto found = column(name); found) {
             output.what = std::move(*found);
         } else {
-            fmt::print(stderr, "qpscope: no such column:\n{}\n", explain(name, found.error()));
+            say("qpscope: no such column:\n{}\n", explain(name, found.error()));
             return std::nullopt;
         }
         output.width = std::max(heading(output).size(), least_width(name));

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "message.hpp"
 #include "output.hpp"
 #include <fmt/format.h>
 
@@ -33,7 +34,7 @@ ExitCode write_script_of(const Options& given) {
         return ExitCode::done;
     });
     if (code == ExitCode::done && writer.packets() == 0) {
-        fmt::print(stderr, "qpscope: {} contains no RDMA packets{}\n", given.conform.script_of,
+        say("qpscope: {} contains no RDMA packets{}\n", given.conform.script_of,
                    options.filter.empty() ? "" : " that match the filter");
         return ExitCode::usage;
     }

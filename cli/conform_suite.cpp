@@ -11,6 +11,7 @@
 
 #include "conforming.hpp"
 #include "decoding.hpp"
+#include "message.hpp"
 #include "verdicts.hpp"
 #include "wrapped.hpp"
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ public:
         if (event.kind == SuiteEventKind::died) died_ = true;
         if (event.outcome != nullptr && !options_.check.evidence.empty() && !event.outcome->frames.empty())
             for (const std::string& id : event.script->checks) keep(id, event);
-        if (!options_.quiet) fmt::print(stderr, "{}\n", line_of(event));
+        if (!options_.quiet) say("{}\n", line_of(event));
     }
     [[nodiscard]] bool died() const { return died_; }
     [[nodiscard]] ExitCode code() const { return code_; }

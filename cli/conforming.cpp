@@ -2,6 +2,7 @@
 
 #include <transport-replay/conformance/agent/protocol.hpp>
 
+#include "message.hpp"
 #include "verdicts.hpp"
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ ExitCode act(const Options& options, transport::live::Program& program) {
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     const Ending ending = drive(opened->endpoint, program, options.live, clock, [](dissect::Instant) {});
     if (const auto problem = opened->endpoint.device().problem())
-        fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+        say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});

@@ -9,6 +9,7 @@
 #include "decoding.hpp"
 #include "log_line.hpp"
 #include "matching.hpp"
+#include "message.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 // Candidates, best first, with the reasons under each.
 void show_candidates(const Options& options, const transport::Timeline& timeline, const LogLine& line, Sheet& sheet) {
-    if (!options.quiet) fmt::print(stderr, "{}", explain(line));
+    if (!options.quiet) say("{}", explain(line));
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline)) {
         if (!wanted(options, candidate.connection)) continue;
@@ -30,7 +31,7 @@ void show_candidates(const Options& options, const transport::Timeline& timeline
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
     if (sheet.rows() == 0 && !options.quiet)
-        fmt::print(stderr, "qpscope: no connection matches that line{}\n",
+        say("qpscope: no connection matches that line{}\n",
                    line.empty() ? ": no address, queue pair or error found in it" : "");
 }
 

@@ -1,4 +1,5 @@
 #include "decoding.hpp"
+#include "message.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,7 +21,7 @@ Jobs jobs_for(const Options& options, const Input& input) {
 std::optional<Filter> compile_filter(const Options& options) {
     auto filter = Filter::compile(options.filter);
     if (filter) return std::move(*filter);
-    fmt::print(stderr, "qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
+    say("qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
     return std::nullopt;
 }
 
@@ -48,7 +49,7 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
 ExitCode finish(Output& output) {
     output.flush();
     if (output.ok() || output.closed()) return ExitCode::done;
-    fmt::print(stderr, "qpscope: {}\n", output.problem());
+    say("qpscope: {}\n", output.problem());
     return output.refused() ? ExitCode::usage : ExitCode::output_failed;
 }
 

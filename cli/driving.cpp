@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "input.hpp"
+#include "message.hpp"
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -121,7 +122,7 @@ std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& option
     }
     if (options.trace)
         opened.device = Tracer(std::move(opened.device), [](live::Way way, Instant, std::string_view line) {
-            fmt::print(stderr, "{} {}\n", way == live::Way::in ? "<-" : "->", line);
+            say("{} {}\n", way == live::Way::in ? "<-" : "->", line);
         });
     if (options.faults.empty()) return opened;
     std::string faults;
@@ -161,7 +162,7 @@ void sleep_on(int descriptor, std::optional<Duration> longest, const std::vector
 }  // namespace
 
 ExitCode fail(const Failure& failure) {
-    fmt::print(stderr, "qpscope: {}\n", failure.sentence);
+    say("qpscope: {}\n", failure.sentence);
     return failure.code;
 }
 

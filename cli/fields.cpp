@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "json_rows.hpp"
+#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -126,7 +127,7 @@ ExitCode run_fields(const Options& options) {
     output.write(out);
     if (rows.empty() && !options.quiet) {
         const std::string near = nearest_name(options.pattern);
-        fmt::print(stderr, "qpscope: no field matches '{}'{}\n", options.pattern,
+        say("qpscope: no field matches '{}'{}\n", options.pattern,
                    near.empty() ? "" : fmt::format("; did you mean {}?", near));
     }
     return finish(output);

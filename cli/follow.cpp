@@ -20,6 +20,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "message.hpp"
 #include "report.hpp"
 #include <fmt/format.h>
 
@@ -76,10 +77,10 @@ public:
         write();
         if (options_.quiet) return;
         if (store_.let_go() != 0)
-            fmt::print(stderr, "qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n",
+            say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n",
                        bytes_text(store_.let_go()), bytes_text(PayloadStore::kMost));
         if (written_ == 0 && known)
-            fmt::print(stderr, "qpscope: connection {} has {}{}\n", *options_.followed, number_ == 0 ? "no" : grouped(number_),
+            say("qpscope: connection {} has {}{}\n", *options_.followed, number_ == 0 ? "no" : grouped(number_),
                        number_ == 1 ? " message" : " messages");
     }
 
@@ -146,10 +147,10 @@ private:
     void tell_missing(const Message& message, const MessagePayload& payload) const {
         if (options_.quiet) return;
         if (payload.cut_bytes != 0)
-            fmt::print(stderr, "qpscope: message {}: {} truncated by the capture\n", number_, counted(payload.cut_bytes, "byte"));
+            say("qpscope: message {}: {} truncated by the capture\n", number_, counted(payload.cut_bytes, "byte"));
         const bool whole = message.outcome == Outcome::completed || message.outcome == Outcome::sent;
         if (!whole || payload.missing_packets == 0) return;  // what was not answered need not have been sent
-        fmt::print(stderr, "qpscope: message {} (PSN {}): {} not captured, starting at PSN {}{}\n", number_,
+        say("qpscope: message {} (PSN {}): {} not captured, starting at PSN {}{}\n", number_,
                    psn_range(message.first, message.last), counted(payload.missing_packets, "packet"), payload.first_missing.value(),
                    payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte")));
     }
@@ -177,11 +178,11 @@ private:
 ExitCode run_follow(const Options& asked) {
     Options options = asked;
     if (options.decode && options.raw) {
-        fmt::print(stderr, "qpscope: --raw and --decode exclude each other\n");
+        say("qpscope: --raw and --decode exclude each other\n");
         return ExitCode::usage;
     }
     if (has_rows(options.format)) {
-        fmt::print(stderr, "qpscope: follow prints no rows: use -f table, json or ndjson, or --raw\n");
+        say("qpscope: follow prints no rows: use -f table, json or ndjson, or --raw\n");
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);

@@ -202,7 +202,7 @@ void append_opcodes(std::string& out, const std::array<std::uint64_t, N>& counts
 }
 
 void append_table(std::string& out, const Input& input, const Census& census) {
-    out += fmt::format("{}\n", input.name());
+    out += printable(input.name()) + "\n";
     append_row(out, "format", format_text(input));
     append_row(out, "packets",
                fmt::format("{}, {} bytes on the wire{}", grouped(census.packets), grouped(census.bytes),
@@ -243,7 +243,7 @@ void append_brief(std::string& out, const Input& input, const Census& census) {
     const auto icrc = [&](CrcStatus status) { return grouped(census.icrc[std::to_underlying(status)]); };
     const std::string length = human_time(static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond);
     out += fmt::format(fmt::runtime(kBriefLayout), grouped(census.packets), grouped(rdma_packets(census)), icrc(CrcStatus::good),
-                       icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable), grouped(census.bytes), length, input.name());
+                       icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable), grouped(census.bytes), length, printable(input.name()));
 }
 
 // The reports of all inputs in the format asked for.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "message.hpp"
 #include "progress.hpp"
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ ExitCode code_of(InputProblemKind kind) {
 void print(const InputProblem& problem) {
     std::string line = fmt::format("qpscope: {}: {}", problem.file, problem.sentence);
     if (problem.kind == InputProblemKind::damaged) line += fmt::format(" (at offset {}); everything before it was read", problem.offset);
-    fmt::print(stderr, "{}\n", line);
+    say("{}\n", line);
 }
 
 }  // namespace
@@ -162,7 +163,7 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         code = worse(code, command(*input, progress));
         progress.clear();
         if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)
-            fmt::print(stderr, "qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
+            say("qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return worse(code, ExitCode::interrupted);
         if (input->problem().kind != InputProblemKind::none) {

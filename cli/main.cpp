@@ -18,6 +18,7 @@
 #include "commands.hpp"
 #include "decoding_as.hpp"
 #include "input.hpp"
+#include "message.hpp"
 #include "options.hpp"
 #include "quantity.hpp"
 #include <fmt/format.h>
@@ -325,13 +326,13 @@ std::optional<std::vector<std::string>> arguments(int argc, char** argv) {
     const auto later =
         std::ranges::find_if(words, [&](const std::string& word) { return is_command(word) && !std::filesystem::exists(word, error); });
     if (later != words.end()) {
-        fmt::print(stderr, "qpscope: the command must come first: qpscope {} ...\n", *later);
+        say("qpscope: the command must come first: qpscope {} ...\n", *later);
         return std::nullopt;
     }
     if (first == words.begin() && *first != "-" && !std::filesystem::exists(*first, error))
         for (const Command& command : commands())
             if (qps::dissect::edit_distance(*first, command.name, 2)) {
-                fmt::print(stderr, "qpscope: no such file or command '{}': did you mean {}?\n", *first, command.name);
+                say("qpscope: no such file or command '{}': did you mean {}?\n", *first, command.name);
                 return std::nullopt;
             }
     words.insert(words.begin(), std::string(kDefaultCommand));
@@ -394,15 +395,15 @@ int run(int argc, char** argv) {
         app.parse(words);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        fmt::print(stderr, "qpscope: {}\nTry 'qpscope {}'.\n", error.what(), help);
+        say("qpscope: {}\nTry 'qpscope {}'.\n", error.what(), help);
         return static_cast<int>(ExitCode::usage);
     }
     if (chosen == nullptr) {
-        fmt::print(stderr, "qpscope: missing capture file or command\n\n{}", app.help());
+        say("qpscope: missing capture file or command\n\n{}", app.help());
         return static_cast<int>(ExitCode::usage);
     }
     if (chosen->takes.captures && !options.list_findings && options.files.empty() == options.interface.empty()) {
-        fmt::print(stderr, "qpscope: {}\n",
+        say("qpscope: {}\n",
                    options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
                                          : "conflicting input: capture files and --interface exclude each other");
         return static_cast<int>(ExitCode::usage);
@@ -419,7 +420,7 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         std::fputs("qpscope: out of memory\n", stderr);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "qpscope: internal error: {}\n", error.what());
+        say("qpscope: internal error: {}\n", error.what());
     }
     constexpr int kInternalError = 70;
     return kInternalError;

@@ -11,6 +11,7 @@
 #include "decoding.hpp"
 #include "decoding_as.hpp"
 #include "json_rows.hpp"
+#include "message.hpp"
 #include "tone.hpp"
 #include <fmt/format.h>
 
@@ -136,7 +137,7 @@ private:
 };
 
 ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
-    fmt::print(stderr, "qpscope: {}: {}\n", problem.file, problem.sentence);
+    say("qpscope: {}: {}\n", problem.file, problem.sentence);
     return code;
 }
 
@@ -161,7 +162,7 @@ ExitCode copy_packets(const Options& options, const Filter& filter, transport::A
     if (!opened) return code;  // no input: no file
     if (const auto saved = file->commit(); !saved) return fail_output(saved.error(), ExitCode::output_failed);
     if (!options.quiet && options.capture != "-")
-        fmt::print(stderr, "qpscope: {} packets written to {}\n", file->frames(), options.capture);
+        say("qpscope: {} packets written to {}\n", file->frames(), options.capture);
     return code;
 }
 

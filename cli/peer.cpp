@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "driving.hpp"
+#include "message.hpp"
 #include "output.hpp"
 #include <fmt/format.h>
 
@@ -236,7 +237,7 @@ ExitCode run_peer(const Options& options) {
     const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
     if (met_nobody(request, program->counts())) reporting.tell_nobody(request, clock.now());
     reporting.summarize(endpoint, *program, clock.now());
-    if (const auto problem = endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});

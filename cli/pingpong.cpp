@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "driving.hpp"
+#include "message.hpp"
 #include "output.hpp"
 #include <fmt/format.h>
 
@@ -124,7 +125,7 @@ void tell(Program& program, Output& output, bool serves, bool quiet) {
             output.write(line + "\n");
             output.flush();
         } else if (!quiet) {
-            fmt::print(stderr, "{}\n", line);
+            say("{}\n", line);
         }
     }
 }
@@ -157,14 +158,14 @@ ExitCode run_pingpong(const Options& options) {
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     if (serves && !options.quiet && !opened->addresses.empty())
-        fmt::print(stderr, "serving pingpong at {}\n", text(opened->addresses.front()));
+        say("serving pingpong at {}\n", text(opened->addresses.front()));
     const Ending ending = drive(endpoint, *program, live, clock, [&](Instant) { tell(*program, output, serves, options.quiet); });
     const bool all_there = serves || rows.size() == settings.modes.size();
     if (!serves)
         output.write(options.format == OutputFormat::table ? for_people(settings, rows)
                                                            : for_programs(options.format, settings, rows, program->counts()));
     output.flush();
-    if (const auto problem = endpoint.device().problem()) fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});

@@ -16,6 +16,7 @@
 
 #include "command.hpp"
 #include "decoding.hpp"
+#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -55,7 +56,7 @@ std::optional<Rewriter> rewriter_of(const Options& options) {
     for (const std::string& text : options.rewrites) {
         auto rule = parse_rewrite(text);
         if (!rule || rules.size() == kMaxRewriteRules) {
-            fmt::print(stderr, "qpscope: {}\n", rule ? fmt::format("more than {} rewrite rules", kMaxRewriteRules) : rule.error());
+            say("qpscope: {}\n", rule ? fmt::format("more than {} rewrite rules", kMaxRewriteRules) : rule.error());
             return std::nullopt;
         }
         rules.push_back(*rule);
@@ -221,7 +222,7 @@ std::string document(const Replay& replay) {
 }
 
 ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitCode code) {
-    fmt::print(stderr, "qpscope: {}: {}\n", name, sentence);
+    say("qpscope: {}: {}\n", name, sentence);
     return code;
 }
 
@@ -244,7 +245,7 @@ std::string_view replay_contradiction(const Options& options) {
 ExitCode run_replay(const Options& options) {
     if (options.conversation.part) return run_replay_conversation(options);
     if (const std::string_view wrong = replay_contradiction(options); !wrong.empty()) {
-        fmt::print(stderr, "qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
+        say("qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
         return ExitCode::usage;
     }
     auto filter = compile_filter(options);

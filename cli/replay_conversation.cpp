@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "driving.hpp"
+#include "message.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ private:
 };
 
 ExitCode fail_session(ExitCode code, std::string_view sentence) {
-    fmt::print(stderr, "qpscope: {}\n", sentence);
+    say("qpscope: {}\n", sentence);
     return code;
 }
 
@@ -101,12 +102,12 @@ void report(const Options& options, Output& output, const RecordedConversation& 
     sheet.end();
     const std::string summary = summary_text(conversation, comparison, ours);
     if (options.format == OutputFormat::table) output.write(summary);
-    else if (!options.quiet) fmt::print(stderr, "{}", summary);
+    else if (!options.quiet) say("{}", summary);
 }
 
 void show_lines(const Options& options, live::Program& program) {
     for (const std::string& line : program.take_lines())
-        if (!options.quiet) fmt::print(stderr, "qpscope: {}\n", line);
+        if (!options.quiet) say("qpscope: {}\n", line);
 }
 
 ExitCode play(const Options& options, Output& output, const RecordedConversation& conversation) {
@@ -126,11 +127,11 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     if (auto settled = settle(opened->endpoint, clock); !settled) return fail_session(settled.error().code, settled.error().sentence);
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail_session(ExitCode::unreadable, begun.error());
     if (!settings.connect && !options.quiet)
-        fmt::print(stderr, "qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
+        say("qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
     const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant) { show_lines(options, program); });
     report(options, output, conversation, player.comparison(), ours);
     if (const auto problem = opened->endpoint.device().problem())
-        fmt::print(stderr, "qpscope: {}: {}\n", problem->device, problem->sentence);
+        say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail_session(ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence));
@@ -144,7 +145,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
 
 ExitCode run_replay_conversation(const Options& options) {
     if (const std::string_view wrong = session_contradiction(options); !wrong.empty()) {
-        fmt::print(stderr, "qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
+        say("qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);

@@ -55,7 +55,7 @@ Duration length_of(const transport::Timeline& timeline) {
 
 void append_capture(std::string& out, const Options& options, const transport::Timeline& timeline) {
     const auto names = input_names(options);
-    out += fmt::format("{}{}\n", names.front(),
+    out += fmt::format("{}{}\n", printable(names.front()),
                        names.size() == 1 ? ""
                                          : fmt::format(" and {} more, {}", grouped(names.size() - 1),
                                                        timeline.quality.vantage.by_file ? "taps of the same packets" : "as one capture"));

@@ -12,6 +12,7 @@
 #include "decoding.hpp"
 #include "decoding_as.hpp"
 #include "json_rows.hpp"
+#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -47,7 +48,7 @@ std::optional<std::vector<FrameRange>> frame_ranges(const Options& options) {
     for (const std::string& text : options.frames) {
         const auto range = frame_range(text);
         if (!range) {
-            fmt::print(stderr, "qpscope: invalid frame number '{}': expected 7, 3-9 or 3- (frames count from 1)\n", text);
+            say("qpscope: invalid frame number '{}': expected 7, 3-9 or 3- (frames count from 1)\n", text);
             return std::nullopt;
         }
         ranges.push_back(*range);
@@ -82,7 +83,7 @@ void append_packet(std::string& out, const Options& options, const Packet& packe
 
 ExitCode run_show(const Options& options) {
     if (has_rows(options.format)) {
-        fmt::print(stderr, "qpscope: show prints no rows: use -f table, json or ndjson, or qpscope packets -e FIELD\n");
+        say("qpscope: show prints no rows: use -f table, json or ndjson, or qpscope packets -e FIELD\n");
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);
@@ -132,7 +133,7 @@ ExitCode run_show(const Options& options) {
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (json) output.write("\n" + std::string(kJsonRowsEnd));
-    if (shown == 0 && code == ExitCode::done && !options.quiet) fmt::print(stderr, "qpscope: no packet of {} matches\n", frames);
+    if (shown == 0 && code == ExitCode::done && !options.quiet) say("qpscope: no packet of {} matches\n", frames);
     return worse(output.closed() ? ExitCode::done : code, finish(output));
 }
 

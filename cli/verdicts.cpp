@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "check_table.hpp"
+#include "message.hpp"
 #include "tone.hpp"
 #include <fmt/format.h>
 
@@ -33,12 +34,12 @@ std::optional<Profile> read_device_profile(const CheckOptions& options) {
     if (options.profile.empty()) return Profile{};
     const auto content = read_whole(options.profile, kLongestProfile);
     if (!content) {
-        fmt::print(stderr, "qpscope: {}\n", content.error());
+        say("qpscope: {}\n", content.error());
         return {};
     }
     auto profile = parse_profile(*content);
     if (profile) return std::move(*profile);
-    fmt::print(stderr, "{}", text(profile.error(), options.profile));
+    say("{}", text(profile.error(), options.profile));
     return {};
 }
 
@@ -46,7 +47,7 @@ std::optional<EarlierReport> read_earlier(const CheckOptions& options) {
     const auto content = read_whole(options.compare, kLongestReport);
     auto report = content ? read_report(*content) : std::unexpected(content.error());
     if (report) return std::move(*report);
-    fmt::print(stderr, "qpscope: {}: {}\n", options.compare, report.error());
+    say("qpscope: {}: {}\n", options.compare, report.error());
     return {};
 }
 
@@ -65,7 +66,7 @@ void write_verdicts(const Options& options, const Report& report, const Comparis
 }
 
 ExitCode told(const OutputProblem& problem) {
-    fmt::print(stderr, "qpscope: {}: {}\n", problem.file, problem.sentence);
+    say("qpscope: {}: {}\n", problem.file, problem.sentence);
     return ExitCode::output_failed;
 }
 

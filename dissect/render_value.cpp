@@ -1,6 +1,7 @@
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -59,9 +60,26 @@ std::size_t utf8_length(std::string_view text) {
     return overlong || out_of_range ? 0 : length;
 }
 
-// U+0080 to U+009F: controls that a terminal obeys.
-bool is_upper_control(std::string_view text, std::size_t length) {
-    return length == 2 && static_cast<unsigned char>(text[0]) == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+char32_t character_of(std::string_view text, std::size_t length) {
+    constexpr std::array<unsigned, 5> kFirst{0, 0x7f, 0x1f, 0x0f, 0x07};  // its bits in the first byte
+    char32_t character = static_cast<unsigned char>(text[0]) & kFirst[length];
+    for (std::size_t i = 1; i < length; ++i) character = character << 6 | (static_cast<unsigned char>(text[i]) & 0x3fU);
+    return character;
+}
+
+// What acts where it is shown rather than being seen: controls that terminals obey, marks that turn the direction of what follows, breaks
+// of lines, and what takes no room. The last of them all may hide text, or make two names look alike.
+bool acts(char32_t c) {
+    struct Range {
+        char32_t first;
+        char32_t last;
+    };
+    constexpr std::array kActing{
+        Range{0x00, 0x1f},     Range{0x7f, 0x9f},     Range{0xad, 0xad},     Range{0x61c, 0x61c},   Range{0x180e, 0x180e},
+        Range{0x200b, 0x200f}, Range{0x2028, 0x202e}, Range{0x2060, 0x206f}, Range{0xfeff, 0xfeff}, Range{0xfff9, 0xfffb},
+        Range{0xe0000, 0xe0fff},
+    };
+    return std::ranges::any_of(kActing, [&](const Range& range) { return c >= range.first && c <= range.last; });
 }
 
 // Characters up to the padding, as they are.
@@ -75,8 +93,7 @@ std::string_view text_of(Bytes bytes) {
 void append_printable(std::string& out, std::string_view text) {
     while (!text.empty()) {
         const std::size_t length = utf8_length(text);
-        const auto first = static_cast<unsigned char>(text[0]);
-        if (length == 0 || first < 0x20 || first == 0x7f || is_upper_control(text, length)) {
+        if (length == 0 || acts(character_of(text, length))) {
             const std::size_t bad = length == 0 ? 1 : length;
             for (std::size_t i = 0; i < bad; ++i) fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[i]));
             text.remove_prefix(bad);
@@ -85,6 +102,12 @@ void append_printable(std::string& out, std::string_view text) {
             text.remove_prefix(length);
         }
     }
+}
+
+std::string printable(std::string_view text) {
+    std::string out;
+    append_printable(out, text);
+    return out;
 }
 
 std::string_view name_of(const Field& field, std::uint64_t value) {
@@ -135,15 +158,27 @@ void append_plain(std::string& out, const Field& field, const Value& value) {
     }
 }
 
+namespace {
+
+// As JSON has it: beyond the first 2^16 as a surrogate pair (RFC 8259 7).
+void append_unicode_escape(std::string& out, char32_t character) {
+    constexpr char32_t kFirstBeyond = 0x10000;
+    const auto add = [&](char32_t unit) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(unit)); };
+    if (character < kFirstBeyond) return add(character);
+    add(0xd800 + ((character - kFirstBeyond) >> 10));
+    add(0xdc00 + ((character - kFirstBeyond) & 0x3ff));
+}
+
+}  // namespace
+
 void append_json_string(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {
         const char c = text[0];
         const std::size_t length = utf8_length(text);
         if (c == '"' || c == '\\') out.append({'\\', c});
-        else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-        else if (is_upper_control(text, length)) fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(text[1]));
         else if (length == 0) out += "\\ufffd";
+        else if (const char32_t character = character_of(text, length); acts(character)) append_unicode_escape(out, character);
         else out.append(text.substr(0, length));
         text.remove_prefix(length == 0 ? 1 : length);
     }

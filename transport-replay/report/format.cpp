@@ -1,34 +1,44 @@
 #include <transport-replay/report/format.hpp>
 
-#include <fmt/format.h>
+#include <dissect/parse_value.hpp>
+#include <dissect/render_value.hpp>
 
 namespace qps::transport {
 
-void append_cell(std::string& out, OutputFormat format, std::string_view text) {
-    if (format == OutputFormat::csv) {
-        if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-            out += text;
-            return;
-        }
-        out += '"';
-        for (const char c : text) {
-            if (c == '"') out += '"';
-            out += c;
-        }
-        out += '"';
+namespace {
+
+// What a spreadsheet would take for a formula: begins like one, and is no number.
+bool looks_like_formula(std::string_view text) {
+    constexpr std::string_view kBegins = "=+-@";
+    if (text.size() < 2 || kBegins.find(text[0]) == std::string_view::npos) return false;
+    const auto number = text[0] == '+' || text[0] == '-' ? dissect::parse_real(text.substr(1)) : std::nullopt;
+    return !number || !number->second.empty();
+}
+
+}  // namespace
+
+void append_cell(std::string& out, OutputFormat format, std::string_view given) {
+    std::string text = looks_like_formula(given) ? "'" : "";
+    const bool lines = format == OutputFormat::csv;  // within quotes they are part of the cell
+    for (std::size_t begin = 0; begin <= given.size();) {
+        const std::size_t end = std::min(given.find_first_of(lines ? "\n\t" : "\n\t\r\\", begin), given.size());
+        dissect::append_printable(text, given.substr(begin, end - begin));
+        if (end == given.size()) break;
+        const char c = given[end];
+        if (lines) text += c;
+        else text += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
+        begin = end + 1;
+    }
+    if (!lines || text.find_first_of(",\"\n\t") == std::string::npos) {
+        out += text;
         return;
     }
+    out += '"';
     for (const char c : text) {
-        switch (c) {
-            case '\t': out += "\\t"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\\': out += "\\\\"; break;
-            default:
-                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-                else out += c;
-        }
+        if (c == '"') out += '"';
+        out += c;
     }
+    out += '"';
 }
 
 }  // namespace qps::transport

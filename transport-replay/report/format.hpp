@@ -1,5 +1,5 @@
-// In which ways something is written out, and how the cells of a row are: CSV (RFC 4180) and TSV (control characters and
-// backslashes escaped).
+// In which ways something is written out, and how the cells of a row are: CSV (RFC 4180) and TSV (backslashes and breaks escaped). What
+// acts where it is shown is written as \xNN in both, and what a spreadsheet would take for a formula begins with an apostrophe.
 #pragma once
 
 #include <cstdint>

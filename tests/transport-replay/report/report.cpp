@@ -149,3 +149,22 @@ TEST_CASE("a document escapes what it is told") {
     rows.close();
     CHECK(tsv == "text\ta\\tb\\nc\\\\\n");
 }
+
+TEST_CASE("cells act neither on a terminal nor in a spreadsheet, and numbers stay numbers") {
+    const auto cell = [](OutputFormat format, std::string_view text) {
+        std::string out;
+        append_cell(out, format, text);
+        return out;
+    };
+    for (const OutputFormat format : {OutputFormat::csv, OutputFormat::tsv}) {
+        for (const char* same : {"", "plain", "-5", "+1.5", "-", "a=b", "1e3"}) CHECK(cell(format, same) == same);
+        CHECK(cell(format, "=1+1") == "'=1+1");
+        CHECK(cell(format, "-1+1") == "'-1+1");
+        CHECK(cell(format, "@SUM(A1)") == "'@SUM(A1)");
+        CHECK(cell(format, "\x1b[31m\x07\x7f") == "\\x1b[31m\\x07\\x7f");
+        CHECK(cell(format, "\xe2\x80\xae") == "\\xe2\\x80\\xae");
+    }
+    CHECK(cell(OutputFormat::csv, "a\nb") == "\"a\nb\"");
+    CHECK(cell(OutputFormat::csv, "a\rb") == "a\\x0db");
+    CHECK(cell(OutputFormat::tsv, "a\tb\\\r") == "a\\tb\\\\\\r");
+}

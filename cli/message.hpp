@@ -1,0 +1,20 @@
+// What the program says on standard error: the one way there, so that no name of a file, no device and no word of a capture acts on the
+// terminal.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+// Lines of text; what acts in them is written as \xNN.
+void say_text(std::string_view text);
+
+template <class... Arguments>
+void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    say_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace qps::cli
