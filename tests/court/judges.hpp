@@ -18,6 +18,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> management_judges();
 [[nodiscard]] std::span<const Judge> capture_judges();
 [[nodiscard]] std::span<const Judge> setup_judges();
+[[nodiscard]] std::span<const Judge> upper_judges();
 [[nodiscard]] std::span<const Judge> iwarp_judges();
 [[nodiscard]] std::span<const Judge> fabric_judges();
 [[nodiscard]] std::span<const Judge> pause_judges();
