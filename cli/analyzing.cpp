@@ -3,6 +3,7 @@
 
 #include <transport-replay/analysis/observation_batch.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -133,9 +134,16 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
 Analyzed analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening, AnalysisSettings known,
                       bool again) {
     Analyzed analyzed;
+    // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
+    const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
+    known.memory = options.memory.part_of(analyses);
     Analyst analyst(options, listening, std::move(known));
-    std::optional<Annotator> annotator;  // of every packet, also of those that the filter takes away
-    if (filter.needs_annotation()) annotator.emplace(known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none));
+    std::optional<Annotator> annotator;
+    if (filter.needs_annotation()) {
+        AnalysisSettings settings = known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
+        settings.memory = options.memory.part_of(analyses);
+        annotator.emplace(std::move(settings));
+    }
     std::uint64_t frames = 0;  // of the inputs before
     std::uint16_t files = 0;
     const auto each_input = [&](Input& input, Progress& progress) {
@@ -215,6 +223,7 @@ bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done && !tell_unknown(options, analyzed.timeline)) code = ExitCode::usage;
+    if (analyzed.any && !judged_all(analyzed.timeline)) code = worse(code, ExitCode::unjudged);
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output));

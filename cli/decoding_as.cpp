@@ -120,7 +120,7 @@ bool has_any(const transport::Timeline& timeline) {
 
 KnownBefore known_before(const Options& options, LookAhead look_ahead) {
     if (look_ahead == LookAhead::none || !can_be_read_twice(options)) return {options.hints, {}, !options.hints.empty()};
-    Analysis analysis({.hints = options.hints, .icrc = options.icrc});
+    Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
     const bool whole = read_through(options, analysis, AnnotatorScope::all, look_ahead == LookAhead::all ? UINT64_MAX : kBeginning);
     transport::Timeline timeline = analysis.finish();
     KnownBefore known{hints_of(timeline, whole), std::move(timeline.learned), has_any(timeline)};
@@ -139,12 +139,12 @@ std::optional<Annotator> stream_annotator(const Options& options) {
 
 AnalysisSettings known_settings(const Options& options, LookAhead look_ahead) {
     KnownBefore known = known_before(options, look_ahead);
-    return {.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits)};
+    return {.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits), .memory = options.memory};
 }
 
 CaptureTraits traits_before(const Options& options) {
     if (!can_be_read_twice(options)) return {};
-    Analysis analysis({.hints = options.hints, .icrc = options.icrc});
+    Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
     read_through(options, analysis, AnnotatorScope::all, kBeginning);
     return analysis.finish().learned;
 }

@@ -13,6 +13,7 @@ enum class ExitCode : int {
     unreadable = 3,
     damaged = 4,
     output_failed = 5,
+    unjudged = 6,
     interrupted = 130,
 };
 
@@ -28,13 +29,14 @@ inline constexpr std::array kExitCodes{
     ExitCodeRow{ExitCode::unreadable, "the input cannot be read or is not a capture"},
     ExitCodeRow{ExitCode::damaged, "the input is damaged or truncated; its readable part is reported"},
     ExitCodeRow{ExitCode::output_failed, "the output cannot be written"},
+    ExitCodeRow{ExitCode::unjudged, "not everything could be judged: the analysis reached its limits"},
     ExitCodeRow{ExitCode::interrupted, "interrupted; the results so far are reported"},
 };
 
-// Of several inputs the worst counts: an unreadable one, then a damaged one.
+// Of several inputs the worst counts: an unreadable one, then a damaged one. What was found is found, whatever was left out.
 [[nodiscard]] constexpr ExitCode worse(ExitCode a, ExitCode b) {
-    constexpr std::array kOrder{ExitCode::done,  ExitCode::findings,      ExitCode::damaged,    ExitCode::unreadable,
-                                ExitCode::usage, ExitCode::output_failed, ExitCode::interrupted};
+    constexpr std::array kOrder{ExitCode::done,       ExitCode::unjudged, ExitCode::findings,      ExitCode::damaged,
+                                ExitCode::unreadable, ExitCode::usage,    ExitCode::output_failed, ExitCode::interrupted};
     for (std::size_t i = kOrder.size(); i-- > 0;)
         if (a == kOrder[i] || b == kOrder[i]) return kOrder[i];
     return a;

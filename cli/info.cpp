@@ -97,7 +97,7 @@ NamedCounts faults(const Census& census) {
 std::uint64_t skipped_blocks(const Input& input) { return input.file() == nullptr ? 0 : input.file()->skipped_blocks().total(); }
 
 std::int64_t duration_ns(const Census& census) {
-    return census.time ? std::to_underlying(census.time->last) - std::to_underlying(census.time->first) : 0;
+    return census.time ? std::to_underlying(census.time->last - census.time->first) : 0;
 }
 
 std::uint64_t infiniband_packets(const Census& census) { return census.packets - census.encapsulations[0]; }

@@ -131,6 +131,11 @@ void add_fail_on(CLI::App& app, Options& options) {
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit with 1 on findings this severe or worse: note, warning or error");
 }
 
+void add_memory(CLI::App& app, Options& options) {
+    add_quantity(app, "--memory", "SIZE", options.memory,
+                 "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)", read_memory);
+}
+
 void add_icrc(CLI::App& app, Options& options) {
     add_choice(app, "--icrc", options.icrc, kIcrcPolicies,
                "Take packets with a wrong ICRC for corrupted always (check) or never (ignore); default: unless it is 0 or none of their sender is right");
@@ -210,7 +215,7 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --link-speed "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed "},
     OptionGroup{"Filter", " --filter --connection --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --no-bytes --markdown "
@@ -247,7 +252,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
     const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts;
     if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
-    if (command.takes.captures && reconstructs) add_icrc(*sub, options);
+    if (command.takes.captures && reconstructs) {
+        add_icrc(*sub, options);
+        add_memory(*sub, options);
+    }
     if (command.takes.columns)
         sub->add_option("-e,--column", options.columns, "Print this column: a field (see qpscope fields), source, destination, protocol or line")
             ->type_name("FIELD")

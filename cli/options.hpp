@@ -4,6 +4,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/finding.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/report/format.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -38,6 +39,7 @@ struct Options {
     std::uint64_t count = 0;  // stop after so many packets; 0: all
     std::size_t jobs = 0;     // 0: as many as there are processors
     dissect::BitsPerSecond link_speed{};
+    transport::MemoryBudget memory = transport::MemoryBudget::of_machine();
     ColorMode color = ColorMode::automatic;
     bool no_progress = false;
     bool quiet = false;

@@ -2,6 +2,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -256,15 +257,7 @@ void append_collectives(std::string& out, const CollectiveReport& report) {
 }
 
 void append_left_out(std::string& out, const transport::Timeline& timeline) {
-    const LeftOut& left_out = timeline.left_out;
-    append_row(out, "left out",
-               Counts()
-                   .add_many(left_out.packets_of_connections, "packet of connections beyond the limit")
-                   .add_many(left_out.messages, "message")
-                   .add_many(left_out.recoveries, "recovery episode")
-                   .add_many(left_out.fatalities, "fatal NAK")
-                   .add_many(left_out.findings, "finding")
-                   .text());
+    if (const std::string left_out = left_out_text(timeline); !left_out.empty()) append_row(out, "left out", left_out);
 }
 
 std::string finding_counts(const std::vector<Finding>& findings) {

@@ -93,7 +93,7 @@ ExitCode run_show(const Options& options) {
     KnownBefore known = known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::beginning);
     if (filter->needs_annotation() || known.any)
         annotator.emplace(
-            transport::AnalysisSettings{.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits)});
+            transport::AnalysisSettings{.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits), .memory = options.memory});
     else
         annotator = stream_annotator(options);
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends

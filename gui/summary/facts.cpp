@@ -5,6 +5,7 @@
 #include <gui/summary/words.hpp>
 #include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <QObject>
@@ -82,10 +83,9 @@ void judgeClock(const CaptureQuality& quality, std::vector<Judgement>& all) {
             {Verdict::Doubtful, tr("Timestamp resolution of the capture: %1.").arg(shown(duration_text(*quality.clock_resolution)))});
 }
 
-void judgeBounds(const LeftOut& left_out, std::vector<Judgement>& all) {
-    const std::uint64_t sum =
-        left_out.packets_of_connections + left_out.messages + left_out.recoveries + left_out.fatalities + left_out.findings;
-    if (sum != 0) all.push_back({Verdict::Doubtful, tr("Analysis limits reached: %1 items left out.").arg(number(sum))});
+void judgeBounds(const Timeline& timeline, std::vector<Judgement>& all) {
+    if (const std::string left_out = left_out_text(timeline); !left_out.empty())
+        all.push_back({Verdict::Doubtful, tr("Analysis limits reached: %1.").arg(shown(left_out))});
 }
 
 // "NVMe over RDMA on 2 connections".
@@ -115,7 +115,7 @@ std::vector<Judgement> judgements(const Timeline& timeline) {
     if (quality.faulty != 0) all.push_back({Verdict::Doubtful, tr("Malformed RDMA packets: %1.").arg(number(quality.faulty))});
     judgeCopies(quality, all);
     judgeClock(quality, all);
-    judgeBounds(timeline.left_out, all);
+    judgeBounds(timeline, all);
     return all;
 }
 

@@ -1,6 +1,7 @@
 // What the program says and how it ends for inputs that are cut, odd, none or somewhere else; and for outputs that fail.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/packets.hpp>
 #include <tests/support/temporary_file.hpp>
 
 #include <algorithm>
@@ -251,4 +252,18 @@ TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
     const Ending wrong = qpscope({"findings", "--icrc", "maybe", sample("corrupt_send")});
     CHECK(wrong.code == kUsage);
     CHECK_THAT(wrong.err, Contains("ignore, check"));
+}
+
+TEST_CASE("a capture that is longer than a duration can be is as long as can be said") {
+    const TemporaryFolder folder;
+    const std::string capture = folder.write("long.pcapng", qps::tests::hex(
+        "0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"  // section header
+        "010000002c000000010000000000000009000100090000000e000800fc823edafdffffff000000002c000000"  // interface: nanoseconds, from 1677 on
+        "0100000020000000010000000000000009000100000000000000000020000000"  // interface: seconds
+        "060000002400000000000000000000000000000004000000040000000000000024000000"  // a packet at 0 of the first
+        "06000000240000000100000002000000047cc12504000000040000000000000024000000"  // and one in the year 2262
+        ));
+    const Ending ending = qpscope({"info", "-f", "json", capture});
+    CHECK(ending.code == kDone);
+    CHECK_THAT(ending.out, Contains("\"duration_ns\": 9223372036854775807"));
 }

@@ -37,22 +37,6 @@ constexpr std::size_t kMaxCorrupt = 1 << 14;  // packets that are told from thei
 constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
 constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
 
-void add(Totals& totals, const Connection& connection) {
-    for (const End end : {End::a, End::b}) {
-        const Way& way = connection.way(end);
-        for (std::size_t kind = 0; kind < totals.messages.size(); ++kind) totals.messages[kind] += way.messages[kind];
-        totals.message_bytes += way.message_bytes;
-        totals.retransmitted_packets += way.retransmitted;
-        totals.duplicated_packets += way.duplicated;
-        totals.sequence_naks += way.sequence_naks;
-        totals.rnr_naks += way.rnr_naks;
-        totals.fatal_naks += way.fatal_naks;
-        totals.acks += way.acks;
-        const bool known = connection.way(other(end)).unread_answers == 0;  // else it may have been a NAK
-        if (known) totals.timeouts += way.recovery(RecoveryKind::timeout).triggers;
-    }
-}
-
 // Silence is an answer where the tap hears the other host at all.
 void judge_silence(Timeline& timeline, const HostPairs& heard) {
     for (Recovery& recovery : timeline.recoveries) {
@@ -119,7 +103,7 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
 
 struct Analysis::State {
     explicit State(AnalysisSettings given)
-        : settings(std::move(given)), copies(settings.traits), tracker(static_cast<bool>(settings.message)), ulp(settings.hints) {
+        : settings(std::move(given)), copies(settings.traits), quality(settings.memory), cm(settings.memory), congestion({}, settings.memory), tracker(static_cast<bool>(settings.message), settings.memory), ulp(settings.hints, settings.memory), iwarp(settings.memory) {
         if (settings.traits.vantage.by_file) quality.expect_clocks_by_file();
     }
 
@@ -289,6 +273,12 @@ void Analysis::State::drain() {
         if (settings.message) settings.message(ended.connection, ended.requester, ended.message);
     }
     tracker.ended().clear();
+    if (tracker.retired().empty()) return;
+    for (const ConnectionId connection : tracker.retired()) {
+        ulp.retire(connection, settings.operation);
+        collectives.retire(connection);
+    }
+    tracker.forget_retired();
 }
 
 Timeline Analysis::State::so_far(const Drops& drops) const {
@@ -317,6 +307,8 @@ Timeline Analysis::State::finish(const Drops& drops) {
     timeline.ulp = ulp.finish(timeline.cm, settings.operation);
     timeline.collectives = collectives.finish(timeline.ulp, settings.nccl_log);
     timeline.connections = std::move(tracked.connections);
+    timeline.retired = tracked.retired;
+    timeline.totals = timeline.retired.totals;
     std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     add_iwarp_attempts(timeline);
     timeline.recoveries = std::move(tracked.recoveries);
@@ -327,7 +319,7 @@ Timeline Analysis::State::finish(const Drops& drops) {
     timeline.left_out.messages = tracked.messages_left_out;
     timeline.left_out.recoveries = tracked.recoveries_left_out;
     timeline.left_out.fatalities = tracked.fatalities_left_out;
-    for (const Connection& connection : timeline.connections) add(timeline.totals, connection);
+    for (const Connection& connection : timeline.connections) timeline.totals.add(connection);
     timeline.totals.management = management;
     timeline.totals.ce_marked = timeline.congestion.marked;
     timeline.totals.cnps = timeline.congestion.cnps;

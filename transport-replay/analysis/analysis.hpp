@@ -6,6 +6,7 @@
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
 #include <transport-replay/ulp/operation_sink.hpp>
@@ -30,6 +31,8 @@ struct AnalysisSettings {
     CaptureTraits traits{};
     // What a log of NCCL says of ranks.
     NcclLog nccl_log{};
+    // What the analysis may keep; so_far() needs as much again while it runs.
+    MemoryBudget memory{};
 };
 
 class Analysis {

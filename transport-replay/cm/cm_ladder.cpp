@@ -349,7 +349,7 @@ std::optional<CmTracker::Index> CmTracker::find(const CmDatagram& datagram, cons
 }
 
 std::optional<CmTracker::Index> CmTracker::begin(const CmDatagram& datagram, const Observation& observation) {
-    if (report_.attempts.size() >= kMaxCmAttempts) return {};
+    if (report_.attempts.size() >= most_attempts_) return {};
     const auto index = static_cast<Index>(report_.attempts.size());
     const Role role = role_of(datagram);
     CmAttempt& attempt = report_.attempts.emplace_back();

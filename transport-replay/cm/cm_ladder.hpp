@@ -11,6 +11,7 @@
 #pragma once
 
 #include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
 
 #include <vector>
@@ -19,7 +20,6 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxCmAttempts = 1 << 17;         // of about 1 KiB: 128 MiB; a large cluster's job sets up some 10^4
 inline constexpr std::size_t kMaxCmRungs = 64;                 // of an attempt: 15 retries (4 bits) of each of its messages
 inline constexpr std::size_t kMaxCmRefusals = 1024;            // more of them are the same record
 inline constexpr std::size_t kMaxMulticastJoins = 4096;        // a host joins a handful of groups
@@ -43,6 +43,7 @@ struct CmNews {
 
 class CmTracker {
 public:
+    explicit CmTracker(const MemoryBudget& budget = MemoryBudget{}) : most_attempts_(budget.items(Share::attempts)) {}
     CmNews observe(const Observation& observation);
     [[nodiscard]] const CmAttempt& attempt(std::uint32_t uid) const { return report_.attempts[uid]; }
     // The packet that matched goes to the passive side's queue pair.
@@ -82,6 +83,7 @@ private:
     [[nodiscard]] CmNews match(const Observation& observation) const;
     void take_join(const Observation& observation);
 
+    std::size_t most_attempts_;
     CmReport report_;
     std::vector<Memory> memories_;  // one an attempt
     boost::unordered_flat_map<IdKey, Index, IdHash> by_id_;

@@ -18,11 +18,30 @@ constexpr std::uint32_t kFewestByShape = 3;    // ranks: two that talk are anyth
 
 }  // namespace
 
+CollectiveTracker::Followed* CollectiveTracker::known(ConnectionId connection) {
+    const std::uint32_t place = places_.get(connection, kNone);
+    return place == kNone ? nullptr : &followed_[place];
+}
+
 CollectiveTracker::Followed* CollectiveTracker::followed(ConnectionId connection) {
-    const std::size_t at = std::to_underlying(connection);
-    if (at > kMaxFollowed) return nullptr;
-    if (at >= followed_.size()) followed_.resize(at + 1);
-    return &followed_[at];
+    if (Followed* found = known(connection)) return found;
+    if (free_.empty()) {
+        if (followed_.size() == kMaxFollowed) return nullptr;
+        free_.push_back(static_cast<std::uint32_t>(followed_.size()));
+        followed_.emplace_back();
+    }
+    const std::uint32_t place = free_.back();
+    free_.pop_back();
+    places_.at(connection, kNone) = place;
+    return &followed_[place];
+}
+
+void CollectiveTracker::retire(ConnectionId connection) {
+    if (Followed* found = known(connection)) {
+        *found = {};
+        free_.push_back(places_.get(connection, kNone));
+    }
+    places_.forget(connection, kNone);
 }
 
 std::uint32_t CollectiveTracker::way_of(const Address& source, const Address& destination) {
@@ -223,11 +242,11 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
 CollectiveReport CollectiveTracker::finish(const UlpReport& ulp, const NcclLog& log) {
     CollectiveReport report;
     for (const UlpConversation& conversation : ulp.conversations) {
-        const std::size_t at = std::to_underlying(conversation.connection);
-        if (at >= followed_.size()) continue;
+        Followed* connection = known(conversation.connection);
+        if (connection == nullptr) continue;
         for (std::size_t end = 0; end < 2; ++end)
-            if (followed_[at].ways[end] != kNone) ways_[followed_[at].ways[end]].known += followed_[at].bytes[end];
-        followed_[at] = {};
+            if (connection->ways[end] != kNone) ways_[connection->ways[end]].known += connection->bytes[end];
+        *connection = {};
     }
     mark_nccl();
     const Groups groups = this->groups();

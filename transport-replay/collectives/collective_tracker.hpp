@@ -12,6 +12,7 @@
 #include <transport-replay/collectives/nccl_operations.hpp>
 #include <transport-replay/collectives/traffic_signature.hpp>
 #include <transport-replay/model/collective_report.hpp>
+#include <transport-replay/model/connection_map.hpp>
 #include <transport-replay/model/packet_record.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 
@@ -33,6 +34,8 @@ public:
 
     // A packet of a connection, after the tracker had it.
     void observe(const Observation& observation, const PacketRecord& record);
+    // Nothing more comes of that connection.
+    void retire(ConnectionId connection);
     // Hands everything out; `upper` knows what connections were used for, `log` what ranks they have.
     [[nodiscard]] CollectiveReport finish(const UlpReport& ulp, const NcclLog& log = {});
 
@@ -61,6 +64,7 @@ private:
     };
 
     [[nodiscard]] Followed* followed(ConnectionId connection);
+    [[nodiscard]] Followed* known(ConnectionId connection);
     [[nodiscard]] std::uint32_t way_of(const Address& source, const Address& destination);
     void follow_acknowledge(const Observation& observation, const PacketRecord& record);
     void follow_nccl(const Observation& observation, End from, Followed& connection);
@@ -76,7 +80,9 @@ private:
                                                   const std::vector<CollectiveFlow>& flows) const;
     void count_connections(Collective& collective) const;
 
-    std::vector<Followed> followed_;  // by ConnectionId
+    ConnectionMap<std::uint32_t> places_;  // in followed_, or kNone
+    std::deque<Followed> followed_;
+    std::vector<std::uint32_t> free_;  // places in it
     std::deque<Way> ways_;
     boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash> index_;
     struct OfWay {

@@ -9,9 +9,9 @@ namespace qps::transport {
 using namespace dissect;
 
 void CollectiveTracker::follow_acknowledge(const Observation& observation, const PacketRecord& record) {
-    const std::size_t at = std::to_underlying(*record.connection);
-    if (at >= followed_.size()) return;
-    const std::uint32_t channel = followed_[at].channels[static_cast<std::size_t>(record.from)];
+    const Followed* connection = known(*record.connection);
+    if (connection == nullptr) return;
+    const std::uint32_t channel = connection->channels[static_cast<std::size_t>(record.from)];
     if (channel != kNone) channels_[channel].channel.acknowledge(observation.psn, observation.time);
 }
 

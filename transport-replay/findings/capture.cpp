@@ -4,6 +4,7 @@
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -264,16 +265,14 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
 }
 
 void analysis_bounded(const Timeline& timeline, const Emit& emit) {
-    const LeftOut& out = timeline.left_out;
-    const std::uint64_t packets =
-        out.packets_of_connections + timeline.congestion.packets_dropped + timeline.quality.pairs_dropped + timeline.cm.messages_dropped;
-    const std::uint64_t rest = out.messages + out.recoveries + out.fatalities;
-    if (packets + rest == 0) return;
+    std::uint64_t most = 0;  // one packet may be past several bounds
+    for (const Bound& bound : bounds()) most = std::max(most, bound.count(timeline));
+    if (most == 0) return;
     emit({.party = Party::capture,
-          .count = packets + rest,
-          .summary = fmt::format("This capture exceeds the limits of the analysis: {} and {} were counted but not followed.",
-                                 counted(packets, "packet"), counted(rest, "further event")),
-          .advice = "Split the capture by host or by time (`editcap -i`, a capture filter) to analyse all of it."});
+          .count = most,
+          .summary = fmt::format("The analysis reached its limits: {}{}.", left_out_text(timeline),
+                                 judged_all(timeline) ? "" : "; problems there may have gone unnoticed"),
+          .advice = "Give the analysis more memory (`--memory`), or split the capture by host or by time (`editcap -i`, a capture filter)."});
 }
 
 }  // namespace qps::transport::draw

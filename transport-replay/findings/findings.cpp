@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <tuple>
 
 namespace qps::transport {
@@ -172,13 +173,14 @@ void tidy(std::vector<dissect::FrameIndex>& packets) {
     if (packets.size() > kMaxEvidence) packets.resize(kMaxEvidence);
 }
 
-// Keeps the worst kMaxFindings in their order; how many went.
-std::uint64_t keep_worst(std::vector<Drawn>& drawn) {
+using CountOfKind = std::map<std::pair<std::size_t, Severity>, std::uint64_t>;
+
+// Keeps the worst kMaxFindings in their order, and counts those that went.
+void keep_worst(std::vector<Drawn>& drawn, CountOfKind& gone) {
     std::ranges::sort(drawn, worse);
-    if (drawn.size() <= kMaxFindings) return 0;
-    const std::uint64_t gone = drawn.size() - kMaxFindings;
+    if (drawn.size() <= kMaxFindings) return;
+    for (std::size_t i = kMaxFindings; i < drawn.size(); ++i) ++gone[{drawn[i].row, drawn[i].finding.severity}];
     drawn.erase(drawn.begin() + kMaxFindings, drawn.end());
-    return gone;
 }
 
 }  // namespace
@@ -187,22 +189,28 @@ std::span<const FindingRow> finding_rows() { return kFindings; }
 
 void draw_findings(Timeline& timeline) {
     std::vector<Drawn> drawn;
-    std::uint64_t left_out = 0;
-    for (std::size_t row = 0; row < kFindings.size(); ++row) {
-        if (timeline.quality.mixes_taps() && std::ranges::find(kMadeByCopies, kFindings[row].id) != kMadeByCopies.end()) continue;
+    CountOfKind gone;
+    const auto draw = [&](std::size_t row) {
         kFindings[row].draw(timeline, [&](FindingDraft&& draft) {
             tidy(draft.packets);
             drawn.push_back(
                 {row,
                  {kFindings[row].id, draft.severity.value_or(kFindings[row].severity), draft.party, draft.connection,
                   std::move(draft.packets), draft.count, std::move(draft.summary), std::move(draft.advice), kFindings[row].clause}});
-            if (drawn.size() == 2 * kMaxFindings) left_out += keep_worst(drawn);
+            if (drawn.size() == 2 * kMaxFindings) keep_worst(drawn, gone);
         });
-    }
-    left_out += keep_worst(drawn);
+    };
+    constexpr std::size_t kBounded = kFindings.size() - 1;
+    static_assert(kFindings[kBounded].draw == draw::analysis_bounded, "the last row: it tells what the others could not");
+    for (std::size_t row = 0; row < kBounded; ++row)
+        if (!timeline.quality.mixes_taps() || std::ranges::find(kMadeByCopies, kFindings[row].id) == kMadeByCopies.end()) draw(row);
+    keep_worst(drawn, gone);
+    timeline.left_out.findings.clear();
+    for (const auto& [kind, count] : gone) timeline.left_out.findings.push_back({kFindings[kind.first].id, kind.second, count});
+    draw(kBounded);  // no other takes its place
+    std::ranges::sort(drawn, worse);
     timeline.findings.clear();
     for (Drawn& one : drawn) timeline.findings.push_back(std::move(one.finding));
-    timeline.left_out.findings = left_out;
 }
 
 }  // namespace qps::transport

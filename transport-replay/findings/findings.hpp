@@ -5,7 +5,7 @@
 // nothing but Timeline::findings, needs no order among the rows and gives the same findings for the same Timeline.
 //
 // What an attacker could feed: connections and episodes by the million. Evidence is bounded (kMaxEvidence) and so is the
-// number of findings: the worst kMaxFindings stay, LeftOut::findings counts the rest.
+// number of findings: the worst kMaxFindings stay, LeftOut::findings counts the rest by kind, and one more finding says so.
 #pragma once
 
 #include <transport-replay/model/finding.hpp>

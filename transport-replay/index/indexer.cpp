@@ -56,7 +56,8 @@ public:
                          },
                      .hints = indexing.hints,
                      .icrc = indexing.icrc,
-                     .traits = indexing.traits}) {}
+                     .traits = indexing.traits,
+                     .memory = MemoryBudget::of_machine().part_of(2)}) {}  // what is known so far is a copy
     Indexer(const Indexer&) = delete;
     Indexer& operator=(const Indexer&) = delete;
 

@@ -1,5 +1,6 @@
 #include <dissect/types.hpp>
 #include <transport-replay/index/operation_row.hpp>
+#include <transport-replay/index/packet_row.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -31,7 +32,7 @@ OperationRow::OperationRow(const UlpOperation& operation)
       protocol_(std::to_underlying(operation.protocol)),
       status_(operation.status) {
     constexpr std::uint32_t kMost24 = 0xffffff;
-    connection_ = std::to_underlying(operation.connection) & 0xfffffU;
+    connection_ = PacketRow::word_of(operation.connection) & PacketRow::kMaxConnection;
     requester_ = std::to_underlying(operation.requester) & 1U;
     outcome_ = std::to_underlying(operation.outcome) & 3U;
     one_way_ = operation.one_way ? 1U : 0U;

@@ -31,6 +31,11 @@ public:
     static constexpr std::size_t kMaxFiles = 1U << 12;
     static constexpr std::uint32_t kMaxLength = (1U << 24) - 1;  // longer ones count as so long; records end at 16 MiB
     static constexpr std::uint32_t kMaxConnection = (1U << 20) - 1;
+    // As rows keep it: 0 for one whose number does not fit, which rows then do not name.
+    [[nodiscard]] static constexpr std::uint32_t word_of(ConnectionId connection) {
+        const std::uint32_t number = std::to_underlying(connection);
+        return number <= kMaxConnection ? number : 0U;
+    }
 
     PacketRow() = default;
     // `file` below kMaxFiles; an offset past kMaxOffset is kept as kMaxOffset, where nothing will be found.

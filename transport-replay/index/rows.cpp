@@ -10,9 +10,6 @@ namespace qps::transport {
 
 using namespace dissect;
 
-// Numbers of connections are not cut.
-static_assert(kMaxConnections <= PacketRow::kMaxConnection);
-
 namespace {
 
 constexpr std::uint16_t bit(Mark mark, bool set) { return set ? std::to_underlying(mark) : std::uint16_t{0}; }
@@ -54,7 +51,7 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     kind_ = std::to_underlying(observation.kind) & 7U;
     arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
-    connection_ = record.connection ? std::to_underlying(*record.connection) & kMaxConnection : 0U;
+    connection_ = record.connection ? word_of(*record.connection) & kMaxConnection : 0U;
     marks_ = marks(observation, record) & 0x3ffU;
     icrc_ = std::to_underlying(observation.icrc) & 3U;
 }
@@ -66,7 +63,7 @@ MessageRow::MessageRow(ConnectionId connection, End requester, const Message& me
     const std::uint64_t answer = distance(message.first_frame, message.answer_frame, UINT64_MAX);
     answer_distance_ = answer > UINT32_MAX ? 0 : static_cast<std::uint32_t>(answer);
     bytes_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(message.bytes, UINT32_MAX));
-    connection_ = std::to_underlying(connection) & PacketRow::kMaxConnection;
+    connection_ = PacketRow::word_of(connection) & PacketRow::kMaxConnection;
     requester_ = std::to_underlying(requester) & 1U;
     outcome_ = std::to_underlying(message.outcome) & 7U;
     kind_ = std::to_underlying(kind_of(message)) & 7U;

@@ -4,7 +4,7 @@
 
 #include <dissect/ulp/ulp_hint.hpp>
 #include <transport-replay/model/connection.hpp>
-#include <transport-replay/tracking/tracker.hpp>
+#include <transport-replay/index/packet_row.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -37,7 +37,7 @@ private:
     }
     [[nodiscard]] std::atomic<std::uint8_t>* place_of(ConnectionId connection) const {
         const auto at = std::to_underlying(connection);
-        return at <= kMaxConnections ? &words_[at] : nullptr;
+        return at <= PacketRow::kMaxConnection ? &words_[at] : nullptr;
     }
 
     // By uid. From the system as zeros, so that of a megabyte only what is used takes memory.
@@ -45,7 +45,7 @@ private:
         void operator()(std::atomic<std::uint8_t>* words) const { std::free(words); }  // NOLINT(cppcoreguidelines-no-malloc)
     };
     static std::atomic<std::uint8_t>* zeros() {
-        void* words = std::calloc(kMaxConnections + 1, sizeof(std::atomic<std::uint8_t>));  // NOLINT(cppcoreguidelines-no-malloc)
+        void* words = std::calloc(PacketRow::kMaxConnection + 1, sizeof(std::atomic<std::uint8_t>));  // NOLINT(cppcoreguidelines-no-malloc)
         if (words == nullptr) throw std::bad_alloc{};
         return static_cast<std::atomic<std::uint8_t>*>(words);
     }

@@ -49,12 +49,49 @@ void IwarpTracker::observe(const Observation& observation, const IwarpListeners&
         if (segment.length > 0) ask(observation, segment, key, listeners, record);
         return;
     }
-    IwarpConnection& connection = connections_[found->second];
     const auto request = segment.syn && !segment.has_ack;
-    if (!request) return follow(connection, observation, segment, listeners, record);
+    if (!request) return follow(*connections_[found->second], observation, segment, listeners, record);
+    end(found->second, listeners);  // its ports are used anew
+}
+
+// The connection is brought to its end, and its place is free.
+void IwarpTracker::end(Index index, const IwarpListeners& listeners) {
+    IwarpConnection& connection = *connections_[index];
     held_ -= connection.held_bytes();
-    ended_.push_back(connection.finish(listeners));  // its ports are used anew
-    followed_.erase(found);
+    const ConnectionId uid = connection.uid();
+    followed_.erase(key_of(connection.flow()));
+    IwarpConversation conversation = connection.finish(listeners);
+    if (ended_.size() < most_) ended_.push_back(std::move(conversation));
+    else if (!conversation.is_quiet()) ++ended_left_out_;
+    connections_[index].reset();
+    free_.push_back(index);
+    listeners.tracker.end_stream(uid);
+}
+
+// Where all places are taken, of the next few that of the connection that is silent for longest.
+std::optional<IwarpTracker::Index> IwarpTracker::place_for_one(const IwarpListeners& listeners) {
+    if (free_.empty() && connections_.size() == most_) {
+        constexpr std::size_t kLookedAt = 64;
+        std::optional<Index> found;
+        Instant least{};
+        for (std::size_t i = 0; i < std::min(kLookedAt, most_); ++i) {
+            const Index index = hand_;
+            hand_ = static_cast<Index>((hand_ + std::size_t{1}) % most_);
+            const Instant last = listeners.tracker.stream(connections_[index]->uid()).last_time();
+            if (found && last >= least) continue;
+            found = index;
+            least = last;
+        }
+        if (!found) return {};
+        end(*found, listeners);
+    }
+    if (free_.empty()) {
+        free_.push_back(static_cast<Index>(connections_.size()));
+        connections_.emplace_back();
+    }
+    const Index index = free_.back();
+    free_.pop_back();
+    return index;
 }
 
 void IwarpTracker::follow(IwarpConnection& connection, const Observation& observation, const TcpSegmentView& segment,
@@ -62,19 +99,21 @@ void IwarpTracker::follow(IwarpConnection& connection, const Observation& observ
     const End from = source(observation.flow) == source(connection.flow()) ? End::a : End::b;
     held_ -= connection.held_bytes();
     connection.observe(observation, segment, from, listeners, record);
-    if (held_ + connection.held_bytes() > kMostHeldOfAll) connection.give_up_gaps();
+    if (held_ + connection.held_bytes() > most_held_) connection.give_up_gaps();
     held_ += connection.held_bytes();
 }
 
 IwarpConnection* IwarpTracker::begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners) {
-    const auto uid = listeners.tracker.begin_stream(endpoint(source(flow)), endpoint(destination(flow)));
+    const auto place = place_for_one(listeners);
+    const auto uid = place ? listeners.tracker.begin_stream(endpoint(source(flow)), endpoint(destination(flow))) : std::nullopt;
     if (!uid) {
+        if (place) free_.push_back(*place);
         listeners.tracker.leave_out_packet();
         return nullptr;
     }
     candidates_.erase(key);
-    followed_[key] = static_cast<Index>(connections_.size());
-    return &connections_.emplace_back(*uid, flow);
+    followed_[key] = *place;
+    return &connections_[*place].emplace(*uid, flow);
 }
 
 // A segment with data of a connection that is not known.
@@ -109,7 +148,8 @@ void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& seg
 IwarpReport IwarpTracker::finish(const IwarpListeners& listeners) {
     IwarpReport report;
     report.conversations = std::move(ended_);
-    for (const auto& [key, index] : followed_) report.conversations.push_back(connections_[index].finish(listeners));
+    for (const auto& [key, index] : followed_) report.conversations.push_back(connections_[index]->finish(listeners));
+    report.left_out = ended_left_out_;
     std::ranges::sort(report.conversations, {}, &IwarpConversation::connection);
     return report;
 }

@@ -3,7 +3,7 @@
 // A connection is iWARP where a way of it begins with the set-up of MPA, or, in the middle, where segments begin with FPDUs whose CRC
 // is right (or which fill them, with a CRC of zero, several times). Any other is asked kTries times and then forgotten, at the cost
 // of a look into a table of fixed size. What an attacker could feed: connections without end, segments far ahead. Candidates, what
-// is held of all streams, and connections (Tracker) are bounded.
+// is held of all streams, and connections are bounded: of these the one that is silent for longest makes place.
 #pragma once
 
 #include <transport-replay/iwarp/iwarp_connection.hpp>
@@ -20,7 +20,9 @@ public:
     static constexpr std::uint8_t kUncheckedRuns = 3;    // segments that FPDUs with a CRC of zero fill exactly
     static constexpr std::size_t kMaxCandidates = 4096;  // connections that are asked at a time; past it all of them are asked anew
     static constexpr std::size_t kRemembered = 1 << 15;  // places for connections that are none
-    static constexpr std::size_t kMostHeldOfAll = std::size_t{1} << 26;  // bytes of segments that wait for others
+
+    explicit IwarpTracker(const MemoryBudget& budget = MemoryBudget{})
+        : most_(budget.items(Share::streams)), most_held_(budget.bytes(Share::segments)) {}
 
     // Only for ObservationKind::stream.
     void observe(const Observation& observation, const IwarpListeners& listeners, PacketRecord& record);
@@ -39,14 +41,21 @@ private:
     [[nodiscard]] IwarpConnection* begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners);
     void follow(IwarpConnection& connection, const Observation& observation, const TcpSegmentView& segment, const IwarpListeners& listeners,
                 PacketRecord& record);
+    [[nodiscard]] std::optional<Index> place_for_one(const IwarpListeners& listeners);
+    void end(Index index, const IwarpListeners& listeners);
     [[nodiscard]] bool is_none(std::uint64_t hash) const;
     void remember_none(std::uint64_t hash, bool none);
 
     boost::unordered_flat_map<FlowKey, Index, FlowHash> followed_;  // by the key that both ways have
     boost::unordered_flat_map<FlowKey, Candidate, FlowHash> candidates_;
     std::vector<std::uint32_t> none_;  // hashes of connections that are none, by their lowest bits; made when first needed
-    std::deque<IwarpConnection> connections_;
-    std::vector<IwarpConversation> ended_;  // whose ports were used anew
+    std::size_t most_;       // connections that are followed
+    std::size_t most_held_;  // bytes of segments that wait for others
+    std::deque<std::optional<IwarpConnection>> connections_;
+    std::vector<Index> free_;  // places in it
+    Index hand_ = 0;           // where the search for one that may go begins
+    std::vector<IwarpConversation> ended_;  // whose ports were used anew, or which made place for others
+    std::uint64_t ended_left_out_ = 0;
     std::size_t held_ = 0;
 };
 

@@ -52,8 +52,7 @@ void RdmapMessages::add(UnderWay& under_way, const At& at) const {
     saw_packet(under_way.message, at.fpdu);
     if (!under_way.keeps || under_way.hole) return;
     const Bytes more = slice(segment.payload, 0, SendAssembler::kMostHeld - under_way.bytes.size());
-    under_way.bytes.insert(under_way.bytes.end(), more.begin(), more.end());
-    under_way.hole = more.size() < segment.length;
+    under_way.hole = !under_way.bytes.append(at.listeners.ulp.payload(), more) || more.size() < segment.length;
 }
 
 void RdmapMessages::wait_for_tcp(const At& at, UnderWay& under_way) {
@@ -94,7 +93,7 @@ void RdmapMessages::take_send(const At& at) {
     const Message& message = send.message;
     at.listeners.ulp.deliver({.connection = connection_,
                                 .from = at.from,
-                                .bytes = only ? segment.payload : Bytes(send.bytes),
+                                .bytes = only ? segment.payload : send.bytes.bytes(),
                                 .length = message.bytes,
                                 .begun = message.first_time,
                                 .time = message.last_time,
@@ -149,7 +148,7 @@ void RdmapMessages::take_write(const At& at) {
                                     .first_frame = message.first_frame,
                                     .last_frame = message.last_frame,
                                     .immediate = {},
-                                    .payload = write.hole ? Bytes{} : Bytes(write.bytes)},
+                                    .payload = write.hole ? Bytes{} : write.bytes.bytes()},
                                    message.first);
 }
 

@@ -51,7 +51,7 @@ private:
         std::uint32_t seq = 0;
         std::uint32_t msn = 0;
         std::uint64_t next = 0;  // offset of the segment that is due
-        std::vector<std::byte> bytes{};
+        HeldBytes bytes{};
     };
     struct Sent {
         Message message{};

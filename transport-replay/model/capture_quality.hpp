@@ -58,7 +58,7 @@ struct CaptureQuality {
 
     std::vector<OneWay> one_way;  // sorted by source and destination
     std::uint64_t host_pairs = 0;
-    std::uint64_t pairs_dropped = 0;  // packets of pairs past kMaxQualityPairs
+    std::uint64_t pairs_dropped = 0;  // packets of further pairs
     dissect::Drops drops;             // as the capture file says
 
     [[nodiscard]] std::uint64_t copies() const { return copies_of_other_taps + copies_of_same_tap; }

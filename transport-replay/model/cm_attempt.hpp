@@ -153,7 +153,7 @@ struct CmReport {
     std::vector<CmRefusal> refusals;
     std::uint64_t messages = 0;             // of CM
     std::uint64_t messages_unreadable = 0;  // of CM: another version, or their ids were not captured
-    std::uint64_t messages_dropped = 0;     // past kMaxCmAttempts
+    std::uint64_t messages_dropped = 0;     // of further attempts
     std::uint64_t joins_dropped = 0;
     std::uint64_t refusals_dropped = 0;
 };

@@ -48,10 +48,13 @@ struct IwarpConversation {
     std::optional<CmAttempt> attempt{};      // what its set-up frames said, as of any other connection
     std::optional<Terminated> terminated{};  // the first
     [[nodiscard]] const IwarpWay& way(End end) const { return ways[static_cast<std::size_t>(end)]; }
+    // Nothing that a finding could be drawn from.
+    [[nodiscard]] bool is_quiet() const;
 };
 
 struct IwarpReport {
     std::vector<IwarpConversation> conversations{};  // by connection
+    std::uint64_t left_out = 0;                      // of those that made place for others, with problems
 };
 
 }  // namespace qps::transport

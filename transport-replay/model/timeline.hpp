@@ -9,6 +9,7 @@
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/model/recovery.hpp>
+#include <transport-replay/model/totals.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
@@ -16,28 +17,20 @@
 
 namespace qps::transport {
 
-struct Totals {
-    std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones, management datagrams left out
-    std::uint64_t message_bytes = 0;                                 // payload
-    std::uint64_t management = 0;                                    // datagrams of queue pairs 0 and 1
-    std::uint64_t retransmitted_packets = 0;  // request packets whose PSN had been on the wire before; those below included
-    std::uint64_t duplicated_packets = 0;     // of them: doubled by the network
-    std::uint64_t sequence_naks = 0;
-    std::uint64_t rnr_naks = 0;
-    std::uint64_t fatal_naks = 0;
-    std::uint64_t acks = 0;
-    std::uint64_t ce_marked = 0;
-    std::uint64_t cnps = 0;
-    std::uint64_t timeouts = 0;  // retransmissions that no NAK asked for
+// Findings of one kind that are not listed.
+struct FindingsLeftOut {
+    std::string_view id;
+    Severity severity{};
+    std::uint64_t count = 0;
 };
 
-// What bounds made us leave out. All 0: nothing.
+// What bounds made us leave out, beside what the parts of the timeline say (report/bounds.hpp has all of it). All 0: nothing.
 struct LeftOut {
-    std::uint64_t packets_of_connections = 0;  // of connections past kMaxConnections
+    std::uint64_t packets_of_connections = 0;  // for which there was no place
     std::uint64_t messages = 0;                // given up unanswered, because too many were open
     std::uint64_t recoveries = 0;              // episodes past kMaxRecoveries; the sums have them
-    std::uint64_t fatalities = 0;
-    std::uint64_t findings = 0;
+    std::uint64_t fatalities = 0;              // past kMaxFatalities
+    std::vector<FindingsLeftOut> findings;     // in the order of the table of findings
 };
 
 struct Timeline {
@@ -48,6 +41,7 @@ struct Timeline {
     CaptureQuality quality;
     Totals totals;
     std::deque<Connection> connections;  // by uid; many, so not in one piece
+    Retired retired;                     // others, in sums alone
     std::vector<Recovery> recoveries;    // in the order they began
     std::vector<Fatality> fatalities;
     CmReport cm;

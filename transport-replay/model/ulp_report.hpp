@@ -15,7 +15,6 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxConversations = 1 << 16;  // of about 1 KiB; a storage target of a large cluster has some 10^4
 inline constexpr std::size_t kMaxFacts = 24;               // of a conversation
 inline constexpr std::size_t kMaxFactBytes = 256;          // an NQN has 223, an iSCSI name 223
 inline constexpr std::size_t kMaxOperationSums = 1024;     // codes of all protocols together are some hundreds
@@ -141,6 +140,7 @@ struct UlpReport {
     std::uint64_t operations_left_out = 0;  // closed unanswered because too many were open
     std::uint64_t events_left_out = 0;
     std::uint64_t failures_left_out = 0;
+    std::uint64_t payload_left_out = 0;  // pieces of messages that were not kept, because too many were held
 
     void add(UlpEvent event);
     [[nodiscard]] const UlpConversation* find(ConnectionId connection) const;

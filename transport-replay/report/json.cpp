@@ -1,5 +1,6 @@
 // A reconstruction for programs.
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -354,17 +355,7 @@ void add_congestion(Document& document, const CongestionReport& congestion) {
 }
 
 void add_left_out(Document& document, const Timeline& timeline) {
-    document.add("packets_of_connections", timeline.left_out.packets_of_connections);
-    document.add("messages", timeline.left_out.messages);
-    document.add("recoveries", timeline.left_out.recoveries);
-    document.add("fatalities", timeline.left_out.fatalities);
-    document.add("findings", timeline.left_out.findings);
-    document.add("cm_messages", timeline.cm.messages_dropped);
-    document.add("congestion_packets", timeline.congestion.packets_dropped);
-    document.add("conversations", timeline.ulp.conversations_left_out);
-    document.add("operations", timeline.ulp.operations_left_out);
-    document.add("operation_failures", timeline.ulp.failures_left_out);
-    document.add("upper_events", timeline.ulp.events_left_out);
+    for (const Bound& bound : bounds()) document.add(bound.id, bound.count(timeline));
 }
 
 // Objects and lists of objects of a report: in one document, or each in a line of its own with its type.

@@ -6,6 +6,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -133,7 +134,7 @@ void append_doubts(std::string& out, const Timeline& timeline, const Connection*
     doubt(quality.drops.dropped_by_system, "packet", "dropped by the system");
     doubt(quality.copies(), "packet", "captured more than once");
     doubt(quality.backwards, "timestamp", "older than the one before");
-    doubt(timeline.left_out.packets_of_connections, "packet", "of connections beyond the limits of this analysis");
+    for (const Bound& bound : bounds()) doubt(bound.count(timeline), bound.noun, bound.what);
     for (const OneWay& pair : quality.one_way)
         if (pair.reliable && connection != nullptr && is_between(pair, *connection))
             out += fmt::format("- only packets from {} to {} were captured, none in the other direction\n", markdown_text(text(pair.source)),

@@ -172,7 +172,7 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
     const FlowKey key = pair_key(source, destination);
     const auto found = pair_index_.find(key);
     if (found != pair_index_.end()) return found->second;
-    if (pairs_.size() >= kMaxCongestionPairs) return {};
+    if (pairs_.size() >= most_pairs_) return {};
     const auto index = static_cast<Index>(pairs_.size());
     pair_index_[key] = index;
     Pair& pair = pairs_.emplace_back();
@@ -184,15 +184,37 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
     return index;
 }
 
+// Where all places are taken, of the next few that of the flow that is silent for longest; none of those that were marked, or whose rate
+// was measured, since these are reported.
+std::optional<CongestionTracker::Index> CongestionTracker::place_for_flow() {
+    if (flows_.size() < most_flows_) return static_cast<Index>(flows_.size());
+    constexpr std::size_t kLookedAt = 64;
+    std::optional<Index> found;
+    for (std::size_t i = 0; i < std::min(kLookedAt, flows_.size()); ++i) {
+        const Index index = hand_;
+        hand_ = static_cast<Index>((hand_ + std::size_t{1}) % flows_.size());
+        const Flow& flow = flows_[index];
+        if (flow.marked == 0 && flow.reaction.bursts == 0 && (!found || flow.last_bin < flows_[*found].last_bin)) found = index;
+    }
+    if (!found) return {};
+    Flow& flow = flows_[*found];
+    if (flow.packets != 0) pairs_[flow.pair].told.packets += flow.packets;
+    flow_index_.erase(flow.hash, *found);
+    flow = {};
+    return found;
+}
+
 CongestionTracker::Flow* CongestionTracker::flow_of(const Observation& observation) {
     const FlowKey& key = observation.flow;
     const auto found = flow_index_.find(observation.flow_hash, [&](Index index) { return flows_[index].key == key; });
     if (found) return &flows_[*found];
-    if (flows_.size() >= kMaxCongestionFlows) return nullptr;
     const auto pair = pair_of(key.source, key.destination);
-    if (!pair || !flow_index_.insert(observation.flow_hash, static_cast<Index>(flows_.size()))) return nullptr;
-    Flow& flow = flows_.emplace_back();
+    const auto place = pair ? place_for_flow() : std::nullopt;
+    if (!place || !flow_index_.insert(observation.flow_hash, *place)) return nullptr;
+    if (*place == flows_.size()) flows_.emplace_back();
+    Flow& flow = flows_[*place];
     flow.key = key;
+    flow.hash = observation.flow_hash;
     flow.pair = *pair;
     flow.first_bin = flow.last_bin = bin_of(observation.time);
     return &flow;
@@ -278,7 +300,7 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     const FlowKey& flow = observation.flow;
     const auto data = pair_of(flow.destination, flow.source);
     const auto known = stream_index_.find(flow);
-    if (!data || (known == stream_index_.end() && report_.notifications.size() >= kMaxCnpStreams)) {
+    if (!data || (known == stream_index_.end() && report_.notifications.size() >= most_pairs_)) {
         ++report_.packets_dropped;
         return;
     }
@@ -397,8 +419,10 @@ CongestionReport CongestionTracker::finish() {
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);
     std::ranges::sort(report_.notifications, {}, &CnpStream::flow);
     pauses_.finish(now_, report_);
-    const IncastRule rule = rule_;
-    return std::exchange(*this, CongestionTracker(rule)).report_;
+    CongestionTracker fresh(rule_);
+    fresh.most_flows_ = most_flows_;
+    fresh.most_pairs_ = most_pairs_;
+    return std::exchange(*this, std::move(fresh)).report_;
 }
 
 std::vector<ThrottledFlow> attribute(const CongestionReport& report, const Pairing& pairing) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
@@ -22,9 +23,6 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxCongestionFlows = 1 << 18;  // of some 300 bytes; 512 hosts with 512 QPs each
-inline constexpr std::size_t kMaxCongestionPairs = 1 << 16;  // host pairs, each way: 256 hosts all to all
-inline constexpr std::size_t kMaxCnpStreams = 1 << 16;
 inline constexpr std::size_t kMaxIncasts = 4096;               // listed; more are counted
 inline constexpr std::size_t kMaxPausePeriods = 4096;          // listed; more are counted
 inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // ends of links times priorities and PAUSE
@@ -82,7 +80,8 @@ private:
 
 class CongestionTracker {
 public:
-    explicit CongestionTracker(IncastRule rule = {}) : rule_(rule) {}
+    explicit CongestionTracker(IncastRule rule = {}, const MemoryBudget& budget = MemoryBudget{})
+        : rule_(rule), most_flows_(budget.items(Share::flows)), most_pairs_(budget.items(Share::pairs)) {}
     void observe(const Observation& observation);
     // Ask for the lines that observe() will want of a packet that comes soon: first for where its flow is, then, some packets later,
     // for the flow.
@@ -103,6 +102,7 @@ private:
     // By cache lines: which flow it is, what every packet changes, what few do.
     struct alignas(64) Flow {
         FlowKey key;
+        std::uint64_t hash = 0;  // under which it is found
         Index pair = 0;
         std::uint32_t bursts_measured = 0;
 
@@ -149,6 +149,7 @@ private:
 
     [[nodiscard]] std::optional<Index> pair_of(const Address& source, const Address& destination);
     [[nodiscard]] Flow* flow_of(const Observation& observation);
+    [[nodiscard]] std::optional<Index> place_for_flow();
     void take_data(const Observation& observation);
     void take_mark(const Observation& observation, Flow& flow, Pair& pair);
     void take_cnp(const Observation& observation);
@@ -160,6 +161,9 @@ private:
     [[nodiscard]] static std::uint32_t& bytes_of(Flow& flow, std::int64_t bin);
 
     IncastRule rule_;
+    std::size_t most_flows_;
+    std::size_t most_pairs_;  // of hosts, each way; and streams of CNPs
+    Index hand_ = 0;          // where the search for a flow that may go begins
     CongestionReport report_;
     PauseTracker pauses_;
     FlowTable flow_index_;                                                   // by flow_hash

@@ -16,7 +16,7 @@ public:
     using Where = std::uint32_t;
 
     [[nodiscard]] std::optional<Where> find(const FlowKey& flow, std::uint64_t hash) const {
-        const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].known && slots_[i].flow == flow; });
+        const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].flow == flow; });
         return slot ? std::optional(slots_[*slot].where) : std::nullopt;
     }
     [[nodiscard]] std::optional<Where> find(const FlowKey& flow) const { return find(flow, FlowHash{}(flow)); }
@@ -27,16 +27,24 @@ public:
         const std::uint64_t hash = FlowHash{}(flow);
         if (const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].flow == flow; })) {
             slots_[*slot].where = where;
-            slots_[*slot].known = true;
             return true;
         }
-        if (!table_.insert(hash, static_cast<FlowTable::Index>(slots_.size()))) return false;
-        slots_.push_back({where, true, flow});
+        const FlowTable::Index slot = free_.empty() ? static_cast<FlowTable::Index>(slots_.size()) : free_.back();
+        if (!table_.insert(hash, slot)) return false;
+        if (free_.empty()) {
+            slots_.push_back({where, flow});
+        } else {
+            free_.pop_back();
+            slots_[slot] = {where, flow};
+        }
         return true;
     }
     void forget(const FlowKey& flow) {
-        const auto slot = table_.find(FlowHash{}(flow), [&](FlowTable::Index i) { return slots_[i].flow == flow; });
-        if (slot) slots_[*slot].known = false;
+        const std::uint64_t hash = FlowHash{}(flow);
+        const auto slot = table_.find(hash, [&](FlowTable::Index i) { return slots_[i].flow == flow; });
+        if (!slot) return;
+        table_.erase(hash, *slot);
+        free_.push_back(*slot);
     }
 
     // For who knows what comes next: asks for the lines that find() reads, the table's first, the slot's some packets later.
@@ -55,10 +63,10 @@ public:
 private:
     struct Slot {
         Where where = 0;
-        bool known = false;
         FlowKey flow;
     };
     std::vector<Slot> slots_;
+    std::vector<FlowTable::Index> free_;  // of them
     FlowTable table_;
 };
 

@@ -36,4 +36,21 @@ bool FlowTable::insert(std::uint64_t hash, Index index) {
     return true;
 }
 
+// Those behind it move up as far as they may: a chain has no holes, so that find() may stop at one.
+void FlowTable::erase(std::uint64_t hash, Index index) {
+    std::size_t hole = hash & mask_;
+    while (slots_[hole].index != index) {
+        if (slots_[hole].index == kEmpty) return;
+        hole = (hole + 1) & mask_;
+    }
+    for (std::size_t next = (hole + 1) & mask_; slots_[next].index != kEmpty; next = (next + 1) & mask_) {
+        const std::size_t home = slots_[next].tag & mask_;
+        if (((next - home) & mask_) < ((next - hole) & mask_)) continue;  // it would stand before where it belongs
+        slots_[hole] = slots_[next];
+        hole = next;
+    }
+    slots_[hole] = {};
+    --used_;
+}
+
 }  // namespace qps::transport

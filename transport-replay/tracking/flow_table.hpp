@@ -35,6 +35,8 @@ public:
     }
     // For a key that find() does not find. False: too many keys have hashes like it.
     [[nodiscard]] bool insert(std::uint64_t hash, Index index);
+    // The entry is no more. Only of what insert() took.
+    void erase(std::uint64_t hash, Index index);
 
     // Asks for the line that find() will read.
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }

@@ -25,9 +25,9 @@ enum class FlowId : std::uint32_t {};  // a flow without partner, as the tracker
 // Requests of flows that have no partner yet, by a hash of hosts and PSN: who finds flows looks whether they fit.
 class WaitingRequests {
 public:
-    // Requests remembered in each of two generations, of 48 bytes: the older one is forgotten when the newer one is full. A
+    // `most`: requests remembered in each of two generations, of 48 bytes: the older one is forgotten when the newer one is full. A
     // flow needs one answered request to be paired, and has more to come.
-    static constexpr std::size_t kMost = 1 << 19;
+    explicit WaitingRequests(std::size_t most) : most_(most) {}
     // Flows of a host pair that wait for the same PSN; more of them tell nothing.
     static constexpr std::size_t kMostTogether = 128;
     struct Asked {
@@ -52,6 +52,7 @@ private:
         void insert(Slot slot);
         void collect(std::uint64_t key, Flows& flows) const;
     };
+    std::size_t most_;
     Generation newer_;
     Generation older_;
 };

@@ -155,7 +155,7 @@ QualityTracker::Pair* QualityTracker::pair_of(const Observation& observation) {
     });
     if (found) return &pairs_[*found];
     const bool room =
-        pairs_.size() < kMaxQualityPairs && pair_index_.insert(observation.hosts_hash, static_cast<FlowTable::Index>(pairs_.size()));
+        pairs_.size() < most_pairs_ && pair_index_.insert(observation.hosts_hash, static_cast<FlowTable::Index>(pairs_.size()));
     return room ? &pairs_.emplace_back(flow.source, flow.destination) : nullptr;
 }
 

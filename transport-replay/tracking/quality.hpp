@@ -11,6 +11,7 @@
 #pragma once
 
 #include <transport-replay/model/capture_quality.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
@@ -24,7 +25,6 @@ inline constexpr dissect::Duration kMirrorTime{2'000'000};  // 2 ms: mirrored po
 inline constexpr std::size_t kMirrorWays = 4;               // taps of a packet, or packets of the same hash
 inline constexpr int kMirrorSetBits = 14;
 inline constexpr std::size_t kMirrorSets = 1 << kMirrorSetBits;  // 65536 packets: 2 ms of 32 million packets a second
-inline constexpr std::size_t kMaxQualityPairs = 1 << 16;         // hosts that talk: 360 all to all
 inline constexpr std::size_t kMaxFaulty = 1 << 12;               // malformed packets that are told from their copies: of 48 bytes
 inline constexpr std::uint32_t kSystematicShare = 26;            // of the last 64 packets: 40 %, where a mirror makes 50 %
 inline constexpr std::uint64_t kClockSamples = 16;               // below, round times may be chance: 10^-16 for digits
@@ -75,6 +75,7 @@ private:
 
 class QualityTracker {
 public:
+    explicit QualityTracker(const MemoryBudget& budget = MemoryBudget{}) : most_pairs_(budget.items(Share::pairs)) {}
     // What the packet repeats: main trackers may use this instead of a window of their own.
     // `timed`: its time is of the same clock as that of the packets before.
     Repetition observe(const Observation& observation, bool timed = true);
@@ -110,6 +111,7 @@ private:
 
     CaptureQuality quality_;
     RepetitionWindow window_;
+    std::size_t most_pairs_;
     FlowTable pair_index_;  // by hosts_hash
     std::vector<Pair> pairs_;
     std::set<std::uint64_t> faulty_;  // hashes of malformed packets

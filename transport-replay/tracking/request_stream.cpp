@@ -280,9 +280,10 @@ void RequestStream::remove(Index run) {
         runs_.clear();
         head_ = 0;
         if (runs_.capacity() > kKeptRoom) runs_ = {};
-    } else if (head_ >= kMaxOpen) {
+    } else if (head_ >= kKeptRoom && head_ >= open()) {  // each message moves once, on average
         runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(head_));
         head_ = 0;
+        if (runs_.capacity() > kKeptRoom && runs_.capacity() / 4 > runs_.size()) runs_.shrink_to_fit();
     }
 }
 

@@ -102,7 +102,7 @@ public:
 private:
     using Index = std::size_t;
     static constexpr Index kNone = static_cast<Index>(-1);
-    static constexpr std::size_t kKeptRoom = 4;  // messages; what a burst needed more is given back when it is over
+    static constexpr std::size_t kKeptRoom = 4;  // messages: before the oldest open one; and what a burst needed more is given back when it is over
     [[nodiscard]] Index run_at_or_before(dissect::Psn psn) const;
     [[nodiscard]] std::span<Message> open_runs() { return std::span(runs_).subspan(head_); }
     void append(const Observation& request, std::uint32_t span);

@@ -12,7 +12,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kLeastOpen = 16;  // messages a connection may have open however many connections there are
+constexpr std::size_t kLeastOpen = 2;  // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
 
@@ -34,7 +34,7 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
 
 // One more connection.
 void Tracker::grown() {
-    most_open_ = std::clamp(kOpenTogether / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
+    most_open_ = std::clamp(kOpenEach * most_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
     // Any request may be answered, by a NAK at least; where connections are many, only those that ask for an answer are
     // remembered.
     constexpr std::size_t kFew = 4096;
@@ -67,14 +67,14 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
             return where;
         }
     }
-    const auto index = static_cast<Index>(entries_.size());
-    if (index == kMaxConnections || !index_.set(flow, WayOf(index, End::a).word())) {
+    const auto place = place_for_one();
+    if (!place || !index_.set(flow, WayOf(*place, End::a).word())) {
+        if (place) end(*place);
         ++tracked_.packets_left_out;
         return {};
     }
-    Entry& entry = entries_.emplace_back();
-    grown();
-    entry.connection.uid = ConnectionId{index + 1};
+    const Index index = *place;
+    Entry& entry = entries_[index];
     entry.connection.service = service;
     entry.connection.ends = {Endpoint{flow.source, observation.source_qp()}, Endpoint{flow.destination, flow.destination_qp}};
     if (observation.datagram) {
@@ -141,7 +141,8 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.defined) return;
     if (row.verb == Verb::notify) {
         name(observation, record);
-        if (record.connection) ++entries_[std::to_underlying(*record.connection) - 1].connection.way(record.from).cnps;
+        if (const auto where = index_.find(observation.flow, observation.flow_hash))
+            ++entries_[WayOf(*where).index()].connection.way(record.from).cnps;
         return;
     }
     WayOf where = way_of(observation);
@@ -183,7 +184,7 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
     direction.naks.corrupted(observation.psn);
     direction.watch.alive(observation.time);
     if (entry.connection.joined_by == JoinedBy::nothing)
-        waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);  // by a NAK
+        waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)}, observation.time);  // by a NAK
     if (arrived.arrival == Arrival::ahead) {
         const GapSides sides = direction.order.advance(observation.ip_id, observation.time);
         direction.gaps.skip(next, arrived.missing, {sides, way.requests});
@@ -321,7 +322,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
         static_cast<void>(direction.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
     } else if (entry.connection.joined_by == JoinedBy::nothing && (way.requests <= expected_ || awaits_answer(observation))) {
-        waiting_.expect(observation.flow, observation.psn, FlowId{where.index()}, observation.time);
+        waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)}, observation.time);
     }
 }
 
@@ -356,6 +357,7 @@ void Tracker::hand_on(Entry& entry, End requester) {
 
 void Tracker::tell(Entry& entry, End requester) {
     Way& way = entry.connection.way(requester);
+    entry.troubled |= !episodes_.empty();
     for (Recovery& record : episodes_) {
         record.connection = entry.connection.uid;
         record.requester = requester;
@@ -401,14 +403,8 @@ const Fatality* Tracker::fatality_at(FrameIndex nak) const {
     return tracked_.fatalities.empty() || tracked_.fatalities.back().frame != nak ? nullptr : &tracked_.fatalities.back();
 }
 
-const Tracker::Entry* Tracker::entry_of(ConnectionId connection) const {
-    const std::size_t at = std::to_underlying(connection) - std::size_t{1};
-    return at < entries_.size() ? &entries_[at] : nullptr;
-}
-
 void Tracker::watch(ConnectionId connection) {
-    const std::size_t at = std::to_underlying(connection) - std::size_t{1};
-    if (at < entries_.size()) entries_[at].watched = true;
+    if (const auto place = place_of(connection)) entries_[*place].watched = true;
 }
 
 std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
@@ -421,11 +417,10 @@ std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) con
 }
 
 std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b) {
-    if (entries_.size() == kMaxConnections) return std::nullopt;
-    Entry& entry = entries_.emplace_back();
-    grown();
+    const auto place = place_for_one();
+    if (!place) return std::nullopt;
+    Entry& entry = entries_[*place];
     entry.stream = true;
-    entry.connection.uid = ConnectionId{static_cast<Index>(entries_.size())};
     entry.connection.service = Service::iwarp;
     entry.connection.ends = {a, b};
     entry.connection.confidence = Confidence::certain;  // packets name both ports
@@ -433,17 +428,27 @@ std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpo
     return entry.connection.uid;
 }
 
-Connection& Tracker::stream(ConnectionId connection) { return entries_[std::to_underlying(connection) - std::size_t{1}].connection; }
+Connection& Tracker::stream(ConnectionId connection) { return entries_[places_.get(connection, 0)].connection; }
+
+void Tracker::end_stream(ConnectionId connection) {
+    if (const auto place = place_of(connection)) entries_[*place].stream_over = true;
+}
 
 void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
     done_.push_back(message);
-    hand_on(entries_[std::to_underlying(connection) - std::size_t{1}], requester);
+    hand_on(entries_[places_.get(connection, 0)], requester);
+}
+
+void Tracker::judge_confidence(Entry& entry) {
+    constexpr std::uint32_t kStrong = 3;  // answers that fitted
+    if (entry.connection.joined_by == JoinedBy::traffic)
+        entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
 }
 
 Tracked Tracker::finish(const std::function<void()>& drain) {
     join_what_is_left();
     drain();
-    waiting_ = {};
+    waiting_ = WaitingRequests(1);
     refuse_unpaired();
     unpaired_ = {};
     for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
@@ -452,11 +457,10 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
         if (!entry.stream)
             for (const End end : {End::a, End::b}) finish_way(entry, end);
         drain();
-        constexpr std::uint32_t kStrong = 3;  // answers that fitted
-        if (entry.connection.joined_by == JoinedBy::traffic)
-            entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
+        judge_confidence(entry);
         tracked_.connections.push_back(std::move(entry.connection));
     }
+    if (!std::ranges::is_sorted(tracked_.connections, {}, &Connection::uid)) std::ranges::sort(tracked_.connections, {}, &Connection::uid);
     // What only time tells of NAKs is settled now that it is known which paths reorder.
     for (Recovery& recovery : tracked_.recoveries) {
         const auto connection = std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);

@@ -1,12 +1,16 @@
 // Tracker: observations in the order of the capture become connections: flows are paired, requests become messages, and
 // what goes wrong becomes episodes of recovery. It draws no conclusions beyond that: findings are drawn from it later.
 //
-// What an attacker could feed: any number of flows and messages. Connections, open messages and episodes have bounds; what
-// is past them is counted (LeftOut).
+// What an attacker could feed: any number of flows and messages. Open messages and episodes have bounds; what is past them is counted
+// (LeftOut). Where connections take up their share of the memory, one that is over, or is silent for longest, is brought to its end to
+// make place: its counts stay in the sums, and the connection itself too where it had problems.
 #pragma once
 
 #include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/connection_map.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/totals.hpp>
 #include <transport-replay/tracking/flow_index.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/tracking/nak_watch.hpp>
@@ -25,8 +29,6 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxConnections = 1 << 18;          // of about 2 KiB; the largest hosts have some 10^5 queue pairs
-inline constexpr std::size_t kOpenTogether = 1 << 18;            // messages that may be open in all of them, of about 250 bytes
 inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
 inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
 inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes
@@ -34,7 +36,8 @@ inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a fl
 
 // What the tracker found out, for the timeline.
 struct Tracked {
-    std::deque<Connection> connections;
+    std::deque<Connection> connections;  // by uid
+    Retired retired;
     std::vector<Recovery> recoveries;
     std::vector<Fatality> fatalities;
     std::uint64_t packets_left_out = 0;
@@ -53,11 +56,15 @@ struct EndedMessage {
 class Tracker {
 public:
     // `tells`: all messages are kept in ended(); else only those of connections that are watched.
-    explicit Tracker(bool tells) : tells_(tells) {}
+    explicit Tracker(bool tells, const MemoryBudget& budget = MemoryBudget{})
+        : tells_(tells), most_(budget.items(Share::connections)), most_kept_(budget.items(Share::retired)), waiting_(kRequestsWaiting * most_) {}
 
     // Messages that ended since forget_ended(), in that order.
     [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
     void watch(ConnectionId connection);
+    // Connections that nothing is known of any more, since forget_retired(), each once.
+    [[nodiscard]] const std::vector<ConnectionId>& retired() const { return retired_; }
+    void forget_retired() { retired_.clear(); }
     // The connection that CM told of, where it has a place.
     [[nodiscard]] std::optional<ConnectionId> connection_of(const CmAttempt& attempt) const;
 
@@ -85,6 +92,8 @@ public:
     [[nodiscard]] Connection& stream(ConnectionId connection);
     // A message of it that nothing more can happen to: it is counted, and handed on as any other.
     void end_stream_message(ConnectionId connection, End requester, const Message& message);
+    // Nobody follows it any more: its place may be needed.
+    void end_stream(ConnectionId connection);
     // A packet of a connection that begin_stream() had no room for; messages that were given up.
     void leave_out_packet() { ++tracked_.packets_left_out; }
 
@@ -93,6 +102,7 @@ public:
 
 private:
     using Index = std::uint32_t;
+    static constexpr Index kNowhere = UINT32_MAX;
     struct Good {
         RemoteAccess access;
         dissect::FrameIndex frame{};
@@ -113,9 +123,12 @@ private:
         std::array<Direction, 2> directions;
         std::uint8_t retries = 7;  // of the transport, as CM says
         bool gone = false;         // became part of another one
+        bool troubled = false;     // episodes or refusals of it were told
         bool guessed = false;      // its ways were joined by the time that answers took
         bool watched = false;      // somebody wants its messages
         bool stream = false;       // somebody else follows it
+        bool stream_over = false;  // or did
+        dissect::Instant made{};
     };
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {
@@ -137,6 +150,13 @@ private:
         std::vector<Observation> answers;  // without payload
     };
 
+    [[nodiscard]] std::optional<Index> place_for_one();
+    [[nodiscard]] std::optional<Index> least_worth();
+    [[nodiscard]] std::optional<Index> place_of(ConnectionId connection) const;
+    void end(Index index);
+    void forget_flows(Index index);
+    void keep_retired(Entry& entry);
+    static void judge_confidence(Entry& entry);
     [[nodiscard]] WayOf way_of(const Observation& observation);
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
     [[nodiscard]] WayOf adopt(const Observation& observation);
@@ -154,6 +174,7 @@ private:
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void apply_unread(Entry& entry, End requester, const Observation& observation);
     void refuse(Entry& entry, End requester, const Observation& observation);
+    void refuse_unpaired(Index index, const std::vector<Observation>& answers);
     void refuse_unpaired();
     void apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Psn next,
                             const Observation& observation);
@@ -171,11 +192,19 @@ private:
     void tell(Entry& entry, End requester);
     void finish_way(Entry& entry, End requester);
 
-    [[nodiscard]] const Entry* entry_of(ConnectionId connection) const;
-
     bool tells_ = false;
     std::vector<EndedMessage> ended_;
+    // For each connection there may be, in all of them together: messages under way, requests that wait to be paired. An end may have
+    // many more while others have fewer.
+    static constexpr std::size_t kOpenEach = 4, kRequestsWaiting = 4;
+
+    std::size_t most_;                     // entries
+    std::size_t most_kept_;                // retired connections
     std::deque<Entry> entries_;
+    ConnectionMap<Index> places_;          // in entries_
+    std::vector<ConnectionId> retired_;
+    std::uint32_t next_uid_ = 1;
+    Index hand_ = 0;                       // where the search for a place goes on
     FlowIndex index_;  // WayOf, packed
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;

@@ -191,6 +191,7 @@ void Tracker::refuse(Entry& entry, End requester, const Observation& observation
         fatality.last_good_frame = good.frame;
     }
     direction.watch.failed(observation, episodes_);
+    entry.troubled = true;
     const bool first = !std::exchange(entry.connection.failed, true);
     if (!first) return;  // said again
     if (tracked_.fatalities.size() < kMaxFatalities) tracked_.fatalities.push_back(fatality);
@@ -202,12 +203,13 @@ void Tracker::refuse_unpaired() {
     std::vector<Index> order;
     for (const auto& [index, unpaired] : unpaired_) order.push_back(index);
     std::ranges::sort(order);
-    for (const Index index : order) {
-        const std::vector<Observation>& answers = unpaired_[index].answers;
-        entries_[index].connection.ways[0].unmatched += answers.size();
-        for (const Observation& answer : answers)
-            if (is_fatal(answer)) refuse(entries_[index], End::b, answer);
-    }
+    for (const Index index : order) refuse_unpaired(index, unpaired_[index].answers);
+}
+
+void Tracker::refuse_unpaired(Index index, const std::vector<Observation>& answers) {
+    entries_[index].connection.ways[0].unmatched += answers.size();
+    for (const Observation& answer : answers)
+        if (is_fatal(answer)) refuse(entries_[index], End::b, answer);
 }
 
 // Whether answers of this flow may be for requests of that connection: it lacks them, and they go to its host.
@@ -221,10 +223,10 @@ Tracker::WayOf Tracker::adopt(const Observation& observation) {
     if (info(observation.opcode).request || observation.datagram) return {};
     std::optional<Index> partner;
     for (const WaitingRequests::Asked& asked : waiting_.candidates(observation.flow, observation.psn)) {
-        const Entry& entry = entries_[std::to_underlying(asked.id)];
-        if (!may_ask(entry, observation.flow)) continue;
+        const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
+        if (!place || !may_ask(entries_[*place], observation.flow)) continue;
         if (partner) return {};
-        partner = std::to_underlying(asked.id);
+        partner = place;
     }
     if (!partner) return {};
     Entry& entry = entries_[*partner];
@@ -258,13 +260,16 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
 Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
     WaitingRequests::Flows possible = waiting_.candidates(observation.flow, observation.psn);
     const auto [from, to] = std::ranges::remove_if(possible, [&](const WaitingRequests::Asked& asked) {
-        return std::to_underlying(asked.id) == answers.index() || !may_ask(entries_[std::to_underlying(asked.id)], observation.flow);
+        const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
+        return !place || *place == answers.index() || !may_ask(entries_[*place], observation.flow);
     });
     possible.erase(from, to);
     if (possible.empty()) return {};
     const auto choice = unpaired_[answers.index()].candidates.narrow(possible, observation.time);
     if (!choice) return {};
-    const WayOf requests = join(std::to_underlying(choice->id), answers.index(), JoinedBy::traffic);
+    const auto place = place_of(ConnectionId{std::to_underlying(choice->id)});
+    if (!place) return {};
+    const WayOf requests = join(*place, answers.index(), JoinedBy::traffic);
     entries_[requests.index()].guessed = choice->by_time;
     return WayOf(requests.index(), other(requests.from()));
 }
@@ -272,8 +277,9 @@ Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observati
 // Two flows become one connection, under the number of the older one. Returns the way of flow `one` in it. Answers that
 // were kept are applied now.
 Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
-    const Index kept = std::min(one, two);
-    const Index lost = std::max(one, two);
+    const bool first_older = entries_[one].connection.uid < entries_[two].connection.uid;
+    const Index kept = first_older ? one : two;
+    const Index lost = first_older ? two : one;
     Entry& entry = entries_[kept];
     Entry& part = entries_[lost];
     entry.connection.ends[0].qpn = part.connection.ends[1].qpn;
@@ -285,6 +291,8 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     entry.connection.failed |= part.connection.failed;
     const FlowKey flow{part.connection.ends[0].address, part.connection.ends[1].address, *part.connection.ends[1].qpn, {}};
     index_.set(flow, WayOf(kept, End::b).word());
+    places_.forget(part.connection.uid, kNowhere);
+    retired_.push_back(part.connection.uid);
     part = Entry{};
     part.gone = true;
     std::vector<Observation> answers;  // of the part, which has no entry any more
@@ -359,11 +367,11 @@ void Tracker::connect(const CmAttempt& attempt) {
     const FlowKey back{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}};
     retire(there, attempt.uid);
     retire(back, attempt.uid);
-    if (entries_.size() == kMaxConnections || index_.contains(there) || index_.contains(back)) return;
-    const auto index = static_cast<Index>(entries_.size());
-    Entry& entry = entries_.emplace_back();
-    grown();
-    entry.connection.uid = ConnectionId{index + 1};
+    if (index_.contains(there) || index_.contains(back)) return;
+    const auto place = place_for_one();
+    if (!place) return;
+    const Index index = *place;
+    Entry& entry = entries_[index];
     entry.connection.service = attempt.service == CmService::uc    ? Service::uc
                                : attempt.service == CmService::xrc ? Service::xrc
                                                                    : Service::rc;

@@ -100,7 +100,7 @@ void expect_memory(const Arrived& a, std::uint32_t length) {
     const auto name_it = [&](const Field& valid, const Field& stag, const Field& base, std::uint32_t bytes) {
         if (read(a.iser, valid) == 0) return;
         a.session.operations().expect(a.message.from, a.tag(),
-                                      {read(a.iser, base), Rkey{static_cast<std::uint32_t>(read(a.iser, stag))}, bytes});
+                                      {read(a.iser, base), Rkey{static_cast<std::uint32_t>(read(a.iser, stag))}, bytes}, a.session.shares());
     };
     // The base of a write is behind the data that came in the message.
     const auto in_message = static_cast<std::uint32_t>(std::min<std::size_t>(length, a.pdu.data_length));

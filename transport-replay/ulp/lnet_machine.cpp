@@ -72,7 +72,7 @@ void expect_memory(const Reader& from, std::size_t offset, End owner, End reques
         const std::size_t piece = offset + i * kLnetPiece;
         if (!from.has(piece + kLnetMemory + kLnetPiece)) return;
         const RemoteAccess memory{from(kPieceAddress, piece), key, static_cast<std::uint32_t>(from(kPieceLength, piece))};
-        session.operations().expect_of(owner, requester, tag, memory);
+        session.operations().expect_of(owner, requester, tag, memory, session.shares());
     }
 }
 

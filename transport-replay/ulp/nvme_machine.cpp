@@ -155,7 +155,7 @@ Understood NvmeMachine::take_command(const UlpMessage& message, UlpSession& sess
     if (event_request) {
         if (event_requests_.size() < kMaxEventRequests) event_requests_.push_back(static_cast<std::uint16_t>(tag));
     } else if (const Descriptor data = descriptor(entry); data.keyed()) {
-        session.operations().expect(message.from, tag, data.memory, holds != NvmeData::unknown && holds != NvmeData::ranges);
+        session.operations().expect(message.from, tag, data.memory, session.shares(), holds != NvmeData::unknown && holds != NvmeData::ranges);
     }
     return {
         .understood = true, .label = UlpLabel{UlpLabel::Part::request, UlpProtocol::nvme, code, tag}, .detail = nvme_detail(queue_)};

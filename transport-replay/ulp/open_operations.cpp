@@ -39,9 +39,15 @@ void OpenOperations::begin(UlpOperation operation, const UlpMessage& message, co
         close(same->second, ended);
         open_.erase(same);
     }
-    if (open_.size() == kMaxOpen) {
+    Charge charge;
+    const auto has_room = [&] { return open_.size() < kMaxOpen && charge.hold(ended.shares.operations, kCost); };
+    if (!operation.one_way && !has_room()) {
         ended.report.operations_left_out += open_.size();
         close_all(OperationOutcome::unanswered, ended);
+        if (!has_room()) {
+            ++ended.report.operations_left_out;
+            return;
+        }
     }
     operation.connection = message.connection;
     operation.asked = message.time;
@@ -53,11 +59,11 @@ void OpenOperations::begin(UlpOperation operation, const UlpMessage& message, co
     if (operation.outstanding == 1) ++conversation.alone;
     if (operation.one_way) {
         operation.outcome = OperationOutcome::done;
-        Open done{.operation = operation, .ranges = 0, .place = {}, .kept = {}};
+        Open done{.operation = operation, .ranges = 0, .place = {}};
         close(done, ended);
         return;
     }
-    open_.emplace(key, Open{.operation = operation, .ranges = 0, .place = {}, .kept = {}});
+    open_.emplace(key, Open{.operation = operation, .ranges = 0, .place = {}, .kept = {}, .charge = std::move(charge)});
 }
 
 UlpOperation* OpenOperations::find(End requester, std::uint64_t tag) {
@@ -65,9 +71,12 @@ UlpOperation* OpenOperations::find(End requester, std::uint64_t tag) {
     return found == open_.end() ? nullptr : &found->second.operation;
 }
 
-void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep) {
+void OpenOperations::expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares,
+                               bool keep) {
     const auto found = open_.find(Key{tag, requester});
     if (found == open_.end() || memory.length == 0 || ranges_.size() == kMaxRanges) return;
+    Charge& charge = found->second.charge;
+    if (!charge.hold(shares.operations, charge.bytes() + 2 * sizeof(Range))) return;
     const Range range{owner, memory, found->first, keep};
     ranges_.insert(std::ranges::upper_bound(ranges_, range.place(), {}, &Range::place), range);
     ++found->second.ranges;
@@ -118,7 +127,7 @@ std::optional<RefusedAccess> OpenOperations::compare(End owner, const RemoteAcce
     return found;
 }
 
-void OpenOperations::moved(UlpOperation& operation, const Transfer& transfer) {
+void OpenOperations::moved(UlpOperation& operation, const Transfer& transfer, UlpShares& shares) {
     ++operation.transfers;
     (transfer.read ? operation.read : operation.written) += transfer.bytes;
     if (!operation.has_data() || transfer.begun < operation.data_first) {
@@ -129,16 +138,15 @@ void OpenOperations::moved(UlpOperation& operation, const Transfer& transfer) {
     if (transfer.payload.empty()) return;
     const auto found = open_.find(Key{operation.tag, operation.requester});
     if (found == open_.end()) return;
-    std::vector<std::byte>& kept = found->second.kept;
+    HeldBytes& kept = found->second.kept;
     const std::size_t room = std::min(kMaxKept - kept.size(), kMaxKeptOfAll - held_);
     const Bytes more = slice(transfer.payload, 0, room);
-    kept.insert(kept.end(), more.begin(), more.end());
-    held_ += more.size();
+    if (kept.append(shares.payload, more)) held_ += more.size();
 }
 
 Bytes OpenOperations::kept(End requester, std::uint64_t tag) const {
     const auto found = open_.find(Key{tag, requester});
-    return found == open_.end() ? Bytes{} : Bytes(found->second.kept);
+    return found == open_.end() ? Bytes{} : found->second.kept.bytes();
 }
 
 bool OpenOperations::end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status, const UlpMessage& answer,

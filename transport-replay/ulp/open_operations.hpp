@@ -2,9 +2,11 @@
 // they named where somebody READs or WRITEs it.
 //
 // Memory grows with open operations only. What an attacker could feed: requests that nobody answers, memory named a thousand
-// times, WRITEs of gigabytes into memory that is kept. Past kMaxOpen all open ones are closed unanswered.
+// times, WRITEs of gigabytes into memory that is kept. Past kMaxOpen, or where the share of all conversations is used up, all open
+// ones are closed unanswered.
 #pragma once
 
+#include <transport-replay/model/byte_share.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 #include <transport-replay/ulp/operation_sink.hpp>
 #include <transport-replay/ulp/ulp_message.hpp>
@@ -15,6 +17,12 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 namespace qps::transport {
+
+// What all conversations together may keep.
+struct UlpShares {
+    ByteShare operations;
+    ByteShare payload;
+};
 
 class OpenOperations {
 public:
@@ -28,6 +36,7 @@ public:
         UlpConversation& conversation;
         UlpReport& report;
         const OperationSink& sink;
+        UlpShares& shares;
     };
 
     // `operation` was asked (connection, protocol, requester, code, tag, subject, bytes, in_message and `message`'s times are taken).
@@ -36,11 +45,11 @@ public:
     // The open operation of that tag, or nullptr.
     [[nodiscard]] UlpOperation* find(End requester, std::uint64_t tag);
     // It named memory of its requester, for the other side to READ or WRITE. `keep`: its bytes are wanted when it ends.
-    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false) {
-        expect_of(requester, requester, tag, memory, keep);
+    void expect(End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares, bool keep = false) {
+        expect_of(requester, requester, tag, memory, shares, keep);
     }
     // The same of memory of either end: some responders offer theirs.
-    void expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, bool keep = false);
+    void expect_of(End owner, End requester, std::uint64_t tag, const RemoteAccess& memory, const UlpShares& shares, bool keep = false);
     // Its answer. False where no such operation is open.
     bool end(End requester, std::uint64_t tag, OperationOutcome outcome, std::uint32_t status, const UlpMessage& answer,
              const Ended& ended);
@@ -55,7 +64,7 @@ public:
     // How an access that was refused lies to the memory of `owner` that open operations named; nothing where they named none.
     [[nodiscard]] std::optional<RefusedAccess> compare(End owner, const RemoteAccess& access) const;
     // Data of it went over the wire.
-    void moved(UlpOperation& operation, const Transfer& transfer);
+    void moved(UlpOperation& operation, const Transfer& transfer, UlpShares& shares);
 
     // Everything open is closed with that outcome.
     void close_all(OperationOutcome outcome, const Ended& ended);
@@ -77,7 +86,8 @@ private:
         UlpOperation operation;
         std::uint32_t ranges = 0;
         Place place{};  // of the range it named last
-        std::vector<std::byte> kept;
+        HeldBytes kept{};
+        Charge charge{};  // of it and its ranges
     };
     // Memory that an operation named, in the order of owner, key and address.
     struct Range {
@@ -87,6 +97,8 @@ private:
         bool keep = false;
         [[nodiscard]] Place place() const { return {owner, memory.key, memory.address}; }
     };
+
+    static constexpr std::size_t kCost = 2 * (sizeof(Key) + sizeof(Open));  // of an open one, with the empty places of the table
 
     [[nodiscard]] const Range* range_of(End owner, const RemoteAccess& access) const;
     void forget_ranges(const Key& key, Open& open);

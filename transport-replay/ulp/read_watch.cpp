@@ -19,7 +19,7 @@ ReadWatch::Reading* ReadWatch::current_of(Psn psn) {
     return found == reads_.rend() ? nullptr : &*found;
 }
 
-std::uint8_t ReadWatch::answered(const Observation& observation) {
+std::uint8_t ReadWatch::answered(const Observation& observation, ByteShare& share) {
     Reading* reading = current_of(observation.psn);
     if (reading == nullptr) return 0;
     const bool begins = observation.psn == reading->psn;
@@ -31,7 +31,7 @@ std::uint8_t ReadWatch::answered(const Observation& observation) {
         reading->next = observation.psn + 1;
         if (reading->keep) {
             const Bytes more = slice(observation.payload, 0, kMaxKeptOfRead - reading->payload.size());
-            reading->payload.insert(reading->payload.end(), more.begin(), more.end());
+            reading->keep = reading->payload.append(share, more);
         }
     } else {
         reading->keep = false;
@@ -40,10 +40,10 @@ std::uint8_t ReadWatch::answered(const Observation& observation) {
     return begins ? reading->detail : 0;
 }
 
-std::vector<std::byte> ReadWatch::take(Psn psn) {
+HeldBytes ReadWatch::take(Psn psn) {
     while (!reads_.empty() && reads_.front().psn.before(psn)) reads_.pop_front();
     if (reads_.empty() || reads_.front().psn != psn) return {};
-    std::vector<std::byte> payload = std::move(reads_.front().payload);
+    HeldBytes payload = std::move(reads_.front().payload);
     reads_.pop_front();
     return payload;
 }

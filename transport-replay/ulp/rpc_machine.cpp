@@ -216,7 +216,7 @@ void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const Rp
         if (!read && piece->kind != ChunkPiece::Kind::segment) continue;
         const ChunkSegment segment = segment_of(message.bytes, *piece);
         const bool keep = read ? segment.position == 0 : piece->list == ChunkList::reply;
-        session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, keep);
+        session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, session.shares(), keep);
     }
     const std::uint32_t outstanding = session.operations().outstanding(message.from);
     if (told_credits_ || credits_ == 0 || outstanding < credits_ || !session.from_active(message)) return;

@@ -20,7 +20,7 @@ UlpMessage datagram(const Observation& observation, const PacketRecord& record) 
 // Handed out before: it comes again because its answer was late.
 bool SendAssembler::is_known(Psn psn) const { return any_ && !newest_.before(psn); }
 
-std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketRecord& record) {
+std::optional<UlpMessage> SendAssembler::take(const Observation& observation, const PacketRecord& record, ByteShare& share) {
     const Place place = info(observation.opcode).place;
     const bool begins = begins_message(place);
     if (record.arrival == Arrival::restart) any_ = false;
@@ -48,9 +48,9 @@ std::optional<UlpMessage> SendAssembler::take(const Observation& observation, co
         message_.bytes = observation.payload;
     } else {
         const Bytes more = slice(observation.payload, 0, kMostHeld - held_.size());
-        if (held_.size() + observation.payload_length >= message_.length) held_.insert(held_.end(), more.begin(), more.end());
+        if (held_.size() + observation.payload_length >= message_.length) held_.append(share, more);
         if (place != Place::last) return std::nullopt;
-        message_.bytes = held_;
+        message_.bytes = held_.bytes();
     }
     open_ = false;
     if (!any_ || newest_.before(observation.psn)) newest_ = observation.psn;

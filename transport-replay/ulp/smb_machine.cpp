@@ -117,11 +117,11 @@ Understood SmbMachine::data(const UlpMessage& message, UlpSession& session) {
     side.announced = data.remaining;
     if (!continues && data.remaining == 0) return {.understood = true, .label = commands(message, bytes, session)};
     const Bytes more = slice(bytes, 0, kMostHeld - std::min(kMostHeld, side.held.size()));
-    side.held.insert(side.held.end(), more.begin(), more.end());
+    if (!side.held.append(session.shares().payload, more)) side.broken = true;
     if (data.remaining > 0 || side.broken) return {.understood = true, .label = {}};
-    const std::vector<std::byte> whole = std::move(side.held);
+    const HeldBytes whole = std::move(side.held);
     side.held = {};
-    return {.understood = true, .label = commands(message, whole, session)};
+    return {.understood = true, .label = commands(message, whole.bytes(), session)};
 }
 
 // All commands of a chain; the label is the first one's.
@@ -156,7 +156,7 @@ UlpLabel SmbMachine::request(const UlpMessage& message, Bytes bytes, const Smb2H
     session.begin(operation, message);
     for (std::size_t i = 0; transfer && i < transfer->descriptor_count; ++i) {
         const Smb2Descriptor memory = smb2_descriptor(bytes, transfer->descriptors + i * kSmb2DescriptorLength);
-        session.operations().expect(message.from, head.message_id, {memory.offset, Rkey{memory.token}, memory.length});
+        session.operations().expect(message.from, head.message_id, {memory.offset, Rkey{memory.token}, memory.length}, session.shares());
     }
     return label(UlpLabel::Part::request, head);
 }

@@ -24,7 +24,7 @@ public:
 private:
     // What one end sends.
     struct Side {
-        std::vector<std::byte> held;          // fragments, while more are to come
+        HeldBytes held;                       // fragments, while more are to come
         std::uint64_t announced = 0;          // bytes that are still to come
         bool broken = false;                  // a fragment is missing: wait for the next message
         std::optional<std::int64_t> credits;  // messages that it may send; known from the negotiation on

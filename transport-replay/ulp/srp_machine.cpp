@@ -103,7 +103,7 @@ std::uint64_t expect_memory(UlpSession& session, const UlpMessage& message, std:
         const RemoteAccess memory{read(descriptor, named(kDescriptorFields, "rdma.srp.desc.address")),
                                   Rkey{static_cast<std::uint32_t>(read(descriptor, named(kDescriptorFields, "rdma.srp.desc.key")))},
                                   static_cast<std::uint32_t>(length)};
-        session.operations().expect(message.from, tag, memory);
+        session.operations().expect(message.from, tag, memory, session.shares());
         return length;
     };
     if (format == kDirect) return expect(slice(message.bytes, at_byte, kDescriptorLength));

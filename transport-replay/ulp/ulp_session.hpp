@@ -14,8 +14,9 @@ namespace qps::transport {
 
 class UlpSession {
 public:
-    UlpSession(UlpConversation& conversation, OpenOperations& operations, UlpReport& report, const OperationSink& sink)
-        : conversation_(conversation), operations_(operations), report_(report), sink_(sink) {}
+    UlpSession(UlpConversation& conversation, OpenOperations& operations, UlpReport& report, const OperationSink& sink,
+               UlpShares& shares)
+        : conversation_(conversation), operations_(operations), report_(report), sink_(sink), shares_(shares) {}
 
     [[nodiscard]] UlpConversation& conversation() { return conversation_; }
     [[nodiscard]] OpenOperations& operations() { return operations_; }
@@ -44,13 +45,15 @@ public:
         conversation_.least_credits = std::min(conversation_.least_credits.value_or(granted), granted);
         conversation_.most_credits = std::max(conversation_.most_credits.value_or(granted), granted);
     }
-    [[nodiscard]] OpenOperations::Ended ended() { return {conversation_, report_, sink_}; }
+    [[nodiscard]] OpenOperations::Ended ended() { return {conversation_, report_, sink_, shares_}; }
+    [[nodiscard]] UlpShares& shares() { return shares_; }
 
 private:
     UlpConversation& conversation_;
     OpenOperations& operations_;
     UlpReport& report_;
     const OperationSink& sink_;
+    UlpShares& shares_;
 };
 
 // What came of a message: whether the machine understood it, and which operation it belongs to. `detail`: what its walk must

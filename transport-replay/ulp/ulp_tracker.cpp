@@ -41,15 +41,11 @@ UlpMachine machine_of(UlpProtocol protocol) {
 
 }  // namespace
 
-UlpTracker::State& UlpTracker::state_of(ConnectionId connection) {
-    const std::size_t at = std::to_underlying(connection);  // at most kMaxConnections
-    if (at >= state_.size()) state_.resize(at + 1, kUndecided);
-    return state_[at];
-}
+UlpTracker::State& UlpTracker::state_of(ConnectionId connection) { return state_.at(connection, kUndecided); }
 
 UlpTracker::Conversation* UlpTracker::conversation_of(ConnectionId connection) {
-    const std::size_t at = std::to_underlying(connection);
-    return at < state_.size() && state_[at] < kNothing ? &conversations_[state_[at]] : nullptr;
+    const State state = state_.get(connection, kUndecided);
+    return state < kNothing ? &conversations_[state] : nullptr;
 }
 
 std::optional<UlpTracker::Decision> UlpTracker::hinted(ConnectionId connection) const {
@@ -71,13 +67,19 @@ UlpProtocol UlpTracker::protocol_of(const CmAttempt& attempt) const {
 
 UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decision& decision, Tracker& tracker) {
     State& state = state_of(connection);
-    if (decision.protocol == UlpProtocol::none || conversations_.size() == kMaxConversations) {
+    const bool full = free_.empty() && conversations_.size() == most_conversations_;
+    if (decision.protocol == UlpProtocol::none || full) {
         if (decision.protocol != UlpProtocol::none) ++report_.conversations_left_out;
         state = kNothing;
         return nullptr;
     }
-    state = static_cast<State>(conversations_.size());
-    Conversation& made = conversations_.emplace_back();
+    if (free_.empty()) {
+        free_.push_back(static_cast<State>(conversations_.size()));
+        conversations_.emplace_back();
+    }
+    state = free_.back();
+    free_.pop_back();
+    Conversation& made = conversations_[state];
     made.summary.connection = connection;
     made.summary.protocol = decision.protocol;
     made.summary.basis = decision.basis;
@@ -105,7 +107,7 @@ void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tr
     if (decision.protocol == UlpProtocol::none) return;
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
-    UlpSession session(conversation->summary, conversation->operations, report_, sink);
+    UlpSession session(conversation->summary, conversation->operations, report_, sink, shares_);
     const auto tell = [&](auto& machine) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, session);
     };
@@ -127,7 +129,7 @@ void UlpTracker::observe(const Observation& observation, const PacketRecord& rec
         return;
     }
     auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(record.from)];
-    if (const auto message = assembler.take(observation, record)) try_message(*message, tracker, sink);
+    if (const auto message = assembler.take(observation, record, shares_.payload)) try_message(*message, tracker, sink);
 }
 
 void UlpTracker::take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record,
@@ -135,7 +137,7 @@ void UlpTracker::take_packet(Conversation& conversation, const Observation& obse
     conversation.detail = 0;
     if (conversation.given_up) return;
     if (info(observation.opcode).verb == Verb::read_response) {
-        conversation.detail = conversation.ways[static_cast<std::size_t>(other(record.from))].reads.answered(observation);
+        conversation.detail = conversation.ways[static_cast<std::size_t>(other(record.from))].reads.answered(observation, shares_.payload);
         return;
     }
     if (!record.arrival) return;
@@ -144,7 +146,7 @@ void UlpTracker::take_packet(Conversation& conversation, const Observation& obse
     if (!is_send(observation)) return;
     conversation.detail = detail_of(conversation.machine);
     auto& assembler = conversation.ways[static_cast<std::size_t>(record.from)].assembler;
-    if (const auto message = assembler.take(observation, record)) take_message(conversation, *message, sink);
+    if (const auto message = assembler.take(observation, record, shares_.payload)) take_message(conversation, *message, sink);
 }
 
 // Only READs that name memory of an operation from its start on, or memory to keep, are watched.
@@ -186,8 +188,7 @@ void UlpTracker::try_message(const UlpMessage& message, Tracker& tracker, const 
     }
     if (known.kept.size() < kKeptTries) {
         Tried& tried = known.kept.emplace_back(Tried{message, {}});
-        const Bytes some = slice(message.bytes, 0, kKeptTryBytes);
-        tried.bytes.assign(some.begin(), some.end());
+        tried.bytes.append(shares_.payload, slice(message.bytes, 0, kKeptTryBytes));
     }
     if (best) return decide(message.connection, *best, tracker, sink);
     if (++known.tries < kTries) return;
@@ -204,7 +205,7 @@ void UlpTracker::decide(ConnectionId connection, const Decision& decision, Track
     if (conversation == nullptr) return;
     for (std::size_t end = 0; end < 2; ++end) conversation->ways[end].assembler = std::move(known.assemblers[end]);
     for (Tried& tried : known.kept) {
-        tried.message.bytes = tried.bytes;
+        tried.message.bytes = tried.bytes.bytes();
         take_message(*conversation, tried.message, sink);
     }
 }
@@ -212,7 +213,7 @@ void UlpTracker::decide(ConnectionId connection, const Decision& decision, Track
 void UlpTracker::take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink) {
     if (conversation.given_up) return;
     if (conversation.orients) orient(conversation, message);
-    UlpSession session(conversation.summary, conversation.operations, report_, sink);
+    UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
     const auto tell = [&](auto& machine) -> Understood {
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
         else return machine.message(message, session);
@@ -235,7 +236,7 @@ void UlpTracker::take_exchange(const UlpMessage& message, const Understood& unde
     asking_.erase(found);
     Conversation* asked = conversation_of(asking.connection);
     if (asked == nullptr || asked->given_up) return;
-    UlpSession session(asked->summary, asked->operations, report_, sink);
+    UlpSession session(asked->summary, asked->operations, report_, sink, shares_);
     static_cast<void>(session.end(asking.requester, asking.tag, OperationOutcome::done, 0, message));
 }
 
@@ -244,7 +245,7 @@ void UlpTracker::came(Conversation& conversation, End from, Psn psn, const Under
     ++conversation.summary.messages;
     if (!understood.understood) ++conversation.summary.unread;
     auto& labels = conversation.ways[static_cast<std::size_t>(from)].labels;
-    if (understood.label) labels.add(psn, *understood.label);
+    if (understood.label) labels.add(psn, *understood.label, shares_.operations);
     const bool guess = conversation.summary.basis == UlpBasis::content || conversation.summary.basis == UlpBasis::service;
     if (guess && !conversation.settled && conversation.summary.unread >= kUnreadToGiveUp &&
         conversation.summary.unread * 2 > conversation.summary.messages)
@@ -301,7 +302,8 @@ void UlpTracker::take_write(Conversation& conversation, const Observation& obser
                             .immediate = {},
                             .payload = {}};
         if (writing.owned)
-            way.labels.add(observation.psn, {UlpLabel::Part::data, conversation.summary.protocol, operation->code, operation->tag});
+            way.labels.add(observation.psn, {UlpLabel::Part::data, conversation.summary.protocol, operation->code, operation->tag},
+                           shares_.operations);
     }
     if (!writing.open) return;
     writing.transfer.bytes += observation.payload_length;
@@ -309,20 +311,20 @@ void UlpTracker::take_write(Conversation& conversation, const Observation& obser
     writing.transfer.last_frame = observation.frame;
     writing.transfer.immediate = observation.immediate;
     if (writing.keep && writing.payload.size() < OpenOperations::kMaxKept)
-        writing.payload.insert(writing.payload.end(), observation.payload.begin(), observation.payload.end());
+        writing.keep = writing.payload.append(shares_.payload, observation.payload);
     if (ends_message(place)) end_write(conversation, record.from, sink);
 }
 
 void UlpTracker::end_write(Conversation& conversation, End requester, const OperationSink& sink) {
     Writing& writing = conversation.ways[static_cast<std::size_t>(requester)].writing;
     writing.open = false;
-    writing.transfer.payload = writing.payload;
+    writing.transfer.payload = writing.payload.bytes();
     if (writing.owned) {
         UlpOperation* operation = conversation.operations.find(writing.asked_by, writing.tag);
-        if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer);
+        if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer, shares_);
         return;
     }
-    UlpSession session(conversation.summary, conversation.operations, report_, sink);
+    UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
     const auto tell = [&]<class Machine>(Machine& machine) -> Understood {
         if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, session);
         else return {.understood = true, .label = {}};
@@ -338,7 +340,7 @@ void UlpTracker::ended(EndedMessage& ended) {
         const UlpOperation* operation = conversation->operations.owner_of(other(ended.requester), *message.access);
         if (operation == nullptr) return;
         message.ulp = UlpLabel{UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag};
-        const std::vector<std::byte> payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
+        const HeldBytes payload = conversation->ways[static_cast<std::size_t>(ended.requester)].reads.take(message.first);
         if (message.outcome != Outcome::completed) return;
         transferred({.connection = ended.connection,
                      .requester = ended.requester,
@@ -350,7 +352,7 @@ void UlpTracker::ended(EndedMessage& ended) {
                      .first_frame = message.first_frame,
                      .last_frame = message.answer_frame,
                      .immediate = {},
-                     .payload = payload});
+                     .payload = payload.bytes()});
         return;
     }
     auto& labels = conversation->ways[static_cast<std::size_t>(ended.requester)].labels;
@@ -374,8 +376,8 @@ void UlpTracker::transferred(const Transfer& transfer, std::optional<Psn> psn) {
     UlpOperation* operation = conversation->operations.owner_of(other(transfer.requester), transfer.access);
     if (operation == nullptr) return;
     auto& labels = conversation->ways[static_cast<std::size_t>(transfer.requester)].labels;
-    if (psn) labels.add(*psn, {UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag});
-    conversation->operations.moved(*operation, transfer);
+    if (psn) labels.add(*psn, {UlpLabel::Part::data, conversation->summary.protocol, operation->code, operation->tag}, shares_.operations);
+    conversation->operations.moved(*operation, transfer, shares_);
 }
 
 bool UlpTracker::wants_payload(ConnectionId connection, End owner, const RemoteAccess& access) {
@@ -395,25 +397,44 @@ void UlpTracker::deliver(const UlpMessage& message, Tracker& tracker, const Oper
 }
 
 UlpHint UlpTracker::hint(ConnectionId connection, End from) const {
-    const std::size_t at = std::to_underlying(connection);
-    if (at >= state_.size() || state_[at] >= kNothing) return {};
-    const Conversation& conversation = conversations_[state_[at]];
+    const State state = state_.get(connection, kUndecided);
+    if (state >= kNothing) return {};
+    const Conversation& conversation = conversations_[state];
     return {conversation.summary.protocol, from == conversation.summary.active, conversation.detail};
+}
+
+// What is open stays so. There is a place for as many summaries as for conversations that go on.
+void UlpTracker::end(Conversation& conversation, const OperationSink& sink) {
+    conversation.operations.close_all(OperationOutcome::open, {conversation.summary, report_, sink, shares_});
+    if (report_.conversations.size() < most_conversations_) report_.conversations.push_back(std::move(conversation.summary));
+    else ++report_.conversations_left_out;
+}
+
+void UlpTracker::retire(ConnectionId connection, const OperationSink& sink) {
+    undecided_.erase(std::to_underlying(connection));
+    const State state = state_.get(connection, kUndecided);
+    state_.forget(connection, kUndecided);
+    if (state >= kNothing) return;
+    Conversation& conversation = conversations_[state];
+    end(conversation, sink);
+    conversation = {};
+    conversation.given_up = true;
+    free_.push_back(state);
 }
 
 UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
     for (Conversation& conversation : conversations_) {
         if (conversation.given_up) continue;
-        UlpSession session(conversation.summary, conversation.operations, report_, sink);
+        UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
         const auto tell = [&](auto& machine) {
             if constexpr (requires { machine.finished(cm, session); }) machine.finished(cm, session);
         };
         std::visit(tell, conversation.machine);
-        conversation.operations.close_all(OperationOutcome::open, session.ended());
-        report_.conversations.push_back(std::move(conversation.summary));
+        end(conversation, sink);
     }
     for (const CmAttempt& attempt : cm.attempts)
         if (const auto tell = row_of(protocol_of(attempt)).attempt; tell != nullptr) tell(attempt, report_);
+    report_.payload_left_out = shares_.payload.refused();
     std::ranges::sort(report_.conversations, {}, &UlpConversation::connection);
     std::ranges::stable_sort(report_.events, {}, &UlpEvent::frame);
     return std::move(report_);

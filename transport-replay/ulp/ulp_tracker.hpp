@@ -29,12 +29,17 @@ public:
     static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time
     static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
 
-    explicit UlpTracker(UlpHints hints) : hints_(std::move(hints)) {}
+    explicit UlpTracker(UlpHints hints, const MemoryBudget& budget = MemoryBudget{})
+        : hints_(std::move(hints)),
+          most_conversations_(budget.items(Share::conversations) / 2),  // and as many summaries of those that are over
+          shares_{ByteShare(budget.bytes(Share::operations)), ByteShare(budget.bytes(Share::payload))} {}
+    // What is kept of payload, for those who have it in pieces.
+    [[nodiscard]] ByteShare& payload() { return shares_.payload; }
+
 
     // Whether observe() has anything to do with packets of that connection: cheap, asked for every packet.
     [[nodiscard]] bool wants(ConnectionId connection) const {
-        const std::size_t at = std::to_underlying(connection);
-        return at >= state_.size() || state_[at] != kNothing;
+        return state_.get(connection, kUndecided) != kNothing;
     }
     // CM told of both sides of a connection.
     void connected(ConnectionId connection, const CmAttempt& attempt, Tracker& tracker, const OperationSink& sink);
@@ -45,6 +50,8 @@ public:
 
     // A request was refused for good.
     void refused(const Fatality& fatality);
+    // Nothing more comes of that connection: what was said of it is kept.
+    void retire(ConnectionId connection, const OperationSink& sink);
 
     // For transports that have whole messages: the same as observe() makes of packets.
     void deliver(const UlpMessage& message, Tracker& tracker, const OperationSink& sink);
@@ -74,7 +81,7 @@ private:
         std::uint64_t tag = 0;
         bool open = false;
         bool keep = false;
-        std::vector<std::byte> payload;
+        HeldBytes payload;
     };
     struct Way {
         SendAssembler assembler;
@@ -95,7 +102,7 @@ private:
     };
     struct Tried {
         UlpMessage message;
-        std::vector<std::byte> bytes;
+        HeldBytes bytes;
     };
     // What is known of a connection that is undecided.
     struct Undecided {
@@ -136,10 +143,12 @@ private:
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UlpMessage& message);
     void give_up(Conversation& conversation);
+    void end(Conversation& conversation, const OperationSink& sink);
 
     UlpHints hints_;
-    std::vector<State> state_;  // by ConnectionId
+    ConnectionMap<State> state_;
     std::deque<Conversation> conversations_;
+    std::vector<State> free_;  // places in conversations_
     boost::unordered_flat_map<std::uint32_t, Undecided> undecided_;
     struct Asking {  // who waits for an answer that may come on another connection
         ConnectionId connection{};
@@ -149,6 +158,8 @@ private:
     static constexpr std::size_t kMaxAsking = 1 << 14;  // then the oldest are as good as lost: all of them are forgotten
     boost::unordered_flat_map<std::uint64_t, Asking> asking_;
     UlpReport report_;
+    std::size_t most_conversations_;
+    UlpShares shares_;
 };
 
 }  // namespace qps::transport

@@ -60,12 +60,14 @@ TEST_CASE("attempts past the bound are counted") {
     observation.kind = ObservationKind::transport;
     observation.management = true;
     observation.payload = datagram;
-    CmTracker tracker;
-    for (std::uint64_t id = 1; id <= kMaxCmAttempts + 5; ++id) {
+    constexpr MemoryBudget kSmall{std::uint64_t{128} << 20};
+    constexpr std::size_t kMost = kSmall.items(Share::attempts);
+    CmTracker tracker(kSmall);
+    for (std::uint64_t id = 1; id <= kMost + 5; ++id) {
         write_bits(datagram, 8 * 24UZ, 32, id);
         tracker.observe(observation);
     }
     const CmReport report = tracker.finish();
-    CHECK(report.attempts.size() == kMaxCmAttempts);
+    CHECK(report.attempts.size() == kMost);
     CHECK(report.messages_dropped == 5);
 }

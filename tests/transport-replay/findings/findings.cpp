@@ -69,10 +69,18 @@ TEST_CASE("findings past the bound are counted, and the worst stay") {
     constexpr std::uint32_t kConnections = 3 * kMaxFindings;
     Timeline timeline = many(kConnections);
     draw_findings(timeline);
-    CHECK(timeline.findings.size() == kMaxFindings);
-    CHECK(timeline.left_out.findings == kConnections - kMaxFindings);  // all of the duplicates, less what stays
+    REQUIRE(timeline.findings.size() == kMaxFindings + 1);
+    REQUIRE(timeline.left_out.findings.size() == 1);
+    CHECK(timeline.left_out.findings[0].count == kConnections - kMaxFindings);  // all of the duplicates, less what stays
+    CHECK(timeline.left_out.findings[0].id == timeline.findings.front().id);
+    CHECK(timeline.left_out.findings[0].severity == timeline.findings.front().severity);
     CHECK(timeline.findings.front().count == kConnections);
-    CHECK(timeline.findings.back().count == kConnections - kMaxFindings + 1);
+    CHECK(timeline.findings[kMaxFindings - 1].count == kConnections - kMaxFindings + 1);
+    const Finding& note = timeline.findings.back();
+    CHECK(note.id == "analysis-bounded");  // whatever else there is
+    CHECK(note.count == kConnections - kMaxFindings);
+    CHECK(says(note.summary, timeline.findings.front().id));
+    CHECK(note.summary.find("unnoticed") == std::string::npos);  // all of it was judged
 }
 
 TEST_CASE("drawing twice gives the same, whatever was there before") {
@@ -80,12 +88,12 @@ TEST_CASE("drawing twice gives the same, whatever was there before") {
     Timeline second = first;
     draw_findings(first);
     second.findings.resize(7);
-    second.left_out.findings = 7;
+    second.left_out.findings = {{"ack-timeout", Severity::error, 7}};
     draw_findings(second);
     CHECK(all(first) == all(second));
     draw_findings(second);
     CHECK(all(first) == all(second));
-    CHECK(second.left_out.findings == 0);
+    CHECK(second.left_out.findings.empty());
 }
 
 TEST_CASE("the order of equal findings does not depend on the order of what they are drawn from") {

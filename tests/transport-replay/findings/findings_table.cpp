@@ -403,7 +403,7 @@ const std::array kProofs{
     Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
           [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
     Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T) {}},
-    Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; }, [](T t) { t.left_out.findings = 1; }},
+    Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; }, [](T t) { t.left_out.findings = {{"ack-timeout", kWarning, 1}}; }},
 };
 
 Timeline drawn(Change change) {

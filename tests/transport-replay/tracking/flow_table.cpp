@@ -3,6 +3,7 @@
 #include <transport-replay/model/address.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
+#include <random>
 #include <vector>
 
 using namespace qps::transport;
@@ -49,4 +50,22 @@ TEST_CASE("chains at the end of the table stay whole while it grows") {
         if (i % 64 == 0) filled.check();
     }
     filled.check();
+}
+
+TEST_CASE("what was erased is gone, and what stood behind it in its chain is not") {
+    Filled filled;
+    std::vector<bool> there;
+    std::mt19937 random(11);
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+        // Few places, so that chains are long, go around the end of the table and are cut everywhere.
+        if (filled.put(random() % 4 == 0 ? 0xfffffff0 + random() % 32 : mix(random()))) there.push_back(true);
+        if (i % 3 == 0) continue;
+        const auto gone = static_cast<FlowTable::Index>(random() % there.size());
+        if (there[gone]) filled.table.erase(filled.hashes[gone], gone);
+        there[gone] = false;
+    }
+    for (FlowTable::Index i = 0; i < there.size(); ++i) {
+        const auto found = filled.table.find(filled.hashes[i], [&](FlowTable::Index index) { return index == i; });
+        if (found.has_value() != there[i]) FAIL("entry " << i << (there[i] ? " is gone" : " is still there"));
+    }
 }

@@ -1,7 +1,7 @@
 // Which flows belong together where it is hard to tell: queue pairs that all begin with the same PSN, numbers that are used
 // again, both ends with the same numbers, one host with itself.
+#include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
@@ -9,39 +9,10 @@
 #include <random>
 
 using namespace qps::dissect;
+using namespace qps::tests;
 using namespace qps::transport;
 
 namespace {
-
-constexpr std::uint8_t kSendOnly = 0x04, kAcknowledge = 0x11, kUcSendOnly = 0x24;
-
-// Packets of a capture, made one by one.
-struct AnalysedWire {
-    Analysis analysis;
-    std::uint64_t clock = 0;
-    std::uint64_t nanoseconds = 0;  // where the test keeps time itself
-
-    static Address host(std::uint32_t number) { return {{0, std::uint64_t{0xffff0a000000} | number}, AddressSpace::roce_v2}; }
-
-    PacketRecord packet(std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode, std::uint32_t psn) {
-        Observation made;
-        made.kind = ObservationKind::transport;
-        made.encapsulation = Encapsulation::roce_v2;
-        made.frame = FrameIndex{++clock};
-        made.time = Instant{static_cast<std::int64_t>(nanoseconds != 0 ? nanoseconds : clock * 1000)};
-        made.flow = {host(from), host(to), Qpn{qp}, {}};
-        made.flow_hash = FlowHash{}(made.flow);
-        made.packet_hash = mix(clock);
-        made.opcode = static_cast<Opcode>(opcode);
-        made.psn = Psn(psn);
-        made.ip_id = static_cast<std::uint16_t>(clock);
-        made.wire_length = 100;
-        made.payload_length = opcode == kAcknowledge ? 0 : 16;
-        made.ack_request = opcode == kSendOnly;
-        if (opcode == kAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
-        return analysis.observe(made);
-    }
-};
 
 // Queue pair i of host 1 is 100 + i, its peer at host 2 is 500 + i.
 void check_pairs(const Timeline& timeline, std::size_t pairs) {
@@ -74,8 +45,8 @@ TEST_CASE("queue pairs that all begin with PSN 0 are told apart by when their re
     for (const auto& [at, event] : agenda) {
         const auto [i, answers] = event;
         wire.nanoseconds = at;
-        if (answers) wire.packet(2, 1, 100 + i, kAcknowledge, answered[i]++);
-        else wire.packet(1, 2, 500 + i, kSendOnly, sent[i]++);
+        if (answers) wire.packet(2, 1, 100 + i, kRcAcknowledge, answered[i]++);
+        else wire.packet(1, 2, 500 + i, kRcSendOnly, sent[i]++);
     }
     const Timeline timeline = wire.analysis.finish();
     check_pairs(timeline, kPairs);
@@ -87,8 +58,8 @@ TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be 
     constexpr std::uint32_t kPairs = 4;
     AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 10; ++psn) {
-        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(1, 2, 500 + i, kSendOnly, psn);
-        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(2, 1, 100 + i, kAcknowledge, psn);
+        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(1, 2, 500 + i, kRcSendOnly, psn);
+        for (std::uint32_t i = 0; i < kPairs; ++i) wire.packet(2, 1, 100 + i, kRcAcknowledge, psn);
     }
     const Timeline timeline = wire.analysis.finish();
     for (const Connection& connection : timeline.connections) {
@@ -103,12 +74,12 @@ TEST_CASE("queue pairs in lockstep with the same PSNs stay apart rather than be 
 TEST_CASE("a queue pair number that is used again far from its last PSN is a new beginning, not a loss") {
     AnalysedWire wire;
     for (std::uint32_t psn = 10; psn < 20; ++psn) {
-        wire.packet(1, 2, 500, kSendOnly, psn);
-        wire.packet(2, 1, 100, kAcknowledge, psn);
+        wire.packet(1, 2, 500, kRcSendOnly, psn);
+        wire.packet(2, 1, 100, kRcAcknowledge, psn);
     }
     for (std::uint32_t psn = 9'000'000; psn < 9'000'010; ++psn) {
-        wire.packet(1, 2, 500, kSendOnly, psn);
-        wire.packet(2, 1, 100, kAcknowledge, psn);
+        wire.packet(1, 2, 500, kRcSendOnly, psn);
+        wire.packet(2, 1, 100, kRcAcknowledge, psn);
     }
     const Timeline timeline = wire.analysis.finish();
     CHECK(timeline.totals.messages[0] == 20);
@@ -120,8 +91,8 @@ TEST_CASE("a queue pair number that is used again far from its last PSN is a new
 TEST_CASE("a host that talks to itself has connections like any other") {
     AnalysedWire wire;
     for (std::uint32_t psn = 40; psn < 44; ++psn) {
-        wire.packet(1, 1, 500, kSendOnly, psn);
-        wire.packet(1, 1, 100, kAcknowledge, psn);
+        wire.packet(1, 1, 500, kRcSendOnly, psn);
+        wire.packet(1, 1, 100, kRcAcknowledge, psn);
     }
     check_pairs(wire.analysis.finish(), 1);
 }
@@ -141,11 +112,11 @@ TEST_CASE("two UC flows the other way leave it open which one belongs to a third
 TEST_CASE("answers that came before anybody knew whose they are count once it is known") {
     AnalysedWire wire;
     for (std::uint32_t psn = 0; psn < 3; ++psn)
-        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(1, 2, 500 + i, kSendOnly, psn);
+        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(1, 2, 500 + i, kRcSendOnly, psn);
     for (std::uint32_t psn = 0; psn < 3; ++psn)
-        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(2, 1, 100 + i, kAcknowledge, psn);
-    wire.packet(1, 2, 501, kSendOnly, 3);  // only the second goes on
-    wire.packet(2, 1, 101, kAcknowledge, 3);
+        for (std::uint32_t i = 0; i < 2; ++i) wire.packet(2, 1, 100 + i, kRcAcknowledge, psn);
+    wire.packet(1, 2, 501, kRcSendOnly, 3);  // only the second goes on
+    wire.packet(2, 1, 101, kRcAcknowledge, 3);
     const Timeline timeline = wire.analysis.finish();
     check_pairs(timeline, 2);
     CHECK(timeline.totals.acks == 7);
@@ -163,8 +134,8 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
         made.flow_hash = FlowHash{}(made.flow);
         made.opcode = static_cast<Opcode>(opcode);
         made.psn = Psn(psn);
-        made.payload_length = opcode == kAcknowledge ? 0 : 16;
-        if (opcode == kAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
+        made.payload_length = opcode == kRcAcknowledge ? 0 : 16;
+        if (opcode == kRcAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
         PacketRecord record;
         tracker.observe(made, Repetition::none, {}, record);
         return record;
@@ -179,14 +150,14 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     side(attempt.passive, 2, 500, 50);  // where the active side is to begin
     attempt.service = CmService::rc;
     tracker.connect(attempt);
-    CHECK(packet(1, 2, 500, kSendOnly, 50).connection == ConnectionId{1});
-    CHECK(packet(2, 1, 100, kAcknowledge, 50).connection == ConnectionId{1});
-    packet(1, 2, 500, kSendOnly, 51);  // never answered: the connection goes down with it
+    CHECK(packet(1, 2, 500, kRcSendOnly, 50).connection == ConnectionId{1});
+    CHECK(packet(2, 1, 100, kRcAcknowledge, 50).connection == ConnectionId{1});
+    packet(1, 2, 500, kRcSendOnly, 51);  // never answered: the connection goes down with it
     attempt.uid = 1;
     attempt.passive.starting_psn = Psn(40);  // close to the old one: only CM tells them apart
     tracker.connect(attempt);
-    CHECK(packet(1, 2, 500, kSendOnly, 42).missing == 2);  // 40 and 41 were due
-    CHECK(packet(2, 1, 100, kAcknowledge, 42).connection == ConnectionId{2});
+    CHECK(packet(1, 2, 500, kRcSendOnly, 42).missing == 2);  // 40 and 41 were due
+    CHECK(packet(2, 1, 100, kRcAcknowledge, 42).connection == ConnectionId{2});
     const Tracked tracked = tracker.finish([] {});
     REQUIRE(tracked.connections.size() == 2);
     CHECK(tracked.connections[0].released);

@@ -21,7 +21,13 @@ struct ReadResponse {
     }
 };
 
-std::uint8_t answer(ReadWatch& reads, std::uint32_t psn) { return reads.answered(ReadResponse(psn).observation); }
+constexpr std::size_t kPlenty = std::size_t{1} << 30;
+UlpShares plenty() { return {ByteShare(kPlenty), ByteShare(kPlenty)}; }
+
+std::uint8_t answer(ReadWatch& reads, std::uint32_t psn) {
+    static ByteShare share(kPlenty);
+    return reads.answered(ReadResponse(psn).observation, share);
+}
 
 }  // namespace
 
@@ -36,7 +42,7 @@ TEST_CASE("responses are the memory of the READ whose PSN they follow") {
     CHECK(reads.take(Psn(0xfffffe)).size() == 12);
     const auto second = reads.take(Psn(1));
     REQUIRE(second.size() == 4);
-    CHECK(second[0] == std::byte{1});
+    CHECK(second.bytes()[0] == std::byte{1});
     CHECK(reads.take(Psn(1)).empty());
     CHECK(answer(reads, 2) == 0);
 }
@@ -69,7 +75,8 @@ TEST_CASE("memory belongs to the operation that named it until that ends, also w
     UlpReport report;
     const OperationSink sink;
     OpenOperations operations;
-    const OpenOperations::Ended ended{conversation, report, sink};
+    UlpShares shares = plenty();
+    const OpenOperations::Ended ended{conversation, report, sink, shares};
     const UlpMessage message;
     const RemoteAccess place{0x1000, Rkey{7}, 4096};
     const RemoteAccess behind{0x2000, Rkey{7}, 4096};
@@ -77,8 +84,8 @@ TEST_CASE("memory belongs to the operation that named it until that ends, also w
         UlpOperation operation;
         operation.tag = tag;
         operations.begin(operation, message, ended);
-        operations.expect(End::a, tag, place);
-        if (tag == 2) operations.expect(End::a, tag, behind, true);
+        operations.expect(End::a, tag, place, shares);
+        if (tag == 2) operations.expect(End::a, tag, behind, shares, true);
     }
     CHECK(operations.begins_memory(End::a, {0x1000, Rkey{7}, 1}));
     CHECK_FALSE(operations.begins_memory(End::a, {0x1001, Rkey{7}, 1}));
@@ -104,16 +111,17 @@ TEST_CASE("a refused access lies within what was offered, outside of it, or has 
     UlpReport report;
     const OperationSink sink;
     OpenOperations operations;
-    const OpenOperations::Ended ended{conversation, report, sink};
+    UlpShares shares = plenty();
+    const OpenOperations::Ended ended{conversation, report, sink, shares};
     const UlpMessage message;
     CHECK_FALSE(operations.compare(End::a, {0x1000, Rkey{7}, 1}));
     UlpOperation operation;
     operation.tag = 1;
     operations.begin(operation, message, ended);
-    operations.expect(End::a, 1, {0x1000, Rkey{7}, 4096});
-    operations.expect(End::a, 1, {0x2000, Rkey{7}, 4096});
-    operations.expect(End::a, 1, {0x8000, Rkey{7}, 4096});
-    operations.expect(End::a, 1, {0x1000, Rkey{9}, 64});
+    operations.expect(End::a, 1, {0x1000, Rkey{7}, 4096}, shares);
+    operations.expect(End::a, 1, {0x2000, Rkey{7}, 4096}, shares);
+    operations.expect(End::a, 1, {0x8000, Rkey{7}, 4096}, shares);
+    operations.expect(End::a, 1, {0x1000, Rkey{9}, 64}, shares);
     const auto verdict = [&](RemoteAccess access) { return operations.compare(End::a, access)->verdict; };
     CHECK(verdict({0x1000, Rkey{7}, 4096}) == Verdict::inside);
     CHECK(verdict({0x1800, Rkey{7}, 4096}) == Verdict::inside);  // across two ranges that touch

@@ -45,7 +45,7 @@ bool is_computed_wrongly(const HalfWatch& half) {
 bool lacks_packets(const Timeline& timeline) {
     const LeftOut& left_out = timeline.left_out;
     return dropped(timeline.quality.drops) != 0 || missed_by_tap(timeline) != 0 || reliable_one_way(timeline) != 0 ||
-           left_out.packets_of_connections != 0 || left_out.messages != 0;
+           left_out.packets_of_connections != 0 || left_out.messages != 0 || timeline.retired.connections != 0;
 }
 
 const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection) {
@@ -53,7 +53,7 @@ const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connecti
     return &timeline.cm.attempts[*connection.cm_attempt];
 }
 
-void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
+void conclude_trace(const Timeline& timeline, const Watches& watches, std::uint64_t unwatched, Tallies& tallies) {
     const CaptureQuality& quality = timeline.quality;
     Tally& whole = tallies[Passive::trc_01];
     whole.examined = timeline.packets;
@@ -71,7 +71,8 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& t
                                          duration_text(quality.largest_step_back));
     const bool reordered = quality.largest_step_back <= kReordering;  // by the queues of the tap: nothing is lost for it
     if (!reordered) say(quality.backwards, back);
-    say(timeline.left_out.packets_of_connections + timeline.left_out.messages, "beyond the limits of the analysis");
+    say(timeline.left_out.packets_of_connections + timeline.left_out.messages + timeline.retired.connections + unwatched,
+        "beyond the limits of the analysis");
     if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
         whole.doubts.count = silent;
         whole.words = fmt::format("{} captured in one direction only", counted(silent, "pair of hosts"));

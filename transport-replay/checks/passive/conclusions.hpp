@@ -16,7 +16,8 @@ namespace qps::transport::conformance {
 using Watches = std::deque<ConversationWatch>;  // by the number of their connection, less one
 
 // By family, in the order they must run: how whole the capture is comes first.
-void conclude_trace(const Timeline& timeline, const Watches& watches, Tallies& tallies);
+// `unwatched`: packets of connections that there was no room to watch.
+void conclude_trace(const Timeline& timeline, const Watches& watches, std::uint64_t unwatched, Tallies& tallies);
 void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& tallies);
 void conclude_requester(const Timeline& timeline, const Watches& watches, Tallies& tallies);
 void conclude_responder(const Timeline& timeline, const Watches& watches, Tallies& tallies);

@@ -75,7 +75,11 @@ void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, 
     if (packet.management) return management_.observe(packet, facts, tallies_);
     if (!record.connection || !info(packet.opcode).defined) return;
     const std::size_t index = std::to_underlying(*record.connection) - 1;
-    while (watches_.size() <= index) watches_.emplace_back();  // bounded by kMaxConnections
+    if (index >= kMostWatched) {
+        ++unwatched_;
+        return;
+    }
+    while (watches_.size() <= index) watches_.emplace_back();
     const bool room = remembered_ < kRememberedWays;
     bool remember = room;
     watches_[index].observe(packet, facts, record, remember, tallies_);
@@ -101,7 +105,7 @@ void PassiveSuite::count_packets() {
 
 std::vector<CheckResult> PassiveSuite::finish(const Timeline& timeline, const Profile& profile) {
     count_packets();
-    conclude_trace(timeline, watches_, tallies_);
+    conclude_trace(timeline, watches_, unwatched_, tallies_);
     conclude_format(timeline, watches_, tallies_);
     conclude_responder(timeline, watches_, tallies_);
     conclude_requester(timeline, watches_, tallies_);

@@ -37,7 +37,9 @@ private:
 
     Tallies tallies_;
     std::vector<std::uint64_t> traits_;  // packets, by what they are
+    static constexpr std::size_t kMostWatched = 1 << 17;  // connections: 130 MB
     Watches watches_;
+    std::uint64_t unwatched_ = 0;  // packets of others
     ManagementWatch management_;
     std::size_t remembered_ = 0;
     std::uint64_t icrc_not_judged_ = 0;  // wrong ones

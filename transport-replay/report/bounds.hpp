@@ -1,0 +1,30 @@
+// What the bounds of the analysis left out of a timeline, in one table: reports list it, a finding says it, and who relies on a
+// verdict learns that there was more than could be judged.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qps::transport {
+
+struct Timeline;
+
+struct Bound {
+    std::string_view id;    // in snake_case, of JSON
+    std::string_view noun;  // of one of what was left out: "packet"
+    std::string_view what;  // "of further connections, not followed"
+    bool unjudged = false;  // no sum has it: a finding may be missing
+    std::uint64_t (*count)(const Timeline& timeline);
+};
+
+[[nodiscard]] std::span<const Bound> bounds();
+
+// Whether everything of the capture was judged: a finding that is not there is no finding.
+[[nodiscard]] bool judged_all(const Timeline& timeline);
+
+// What was left out, a part for each bound that was reached: "3 packets of further connections, not followed". Empty where none was.
+[[nodiscard]] std::string left_out_text(const Timeline& timeline);
+
+}  // namespace qps::transport
