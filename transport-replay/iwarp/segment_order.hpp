@@ -18,7 +18,7 @@ namespace qps::transport {
 
 class SegmentOrder {
 public:
-    static constexpr std::size_t kKept = 64;         // a window of 64 KiB in segments of 1 KiB
+    static constexpr std::size_t kKept = 64;          // a window of 64 KiB in segments of 1 KiB
     static constexpr std::uint16_t kMostStep = 1024;  // of identifications, between what overtook and what was overtaken
 
     // A segment with data, in the order of the capture. True: one that came before it was sent after it.
