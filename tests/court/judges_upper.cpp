@@ -54,12 +54,14 @@ constexpr std::array kMeanings{
 };
 void means(Hearing& hearing, Upper upper, std::uint32_t status, const std::string& words) {
     const auto row = std::ranges::find_if(kMeanings, [&](const Meaning& one) { return one.upper == upper && one.status == status; });
-    if (row == kMeanings.end()) return hearing.object(fmt::format("the court does not know status 0x{:x}, said to be \"{}\"", status, words));
+    if (row == kMeanings.end())
+        return hearing.object(fmt::format("the court does not know status 0x{:x}, said to be \"{}\"", status, words));
     hearing.expect(words.starts_with(row->words), fmt::format("status 0x{:x} is \"{}\"", status, row->words));
 }
 
 void operation_failed(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " answered (.+?) from " + kHost + " \\(" + kUpperName + "\\) " + kTimes + " with (.*)\\.$");
+    const auto said =
+        hearing.must_say("^" + kHost + " answered (.+?) from " + kHost + " \\(" + kUpperName + "\\) " + kTimes + " with (.*)\\.$");
     const auto upper = said ? upper_of((*said)[4]) : std::nullopt;
     if (!upper) return;
     const auto all = operations(hearing, *upper, (*said)[3], (*said)[1]);
@@ -76,13 +78,16 @@ void operation_failed(Hearing& hearing) {
     else hearing.equal("failures", sum_of((*said)[5]), failed);
     means(hearing, *upper, proof->status, (*said)[6]);
     for (const std::size_t frame : hearing.claim().frames)
-        hearing.expect(std::ranges::any_of(all, [&](const Operation& one) { return one.answered && one.answered->last_frame == frame && one.status == proof->status; }),
+        hearing.expect(std::ranges::any_of(all,
+                                           [&](const Operation& one) {
+                                               return one.answered && one.answered->last_frame == frame && one.status == proof->status;
+                                           }),
                        fmt::format("frame {} answers nothing with that status", frame));
 }
 
 void operation_unanswered(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " never answered (.+?) from " + kHost + " \\(" + kUpperName + "\\), requested " + kTimes +
-                                       ", first " + kQuantity + " before the capture ended");
+    const auto said = hearing.must_say("^" + kHost + " never answered (.+?) from " + kHost + " \\(" + kUpperName + "\\), requested " +
+                                       kTimes + ", first " + kQuantity + " before the capture ended");
     const auto upper = said ? upper_of((*said)[4]) : std::nullopt;
     if (!upper) return;
     const auto all = operations(hearing, *upper, (*said)[3], (*said)[1]);
@@ -95,13 +100,14 @@ void operation_unanswered(Hearing& hearing) {
     if (open.empty()) return;
     const auto named = quantity_of((*said)[6]);
     const std::int64_t end = hearing.recording().records.back().time;
-    hearing.expect(named && (named->has(static_cast<double>(end - open.front()->asked.time)) || named->has(static_cast<double>(end - open.front()->asked.begun))),
+    hearing.expect(named && (named->has(static_cast<double>(end - open.front()->asked.time)) ||
+                             named->has(static_cast<double>(end - open.front()->asked.begun))),
                    "the first was asked at another time");
 }
 
 void operation_slow(Hearing& hearing) {
-    const auto said = hearing.must_say("^(At least )?" + kNumber + " of " + kNumber + " (.+?) operations? took (?:up to )?" + kQuantity + " \\(median " +
-                                       kQuantity + ", p99 " + kQuantity + "\\)");
+    const auto said = hearing.must_say("^(At least )?" + kNumber + " of " + kNumber + " (.+?) operations? took (?:up to )?" + kQuantity +
+                                       " \\(median " + kQuantity + ", p99 " + kQuantity + "\\)");
     if (!said) return;
     // The sentence names no hosts: the two and the protocol are those of its evidence.
     for (const Upper upper : {Upper::nvme, Upper::iser, Upper::srp, Upper::rpc})
@@ -115,7 +121,8 @@ void operation_slow(Hearing& hearing) {
                 if (one.answered && one.code == proof->code) waits.push_back(static_cast<double>(one.answered->time - one.asked.time));
             std::ranges::sort(waits);
             const double median = waits[(waits.size() + 1) / 2 - 1];
-            const auto slow = static_cast<std::uint64_t>(std::ranges::count_if(waits, [&](double wait) { return wait >= std::max(1e6, 9 * median); }));
+            const auto slow =
+                static_cast<std::uint64_t>(std::ranges::count_if(waits, [&](double wait) { return wait >= std::max(1e6, 9 * median); }));
             hearing.at_most("slow operations", sum_of((*said)[2]), slow);
             hearing.equal("operations", sum_of((*said)[3]), waits.size());
             hearing.equal("at worst", (*said)[5], waits.back());
@@ -124,7 +131,8 @@ void operation_slow(Hearing& hearing) {
             const auto about = quantity_of((*said)[6]);
             hearing.expect(about && std::abs(about->least - median) <= kStep * median, fmt::format("the median is {:.4g} ns", median));
             hearing.at_most("p99", (*said)[7], waits.back());
-            if (const auto part = hearing.take("; ([\\d.]+) % of that was spent on")) hearing.expect(std::stod((*part)[1]) <= 100, "spends more than all of the time");
+            if (const auto part = hearing.take("; ([\\d.]+) % of that was spent on"))
+                hearing.expect(std::stod((*part)[1]) <= 100, "spends more than all of the time");
             (void)hearing.take("during " + kNumber + " retransmission episodes?");
             return;
         }
@@ -132,8 +140,9 @@ void operation_slow(Hearing& hearing) {
 }
 
 void serialised(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sent " + kNumber + " " + kUpperName + " operations? to " + kHost +
-                                       " one at a time and never had two outstanding: at " + kQuantity + " each it waited ([\\d.]+) % of the time");
+    const auto said =
+        hearing.must_say("^" + kHost + " sent " + kNumber + " " + kUpperName + " operations? to " + kHost +
+                         " one at a time and never had two outstanding: at " + kQuantity + " each it waited ([\\d.]+) % of the time");
     const auto upper = said ? upper_of((*said)[3]) : std::nullopt;
     if (!upper) return;
     const auto all = operations(hearing, *upper, (*said)[1], (*said)[4]);
@@ -160,8 +169,8 @@ std::uint32_t granted(const std::vector<Operation>& all) {
 }
 
 void credits_of_one(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " never granted " + kHost + " more than one credit for " + kUpperName + ", so " + kNumber + " operations? were sent");
+    const auto said = hearing.must_say("^" + kHost + " never granted " + kHost + " more than one credit for " + kUpperName + ", so " +
+                                       kNumber + " operations? were sent");
     if (!said || upper_of((*said)[3]) != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
     const auto all = operations(hearing, Upper::rpc, (*said)[2], (*said)[1]);
     hearing.equal("operations", sum_of((*said)[4]), all.size());
@@ -169,7 +178,8 @@ void credits_of_one(Hearing& hearing) {
 }
 
 void credits_used_up(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " used up the " + kNumber + " credits? that " + kHost + " grants for " + kUpperName + " " + kTimes);
+    const auto said =
+        hearing.must_say("^" + kHost + " used up the " + kNumber + " credits? that " + kHost + " grants for " + kUpperName + " " + kTimes);
     if (!said || upper_of((*said)[4]) != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
     const auto all = operations(hearing, Upper::rpc, (*said)[1], (*said)[3]);
     hearing.equal("credits", sum_of((*said)[2]), granted(all));
@@ -184,7 +194,8 @@ void credits_used_up(Hearing& hearing) {
 // What ends said in words
 
 void login_failed(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " failed to log in to " + kHost + " \\(" + kUpperName + "\\) " + kTimes + ": (.*)\\.$");
+    const auto said =
+        hearing.must_say("^" + kHost + " failed to log in to " + kHost + " \\(" + kUpperName + "\\) " + kTimes + ": (.*)\\.$");
     const auto upper = said ? upper_of((*said)[3]) : std::nullopt;
     if (!upper) return;
     constexpr std::uint32_t kConnect = 0x7f, kLogin = 0x103;  // Fabrics commands have one opcode
@@ -192,7 +203,8 @@ void login_failed(Hearing& hearing) {
     std::uint64_t failed = 0;
     const bool silent = (*said)[5] == "the target closed the connection without an answer";
     for (const Operation& one : all) {
-        if (one.code != (*upper == Upper::nvme ? kConnect : kLogin) || one.answered.has_value() == silent || (!silent && one.status == 0)) continue;
+        if (one.code != (*upper == Upper::nvme ? kConnect : kLogin) || one.answered.has_value() == silent || (!silent && one.status == 0))
+            continue;
         const Sent& proof = silent ? one.asked : *one.answered;
         if (!proves(hearing, proof.last_frame) && !proves(hearing, proof.first_frame)) continue;
         ++failed;
@@ -207,9 +219,9 @@ void protocol_refused(Hearing& hearing) {
     const auto upper = said ? upper_of((*said)[2]) : std::nullopt;
     if (!upper) return;
     constexpr std::size_t kPrivate = 84;
-    static const std::map<std::uint32_t, std::string> kNvme{{1, "invalid private data length"}, {2, "invalid record format"}, {3, "invalid queue ID"},
-                                                            {4, "invalid host send queue size"}, {5, "invalid host receive queue size"}, {6, "no resources"},
-                                                            {7, "invalid IRD"}, {8, "invalid ORD"}};
+    static const std::map<std::uint32_t, std::string> kNvme{
+        {1, "invalid private data length"},     {2, "invalid record format"}, {3, "invalid queue ID"}, {4, "invalid host send queue size"},
+        {5, "invalid host receive queue size"}, {6, "no resources"},          {7, "invalid IRD"},      {8, "invalid ORD"}};
     static const std::map<std::uint32_t, std::string> kSrp{{0x10001, "login rejected: insufficient RDMA channel resources"},
                                                            {0x10006, "login rejected: RDMA channel limit reached for this initiator"}};
     std::uint64_t refused = 0;
@@ -250,7 +262,8 @@ void session_terminated(Hearing& hearing) {
     constexpr std::uint8_t kAsynchronous = 0x32;
     bool found = false;
     for (const Sent& sent : sent_messages(hearing)) {
-        if (sent.from != (*said)[1] || sent.to != (*said)[2] || sent.bytes.size() <= kEvent || (sent.bytes[kPdu] & 0x3fU) != kAsynchronous) continue;
+        if (sent.from != (*said)[1] || sent.to != (*said)[2] || sent.bytes.size() <= kEvent || (sent.bytes[kPdu] & 0x3fU) != kAsynchronous)
+            continue;
         found |= (sent.bytes[kEvent] == 2 || sent.bytes[kEvent] == 3) && proves(hearing, sent.last_frame);
     }
     hearing.expect(found, "its evidence ends no session");
@@ -258,8 +271,9 @@ void session_terminated(Hearing& hearing) {
 
 // Keep Alive commands of NVMe (opcode 0x18), and the timeout of the Connect command (its bytes 48 to 51).
 void keep_alive_late(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sent a keep-alive of NVMe over RDMA to " + kHost + " too late " + kTimes + ", after " + kQuantity +
-                                       " at worst \\((?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms\\)");
+    const auto said =
+        hearing.must_say("^" + kHost + " sent a keep-alive of NVMe over RDMA to " + kHost + " too late " + kTimes + ", after " + kQuantity +
+                         " at worst \\((?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms\\)");
     if (!said) return;
     constexpr std::uint32_t kKeepAlive = 0x18, kFabrics = 0x7f;
     std::optional<std::int64_t> before;
@@ -268,14 +282,16 @@ void keep_alive_late(Hearing& hearing) {
     for (const Operation& one : operations(hearing, Upper::nvme, (*said)[1], (*said)[2])) {
         const Octets& command = one.asked.bytes;
         if (one.code == kFabrics && command[4] == 1) {  // Connect
-            const std::uint64_t asked = command[48] | static_cast<std::uint64_t>(command[49]) << 8U | static_cast<std::uint64_t>(command[50]) << 16U;
+            const std::uint64_t asked =
+                command[48] | static_cast<std::uint64_t>(command[49]) << 8U | static_cast<std::uint64_t>(command[50]) << 16U;
             timeout |= asked == sum_of((*said)[6]);
             if (asked != 0 && one.answered) before = one.answered->time;
         }
         if (one.code != kKeepAlive) continue;
         for (const std::int64_t wait : {before ? one.asked.time - *before : 0, one.answered ? one.answered->time - one.asked.time : 0})
             late |= named && named->has(static_cast<double>(wait / 1'000'000 * 1'000'000)) &&
-                    wait / 1'000'000 == static_cast<std::int64_t>(sum_of((*said)[5])) && wait > static_cast<std::int64_t>(sum_of((*said)[6])) * 1'000'000;
+                    wait / 1'000'000 == static_cast<std::int64_t>(sum_of((*said)[5])) &&
+                    wait > static_cast<std::int64_t>(sum_of((*said)[6])) * 1'000'000;
         before = one.asked.time;
     }
     hearing.expect(timeout, "no Connect has that timeout");
@@ -283,11 +299,11 @@ void keep_alive_late(Hearing& hearing) {
 }
 
 constexpr std::array kUpperJudges{
-    Judge{"operation-failed", operation_failed},   Judge{"operation-unanswered", operation_unanswered},
-    Judge{"operation-slow", operation_slow},       Judge{"serialised-io", serialised},
-    Judge{"credits-of-one", credits_of_one},       Judge{"credits-used-up", credits_used_up},
-    Judge{"login-failed", login_failed},           Judge{"protocol-refused", protocol_refused},
-    Judge{"protocol-error", protocol_error},       Judge{"session-terminated", session_terminated},
+    Judge{"operation-failed", operation_failed}, Judge{"operation-unanswered", operation_unanswered},
+    Judge{"operation-slow", operation_slow},     Judge{"serialised-io", serialised},
+    Judge{"credits-of-one", credits_of_one},     Judge{"credits-used-up", credits_used_up},
+    Judge{"login-failed", login_failed},         Judge{"protocol-refused", protocol_refused},
+    Judge{"protocol-error", protocol_error},     Judge{"session-terminated", session_terminated},
     Judge{"keep-alive-late", keep_alive_late},
 };
 

@@ -25,7 +25,8 @@ std::uint64_t big(const Octets& bytes, std::size_t at, std::size_t octets) {
 std::optional<Said> read_nvme(const Octets& bytes, bool active) {
     constexpr std::uint64_t kMore = 0x2000, kDelay = 0x1800;  // of the status: there is more in a log; when to try again
     if (active && bytes.size() >= 64) return Said{true, little(bytes, 2, 2), bytes[0], 0};
-    if (!active && bytes.size() == 16) return Said{false, little(bytes, 12, 2), 0, static_cast<std::uint32_t>(little(bytes, 14, 2) >> 1U & ~kMore & ~kDelay)};
+    if (!active && bytes.size() == 16)
+        return Said{false, little(bytes, 12, 2), 0, static_cast<std::uint32_t>(little(bytes, 14, 2) >> 1U & ~kMore & ~kDelay)};
     return {};
 }
 
@@ -98,7 +99,8 @@ Octets written(const Hearing& hearing, const Sent& reply, std::uint32_t handle) 
     bool open = false;
     for (const Wire& wire : hearing.wires()) {
         if (wire.frame >= reply.first_frame) break;
-        if (wire.from != reply.from || wire.to != reply.to || wire.to_qp != reply.to_qp || wire.operation() < 6 || wire.operation() > 11) continue;
+        if (wire.from != reply.from || wire.to != reply.to || wire.to_qp != reply.to_qp || wire.operation() < 6 || wire.operation() > 11)
+            continue;
         if (wire.begins()) {
             open = wire.reth && wire.reth->key == handle;
             if (open) bytes.clear();
@@ -106,7 +108,8 @@ Octets written(const Hearing& hearing, const Sent& reply, std::uint32_t handle) 
         const Octets& frame = hearing.recording().records[wire.frame - 1].bytes;
         const std::size_t end = std::min(frame.size(), wire.data + wire.payload);
         if (open && wire.data < end)
-            bytes.insert(bytes.end(), frame.begin() + static_cast<std::ptrdiff_t>(wire.data), frame.begin() + static_cast<std::ptrdiff_t>(end));
+            bytes.insert(bytes.end(), frame.begin() + static_cast<std::ptrdiff_t>(wire.data),
+                         frame.begin() + static_cast<std::ptrdiff_t>(end));
     }
     return bytes;
 }
@@ -136,11 +139,14 @@ std::vector<Sent> sent_messages(const Hearing& hearing) {
         Open& open = flows[{wire.from, wire.to, wire.to_qp}];
         if (open.highest && psn_distance(*open.highest, wire.psn) <= 0) continue;
         open.highest = wire.psn;
-        if (wire.begins()) open.sent = Sent{.first_frame = wire.frame, .begun = wire.time, .from = wire.from, .to = wire.to, .to_qp = wire.to_qp};
+        if (wire.begins())
+            open.sent = Sent{.first_frame = wire.frame, .begun = wire.time, .from = wire.from, .to = wire.to, .to_qp = wire.to_qp};
         if (!open.sent) continue;
         const Octets& frame = hearing.recording().records[wire.frame - 1].bytes;
         const std::size_t end = std::min(frame.size(), wire.data + wire.payload);
-        if (wire.data < end) open.sent->bytes.insert(open.sent->bytes.end(), frame.begin() + static_cast<std::ptrdiff_t>(wire.data), frame.begin() + static_cast<std::ptrdiff_t>(end));
+        if (wire.data < end)
+            open.sent->bytes.insert(open.sent->bytes.end(), frame.begin() + static_cast<std::ptrdiff_t>(wire.data),
+                                    frame.begin() + static_cast<std::ptrdiff_t>(end));
         if (!wire.ends()) continue;
         open.sent->last_frame = wire.frame;
         open.sent->time = wire.time;

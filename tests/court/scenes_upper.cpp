@@ -63,9 +63,13 @@ private:
     void say(const Octets& bytes, bool client) {
         constexpr std::uint8_t kSendOnly = 0x04, kAcknowledge = 0x11;
         const std::uint64_t psn = client ? 21'000 + calls_++ : 200 + replies_++;
-        stage_.message(kSendOnly, client ? 1 : 2, client ? 2 : 1, {{"infiniband.bth.destqp", client ? 21 : 1021}, {"infiniband.bth.psn", psn}, {"infiniband.bth.a", 1}}, bytes);
+        stage_.message(kSendOnly, client ? 1 : 2, client ? 2 : 1,
+                       {{"infiniband.bth.destqp", client ? 21 : 1021}, {"infiniband.bth.psn", psn}, {"infiniband.bth.a", 1}}, bytes);
         stage_.packet(kAcknowledge, client ? 2 : 1, client ? 1 : 2,
-                      {{"infiniband.bth.destqp", client ? 1021 : 21}, {"infiniband.bth.psn", psn}, {"infiniband.aeth.syndrome", 0x1f}, {"infiniband.aeth.msn", client ? calls_ : replies_}});
+                      {{"infiniband.bth.destqp", client ? 1021 : 21},
+                       {"infiniband.bth.psn", psn},
+                       {"infiniband.aeth.syndrome", 0x1f},
+                       {"infiniband.aeth.msn", client ? calls_ : replies_}});
     }
 
     Stage& stage_;
@@ -165,7 +169,9 @@ void session_terminated(Stage& stage, unsigned variant) {
     std::size_t last = records.size();
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto wire = read_wire(records[i], i + 1);
-        if (wire && wire->request() && (wire->operation() == 4 || wire->operation() == 23) && wire->payload >= kIser + kPdu && (records[i].bytes[wire->data + kIser] & 0x3fU) == 0x21) last = i;
+        if (wire && wire->request() && (wire->operation() == 4 || wire->operation() == 23) && wire->payload >= kIser + kPdu &&
+            (records[i].bytes[wire->data + kIser] & 0x3fU) == 0x21)
+            last = i;
     }
     REQUIRE(last < records.size());
     records.resize(last + 2);  // with its ACK
@@ -186,16 +192,11 @@ void session_terminated(Stage& stage, unsigned variant) {
 }
 
 constexpr std::array kUpperScenes{
-    Scene{"operation-failed", operation_failed},
-    Scene{"operation-unanswered", operation_unanswered},
-    Scene{"operation-slow", operation_slow},
-    Scene{"serialised-io", serialised},
-    Scene{"credits-of-one", credits_of_one},
-    Scene{"credits-used-up", credits_used_up},
-    Scene{"protocol-error", protocol_error},
-    Scene{"protocol-refused", protocol_refused},
-    Scene{"keep-alive-late", keep_alive_late},
-    Scene{"session-terminated", session_terminated},
+    Scene{"operation-failed", operation_failed}, Scene{"operation-unanswered", operation_unanswered},
+    Scene{"operation-slow", operation_slow},     Scene{"serialised-io", serialised},
+    Scene{"credits-of-one", credits_of_one},     Scene{"credits-used-up", credits_used_up},
+    Scene{"protocol-error", protocol_error},     Scene{"protocol-refused", protocol_refused},
+    Scene{"keep-alive-late", keep_alive_late},   Scene{"session-terminated", session_terminated},
 };
 
 }  // namespace

@@ -63,8 +63,7 @@ void Stage::acknowledge(unsigned from, unsigned to, std::uint64_t qp, unsigned n
                   more));
 }
 
-void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, const Settings& of_a, const Settings& of_b,
-                     unsigned first) {
+void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, const Settings& of_a, const Settings& of_b, unsigned first) {
     for (unsigned number = first; number < first + count; ++number) {
         send(a, b, qp, number, of_a);
         acknowledge(b, a, qp, number, of_b);
