@@ -8,7 +8,6 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <expected>
 #include <fstream>
@@ -17,6 +16,7 @@
 
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "pace.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -56,13 +56,11 @@ public:
 
     // What a live view shows.
     void pause() {
-        const auto now = Clock::now();
-        constexpr std::chrono::seconds kBetween{1};
-        if (now - shown_ < kBetween) return;
-        shown_ = now;
+        const auto begun = Pace::Clock::now();
+        if (!pace_.due(begun, packets_)) return;
         if (listening_.pause) listening_.pause();
-        if (!listening_.meanwhile) return;
-        listening_.meanwhile(analysis_.so_far(drops_));
+        if (listening_.meanwhile) listening_.meanwhile(analysis_.so_far(drops_));
+        pace_.shown(begun, Pace::Clock::now(), packets_);
     }
 
     void add(const Drops& drops) { drops_ += drops; }
@@ -74,8 +72,6 @@ public:
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     AnalysisSettings settings(AnalysisSettings settings) {
         settings.hints = options_.hints;
         settings.icrc = options_.icrc;
@@ -100,7 +96,7 @@ private:
     Analysis analysis_;
     Drops drops_;
     std::uint64_t packets_ = 0;
-    Clock::time_point shown_ = Clock::now();
+    Pace pace_{Pace::Clock::now()};
 };
 
 // Whether somebody prints while the capture is read, and cannot take it back.

@@ -68,15 +68,14 @@ void IwarpTracker::end(Index index, const IwarpListeners& listeners) {
     listeners.tracker.end_stream(uid);
 }
 
-// Where all places are taken, of the next few that of the connection that is silent for longest.
+// Where all places are taken, of a few, drawn from all, that of the connection that is silent for longest.
 std::optional<IwarpTracker::Index> IwarpTracker::place_for_one(const IwarpListeners& listeners) {
     if (free_.empty() && connections_.size() == most_) {
-        constexpr std::size_t kLookedAt = 64;
+        constexpr std::size_t kLookedAt = 32;
         std::optional<Index> found;
         Instant least{};
-        for (std::size_t i = 0; i < std::min(kLookedAt, most_); ++i) {
-            const Index index = hand_;
-            hand_ = static_cast<Index>((hand_ + std::size_t{1}) % most_);
+        for (std::size_t i = 0; i < kLookedAt; ++i) {
+            const auto index = static_cast<Index>(mix(++drawn_) % most_);
             const Instant last = listeners.tracker.stream(connections_[index]->uid()).last_time();
             if (found && last >= least) continue;
             found = index;

@@ -53,7 +53,7 @@ private:
     std::size_t most_held_;  // bytes of segments that wait for others
     std::deque<std::optional<IwarpConnection>> connections_;
     std::vector<Index> free_;  // places in it
-    Index hand_ = 0;           // where the search for one that may go begins
+    std::uint64_t drawn_ = 0;  // places, in the search for one
     std::vector<IwarpConversation> ended_;  // whose ports were used anew, or which made place for others
     std::uint64_t ended_left_out_ = 0;
     std::size_t held_ = 0;

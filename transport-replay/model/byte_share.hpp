@@ -77,7 +77,7 @@ public:
     void clear() {
         constexpr std::size_t kSmall = 4096;
         bytes_.clear();
-        if (bytes_.capacity() > kSmall) bytes_ = {};
+        if (bytes_.capacity() > kSmall) std::vector<std::byte>().swap(bytes_);  // assigning {} keeps the memory
         charge_.release();
     }
 

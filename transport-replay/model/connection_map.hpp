@@ -31,7 +31,7 @@ public:
         if (page >= pages_.size()) pages_.resize(page + 1);
         Page& here = pages_[page];
         if (!here.values.empty()) here.values[at] = none;
-        if (++here.forgotten == kPage) here.values = {};
+        if (++here.forgotten == kPage) std::vector<T>().swap(here.values);  // gives the memory back, as assigning {} does not
     }
 
 private:
@@ -40,9 +40,8 @@ private:
         std::vector<T> values;  // empty: nothing is known of any
         std::uint32_t forgotten = 0;
     };
-    // From 1 on.
     [[nodiscard]] static std::pair<std::size_t, std::size_t> place_of(ConnectionId connection) {
-        const std::size_t number = std::to_underlying(connection) - std::size_t{1};
+        const std::size_t number = std::to_underlying(connection);  // from 1 on: the first page is never given back
         return {number / kPage, number % kPage};
     }
     std::vector<Page> pages_;

@@ -42,7 +42,7 @@ inline constexpr std::array kShares{
     ShareRow{Share::connections, "connections", 42, 8192, std::size_t{1} << 18},
     ShareRow{Share::retired, "retired connections", 5, 1792, std::size_t{1} << 16},
     ShareRow{Share::attempts, "connection attempts", 10, 1024, std::size_t{1} << 17},
-    ShareRow{Share::conversations, "upper protocols", 10, 2048, std::size_t{1} << 17},
+    ShareRow{Share::conversations, "upper protocols", 10, 2560, std::size_t{1} << 17},
     ShareRow{Share::operations, "operations", 8},
     ShareRow{Share::payload, "payload", 9},
     ShareRow{Share::streams, "iWARP connections", 5, 10240, std::size_t{1} << 16},

@@ -184,15 +184,14 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
     return index;
 }
 
-// Where all places are taken, of the next few that of the flow that is silent for longest; none of those that were marked, or whose rate
+// Where all places are taken, of a few, drawn from all, that of the flow that is silent for longest; none of those that were marked, or whose rate
 // was measured, since these are reported.
 std::optional<CongestionTracker::Index> CongestionTracker::place_for_flow() {
     if (flows_.size() < most_flows_) return static_cast<Index>(flows_.size());
-    constexpr std::size_t kLookedAt = 64;
+    constexpr std::size_t kLookedAt = 32;
     std::optional<Index> found;
-    for (std::size_t i = 0; i < std::min(kLookedAt, flows_.size()); ++i) {
-        const Index index = hand_;
-        hand_ = static_cast<Index>((hand_ + std::size_t{1}) % flows_.size());
+    for (std::size_t i = 0; i < kLookedAt; ++i) {
+        const auto index = static_cast<Index>(mix(++drawn_) % flows_.size());
         const Flow& flow = flows_[index];
         if (flow.marked == 0 && flow.reaction.bursts == 0 && (!found || flow.last_bin < flows_[*found].last_bin)) found = index;
     }

@@ -163,7 +163,7 @@ private:
     IncastRule rule_;
     std::size_t most_flows_;
     std::size_t most_pairs_;  // of hosts, each way; and streams of CNPs
-    Index hand_ = 0;          // where the search for a flow that may go begins
+    std::uint64_t drawn_ = 0;  // places, in the search for one
     CongestionReport report_;
     PauseTracker pauses_;
     FlowTable flow_index_;                                                   // by flow_hash

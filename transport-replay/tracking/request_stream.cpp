@@ -279,7 +279,7 @@ void RequestStream::remove(Index run) {
     } else if (++head_ == runs_.size()) {
         runs_.clear();
         head_ = 0;
-        if (runs_.capacity() > kKeptRoom) runs_ = {};
+        if (runs_.capacity() > kKeptRoom) std::vector<Message>().swap(runs_);  // assigning {} keeps the memory
     } else if (head_ >= kKeptRoom && head_ >= open()) {  // each message moves once, on average
         runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(head_));
         head_ = 0;

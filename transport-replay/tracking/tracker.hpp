@@ -204,7 +204,7 @@ private:
     ConnectionMap<Index> places_;          // in entries_
     std::vector<ConnectionId> retired_;
     std::uint32_t next_uid_ = 1;
-    Index hand_ = 0;                       // where the search for a place goes on
+    std::uint64_t drawn_ = 0;              // places, in the search for one
     FlowIndex index_;  // WayOf, packed
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;

@@ -46,18 +46,17 @@ std::optional<Tracker::Index> Tracker::place_for_one() {
     return index;
 }
 
-// Of the next few places, in turn: one that is over, before one of a few packets that nobody answered, before others; and of these the
-// one that has been silent for longest. To look at all of them would take too long, and one that is busy is never the most silent of
-// a few.
+// Of a few places, drawn from all: one that is over, before one of a few packets that nobody answered, before others; and of these the
+// one that has been silent for longest. To look at all of them would take too long, and one that is busy is hardly ever the most
+// silent of a few.
 std::optional<Tracker::Index> Tracker::least_worth() {
-    constexpr std::size_t kLookedAt = 64;
+    constexpr std::size_t kLookedAt = 32;
     constexpr std::uint64_t kFew = 4;
     using Worth = std::tuple<int, Instant>;
     std::optional<Index> found;
     Worth least{};
-    for (std::size_t i = 0; i < entries_.size() && (i < kLookedAt || !found); ++i) {
-        const Index index = hand_;
-        hand_ = static_cast<Index>((hand_ + std::size_t{1}) % entries_.size());
+    for (std::size_t i = 0; i < kLookedAt || (!found && i < 2 * entries_.size()); ++i) {
+        const auto index = static_cast<Index>(mix(++drawn_) % entries_.size());
         const Entry& entry = entries_[index];
         if (entry.gone) return index;
         if (entry.stream && !entry.stream_over) continue;

@@ -124,7 +124,7 @@ void UlpTracker::observe(const Observation& observation, const PacketRecord& rec
         if (begin(uid, *said, tracker) != nullptr) observe(observation, record, tracker, sink);
         return;
     }
-    if (undecided_.size() == kMaxUndecided && !undecided_.contains(std::to_underlying(uid))) {
+    if (undecided_.size() == most_undecided_ && !undecided_.contains(std::to_underlying(uid))) {
         state_of(uid) = kNothing;
         return;
     }
@@ -392,7 +392,7 @@ void UlpTracker::deliver(const UlpMessage& message, Tracker& tracker, const Oper
         if (Conversation* begun = begin(message.connection, *said, tracker)) take_message(*begun, message, sink);
         return;
     }
-    if (undecided_.size() < kMaxUndecided || undecided_.contains(std::to_underlying(message.connection)))
+    if (undecided_.size() < most_undecided_ || undecided_.contains(std::to_underlying(message.connection)))
         try_message(message, tracker, sink);
 }
 

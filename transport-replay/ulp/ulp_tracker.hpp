@@ -26,12 +26,13 @@ public:
     static constexpr std::size_t kTries = 24;              // messages after which a connection speaks nothing we know
     static constexpr std::size_t kKeptTries = 12;          // of those: kept, to be followed once it is known
     static constexpr std::size_t kKeptTryBytes = 1024;     // of each
-    static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time
+    static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time, of about 4 KiB
     static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
 
     explicit UlpTracker(UlpHints hints, const MemoryBudget& budget = MemoryBudget{})
         : hints_(std::move(hints)),
           most_conversations_(budget.items(Share::conversations) / 2),  // and as many summaries of those that are over
+          most_undecided_(std::min(kMaxUndecided, budget.items(Share::conversations) / 8)),
           shares_{ByteShare(budget.bytes(Share::operations)), ByteShare(budget.bytes(Share::payload))} {}
     // What is kept of payload, for those who have it in pieces.
     [[nodiscard]] ByteShare& payload() { return shares_.payload; }
@@ -159,6 +160,7 @@ private:
     boost::unordered_flat_map<std::uint64_t, Asking> asking_;
     UlpReport report_;
     std::size_t most_conversations_;
+    std::size_t most_undecided_;
     UlpShares shares_;
 };
 
