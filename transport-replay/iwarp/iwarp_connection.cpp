@@ -150,7 +150,10 @@ void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observ
     const Duration waited = since ? observation.time - *since : Duration{};
     const bool asked =
         receiver.same_acks >= kSameAcksToResend || waited >= kLeastTimeout || (receiver.same_acks > 0 && waited >= kLongerWay);
-    const bool overtaken = direction(from).order.is_overtaken(segment.seq, observation.ip_id);
+    SegmentOrder& order = direction(from).order;
+    const bool behind = arrival == TcpArrival::late || arrival == TcpArrival::repeated;
+    const bool overtaken = behind && order.is_overtaken(segment.seq, observation.ip_id);
+    order.take(segment.seq, observation.ip_id);
     switch (arrival) {
         case TcpArrival::in_order: record.arrival = Arrival::in_order; return;
         case TcpArrival::ahead: record.arrival = Arrival::ahead; return;

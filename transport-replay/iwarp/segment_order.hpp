@@ -21,28 +21,16 @@ public:
     static constexpr std::size_t kKept = 64;          // a window of 64 KiB in segments of 1 KiB
     static constexpr std::uint16_t kMostStep = 1024;  // of identifications, between what overtook and what was overtaken
 
-    // A segment with data, in the order of the capture. True: one that came before it was sent after it.
-    bool is_overtaken(std::uint32_t seq, std::uint16_t id) {
-        const bool overtaken = was_sent_first(seq, id);
-        came_[count_++ % kKept] = {seq, id};
-        return overtaken;
-    }
+    // Of a segment behind others: one that came before it was sent after it.
+    [[nodiscard]] bool is_overtaken(std::uint32_t seq, std::uint16_t id) const;
+    // Each segment with data, in the order of the capture.
+    void take(std::uint32_t seq, std::uint16_t id) { came_[count_++ % kKept] = {seq, id}; }
 
 private:
     struct Came {
         std::uint32_t seq = 0;
         std::uint16_t id = 0;
     };
-    // Its bytes came by another segment, or a gap was passed where they are missing: the first of these tells.
-    [[nodiscard]] bool was_sent_first(std::uint32_t seq, std::uint16_t id) const {
-        const Came* passed = nullptr;
-        for (std::size_t i = count_ - std::min(count_, kKept); i < count_; ++i) {
-            const Came& one = came_[i % kKept];
-            if (one.seq == seq) return is_earlier(id, one.id);
-            if (passed == nullptr && is_before(seq, one.seq)) passed = &one;
-        }
-        return passed != nullptr && is_earlier(id, passed->id);
-    }
     static constexpr bool is_earlier(std::uint16_t id, std::uint16_t other) {
         const auto step = static_cast<std::uint16_t>(other - id);
         return step != 0 && step <= kMostStep;
@@ -50,5 +38,16 @@ private:
     std::array<Came, kKept> came_{};
     std::size_t count_ = 0;
 };
+
+// Its bytes came by another segment, or a gap was passed where they are missing: the first of these tells.
+inline bool SegmentOrder::is_overtaken(std::uint32_t seq, std::uint16_t id) const {
+    const Came* passed = nullptr;
+    for (std::size_t i = count_ - std::min(count_, kKept); i < count_; ++i) {
+        const Came& one = came_[i % kKept];
+        if (one.seq == seq) return is_earlier(id, one.id);
+        if (passed == nullptr && is_before(seq, one.seq)) passed = &one;
+    }
+    return passed != nullptr && is_earlier(id, passed->id);
+}
 
 }  // namespace qps::transport
