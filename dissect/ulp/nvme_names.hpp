@@ -179,7 +179,7 @@ inline constexpr std::array kNvmeStatusTypes{
 inline constexpr std::array kNvmeRejections{
     ValueName{1, "invalid private data length"},  ValueName{2, "invalid record format"},           ValueName{3, "invalid queue ID"},
     ValueName{4, "invalid host send queue size"}, ValueName{5, "invalid host receive queue size"}, ValueName{6, "no resources"},
-    ValueName{7, "invalid initiator depth"},      ValueName{8, "invalid responder resources"},     ValueName{9, "invalid controller ID"},
+    ValueName{7, "invalid IRD"},                  ValueName{8, "invalid ORD"},                     ValueName{9, "invalid controller ID"},
 };
 
 inline constexpr std::array kNvmeTransports{ValueName{1, "RDMA"}, ValueName{2, "Fibre Channel"}, ValueName{3, "TCP"},

@@ -35,8 +35,8 @@ struct Message {
     [[nodiscard]] std::uint32_t reason() const { return number(10, 2); }  // of a REJ
     // The same message, said before: nothing but time tells them apart.
     [[nodiscard]] bool repeats(const Message& earlier) const {
-        return is() == earlier.is() && from() == earlier.from() && to() == earlier.to() && local() == earlier.local() && remote() == earlier.remote() &&
-               mad.transaction == earlier.mad.transaction;
+        return is() == earlier.is() && from() == earlier.from() && to() == earlier.to() && local() == earlier.local() &&
+               remote() == earlier.remote() && mad.transaction == earlier.mad.transaction;
     }
     // Whether it belongs to what that REQ began.
     [[nodiscard]] bool of(const Message& request) const {

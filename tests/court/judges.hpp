@@ -18,6 +18,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> management_judges();
 [[nodiscard]] std::span<const Judge> capture_judges();
 [[nodiscard]] std::span<const Judge> setup_judges();
+[[nodiscard]] std::span<const Judge> upper_judges();
 [[nodiscard]] std::span<const Judge> iwarp_judges();
 [[nodiscard]] std::span<const Judge> fabric_judges();
 [[nodiscard]] std::span<const Judge> pause_judges();
@@ -34,5 +35,13 @@ struct Wanting {
     std::string_view why;
 };
 [[nodiscard]] std::span<const Wanting> wanting();
+// A finding of which some numbers may be others, and its judge agrees all the same: how many of those that the sitting alters, and why.
+// To shrink.
+struct Unproven {
+    std::string_view finding;
+    std::size_t numbers;
+    std::string_view why;
+};
+[[nodiscard]] std::span<const Unproven> unproven();
 
 }  // namespace qps::court

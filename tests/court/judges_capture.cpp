@@ -137,7 +137,11 @@ void clock_backwards(Hearing& hearing) {
 
 // PSNs of requests and of READ responses that were jumped over: no more can have been sent and not recorded, but at the beginning and
 // the end. A READ takes at least as many PSNs as its data has packets at the largest path MTU; those are not missing.
-std::uint64_t skipped_psns(const Hearing& hearing) {
+struct Skipped {
+    std::uint64_t psns = 0;
+    std::uint64_t flows = 0;
+};
+Skipped skipped_psns(const Hearing& hearing) {
     constexpr std::uint32_t kLargestMtu = 4096;
     struct Stream {
         std::optional<std::uint32_t> highest;
@@ -146,7 +150,7 @@ std::uint64_t skipped_psns(const Hearing& hearing) {
     };
     std::map<std::tuple<std::string, std::string, std::uint32_t, bool>, Stream> streams;
     for (const Wire& wire : hearing.wires()) {
-        if (!wire.request() && !wire.read_response()) continue;
+        if (!wire.request() && !wire.read_response() && wire.service() != 1) continue;  // UC has requests alone
         Stream& stream = streams[{wire.from, wire.to, wire.to_qp, wire.answer()}];
         const std::int32_t step = stream.highest ? psn_distance(*stream.highest, wire.psn) : 1;
         if (step <= 0) continue;
@@ -155,8 +159,11 @@ std::uint64_t skipped_psns(const Hearing& hearing) {
         stream.highest = wire.psn;
         stream.of_reads = wire.read_request() && wire.reth && wire.reth->length > 0 ? (wire.reth->length - 1) / kLargestMtu : 0;
     }
-    std::uint64_t skipped = 0;
-    for (const auto& [key, stream] : streams) skipped += stream.skipped;
+    Skipped skipped;
+    for (const auto& [key, stream] : streams) {
+        skipped.psns += stream.skipped;
+        skipped.flows += stream.skipped != 0 ? 1U : 0U;
+    }
     return skipped;
 }
 
@@ -164,18 +171,23 @@ void capture_lost_packets(Hearing& hearing) {
     if (hearing.claim().sentence.starts_with("The capturing program reports")) return hearing.object("the court gave it no count of drops");
     const auto said = hearing.must_say("^The capture lacks " + kNumber + " packets? of " + kNumber + " connections?");
     if (!said) return;
-    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped_psns(hearing));
+    const Skipped skipped = skipped_psns(hearing);
+    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped.psns);
+    hearing.at_most("connections", count_of((*said)[2]).value_or(0), skipped.flows);
 }
 void gaps_unexplained(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " packets? of " + kNumber + " connections? (?:is|are) missing");
     if (!said) return;
-    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped_psns(hearing));
+    const Skipped skipped = skipped_psns(hearing);
+    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped.psns);
+    hearing.at_most("connections", count_of((*said)[2]).value_or(0), skipped.flows);
 }
 
 void malformed(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " RDMA packets? (?:is|are) malformed");
     if (!said) return;
     hearing.at_most("malformed packets", count_of((*said)[1]).value_or(0), count_of((*said)[2]).value_or(0));
+    hearing.at_most("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
     const auto different = hearing.take(kNumber + " of them different");
     if (!different) return;
     std::set<Octets> seen;  // from the transport header on

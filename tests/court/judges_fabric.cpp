@@ -20,7 +20,8 @@ constexpr std::uint32_t kNotice = 0x02, kPortCounters = 0x12, kPathRecord = 0x35
 std::uint64_t figure(const std::string& words) { return count_of(words).value_or(0); }
 
 void join_failed(Hearing& hearing) {
-    const auto said = hearing.must_say("^Subnet administration refused " + kNumber + " joins?, the first from (\\S+) to group (\\S+): MAD status 0x([0-9a-f]{4})");
+    const auto said = hearing.must_say("^Subnet administration refused " + kNumber +
+                                       " joins?, the first from (\\S+) to group (\\S+): MAD status 0x([0-9a-f]{4})");
     if (!said) return;
     std::uint64_t refused = 0;
     for (const Datagram& mad : datagrams(hearing)) {
@@ -84,7 +85,8 @@ void trap_reported(Hearing& hearing) {
     const std::size_t details = (first->management_class == kAdministrationClass ? kDataOfAdministration : kDataOfSubnet) + 10;
     // 14.2.5.1: of trap 128 the details begin with the LID, of 129 to 131 they have it behind two reserved bytes, then the port.
     const std::size_t lid_at = details + (figure((*said)[3]) == 128 ? 0 : 2);
-    if (const auto lid = hearing.take("LID of the (?:switch|port) (\\d+)")) hearing.equal("as LID", figure((*lid)[1]), first->number(lid_at, 2));
+    if (const auto lid = hearing.take("LID of the (?:switch|port) (\\d+)"))
+        hearing.equal("as LID", figure((*lid)[1]), first->number(lid_at, 2));
     if (const auto port = hearing.take("Port number (\\d+)")) hearing.equal("as port", figure((*port)[1]), first->number(details + 4, 1));
 }
 
@@ -98,14 +100,16 @@ void unanswered(Hearing& hearing) {
         if (mad.management_class != kAdministrationClass || mad.attribute != kPathRecord || mad.answers() || mad.wire->from != (*said)[2] ||
             mad.wire->to != (*said)[3])
             continue;
-        const bool answered = std::ranges::any_of(all, [&](const Datagram& other) { return other.answers() && other.transaction == mad.transaction; });
+        const bool answered =
+            std::ranges::any_of(all, [&](const Datagram& other) { return other.answers() && other.transaction == mad.transaction; });
         requests += answered ? 0U : 1U;
     }
     hearing.equal("requests without answer", figure((*said)[1]), requests);
 }
 
 void query_failed(Hearing& hearing) {
-    const auto said = hearing.must_say("^Subnet administration at (\\S+) rejected SubnAdm Get PathRecord from (\\S+) " + kTimes + ": ([A-Za-z _]+) \\(0x([0-9a-f]{4})\\)");
+    const auto said = hearing.must_say("^Subnet administration at (\\S+) rejected SubnAdm Get PathRecord from (\\S+) " + kTimes +
+                                       ": ([A-Za-z _]+) \\(0x([0-9a-f]{4})\\)");
     if (!said) return;
     const auto status = static_cast<std::uint32_t>(std::stoul((*said)[5], nullptr, 16));
     std::uint64_t refused = 0;
@@ -116,17 +120,15 @@ void query_failed(Hearing& hearing) {
                        : 0U;
     hearing.equal("refusals", figure((*said)[3]), refused);
     // 15.2.5.1: the upper byte is of subnet administration.
-    static const std::map<std::uint32_t, std::string> kMeanings{{0x0100, "No resources"}, {0x0200, "Request invalid"}, {0x0300, "No records"}};
+    static const std::map<std::uint32_t, std::string> kMeanings{
+        {0x0100, "No resources"}, {0x0200, "Request invalid"}, {0x0300, "No records"}};
     const auto meaning = kMeanings.find(status);
     hearing.expect(meaning != kMeanings.end() && meaning->second == (*said)[4], "the status means something else");
 }
 
 constexpr std::array kFabricJudges{
-    Judge{"multicast-join-failed", join_failed},
-    Judge{"port-errors-counted", errors_counted},
-    Judge{"trap-reported", trap_reported},
-    Judge{"management-unanswered", unanswered},
-    Judge{"sa-query-failed", query_failed},
+    Judge{"multicast-join-failed", join_failed}, Judge{"port-errors-counted", errors_counted}, Judge{"trap-reported", trap_reported},
+    Judge{"management-unanswered", unanswered},  Judge{"sa-query-failed", query_failed},
 };
 
 }  // namespace

@@ -21,7 +21,9 @@ std::optional<Stream> stream_to(Hearing& hearing, const std::string& from, const
     for (Stream& stream : read_streams(hearing.recording()))
         if (stream.from == from && stream.to == to && stream.to_port == tally(port)) {
             const auto& ends = hearing.claim().ends;
-            const bool own = !ends || std::ranges::any_of(*ends, [&](const ClaimedEnd& end) { return end.address == from && (!end.qp || *end.qp == stream.from_port); });
+            const bool own = !ends || std::ranges::any_of(*ends, [&](const ClaimedEnd& end) {
+                return end.address == from && (!end.qp || *end.qp == stream.from_port);
+            });
             if (own) return std::move(stream);
         }
     hearing.object(fmt::format("there is no stream from {} to {} port {}", from, to, port));
@@ -30,7 +32,8 @@ std::optional<Stream> stream_to(Hearing& hearing, const std::string& from, const
 // What the other end of it sent.
 std::optional<Stream> reverse_of(const Hearing& hearing, const Stream& stream) {
     for (Stream& other : read_streams(hearing.recording()))
-        if (other.from == stream.to && other.to == stream.from && other.from_port == stream.to_port && other.to_port == stream.from_port) return std::move(other);
+        if (other.from == stream.to && other.to == stream.from && other.from_port == stream.to_port && other.to_port == stream.from_port)
+            return std::move(other);
     return {};
 }
 // Its FPDUs, as the set-up says that they are.
@@ -47,18 +50,21 @@ std::string terminate_words(std::uint32_t layer, std::uint32_t type, std::uint32
     constexpr std::array<std::string_view, 3> kLayers{"RDMAP", "DDP", "MPA"};
     constexpr std::array<std::string_view, 3> kRdmap{"local catastrophic error", "remote protection error", "remote operation error"};
     constexpr std::array<std::string_view, 3> kDdp{"local catastrophic error", "tagged buffer error", "untagged buffer error"};
-    constexpr std::array<std::string_view, 4> kMpaCodes{"", "TCP connection closed, terminated or lost", "CRC wrong", "marker and ULPDU length do not agree"};
+    constexpr std::array<std::string_view, 4> kMpaCodes{"", "TCP connection closed, terminated or lost", "CRC wrong",
+                                                        "marker and ULPDU length do not agree"};
     if (layer >= kLayers.size() || (layer < 2 && type >= kRdmap.size())) return "";
     std::string words = fmt::format("{}, {}", kLayers[layer], layer == 0 ? kRdmap[type] : layer == 1 ? kDdp[type] : "MPA error");
     if (layer == 1 && type == 1) {
-        constexpr std::array<std::string_view, 5> kTagged{"invalid STag", "base or bounds violation", "STag is not of this stream", "tagged offset wrapped", "invalid DDP version"};
+        constexpr std::array<std::string_view, 5> kTagged{"invalid STag", "base or bounds violation", "STag is not of this stream",
+                                                          "tagged offset wrapped", "invalid DDP version"};
         return code < kTagged.size() ? fmt::format("{}: {}", words, kTagged[code]) : "";
     }
     return layer == 2 && code > 0 && code < kMpaCodes.size() ? fmt::format("{}: {}", words, kMpaCodes[code]) : "";
 }
 
 void terminated(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " terminated the connection with " + kHost + kPort + " because of an error \\((.*)\\)");
+    const auto said =
+        hearing.must_say("^" + kHost + " terminated the connection with " + kHost + kPort + " because of an error \\((.*)\\)");
     if (!said) return;
     const auto stream = stream_to(hearing, (*said)[1], (*said)[2], (*said)[3]);
     if (!stream) return;
@@ -79,7 +85,8 @@ void mpa_refused(Hearing& hearing) {
     if (!said) return;
     for (const Stream& stream : read_streams(hearing.recording())) {
         const auto reply = set_up_of(stream);
-        if (stream.from != (*said)[1] || stream.from_port != tally((*said)[2]) || stream.to != (*said)[3] || !reply || !reply->reply) continue;
+        if (stream.from != (*said)[1] || stream.from_port != tally((*said)[2]) || stream.to != (*said)[3] || !reply || !reply->reply)
+            continue;
         hearing.expect(reply->rejected, "the reply accepts");
         return hearing.expect(is_evidence(hearing, stream.frame_of(0)), "its evidence is not the reply");
     }
@@ -87,7 +94,8 @@ void mpa_refused(Hearing& hearing) {
 }
 
 void crc_wrong(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " FPDUs? from " + kHost + " to " + kHost + kPort + " (?:has|have) a wrong CRC");
+    const auto said =
+        hearing.must_say("^" + kNumber + " of " + kNumber + " FPDUs? from " + kHost + " to " + kHost + kPort + " (?:has|have) a wrong CRC");
     if (!said) return;
     const auto stream = stream_to(hearing, (*said)[3], (*said)[4], (*said)[5]);
     if (!stream) return;
@@ -96,7 +104,8 @@ void crc_wrong(Hearing& hearing) {
     for (const Fpdu& fpdu : fpdus.all) {
         if (fpdu.crc_right) continue;
         ++wrong;
-        hearing.expect(is_evidence(hearing, stream->frame_of(fpdu.place)), fmt::format("frame {} is not in its evidence", stream->frame_of(fpdu.place)));
+        hearing.expect(is_evidence(hearing, stream->frame_of(fpdu.place)),
+                       fmt::format("frame {} is not in its evidence", stream->frame_of(fpdu.place)));
     }
     hearing.equal("wrong CRCs", tally((*said)[1]), wrong);
     hearing.equal("FPDUs", tally((*said)[2]), fpdus.all.size());
@@ -143,7 +152,8 @@ void holes(Hearing& hearing) {
 }
 
 void odd_sender(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " (writes the fields of its READ requests least significant byte first|has no MPA markers "
+    const auto said = hearing.must_say("^" + kHost +
+                                       " (writes the fields of its READ requests least significant byte first|has no MPA markers "
                                        "where RFC 5044 has them|sends no MPA markers, although the other end asked for them)");
     if (!said) return;
     (void)hearing.take("RFC 5040");
@@ -158,7 +168,8 @@ void odd_sender(Hearing& hearing) {
         if ((*said)[2].starts_with("sends no")) {
             const auto other = reverse_of(hearing, stream);
             const auto asked = other ? set_up_of(*other) : std::nullopt;
-            return hearing.expect(asked && asked->markers && all_right({}), "markers were not asked for, or the stream is not right without them");
+            return hearing.expect(asked && asked->markers && all_right({}),
+                                  "markers were not asked for, or the stream is not right without them");
         }
         if ((*said)[2].starts_with("has no")) {
             (void)hearing.take("RFC 5044");
@@ -187,7 +198,8 @@ void odd_sender(Hearing& hearing) {
 }
 
 void unreadable(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " bytes? that " + kHost + " sent to " + kHost + kPort + " could not be read as FPDUs");
+    const auto said =
+        hearing.must_say("^" + kNumber + " bytes? that " + kHost + " sent to " + kHost + kPort + " could not be read as FPDUs");
     if (!said) return;
     const auto stream = stream_to(hearing, (*said)[2], (*said)[3], (*said)[4]);
     if (!stream) return;
@@ -200,12 +212,8 @@ void unreadable(Hearing& hearing) {
 }
 
 constexpr std::array kIwarpJudges{
-    Judge{"iwarp-terminated", terminated},
-    Judge{"iwarp-refused", mpa_refused},
-    Judge{"iwarp-crc-wrong", crc_wrong},
-    Judge{"iwarp-sent-again", sent_again},
-    Judge{"iwarp-stream-holes", holes},
-    Judge{"iwarp-odd-sender", odd_sender},
+    Judge{"iwarp-terminated", terminated}, Judge{"iwarp-refused", mpa_refused}, Judge{"iwarp-crc-wrong", crc_wrong},
+    Judge{"iwarp-sent-again", sent_again}, Judge{"iwarp-stream-holes", holes},  Judge{"iwarp-odd-sender", odd_sender},
     Judge{"iwarp-unreadable", unreadable},
 };
 

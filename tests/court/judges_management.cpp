@@ -24,8 +24,8 @@ void cm_rejected(Hearing& hearing) {
     for (const std::vector<Message> all = messages(hearing); const Message& reject : all) {
         if (reject.is() != Message::rej || reject.from() != (*said)[1] || reject.to() != (*said)[2]) continue;
         const auto is_answered = [&](const Message& request) {
-            return request.is() == Message::req && request.mad.wire->frame < reject.mad.wire->frame &&
-                   request.local() == reject.remote() && request.from() == (*said)[2];
+            return request.is() == Message::req && request.mad.wire->frame < reject.mad.wire->frame && request.local() == reject.remote() &&
+                   request.from() == (*said)[2];
         };
         const auto request = std::ranges::find_if(all, is_answered);
         if (request == all.end()) continue;
@@ -46,7 +46,8 @@ void cm_rejected(Hearing& hearing) {
 }
 
 // " to port 7174", " for service id 0x1": what a REQ or SIDR REQ asks for ends with that.
-const std::string kService = "(port (\\d+)|service id 0x[0-9a-f]+|a service that was not captured)", kMoreAttempts = "(?: \\(and " + kNumber + " more attempts?\\))?";
+const std::string kService = "(port (\\d+)|service id 0x[0-9a-f]+|a service that was not captured)",
+                  kMoreAttempts = "(?: \\(and " + kNumber + " more attempts?\\))?";
 
 // First sendings of a kind from one to the other, for that port where one is named.
 std::vector<Message> first_of(const std::vector<Message>& all, std::uint32_t kind, const std::string& from, const std::string& to,
@@ -72,7 +73,8 @@ void cm_no_answer(Hearing& hearing) {
     for (const Message& one : all) {
         if ((one.is() != Message::req && one.is() != Message::sidr_req) || one.from() != from || one.to() != to) continue;
         const bool answered = std::ranges::any_of(all, [&](const Message& other) {
-            return other.from() == to && (other.remote() == one.local() || (other.is() == Message::sidr_rep && other.local() == one.local()));
+            return other.from() == to &&
+                   (other.remote() == one.local() || (other.is() == Message::sidr_rep && other.local() == one.local()));
         });
         if (answered || (!(*said)[5].empty() && one.port() != counted((*said)[5]))) continue;
         ++requests;
@@ -96,9 +98,13 @@ void cm_half_open(Hearing& hearing) {
         const auto reply = std::ranges::find_if(all, [&](const Message& one) { return one.is() == Message::rep && one.of(request); });
         if (reply == all.end() || any(all, request, Message::rtu) || any(all, request, Message::rej)) continue;
         const std::uint32_t qp = reply->number(12, 3);
-        open += std::ranges::none_of(hearing.wires(), [&](const Wire& wire) {
-            return wire.frame > reply->mad.wire->frame && wire.from == (*said)[2] && wire.to == (*said)[1] && wire.to_qp == qp;
-        }) ? 1U : 0U;
+        open += std::ranges::none_of(hearing.wires(),
+                                     [&](const Wire& wire) {
+                                         return wire.frame > reply->mad.wire->frame && wire.from == (*said)[2] && wire.to == (*said)[1] &&
+                                                wire.to_qp == qp;
+                                     })
+                    ? 1U
+                    : 0U;
     }
     hearing.equal("attempts", (*said)[5].empty() ? 1 : counted((*said)[5]) + 1, open);
 }
@@ -119,13 +125,14 @@ std::string state_before(const std::vector<Message>& all, const Message& last) {
 }
 
 void cm_refused_message(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sent a CM message that is not valid in the state of the attempt between " + kHost + " and " +
-                                       kHost + ": ([A-Z]+)[A-Za-z ]* in state ([a-z-]+)");
+    const auto said = hearing.must_say("^" + kHost + " sent a CM message that is not valid in the state of the attempt between " + kHost +
+                                       " and " + kHost + ": ([A-Z]+)[A-Za-z ]* in state ([a-z-]+)");
     if (!said) return;
     constexpr std::array<std::string_view, 7> kNames{"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP"};
     const auto all = messages(hearing);
     const auto frames = hearing.claim().frames;
-    const auto one = std::ranges::find_if(all, [&](const Message& message) { return std::ranges::count(frames, message.mad.wire->frame) != 0; });
+    const auto one =
+        std::ranges::find_if(all, [&](const Message& message) { return std::ranges::count(frames, message.mad.wire->frame) != 0; });
     if (one == all.end()) return hearing.object("its evidence is no CM message");
     hearing.expect(one->from() == (*said)[1], "another host sent it");
     hearing.expect(one->is() >= Message::req && one->is() <= Message::drep && kNames[one->is() - Message::req] == (*said)[4],
@@ -141,7 +148,8 @@ void cm_retries(Hearing& hearing) {
     const auto all = messages(hearing);
     std::uint64_t again = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool between = (all[i].from() == (*said)[1] && all[i].to() == (*said)[2]) || (all[i].from() == (*said)[2] && all[i].to() == (*said)[1]);
+        const bool between =
+            (all[i].from() == (*said)[1] && all[i].to() == (*said)[2]) || (all[i].from() == (*said)[2] && all[i].to() == (*said)[1]);
         again += between && std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
                                         [&](const Message& earlier) { return all[i].repeats(earlier); })
                      ? 1U
@@ -174,8 +182,9 @@ void cm_unresolved(Hearing& hearing) {
     std::uint64_t refused = 0;
     bool same = false;
     for (const Message& request : first_of(all, Message::sidr_req, (*said)[4], (*said)[1], (*said)[3])) {
-        const auto reply = std::ranges::find_if(
-            all, [&](const Message& one) { return one.is() == Message::sidr_rep && one.from() == (*said)[1] && one.local() == request.local(); });
+        const auto reply = std::ranges::find_if(all, [&](const Message& one) {
+            return one.is() == Message::sidr_rep && one.from() == (*said)[1] && one.local() == request.local();
+        });
         if (reply == all.end() || reply->number(4, 1) == 0) continue;
         ++refused;
         same |= reply->number(4, 1) == status;
@@ -231,7 +240,8 @@ void pkey_mismatch(Hearing& hearing) {
         if (!is_way((*departs)[1])) return;
         hearing.expect(most(way->from) == key((*departs)[4]) || most(way->to) == key((*departs)[4]), "most packets have another P_Key");
         const auto all = messages(hearing);
-        hearing.expect(std::ranges::any_of(all, [&](const Message& one) { return one.is() == Message::req && one.number(48, 2) == key((*departs)[5]); }),
+        hearing.expect(std::ranges::any_of(
+                           all, [&](const Message& one) { return one.is() == Message::req && one.number(48, 2) == key((*departs)[5]); }),
                        "no REQ has that P_Key");
     }
     if (!way) return;
@@ -242,8 +252,8 @@ void pkey_mismatch(Hearing& hearing) {
 }
 
 void read_depth_exceeded(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding although (\\d+) were negotiated; " + kHost + kQp +
-                                       " refused the last at PSN (\\d+)");
+    const auto said = hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding although (\\d+) were negotiated; " + kHost +
+                                       kQp + " refused the last at PSN (\\d+)");
     if (!said) return;
     const auto way = way_of(hearing, (*said)[1]);
     if (!way) return hearing.object("names no connection of its own");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@ namespace qps::court {
 
 namespace {
 
-constexpr std::int64_t kQuantum = 512;              // bits
+constexpr std::int64_t kQuantum = 512;               // bits
 constexpr std::int64_t kLongestQuanta = 33'600'000;  // ns: 65535 quanta at 1 Gbit/s; behind that no pause goes on
 constexpr std::int64_t kReaction = 100'000;          // ns that a link partner has
 constexpr std::int64_t kStorm = 100'000'000;         // ns
@@ -87,7 +88,9 @@ Traffic traffic_of(const Recording& recording, const Subject& subject, const std
         const bool tagged = number_at(record.bytes, 12, 2) == 0x8100;
         if (subject.priority && (!tagged || record.bytes[14] >> 5U != *subject.priority)) continue;
         ++traffic.all;
-        const auto in = [&](const Pause& pause) { return pause.bounded && record.time > pause.start + kReaction && record.time <= pause.end; };
+        const auto in = [&](const Pause& pause) {
+            return pause.bounded && record.time > pause.start + kReaction && record.time <= pause.end;
+        };
         traffic.late += std::ranges::any_of(pauses, in) ? 1U : 0U;
     }
     return traffic;
@@ -102,32 +105,49 @@ void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std
     hearing.expect(traffic.late == 0, "packets came all the same");
     if (hearing.take("the capture has no packet(?: of that priority)? to that address after it"))
         return hearing.equal("packets to it", 0, traffic.all);
-    if (hearing.take("nothing was sent to it meanwhile: traffic stopped")) return hearing.expect(long_enough, "no pause was long enough to tell");
+    if (hearing.take("nothing was sent to it meanwhile: traffic stopped"))
+        return hearing.expect(long_enough, "no pause was long enough to tell");
     if (hearing.take("the speed of the link is not known")) return hearing.expect(hearing.recording().gigabits == 0, "the speed is known");
     if (hearing.must_say("no pause was longer than the time to react")) hearing.expect(!long_enough, "a pause was longer");
 }
 
+// Of everyone who pauses a link, or a priority.
+std::uint64_t storms_of_all(const Recording& recording, const std::string& finding) {
+    std::set<std::string> senders;
+    for (const Record& record : recording.records)
+        if (record.bytes.size() >= 16 && number_at(record.bytes, 12, 2) == 0x8808) senders.insert(mac_text(record.bytes, kMac));
+    std::uint64_t storms = 0;
+    for (const std::string& sender : senders)
+        for (std::uint32_t priority = 0; priority < 8; ++priority) {
+            const bool of_link = finding.starts_with("link");
+            const auto asks = asks_of(recording, {sender, of_link ? std::nullopt : std::optional(priority)});
+            if (of_link && priority != 0) break;
+            for (const Pause& pause : pauses_of(recording, asks)) storms += pause.end - pause.start >= kStorm ? 1U : 0U;
+        }
+    return storms;
+}
+
 void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
     std::int64_t all = 0, longest = 0;
-    std::uint64_t storms = 0, unknown = 0;
+    std::uint64_t unknown = 0;
     for (const Pause& pause : pauses) {
         const std::int64_t length = pause.end - pause.start;
         all += length, longest = std::max(longest, length);
-        storms += length >= kStorm ? 1U : 0U;
         unknown += pause.known ? 0U : 1U;
     }
     const auto& records = hearing.recording().records;
     const std::int64_t whole = records.back().time - records.front().time;
-    if (const auto storm = hearing.take("paused for " + kQuantity + " without interruption \\(" + kNumber + " storms? of at least 100 ms\\)")) {
+    if (const auto storm =
+            hearing.take("paused for " + kQuantity + " without interruption \\(" + kNumber + " storms? of at least 100 ms\\)")) {
         hearing.equal("without interruption", (*storm)[1], static_cast<double>(longest));
-        return hearing.at_most("storms", storms, count_of((*storm)[2]).value_or(0));  // others may pause too
+        return hearing.equal("storms", count_of((*storm)[2]).value_or(0), storms_of_all(hearing.recording(), hearing.claim().id));
     }
     if (const auto times = hearing.take("paused " + kTimes + " for an unknown time")) {
         hearing.equal("pauses", count_of((*times)[1]).value_or(0), pauses.size());
         return hearing.equal("pauses without end", unknown, pauses.size());
     }
-    const auto paused =
-        hearing.must_say("paused for " + kQuantity + " in " + kNumber + " periods? \\(([\\d.]+) % of the capture, " + kQuantity + " at worst");
+    const auto paused = hearing.must_say("paused for " + kQuantity + " in " + kNumber + " periods? \\(([\\d.]+) % of the capture, " +
+                                         kQuantity + " at worst");
     if (!paused) return;
     hearing.equal("paused", (*paused)[1], static_cast<double>(all));
     hearing.equal("periods", count_of((*paused)[2]).value_or(0), pauses.size());
@@ -141,7 +161,8 @@ void paused(Hearing& hearing) {
     const auto said = hearing.must_say("^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}) sent " + kNumber + " XOFF and " + kNumber +
                                        " XON frames? of (?:PFC for priority (\\d)|802.3x PAUSE, for the whole link,) on interface (\\d+)");
     if (!said) return;
-    const Subject subject{(*said)[1], (*said)[4].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[4])))};
+    const Subject subject{(*said)[1],
+                          (*said)[4].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[4])))};
     const bool of_link = hearing.claim().id.starts_with("link");
     hearing.expect(of_link == !subject.priority, "takes PAUSE for PFC, or PFC for PAUSE");
     const auto asks = asks_of(hearing.recording(), subject);

@@ -61,8 +61,14 @@ void timer(Hearing& hearing, const std::vector<GoBack>& all) {
         hearing.expect(all.empty() || any, fmt::format("waited {} at least, and none of them was as long", (*said)[1]));
     }
     const auto said = hearing.take("local ACK timeout exponent (\\d+)(?: to (\\d+))?");
-    (void)hearing.take("CM negotiated (\\d+), " + kQuantity);
-    (void)hearing.take(", " + kQuantity + ": (\\d+) waits agree on it");
+    const auto timeout = [](const std::string& exponent) {
+        return kAckTimeoutUnit * static_cast<double>(1ULL << std::min<std::uint64_t>(count_of(exponent).value_or(0), 31));
+    };
+    if (const auto agreed = hearing.take("CM negotiated (\\d+), " + kQuantity)) hearing.equal("as timeout of CM", (*agreed)[2], timeout((*agreed)[1]));
+    if (const auto waits = hearing.take(", " + kQuantity + ": (\\d+) waits agree on it"); waits && said) {
+        hearing.equal("as timeout", (*waits)[1], timeout((*said)[1]));
+        hearing.at_most("waits", count_of((*waits)[2]).value_or(0), all.size());
+    }
     if (!said) return;
     const std::uint64_t most = count_of((*said)[2].empty() ? (*said)[1] : (*said)[2]).value_or(0);
     const double longest = kAckTimeoutUnit * static_cast<double>(1ULL << std::min<std::uint64_t>(most, 31)) * kTimerSpread;
@@ -257,7 +263,16 @@ void rnr_stall(Hearing& hearing) {
         hearing.equal("as timer of its code", (*asked)[1], rnr_timer(static_cast<std::uint32_t>(count_of((*asked)[2]).value_or(0))));
         hearing.at_most("as timer", (*asked)[1], longest);
     }
-    if (const auto waited = hearing.take("waited " + kQuantity)) hearing.at_most("waited", (*waited)[1], static_cast<double>(way->life()));
+    if (const auto waited = hearing.take("waited " + kQuantity)) {
+        std::int64_t most = 0;  // from an RNR NAK until its PSN is sent again
+        std::map<std::uint32_t, std::int64_t> asked;
+        for (const Wire* wire : way->all) {
+            if (wire->rnr_nak() && wire->from == way->to) asked[wire->psn] = wire->time;
+            const auto nak = asked.find(wire->psn);
+            if (wire->from == way->from && wire->request() && nak != asked.end()) most = std::max(most, wire->time - nak->second), asked.erase(nak);
+        }
+        hearing.at_most("waited", (*waited)[1], static_cast<double>(most));
+    }
     stalled(hearing, *way);
 }
 
@@ -268,6 +283,17 @@ void rnr_wait_too_short(Hearing& hearing) {
     const double asked = rnr_timer(static_cast<std::uint32_t>(count_of((*said)[6]).value_or(0)));
     hearing.equal("as timer of its code", (*said)[5], asked);
     hearing.at_most("waited", (*said)[2], asked);
+    // So long after such a NAK its PSN was sent.
+    const auto named = quantity_of((*said)[2]);
+    bool found = false;
+    std::map<std::uint32_t, std::int64_t> naks;  // by PSN: queue pairs have others
+    for (const Wire& wire : hearing.wires()) {
+        const bool out = wire.from == (*said)[1] && wire.to == (*said)[3] && wire.request();
+        if (wire.rnr_nak() && wire.from == (*said)[3] && wire.to == (*said)[1]) naks[wire.psn] = wire.time;
+        const auto nak = naks.find(wire.psn);
+        found |= out && nak != naks.end() && named && named->has(static_cast<double>(wire.time - nak->second));
+    }
+    hearing.expect(found, "nothing was sent again so long after an RNR NAK");
 }
 
 void spurious(Hearing& hearing) {
@@ -328,8 +354,22 @@ void nak_ignored(Hearing& hearing) {
     for (const GoBack& back : backs)
         if (back.nak != nullptr) longest = std::max(longest, back.packet->time - back.nak->time);
     if (waits) hearing.at_most("waited", (*waits)[2].empty() ? (*waits)[1] : (*waits)[2], static_cast<double>(longest));
-    if (const auto cost = hearing.take("waited " + kQuantity + "(?: in total, " + kQuantity + " at worst)?"))
-        hearing.at_most("waited", (*cost)[1], static_cast<double>(way->life()));
+    if (waits) {
+        const auto is_wait = [&](const std::string& words) {
+            const auto named = quantity_of(words);
+            return std::ranges::any_of(backs, [&](const GoBack& back) {
+                return back.nak != nullptr && named && named->has(static_cast<double>(back.packet->time - back.nak->time));
+            });
+        };
+        hearing.expect(is_wait((*waits)[1]) && ((*waits)[2].empty() || is_wait((*waits)[2])), "no NAK was ignored for so long");
+    }
+    if (const auto cost = hearing.take("waited " + kQuantity + "(?: in total, " + kQuantity + " at worst)?")) {
+        std::int64_t total = 0;
+        for (const GoBack& back : backs)
+            if (back.nak != nullptr) total += back.packet->time - back.nak->time;
+        hearing.at_most("waited", (*cost)[1], static_cast<double>(total));
+        if (!(*cost)[2].empty()) hearing.at_most("waited at worst", (*cost)[2], static_cast<double>(longest));
+    }
 }
 
 // Where packets that do not advance begin, or leave one out: a requester may send again what was lost alone.
@@ -354,7 +394,15 @@ void undecided(Hearing& hearing) {
     if (const auto episodes = hearing.take("in " + kNumber + " episodes?"))
         hearing.at_most("episodes", count_of((*episodes)[1]).value_or(0), repetitions(*way));
     if (const auto waits = hearing.take(kQuantity + "(?: to " + kQuantity + ")? after a sequence NAK"))
-        hearing.at_most("waited", (*waits)[1], static_cast<double>(way->life()));
+        for (const std::string& words : {(*waits)[1], (*waits)[2]}) {
+            const auto named = quantity_of(words);
+            const bool shown = std::ranges::any_of(way->requests, [&](const Wire* request) {
+                return std::ranges::any_of(way->answers, [&](const Wire* answer) {
+                    return answer->nak(0) && named && named->has(static_cast<double>(request->time - answer->time));
+                });
+            });
+            hearing.expect(words.empty() || shown, "nothing was sent " + words + " after a NAK");
+        }
 }
 
 void reordered_not_lost(Hearing& hearing) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -120,9 +122,10 @@ void path_mtu_differs(Hearing& hearing) {
 }
 
 void path_mtu_small(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " connections? moved " + kQuantity +
-                                       " in packets of (\\d+) bytes or less, while others in this capture use (\\d+): headers take ([\\d.]+) "
-                                       "% of the link instead of ([\\d.]+) %");
+    const auto said =
+        hearing.must_say("^" + kNumber + " connections? moved " + kQuantity +
+                         " in packets of (\\d+) bytes or less, while others in this capture use (\\d+): headers take ([\\d.]+) "
+                         "% of the link instead of ([\\d.]+) %");
     if (!said) return;
     std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> mtus;
     std::uint64_t bytes = 0;
@@ -138,14 +141,15 @@ void path_mtu_small(Hearing& hearing) {
     hearing.at_most("connections", number((*said)[1]), static_cast<std::uint64_t>(std::ranges::count_if(mtus, is_small)));
     hearing.at_most("moved", (*said)[2], static_cast<double>(bytes));
     hearing.expect(std::ranges::any_of(mtus, [&](const auto& one) { return one.second == small; }), "nobody has the small path MTU");
-    hearing.equal("bytes as greatest path MTU", great, std::ranges::max_element(mtus, {}, [](const auto& one) { return one.second; })->second);
+    hearing.equal("bytes as greatest path MTU", great,
+                  std::ranges::max_element(mtus, {}, [](const auto& one) { return one.second; })->second);
     hearing.share((*said)[5], kAround, kAround + small);
     hearing.share((*said)[6], kAround, kAround + great);
 }
 
 void version_mismatch(Hearing& hearing) {
-    const auto said = hearing.must_say("^(\\S+) sends RoCEv1 to (\\S+) \\(" + kNumber + " packets?\\), which replies with RoCEv2 \\(" + kNumber +
-                                       " packets?\\)");
+    const auto said = hearing.must_say("^(\\S+) sends RoCEv1 to (\\S+) \\(" + kNumber + " packets?\\), which replies with RoCEv2 \\(" +
+                                       kNumber + " packets?\\)");
     if (!said) return;
     // A GID of RoCEv1 that holds an IPv4 address is written as that.
     const auto plain = [](const std::string& address) { return address.starts_with("::ffff:") ? address.substr(7) : address; };
@@ -203,12 +207,14 @@ void requests_unanswered(Hearing& hearing) {
     if (!way) return;
     std::optional<std::uint32_t> answered;
     for (const Wire* answer : way->answers)
-        if ((answer->positive() || answer->read_response()) && (!answered || psn_distance(*answered, answer->psn) > 0)) answered = answer->psn;
+        if ((answer->positive() || answer->read_response()) && (!answered || psn_distance(*answered, answer->psn) > 0))
+            answered = answer->psn;
     std::set<std::uint32_t> open;
     for (const Wire* request : way->requests)
         if (request->begins() && (!answered || psn_distance(*answered, request->psn) > 0)) open.insert(request->psn);
     hearing.equal("messages without answer", number((*said)[1]), open.size());
-    hearing.equal("after the last packet", (*said)[5], static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+    hearing.equal("after the last packet", (*said)[5],
+                  static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
 }
 
 // Bursts
@@ -216,8 +222,8 @@ void requests_unanswered(Hearing& hearing) {
 // The rate of a flow in the 4 whole milliseconds before and after each burst of CNPs, 4 ms after the one before.
 void cnp_without_effect(Hearing& hearing) {
     constexpr std::int64_t kBin = 1'000'000, kBins = 4;
-    const auto said = hearing.must_say("^" + kHost + " sent to " + kHost + " QP (\\d+) at ([\\d.e+]+) % of its previous rate after " + kNumber +
-                                       " bursts? of CNPs");
+    const auto said = hearing.must_say("^" + kHost + " sent to " + kHost + " QP (\\d+) at ([\\d.e+]+) % of its previous rate after " +
+                                       kNumber + " bursts? of CNPs");
     if (!said) return;
     std::map<std::int64_t, double> bytes;  // by millisecond
     std::vector<std::int64_t> bursts;
@@ -246,7 +252,8 @@ void cnp_without_effect(Hearing& hearing) {
     hearing.equal("bursts", number((*said)[5]), measured);
     const double shown = 100 * (sum_after / static_cast<double>(bins_after)) / (sum_before / static_cast<double>(bins_before));
     const double named = std::stod((*said)[4]);
-    hearing.expect(measured != 0 && std::abs(named - shown) <= 0.006 * shown, fmt::format("says {} %, and the packets show {:.4g}", named, shown));
+    hearing.expect(measured != 0 && std::abs(named - shown) <= 0.006 * shown,
+                   fmt::format("says {} %, and the packets show {:.4g}", named, shown));
 }
 
 void incast(Hearing& hearing) {
@@ -268,10 +275,16 @@ void incast(Hearing& hearing) {
             bytes += hearing.recording().records[other.frame - 1].wire;
         }
         const auto named = quantity_of((*said)[2]);
+        // The last of them is as long after the first as it says.
+        const bool ends = std::ranges::any_of(hearing.wires(), [&](const Wire& other) {
+            return other.to == wire.to && other.payload != 0 && length->has(static_cast<double>(other.time - wire.time));
+        });
+        if (!ends) continue;
         found = senders.size() == number((*said)[1]) && named && named->has(static_cast<double>(bytes));
     }
     hearing.expect(found, "no burst of its evidence has so many senders and bytes");
-    hearing.at_most("bursts", 1, number((*said)[5]));
+    constexpr std::size_t kListed = 16;  // frames of evidence, one a burst
+    if (hearing.claim().frames.size() < kListed) hearing.equal("bursts", number((*said)[5]), hearing.claim().frames.size());
     hearing.at_most("marked packets", number((*said)[6]), marked);
     for (const std::size_t frame : hearing.claim().frames)
         hearing.expect(hearing.wire(frame) != nullptr && hearing.wire(frame)->payload != 0, fmt::format("frame {} sends nothing", frame));
@@ -302,9 +315,27 @@ void clock_coarse(Hearing& hearing) {
     if (!range) return;
     const auto tick = static_cast<std::int64_t>(std::llround((range->least + range->most) / 2));
     const auto& records = hearing.recording().records;
-    const auto all_are = [&](std::int64_t unit) { return std::ranges::all_of(records, [&](const Record& one) { return one.time % unit == 0; }); };
+    const auto all_are = [&](std::int64_t unit) {
+        return std::ranges::all_of(records, [&](const Record& one) { return one.time % unit == 0; });
+    };
     hearing.expect(all_are(tick), "a timestamp is finer");
     hearing.expect(!all_are(10 * tick), "all timestamps are coarser");
+}
+
+// Of CNPs so many streams are followed, from a host to a queue pair of another; those of others are counted.
+void bounded(Hearing& hearing) {
+    constexpr std::size_t kStreams = 65536;
+    const auto said =
+        hearing.must_say("^The analysis reached its limits: " + kNumber + " packets? of further flows, congestion not judged;");
+    if (!said) return;
+    std::set<std::tuple<std::string, std::string, std::uint32_t>> followed;
+    std::uint64_t others = 0;
+    for (const Wire& wire : hearing.wires()) {
+        if (!wire.cnp() || followed.contains({wire.from, wire.to, wire.to_qp})) continue;
+        if (followed.size() == kStreams) ++others;
+        else followed.insert({wire.from, wire.to, wire.to_qp});
+    }
+    hearing.equal("packets", number((*said)[1]), others);
 }
 
 constexpr std::array kSetupJudges{
@@ -320,6 +351,7 @@ constexpr std::array kSetupJudges{
     Judge{"incast", incast},
     Judge{"pairing-uncertain", pairing_uncertain},
     Judge{"clock-coarse", clock_coarse},
+    Judge{"analysis-bounded", bounded},
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ void fill_checksum(Octets& frame) {
     constexpr std::size_t kIp = 14, kTcp = 34;
     std::uint32_t sum = 6 + static_cast<std::uint32_t>(frame.size() - kTcp);
     put_number(frame, kTcp + 16, 2, 0);
-    for (std::size_t i = kIp + 12; i < frame.size(); i += 2) sum += i + 1 < frame.size() ? number_at(frame, i, 2) : number_at(frame, i, 1) << 8U;
+    for (std::size_t i = kIp + 12; i < frame.size(); i += 2)
+        sum += i + 1 < frame.size() ? number_at(frame, i, 2) : number_at(frame, i, 1) << 8U;
     while (sum > 0xffff) sum = (sum & 0xffffU) + (sum >> 16U);
     put_number(frame, kTcp + 16, 2, ~sum & 0xffffU);
 }
@@ -86,7 +87,8 @@ void sent_again(Stage& stage, unsigned variant) {
 
 void stream_holes(Stage& stage, unsigned variant) {
     auto frames = exchange({}, 8).frames;
-    frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(kFramesOfSetUp + 3), frames.begin() + static_cast<std::ptrdiff_t>(kFramesOfSetUp + 4 + 3 * variant));
+    frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(kFramesOfSetUp + 3),
+                 frames.begin() + static_cast<std::ptrdiff_t>(kFramesOfSetUp + 4 + 3 * variant));
     put_all(stage, frames);
 }
 
@@ -116,12 +118,8 @@ void unreadable(Stage& stage, unsigned variant) {
 }
 
 constexpr std::array kIwarpScenes{
-    Scene{"iwarp-terminated", terminated},
-    Scene{"iwarp-refused", refused},
-    Scene{"iwarp-crc-wrong", crc_wrong},
-    Scene{"iwarp-sent-again", sent_again},
-    Scene{"iwarp-stream-holes", stream_holes},
-    Scene{"iwarp-odd-sender", odd_sender},
+    Scene{"iwarp-terminated", terminated}, Scene{"iwarp-refused", refused},           Scene{"iwarp-crc-wrong", crc_wrong},
+    Scene{"iwarp-sent-again", sent_again}, Scene{"iwarp-stream-holes", stream_holes}, Scene{"iwarp-odd-sender", odd_sender},
     Scene{"iwarp-unreadable", unreadable},
 };
 

@@ -32,7 +32,9 @@ void cm_no_answer(Stage& stage, unsigned variant) {
 void cm_half_open(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i <= variant; ++i) {
         stage.req({{"infiniband.cm.req", 0xa1 + i}, {"infiniband.cm.req.localqpn", 1021 + i}, {"infiniband.mad.transactionid", 77 + i}});
-        stage.rep({{"infiniband.cm.rep", 0xb2 + i}, {"infiniband.cm.rep.remotecommid", 0xa1 + i}, {"infiniband.cm.rep.localqpn", 21 + i},
+        stage.rep({{"infiniband.cm.rep", 0xb2 + i},
+                   {"infiniband.cm.rep.remotecommid", 0xa1 + i},
+                   {"infiniband.cm.rep.localqpn", 21 + i},
                    {"infiniband.mad.transactionid", 77 + i}});
         stage.wait(kAMillisecond);
     }
@@ -43,7 +45,11 @@ void cm_refused_message(Stage& stage, unsigned variant) {
     if (variant != 2) stage.connect();
     if (variant == 0) stage.cm(4, 2, 1, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
     if (variant == 1) {
-        stage.cm(5, 1, 2, {{"infiniband.mad.transactionid", 78}, {"infiniband.cm.dreq.localcommid", 0xa1}, {"infiniband.cm.dreq.remotecommid", 0xb2}, {"infiniband.cm.req.remoteqpneecn", 21}});
+        stage.cm(5, 1, 2,
+                 {{"infiniband.mad.transactionid", 78},
+                  {"infiniband.cm.dreq.localcommid", 0xa1},
+                  {"infiniband.cm.dreq.remotecommid", 0xb2},
+                  {"infiniband.cm.req.remoteqpneecn", 21}});
         stage.rep({{"infiniband.cm.rep.localqpn", 99}});
     }
     if (variant != 2) return;
@@ -63,8 +69,14 @@ void cm_retries(Stage& stage, unsigned variant) {
 
 void cm_unresolved(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i <= variant; ++i) {
-        stage.cm(7, 1, 2, {{"infiniband.cm.sidr_req.requestid", 5 + i}, {"infiniband.cm.sidr_req.serviceid", 0x1111f91}, {"infiniband.mad.transactionid", 90 + i}});
-        stage.cm(8, 2, 1, {{"infiniband.cm.sidr_rep.requestid", 5 + i}, {"infiniband.cm.sidr_rep.status", 1 + variant}, {"infiniband.mad.transactionid", 90 + i}});
+        stage.cm(7, 1, 2,
+                 {{"infiniband.cm.sidr_req.requestid", 5 + i},
+                  {"infiniband.cm.sidr_req.serviceid", 0x1111f91},
+                  {"infiniband.mad.transactionid", 90 + i}});
+        stage.cm(8, 2, 1,
+                 {{"infiniband.cm.sidr_rep.requestid", 5 + i},
+                  {"infiniband.cm.sidr_rep.status", 1 + variant},
+                  {"infiniband.mad.transactionid", 90 + i}});
     }
 }
 
@@ -96,8 +108,12 @@ void read_depth_exceeded(Stage& stage, unsigned variant) {
     const unsigned reads = 3 + variant;
     for (unsigned i = 0; i < reads; ++i)
         stage.packet(0x0c, 1, 2,
-                     {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.bth.a", 1},
-                      {"infiniband.reth.va", 0x1000 + 64 * i}, {"infiniband.reth.r_key", 0x55}, {"infiniband.reth.dmalen", 64}});
+                     {{"infiniband.bth.destqp", 21},
+                      {"infiniband.bth.psn", 21'000 + i},
+                      {"infiniband.bth.a", 1},
+                      {"infiniband.reth.va", 0x1000 + 64 * i},
+                      {"infiniband.reth.r_key", 0x55},
+                      {"infiniband.reth.dmalen", 64}});
     stage.acknowledge(2, 1, 21, reads - 1, {{"infiniband.aeth.syndrome", 0x61}});
 }
 
@@ -111,12 +127,15 @@ struct Said {
     bool back = false;
 };
 void say(Stage& stage, const Said& said, const Settings& more = {}) {
-    PacketSpec spec = mad_packet(said.management_class, *find_attribute(said.management_class, said.attribute), dissect::Network::roce_v2_ipv4);
+    PacketSpec spec =
+        mad_packet(said.management_class, *find_attribute(said.management_class, said.attribute), dissect::Network::roce_v2_ipv4);
     const auto version = said.management_class == ManagementClass::subnet_administration ? 2U : 1U;
-    for (const auto& [field, value] :
-         joined({{"ip.src", 0xc0000201 + (said.back ? 1 : 0)}, {"ip.dst", 0xc0000201 + (said.back ? 0 : 1)},
-                 {"infiniband.mad.classversion", version}, {"infiniband.mad.method", said.method}, {"infiniband.mad.transactionid", said.transaction}},
-                more)) {
+    for (const auto& [field, value] : joined({{"ip.src", 0xc0000201 + (said.back ? 1 : 0)},
+                                              {"ip.dst", 0xc0000201 + (said.back ? 0 : 1)},
+                                              {"infiniband.mad.classversion", version},
+                                              {"infiniband.mad.method", said.method},
+                                              {"infiniband.mad.transactionid", said.transaction}},
+                                             more)) {
         INFO(field);
         REQUIRE(set(spec, field, value));
     }
@@ -129,7 +148,8 @@ constexpr auto kAdministration = ManagementClass::subnet_administration;
 void multicast_join_failed(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i <= variant; ++i) {
         say(stage, {kAdministration, 0x38, kSet, 5 + i}, {{"infiniband.mcmemberrecord.joinstate", 1}});
-        say(stage, {kAdministration, 0x38, kGetResponse, 5 + i, true}, {{"infiniband.mcmemberrecord.joinstate", 1}, {"infiniband.mad.status", 0x0200 + 0x100 * variant}});
+        say(stage, {kAdministration, 0x38, kGetResponse, 5 + i, true},
+            {{"infiniband.mcmemberrecord.joinstate", 1}, {"infiniband.mad.status", 0x0200 + 0x100 * variant}});
     }
 }
 
@@ -137,7 +157,8 @@ void port_errors_counted(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i < 3 + variant; ++i) {
         say(stage, {ManagementClass::performance, 0x12, kGet, 20 + i}, {{"infiniband.portcounters.portselect", 2}});
         say(stage, {ManagementClass::performance, 0x12, kGetResponse, 20 + i, true},
-            {{"infiniband.portcounters.portselect", 2}, {"infiniband.portcounters.symbolerrorcounter", 7 + 5 * i},
+            {{"infiniband.portcounters.portselect", 2},
+             {"infiniband.portcounters.symbolerrorcounter", 7 + 5 * i},
              {"infiniband.portcounters.linkerrorrecoverycounter", 1 + variant * i}});
         stage.wait(100 * kAMillisecond);
     }
@@ -146,8 +167,11 @@ void port_errors_counted(Stage& stage, unsigned variant) {
 void trap_reported(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i <= variant; ++i) {
         say(stage, {ManagementClass::subnet_lid_routed, 2, variant == 1 ? kReport : kTrap, 40 + (variant == 1 ? i : 0)},
-            {{"infiniband.notice.isgeneric", 1}, {"infiniband.notice.type", 1}, {"infiniband.notice.producertypevendorid", 2},
-             {"infiniband.notice.trapnumberdeviceid", variant == 2 ? 131 : 128}, {"infiniband.notice.issuerlid", 3}});
+            {{"infiniband.notice.isgeneric", 1},
+             {"infiniband.notice.type", 1},
+             {"infiniband.notice.producertypevendorid", 2},
+             {"infiniband.notice.trapnumberdeviceid", variant == 2 ? 131 : 128},
+             {"infiniband.notice.issuerlid", 3}});
         stage.wait(kASecond);
     }
 }

@@ -118,8 +118,12 @@ void refused_with(Stage& stage, unsigned variant, std::uint64_t code) {
     stage.dialogue(1, 2, 21, 4);
     for (unsigned i = 0; i <= variant; ++i)
         stage.packet(0x0c, 1, 2,
-                     {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", 21'004 + i}, {"infiniband.bth.a", 1},
-                      {"infiniband.reth.va", 0x1000 + 64 * i}, {"infiniband.reth.r_key", 0x55}, {"infiniband.reth.dmalen", 64}});
+                     {{"infiniband.bth.destqp", 21},
+                      {"infiniband.bth.psn", 21'004 + i},
+                      {"infiniband.bth.a", 1},
+                      {"infiniband.reth.va", 0x1000 + 64 * i},
+                      {"infiniband.reth.r_key", 0x55},
+                      {"infiniband.reth.dmalen", 64}});
     stage.acknowledge(2, 1, 21, 4 + variant, {{"infiniband.aeth.syndrome", 0x60 + code}});
 }
 void remote_operational(Stage& stage, unsigned variant) { refused_with(stage, variant, 3); }
@@ -128,7 +132,8 @@ void unknown_nak(Stage& stage, unsigned variant) { refused_with(stage, variant, 
 
 void port_entropy(Stage& stage, unsigned variant) {
     const auto ports = [&](std::uint64_t qp) -> std::uint64_t { return 49152 + (variant == 0 ? 0 : qp % (1 + variant)); };
-    for (std::uint64_t qp = 21; qp < 29 + 8 * variant; ++qp) stage.dialogue(1, 2, qp, 8, {{"udp.srcport", ports(qp)}}, {{"udp.srcport", ports(qp)}});
+    for (std::uint64_t qp = 21; qp < 29 + 8 * variant; ++qp)
+        stage.dialogue(1, 2, qp, 8, {{"udp.srcport", ports(qp)}}, {{"udp.srcport", ports(qp)}});
 }
 
 void ecn_not_answered(Stage& stage, unsigned variant) {
@@ -142,7 +147,8 @@ void ecn_not_answered(Stage& stage, unsigned variant) {
 
 void duplicates(Stage& stage, unsigned variant) {
     constexpr std::array<std::string_view, kVariants> kWays{"mirror-ttl", "mirror-vlan", "taps+2ms-routed"};
-    stage.recording = derived(simulated(variant, [](transport::Scenario& scenario) { scenario.tap.place = transport::TapPlace::end_a; }), kWays[variant]);
+    stage.recording =
+        derived(simulated(variant, [](transport::Scenario& scenario) { scenario.tap.place = transport::TapPlace::end_a; }), kWays[variant]);
 }
 
 void cut(Stage& stage, unsigned variant) {

@@ -1,5 +1,6 @@
 // Scenes of how hosts are set up and what they get: classes, path MTUs, versions, depths, bursts, clocks.
 #include <tests/court/stage.hpp>
+#include <tests/court/wire.hpp>
 #include <tests/support/catch.hpp>
 
 #include <array>
@@ -32,7 +33,8 @@ void dscp_changes(Stage& stage, unsigned variant) {
 
 void dscp_differs_between_connections(Stage& stage, unsigned variant) {
     for (std::uint64_t qp = 21; qp < 24 + variant; ++qp) stage.dialogue(1, 2, qp, 8, dscp(26), dscp(26));
-    for (std::uint64_t qp = 31; qp < 32 + variant; ++qp) stage.dialogue(1, 2, qp, 8, dscp(variant == 2 ? 46 : 0), dscp(variant == 2 ? 46 : 0));
+    for (std::uint64_t qp = 31; qp < 32 + variant; ++qp)
+        stage.dialogue(1, 2, qp, 8, dscp(variant == 2 ? 46 : 0), dscp(variant == 2 ? 46 : 0));
 }
 
 // WRITEs of `count` packets of the path MTU, of either of two hosts.
@@ -46,7 +48,8 @@ void write(Stage& stage, bool from_a, std::size_t mtu, unsigned count, std::uint
         if (i + 1 == count) settings.emplace_back("infiniband.bth.a", 1);
         stage.packet(i == 0 ? kFirst : i + 1 == count ? kLast : kMiddle, from, to, settings, mtu);
     }
-    stage.packet(0x11, to, from, {{"infiniband.bth.destqp", from_a ? 1021 : 21}, {"infiniband.bth.psn", psn - 1}, {"infiniband.aeth.syndrome", 0x1f}});
+    stage.packet(0x11, to, from,
+                 {{"infiniband.bth.destqp", from_a ? 1021 : 21}, {"infiniband.bth.psn", psn - 1}, {"infiniband.aeth.syndrome", 0x1f}});
 }
 
 void path_mtu_differs(Stage& stage, unsigned variant) {
@@ -62,7 +65,8 @@ void path_mtu_differs(Stage& stage, unsigned variant) {
 void path_mtu_small(Stage& stage, unsigned variant) {
     constexpr std::array<std::size_t, kVariants> kSmall{1024, 512, 1024}, kGreat{4096, 2048, 2048};
     std::uint64_t psn = 21'000;
-    for (unsigned i = 0; i < 24 + variant; ++i) write(stage, true, kSmall[variant], 96 * 1024 / static_cast<unsigned>(2 * kSmall[variant]), psn);
+    for (unsigned i = 0; i < 24 + variant; ++i)
+        write(stage, true, kSmall[variant], 96 * 1024 / static_cast<unsigned>(2 * kSmall[variant]), psn);
     psn = 500;
     write(stage, true, kGreat[variant], 4, psn, 11, 12);
 }
@@ -94,15 +98,22 @@ void read_depth_limited(Stage& stage, unsigned variant) {
     if (variant == 0) stage.connect();
     const auto ask = [&](unsigned i) {
         stage.packet(0x0c, 1, 2,
-                     {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.bth.a", 1},
-                      {"infiniband.reth.va", 0x1000}, {"infiniband.reth.r_key", 0x55}, {"infiniband.reth.dmalen", bytes}});
+                     {{"infiniband.bth.destqp", 21},
+                      {"infiniband.bth.psn", 21'000 + i},
+                      {"infiniband.bth.a", 1},
+                      {"infiniband.reth.va", 0x1000},
+                      {"infiniband.reth.r_key", 0x55},
+                      {"infiniband.reth.dmalen", bytes}});
     };
     for (unsigned i = 0; i < depth; ++i) ask(i);
     for (unsigned i = 0; i < all; ++i) {
         stage.wait((7 + variant) * kAMicrosecond);
         stage.packet(0x10, 2, 1,
-                     {{"infiniband.bth.destqp", 1021}, {"infiniband.bth.psn", 21'000 + i}, {"infiniband.aeth.syndrome", 0x1f},
-                      {"infiniband.aeth.msn", i + 1}}, bytes);
+                     {{"infiniband.bth.destqp", 1021},
+                      {"infiniband.bth.psn", 21'000 + i},
+                      {"infiniband.aeth.syndrome", 0x1f},
+                      {"infiniband.aeth.msn", i + 1}},
+                     bytes);
         if (i + depth < all) ask(i + depth);
     }
 }
@@ -122,7 +133,8 @@ void cnp_without_effect(Stage& stage, unsigned variant) {
         for (unsigned i = 0; i < 200; ++i) {
             stage.wait(100 * kAMicrosecond - kAMicrosecond);
             const bool marks = i >= 95 && i < 100;
-            stage.packet(0x04, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", psn++}, {"ip.dsfield.ecn", marks ? 3 : 2}}, 1000 + 8 * variant);
+            stage.packet(0x04, 1, 2, {{"infiniband.bth.destqp", 21}, {"infiniband.bth.psn", psn++}, {"ip.dsfield.ecn", marks ? 3 : 2}},
+                         1000 + 8 * variant);
             if (i == 100) stage.packet(kCnp, 2, 1, {{"infiniband.bth.destqp", 1021}});
         }
 }
@@ -132,8 +144,10 @@ void incast(Stage& stage, unsigned variant) {
     for (unsigned burst = 0; burst <= variant; ++burst) {
         for (unsigned i = 0; i < 70; ++i)
             stage.packet(0x04, 10 + i % senders, 2,
-                         {{"infiniband.bth.destqp", 40 + i % senders}, {"infiniband.bth.psn", 100 * burst + i / senders},
-                          {"ip.dsfield.ecn", i % (9 + variant) == 0 ? 3 : 2}}, 4096 - 256 * variant);
+                         {{"infiniband.bth.destqp", 40 + i % senders},
+                          {"infiniband.bth.psn", 100 * burst + i / senders},
+                          {"ip.dsfield.ecn", i % (9 + variant) == 0 ? 3 : 2}},
+                         4096 - 256 * variant);
         stage.wait(10 * kAMillisecond);
     }
     stage.dialogue(1, 2, 21);
@@ -155,6 +169,23 @@ void clock_coarse(Stage& stage, unsigned variant) {
     for (Record& record : stage.recording.records) record.time = 1'700'000'000 * kASecond + ++tick * kTicks[variant];
 }
 
+// CNPs to more queue pairs than are followed: 65536.
+void beyond_bounds(Stage& stage, unsigned variant) {
+    constexpr std::size_t kQueuePairOfBth = 5, kStreams = 65536;
+    stage.packet(0x81, 2, 1, {{"infiniband.bth.destqp", 16}});
+    const Record first = stage.recording.records.front();
+    const auto wire = read_wire(first, 1);
+    REQUIRE((wire && wire->icrc));
+    for (std::uint32_t i = 1; i < kStreams + 100 * (variant + 1); ++i) {
+        Octets frame = first.bytes;
+        put_number(frame, wire->bth + kQueuePairOfBth, 3, 16 + i);
+        const std::uint32_t crc = invariant_crc(frame, wire->ip, *wire->icrc);
+        for (std::size_t octet = 0; octet < 4; ++octet) frame[*wire->icrc + octet] = static_cast<std::uint8_t>(crc >> 8U * octet);
+        stage.put(std::move(frame));
+    }
+    for (unsigned i = 0; i < 7 * variant; ++i) stage.packet(0x81, 2, 1, {{"infiniband.bth.destqp", 16 + i}});  // of those that are followed
+}
+
 constexpr std::array kSetupScenes{
     Scene{"dscp-differs", dscp_differs},
     Scene{"dscp-changes", dscp_changes},
@@ -168,6 +199,7 @@ constexpr std::array kSetupScenes{
     Scene{"incast", incast},
     Scene{"pairing-uncertain", pairing_uncertain},
     Scene{"clock-coarse", clock_coarse},
+    Scene{"analysis-bounded", beyond_bounds},
 };
 
 }  // namespace

@@ -36,10 +36,14 @@ void Stage::put(Octets frame) {
 }
 
 void Stage::packet(std::uint8_t opcode, unsigned from, unsigned to, const Settings& settings, std::size_t bytes) {
+    message(opcode, from, to, settings, Octets(bytes));
+}
+
+void Stage::message(std::uint8_t opcode, unsigned from, unsigned to, const Settings& settings, const Octets& payload) {
     PacketSpec spec = transport_packet(Opcode{opcode}, dissect::Network::roce_v2_ipv4);
     apply(spec, {{"ip.src", kHosts + from}, {"ip.dst", kHosts + to}});
     apply(spec, settings);
-    spec.payload.resize(bytes);
+    for (const std::uint8_t octet : payload) spec.payload.push_back(std::byte{octet});
     put(spec);
 }
 
@@ -59,8 +63,7 @@ void Stage::acknowledge(unsigned from, unsigned to, std::uint64_t qp, unsigned n
                   more));
 }
 
-void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, const Settings& of_a, const Settings& of_b,
-                     unsigned first) {
+void Stage::dialogue(unsigned a, unsigned b, std::uint64_t qp, unsigned count, const Settings& of_a, const Settings& of_b, unsigned first) {
     for (unsigned number = first; number < first + count; ++number) {
         send(a, b, qp, number, of_a);
         acknowledge(b, a, qp, number, of_b);

@@ -28,6 +28,8 @@ public:
     void put(const dissect::PacketSpec& spec);
     void put(Octets frame);
     void packet(std::uint8_t opcode, unsigned from, unsigned to, const Settings& settings, std::size_t bytes = 0);
+    // The same with a payload.
+    void message(std::uint8_t opcode, unsigned from, unsigned to, const Settings& settings, const Octets& payload);
     // One SEND of PSN 1000 * qp + number, and its ACK to queue pair qp + 1000; both ends' packets with settings of their own.
     void send(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more = {}, std::size_t bytes = 512);
     void acknowledge(unsigned from, unsigned to, std::uint64_t qp, unsigned number, const Settings& more = {});
@@ -56,6 +58,7 @@ struct Scene {
 inline constexpr unsigned kVariants = 3;
 
 [[nodiscard]] std::span<const Scene> setup_scenes();
+[[nodiscard]] std::span<const Scene> upper_scenes();
 [[nodiscard]] std::span<const Scene> iwarp_scenes();
 [[nodiscard]] std::span<const Scene> management_scenes();
 [[nodiscard]] std::span<const Scene> pause_scenes();

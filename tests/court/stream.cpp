@@ -92,7 +92,8 @@ std::uint64_t Stream::missing() const { return static_cast<std::uint64_t>(std::r
 
 std::size_t Stream::frame_of(std::size_t place) const {
     for (const Segment& segment : segments)
-        if (static_cast<std::size_t>(segment.at) <= place && place < static_cast<std::size_t>(segment.at) + segment.data.size()) return segment.frame;
+        if (static_cast<std::size_t>(segment.at) <= place && place < static_cast<std::size_t>(segment.at) + segment.data.size())
+            return segment.frame;
     return 0;
 }
 
@@ -111,13 +112,15 @@ std::vector<Stream> read_streams(const Recording& recording) {
         const auto [place, is_new] = known.try_emplace({from, to, from_port, to_port}, streams.size());
         if (is_new || (syn && seq != streams[place->second].first_seq)) {  // ports may be used anew
             place->second = streams.size();
-            streams.push_back({.from = from, .to = to, .from_port = from_port, .to_port = to_port, .first_seq = seq, .from_its_beginning = syn});
+            streams.push_back(
+                {.from = from, .to = to, .from_port = from_port, .to_port = to_port, .first_seq = seq, .from_its_beginning = syn});
         }
         if (tcp->data == tcp->end) continue;
         Stream& stream = streams[place->second];
         tcp->segment.frame = i + 1;
         tcp->segment.at = static_cast<std::int32_t>(seq - stream.first_seq);
-        tcp->segment.data.assign(frame.begin() + static_cast<std::ptrdiff_t>(tcp->data), frame.begin() + static_cast<std::ptrdiff_t>(tcp->end));
+        tcp->segment.data.assign(frame.begin() + static_cast<std::ptrdiff_t>(tcp->data),
+                                 frame.begin() + static_cast<std::ptrdiff_t>(tcp->end));
         stream.segments.push_back(std::move(tcp->segment));
     }
     for (Stream& stream : streams) put_together(stream);

@@ -235,6 +235,7 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
         if (stream.without_mark != 0 && draft.packets.size() < kMaxEvidence) draft.packets.push_back(stream.first_frame);
     }
     if (without == 0) return;
+    all = std::max(all, timeline.congestion.cnps);  // of streams that were not followed, too
     draft.count = without;
     draft.summary = fmt::format("{} of {} followed no CE mark in this capture.", grouped(without), counted(all, "CNP"));
     draft.advice =

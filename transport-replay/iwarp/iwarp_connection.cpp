@@ -150,9 +150,10 @@ void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observ
     const Duration waited = since ? observation.time - *since : Duration{};
     const bool asked =
         receiver.same_acks >= kSameAcksToResend || waited >= kLeastTimeout || (receiver.same_acks > 0 && waited >= kLongerWay);
-    // Duplicate acknowledgments ask for what was overtaken as they do for what was lost: a sender that counts its packets tells.
+    SegmentOrder& order = direction(from).order;
     const bool behind = arrival == TcpArrival::late || arrival == TcpArrival::repeated;
-    const bool overtaken = behind && direction(from).order.is_overtaken(observation.ip_id, observation.time);
+    const bool overtaken = behind && order.is_overtaken(segment.seq, observation.ip_id);
+    order.take(segment.seq, observation.ip_id);
     switch (arrival) {
         case TcpArrival::in_order: record.arrival = Arrival::in_order; return;
         case TcpArrival::ahead: record.arrival = Arrival::ahead; return;
@@ -180,11 +181,6 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
     const TcpPiece piece{
         .seq = segment.seq, .length = segment.length, .bytes = segment.data, .frame = observation.frame, .time = observation.time};
     const TcpArrival arrival = sender.stream.add(piece);
-    const bool is_newest = !sender.highest || is_before(*sender.highest, segment.seq + segment.length);
-    if (is_newest) {
-        sender.highest = segment.seq + segment.length;
-        static_cast<void>(sender.order.advance(observation.ip_id, observation.time));
-    }
     note_arrival(arrival, observation, segment, from, listeners.tracker.stream(uid()), record);
     IwarpPlace& place = record.ulp.iwarp;
     if (place.what == IwarpPlace::What::none) {

@@ -5,8 +5,8 @@
 #include <transport-replay/iwarp/fpdu_framer.hpp>
 #include <transport-replay/iwarp/mpa_set_up.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>
+#include <transport-replay/iwarp/segment_order.hpp>
 #include <transport-replay/iwarp/tcp_stream.hpp>
-#include <transport-replay/tracking/sending_order.hpp>
 
 namespace qps::transport {
 
@@ -49,8 +49,7 @@ private:
     struct Direction {
         TcpStream stream;
         FpduFramer framer;
-        SendingOrder order{};                   // by IPv4 identification, where it counts
-        std::optional<std::uint32_t> highest{};  // sequence number behind the last byte
+        SegmentOrder order{};
         std::uint32_t last_ack = 0;  // that this end sent
         std::uint8_t same_acks = 0;  // how often again, without data
         bool set_up_seen = false;

@@ -163,6 +163,9 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
     switch (phase_) {
         case RecoveryPhase::waiting:
             // What goes on in ascending order, or is overtaken on the way, is not what the NAK asked for.
+            // Nor is what the NAK acknowledges: what is before a request that found no receive was taken (9.7.5.1.1).
+            if (open.episode.kind == RecoveryKind::rnr_nak && request.psn.before(open.episode.psn) && silent < kFastestTimeout)
+                return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
             if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout)) return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
             tell_former(ended);
             return begin_round(request, arrived, request.time - open.trigger_time);

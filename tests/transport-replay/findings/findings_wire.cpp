@@ -338,6 +338,26 @@ TEST_CASE("who sent again too early is told by an answer that nobody could give 
     CHECK(party(twice) == Party::undecided);
 }
 
+TEST_CASE("what an RNR NAK acknowledges and the network delayed is no retransmission that came too soon") {
+    const auto found = [](Play play) {
+        const Timeline timeline = played(play);
+        INFO(summaries(timeline));
+        return std::ranges::count(timeline.findings, "rnr-wait-too-short", &Finding::id);
+    };
+    const auto refused = [](W w, unsigned straggler) {
+        w.dialogue(1, 2, 21, 4);
+        for (const unsigned i : {4U, 5U, 6U}) w.send(i);
+        w.answer(5, 0x1f);
+        w.answer(6, 0x20 + 18);  // 5.12 ms
+        w.send(straggler);
+        if (straggler != 6) w.wait(6 * kMillisecond), w.send(6);
+        w.answer(6, 0x1f);
+    };
+    static constexpr auto kRefused = refused;
+    CHECK(found([](W w) { kRefused(w, 4); }) == 0);
+    CHECK(found([](W w) { kRefused(w, 6); }) == 1);
+}
+
 TEST_CASE("packets to order have their finding, and those that nearly have it do not") {
     for (const WireProof& proof : kWireProofs) {
         const Timeline harmed = played(proof.harm);
