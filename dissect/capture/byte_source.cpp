@@ -1,6 +1,7 @@
 // Where the bytes of a capture come from.
 #include <dissect/capture/byte_source.hpp>
 #include <dissect/capture/descriptor.hpp>
+#include <dissect/capture/file_map.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,38 +28,12 @@ std::string system_sentence(std::string_view what, int error) {
     return fmt::format("{}: {}", what, std::generic_category().message(error));
 }
 
-class Mapping {
-public:
-    Mapping() = default;
-    Mapping(int file, std::size_t size) : size_(size) {
-        void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (start == MAP_FAILED) return;
-        start_ = start;
-        ::madvise(start_, size_, MADV_SEQUENTIAL);
-    }
-    Mapping(Mapping&& other) noexcept : start_(std::exchange(other.start_, nullptr)), size_(other.size_) {}
-    Mapping& operator=(Mapping&& other) noexcept {
-        std::swap(start_, other.start_);
-        std::swap(size_, other.size_);
-        return *this;
-    }
-    ~Mapping() {
-        if (start_ != nullptr) ::munmap(start_, size_);
-    }
-    [[nodiscard]] bool good() const { return start_ != nullptr; }
-    [[nodiscard]] Bytes bytes() const { return {static_cast<const std::byte*>(start_), start_ == nullptr ? 0 : size_}; }
-
-private:
-    void* start_ = nullptr;
-    std::size_t size_ = 0;
-};
-
 }  // namespace
 
 struct ByteSource::State {
     std::string name;
     Descriptor descriptor;
-    Mapping mapping;
+    FileMap mapping;
     bool in_memory = false;
     Bytes memory;           // the part of the mapping or of the caller's memory that was not handed out yet
     std::size_t piece = 0;  // of memory handed out at a time
@@ -167,6 +141,11 @@ std::size_t ByteSource::State::read_compressed(MutableBytes into, Wait wait) {
     for (;;) {
         if (!pending.empty() || inflater->pending()) {
             const std::size_t count = inflater->inflate(pending, into);
+            if (mapping.lost_from()) {  // what was inflated may be of zeros
+                damage = kShrank;
+                ended = true;
+                return 0;
+            }
             if (count > 0) return count;
         }
         if (!inflater->damage().empty()) {  // perhaps since the last call, which still had bytes to hand out
@@ -207,7 +186,7 @@ std::expected<ByteSource, InputProblem> ByteSource::open(const std::string& path
     // Files of /proc are regular, have size 0 and content: they are streams to us.
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
         const off_t position = standard_input ? std::max<off_t>(::lseek(file, 0, SEEK_CUR), 0) : 0;
-        state->mapping = Mapping(file, static_cast<std::size_t>(status.st_size));
+        state->mapping = FileMap(file, static_cast<std::size_t>(status.st_size));
         state->in_memory = state->mapping.good();
         if (state->in_memory) {
             state->memory = slice(state->mapping.bytes(), static_cast<std::size_t>(position));
@@ -232,6 +211,15 @@ ByteSource ByteSource::from_memory(Bytes bytes, std::string name, std::size_t pi
 
 bool ByteSource::whole() const { return state_->whole; }
 Bytes ByteSource::bytes() const { return state_->whole ? state_->memory : Bytes{}; }
+std::optional<std::uint64_t> ByteSource::lost_from() const {
+    const auto lost = state_->mapping.lost_from();
+    if (!lost) return {};
+    struct stat status{};
+    std::uint64_t from = *lost;  // of a page, the first part of which may be gone too
+    if (::fstat(state_->descriptor.number(), &status) == 0 && status.st_size >= 0) from = std::min(from, static_cast<std::uint64_t>(status.st_size));
+    const std::uint64_t begins = state_->mapping.bytes().size() - state_->size.value_or(0);  // standard input may be read from the middle
+    return from - std::min(from, begins);
+}
 
 std::size_t ByteSource::read(MutableBytes into, Wait wait) {
     if (state_->ended || into.empty()) return 0;

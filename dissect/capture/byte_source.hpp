@@ -4,8 +4,8 @@
 // A plain regular file is `whole`: all its bytes can be borrowed as long as the source lives. Anything else is read
 // piece by piece in bounded memory.
 //
-// A mapped file that somebody truncates while we read it ends the process with SIGBUS, as with every memory map. A file
-// that grows is read up to the size it had when it was opened. Feed a file that is still being written through a pipe.
+// A file that grows is read up to the size it had when it was opened: feed one that is still being written through a pipe. Where a
+// mapped file shrinks while it is read, zeros stand for what is gone (file_map.hpp), and lost_from() says from where on.
 #pragma once
 
 #include <dissect/capture/inflate.hpp>
@@ -14,6 +14,7 @@
 #include <expected>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 namespace qps::dissect {
 
@@ -36,6 +37,9 @@ public:
 
     [[nodiscard]] bool whole() const;
     [[nodiscard]] Bytes bytes() const;  // all of them where whole(), else none
+    // Where whole(): from which byte on the file is gone, as far as anybody noticed. Any thread may ask.
+    [[nodiscard]] std::optional<std::uint64_t> lost_from() const;
+    static constexpr std::string_view kShrank = "the file was truncated while it was read";
 
     // Streams: the next uncompressed bytes, at least one unless the end is reached or (with Wait::no) nothing is there yet.
     [[nodiscard]] std::size_t read(MutableBytes into, Wait wait);

@@ -119,6 +119,7 @@ struct CaptureFile::State {
     }
     bool finish_walk(WalkResult& result, std::uint64_t at);
     bool recognise(Bytes start);
+    bool lose(std::vector<Frame>& frames);
     void read_whole(Batch& batch);
     void read_stream(Batch& batch);
     bool make_room(Batch& batch, Window& window, std::size_t& filled, std::size_t wanted);
@@ -152,9 +153,22 @@ void CaptureFile::State::read_whole(Batch& batch) {
     Window window{.bytes = source.bytes(), .offset = 0, .used = static_cast<std::size_t>(offset), .last = true};
     while (batch.frames.empty() && !done) {
         WalkResult result = walk(window, batch.frames);
-        finish_walk(result, window.used);
+        if (!lose(batch.frames)) finish_walk(result, window.used);
     }
     offset = window.used;
+}
+
+// Whether the file shrank: then nothing is read on, and frames of what is gone are not handed out.
+bool CaptureFile::State::lose(std::vector<Frame>& frames) {
+    const auto lost = source.lost_from();
+    if (!lost) return false;
+    const std::byte* start = source.bytes().data();
+    std::erase_if(frames, [&](const Frame& frame) {
+        return frame.file_offset >= *lost || static_cast<std::uint64_t>(frame.bytes.data() + frame.bytes.size() - start) > *lost;
+    });
+    if (problem.sentence.empty()) finish(InputProblemKind::damaged, *lost, std::string(ByteSource::kShrank));
+    done = true;
+    return true;
 }
 
 // Makes room for a record of `wanted` bytes in a batch that has no frames yet: nothing borrows its storage. False where the
@@ -260,7 +274,12 @@ bool CaptureFile::read(Batch& batch) {
     return !batch.frames.empty();
 }
 
-const InputProblem& CaptureFile::problem() const { return state_->problem; }
+// Who decoded a frame may have noticed after it was handed out.
+const InputProblem& CaptureFile::problem() const {
+    std::vector<Frame> none;
+    static_cast<void>(state_->lose(none));
+    return state_->problem;
+}
 const std::string& CaptureFile::name() const { return state_->source.name(); }
 Compression CaptureFile::compression() const { return state_->source.compression(); }
 bool CaptureFile::mapped() const { return state_->source.whole(); }
