@@ -158,9 +158,9 @@ ExitCode copy_packets(const Options& options, const Filter& filter, transport::A
                     [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator});
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
-    if (!copies.ok()) return fail_output(copies.ok().error(), ExitCode::output_failed);
+    if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
     if (!opened) return code;  // no input: no file
-    if (const auto saved = file->commit(); !saved) return fail_output(saved.error(), ExitCode::output_failed);
+    if (const auto saved = file->commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
     if (!options.quiet && options.capture != "-")
         say("qpscope: {} packets written to {}\n", file->frames(), options.capture);
     return code;

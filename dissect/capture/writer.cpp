@@ -149,7 +149,11 @@ std::expected<void, OutputProblem> CaptureWriter::State::drain() try {
     if (descriptor < 0) return problem("file is closed");
     const int error = write_buffer();
     failed = error != 0;
-    if (failed) return problem(fmt::format("cannot write: {}", std::generic_category().message(error)));
+    if (failed) {
+        auto why = problem(fmt::format("cannot write: {}", std::generic_category().message(error)));
+        why.error().closed = error == EPIPE;
+        return why;
+    }
     return {};
 } catch (const std::bad_alloc&) {
     return std::unexpected(OutputProblem{{}, kNoMemory});

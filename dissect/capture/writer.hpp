@@ -23,6 +23,7 @@ enum class WriterFormat : std::uint8_t {
 struct OutputProblem {
     std::string file;      // as the user wrote it; "standard output" for "-"
     std::string sentence;  // without the file name and a full stop; ASCII
+    bool closed = false;   // the reader of a pipe went away: no failure, but nothing more is worth doing
 };
 
 // Longest comment that fits an option, in bytes.

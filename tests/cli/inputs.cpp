@@ -223,6 +223,12 @@ TEST_CASE("a reader that goes away ends the program quietly") {
     }
 }
 
+TEST_CASE("a reader of a capture that goes away ends the program as quietly") {
+    const Ending ending = qpscope({"packets", "-w", "-", sample("loss_read"), sample("loss_write"), sample("loss_read")}, {.lines = 1});
+    CHECK(ending.code == kDone);
+    CHECK(ending.err.empty());
+}
+
 TEST_CASE("two files with the same packets are two taps, two pieces are one capture") {
     for (const char* command : {"analyze", "findings", "messages", "check"}) {
         const Ending once = qpscope({command, "-q", sample("write_8k")});
