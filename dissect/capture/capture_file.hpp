@@ -8,7 +8,8 @@
 // where and why. A frame that the end of the file cuts is not delivered. A header without packets is a valid empty capture.
 //
 // What an attacker could feed: everything here is theirs. No length is used before it is checked against the bytes that
-// are there. A mapped file that somebody truncates while we read it ends the process with SIGBUS (see byte_source.hpp).
+// are there. A mapped file may be truncated while it is read: what is gone is not handed out any more, and a frame that was shows zeros
+// there (see file_map.hpp); problem() says so.
 //
 // One thread at a time may call a CaptureFile; the frames it delivered may be read by any number of threads meanwhile.
 #pragma once
