@@ -2,6 +2,7 @@
 #include <transport-replay/queue_pair/responder.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace qps::transport::live::peers {
 
@@ -16,10 +17,13 @@ constexpr std::size_t header_bytes(verbs::QpType type) { return type == verbs::Q
 
 }  // namespace
 
+void Block::Free::operator()(std::byte* memory) const { std::free(memory); }
+
 verbs::Result<Block> Block::open(const PeerContext& context, std::size_t bytes, const verbs::Access& access) {
     if (bytes > kMostMemory - std::min(context.held, kMostMemory)) return std::unexpected(verbs::VerbsError::too_many);
     Block block;
-    block.memory_ = std::make_unique<std::byte[]>(bytes);
+    block.memory_.reset(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(bytes, 1), 1)));
+    if (block.memory_ == nullptr) return std::unexpected(verbs::VerbsError::too_many);
     block.size_ = bytes;
     const verbs::Result<verbs::Mr> mr = context.adapter().reg_mr(context.pd, block.bytes(), access);
     if (!mr) return std::unexpected(mr.error());

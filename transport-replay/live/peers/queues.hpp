@@ -49,7 +49,12 @@ public:
     }
 
 private:
-    std::unique_ptr<std::byte[]> memory_;
+    // Of calloc(), not of new: pages come from the system when they are written first. Whoever asks for a connection and sends
+    // nothing takes addresses and no memory.
+    struct Free {
+        void operator()(std::byte* memory) const;
+    };
+    std::unique_ptr<std::byte[], Free> memory_;
     std::size_t size_ = 0;
     verbs::Mr mr_{};
 };

@@ -4,7 +4,10 @@
 #include <transport-replay/live/peers/offer.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 
+#include <fstream>
+
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace qps;
 using namespace qps::transport;
@@ -111,6 +114,15 @@ constexpr IpPort kRping{7174};
 constexpr IpPort kRdma{7471};
 constexpr IpPort kSink{7472};
 constexpr IpPort kMemory{7473};
+
+// Memory that this process has from the system, not what it only has addresses for.
+std::size_t resident_bytes() {
+    std::ifstream statm("/proc/self/statm");
+    std::size_t addresses = 0;
+    std::size_t pages = 0;
+    statm >> addresses >> pages;
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 void write_shown(dissect::MutableBytes into, std::uint64_t address, std::uint32_t key, std::uint32_t length) {
     peers::write_be(into, 0, address);
@@ -305,6 +317,25 @@ TEST_CASE("rstream refuses who does not speak rsockets, and ends who claims more
     scene.settle();
     CHECK(ProgramPair::queue_pairs(scene.pair.server) == 0);
     scene.goes_on("rstream", {.count = 5, .size = 100});
+}
+
+TEST_CASE("who announces a megabyte and sends nothing takes none of a server's memory") {
+    Scene scene("sink");
+    constexpr std::size_t kConnections = 1000;
+    constexpr std::size_t kEach = std::size_t{1} << 20;
+    const auto says = peers::private_bytes(
+        peers::Announcement{.way = peers::Way::send, .depth = 16, .bytes = kEach / 16}, peers::kAnnouncementBytes);
+    const std::size_t before = resident_bytes();
+    for (std::size_t i = 0; i < kConnections; ++i) scene.connect(scene.queue_pair(1), kSink, says.bytes());
+    std::size_t established = 0;
+    for (int i = 0; i < 200'000 && established < kConnections; ++i) {
+        (void)scene.pair.turn(&scene.server(), nullptr);
+        for (const ConnectionEvent& event : scene.pair.client.connections().take_events())
+            established += event.kind == ConnectionEventKind::established ? 1U : 0U;
+    }
+    CHECK(established == kConnections);
+    // Queue pairs of both ends, and under AddressSanitizer an eighth of the blocks for their shadow.
+    CHECK(resident_bytes() - std::min(before, resident_bytes()) < kConnections * kEach / 4);
 }
 
 TEST_CASE("a server has kMaxClients connections and refuses the next") {
