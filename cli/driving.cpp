@@ -234,6 +234,14 @@ std::expected<HostSettings, Failure> identity(const LiveOptions& options, const 
     return host;
 }
 
+// A peer that knew an earlier run of ours takes a queue pair number it still has for a stale connection (12.9.8.3.1), so that
+// numbers must not begin anew with every start.
+dissect::Qpn random_first_qp() {
+    constexpr std::uint32_t kFirst = 0x100;    // above what adapters keep for themselves
+    constexpr std::uint32_t kLast = 0x7fffff;  // as many again are left to count upwards from here
+    return dissect::Qpn{kFirst + std::random_device{}() % (kLast - kFirst + 1)};
+}
+
 }  // namespace
 
 std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, Instant now) {
@@ -243,6 +251,7 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
     if (!host) return std::unexpected(host.error());
     EndpointSettings settings{.host = *host, .roce_v1 = options.roce_v1, .dscp = options.dscp, .priority = options.priority};
     settings.seed = options.seed.value_or(std::random_device{}());
+    if (!options.seed) settings.adapter.first_qp = random_first_qp();
     if (options.mtu) settings.adapter.mtu = *options.mtu;
     if (options.rate_control) settings.adapter.dcqcn = verbs::DcqcnSettings{};
     OpenEndpoint result{.endpoint = Endpoint(std::move(opened->device), settings, now),

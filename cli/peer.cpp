@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "driving.hpp"
+#include "line_limit.hpp"
 #include "message.hpp"
 #include "output.hpp"
 #include <fmt/format.h>
@@ -53,7 +54,9 @@ public:
 
     // The lines of the program so far. Machines get them on standard error: standard output is one document.
     void show(Program& program, Instant now) {
-        for (const std::string& line : program.take_lines()) tell(line, now);
+        for (const std::string& line : program.take_lines())
+            if (limit_.admit(line, now)) tell(line, now);
+        for (const std::string& sum : limit_.take_sums(now)) tell(sum, now);
     }
 
     void tell_beginning(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
@@ -72,6 +75,7 @@ public:
     }
 
     void summarize(Endpoint& endpoint, const Program& program, Instant now) {
+        for (const std::string& sum : limit_.take_all(now)) tell(sum, now);
         if (options_.format == OutputFormat::table) summarize_for_people(endpoint, program, now);
         else summarize_for_programs(endpoint, program, now);
         output_.flush();
@@ -147,6 +151,7 @@ private:
     const ProgramRow& row_;
     Output& output_;
     const SteadyTime& clock_;
+    LineLimit limit_{};
 };
 
 // Which way a program can be used that the user wants another way.

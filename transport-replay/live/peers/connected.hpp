@@ -16,7 +16,7 @@
 // Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
 // the endpoint had a turn since the last one went, so that its farewell is on the wire.
 //
-// A stranger can connect as often as he likes: kMaxClients, kMostMemory; and can vanish: the connection manager's and the
+// A stranger can connect as often as he likes: kMaxClients, kMostMemory, kFairShare; and can vanish: the connection manager's and the
 // requester's timeouts end what somebody waits for, and a server waits for nobody else.
 #pragma once
 
@@ -110,6 +110,8 @@ private:
     struct Entry {
         Link link;
         typename Role::Session session;
+        dissect::Instant since{};  // of a server: when it was asked for
+        bool proved = false;       // something completed on it
     };
 
     [[nodiscard]] PeerContext at(Endpoint& endpoint, dissect::Instant now) {
@@ -174,15 +176,44 @@ private:
         return {};
     }
 
+    // Whether one more client can be taken. Where all places are taken, the address with the most silent connections gives up its
+    // oldest, if it has more than a fair share: one address cannot fill a server for good.
+    [[nodiscard]] bool make_room(const PeerContext& context) {
+        if (links_.size() < kMaxClients) return true;
+        const auto silent = [&](const Entry& entry) {
+            return !entry.proved && entry.link.state != LinkState::closing && context.now - entry.since >= kProvingTime;
+        };
+        std::map<Address, std::size_t> shares;
+        for (const auto& [id, entry] : links_)
+            if (silent(entry)) ++shares[entry.link.remote];
+        const auto most = std::ranges::max_element(shares, {}, [](const auto& share) { return share.second; });
+        if (most == shares.end() || most->second <= kFairShare) return false;
+        Entry* oldest = nullptr;
+        for (auto& [id, entry] : links_)
+            if (silent(entry) && entry.link.remote == most->first && (oldest == nullptr || entry.since < oldest->since)) oldest = &entry;
+        expel(context, *oldest);
+        return true;
+    }
+    // Its place is free at once; the connection manager goes on saying good-bye by itself.
+    void expel(const PeerContext& context, Entry& entry) {
+        ++counts_.failed;
+        context.say(about(entry.link, "silent: makes room for another client"));
+        if (!context.endpoint.connections().disconnect(entry.link.id, context.now))
+            (void)context.endpoint.manager().abandon(entry.link.id, context.now);
+        entry.link.state = LinkState::closing;
+        forget(context, entry);
+    }
+
     void take_request(const PeerContext& context, const ConnectionEvent& event) {
         Connections& connections = context.endpoint.connections();
         const bool enough = request_.clients && served_ + links_.size() >= *request_.clients;
-        if (request_.target || stopping_ || enough || links_.size() >= kMaxClients) {
+        if (request_.target || stopping_ || enough || !make_room(context)) {
             (void)connections.reject(event.id, {}, context.now);
             return;
         }
         Entry entry{};
         entry.link.remote = event.remote;
+        entry.since = context.now;
         const auto says = open(context, entry, asked(event));
         if (!says) {
             context.say(about(entry.link, "refused: " + says.error()));
@@ -229,6 +260,7 @@ private:
             link.fail(std::string(done.receive ? "a receive" : "a request") + " failed: " + std::string(verbs::name(done.wc.status)));
         } else if (!link.complaint) {
             rise(context, entry, {});  // data says what an RTU would have said
+            entry.proved = true;
             role_.done(context, link, entry.session, done);
         }
     }

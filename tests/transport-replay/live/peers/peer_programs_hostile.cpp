@@ -359,6 +359,46 @@ TEST_CASE("a server has kMaxClients connections and refuses the next") {
     scene.goes_on("rping", {.count = 1});
 }
 
+TEST_CASE("one address cannot fill a server for good with silent connections") {
+    Scene scene("echo");
+    const dissect::Qpn spoke = scene.queue_pair();
+    REQUIRE(scene.established(spoke, kRdma));
+    scene.post(spoke, {}, 10);
+    scene.settle(200);
+    REQUIRE(scene.server().counts().messages > 0);
+    std::size_t established = 1;
+    std::size_t rejected = 0;
+    std::size_t parted = 0;
+    const auto hear = [&] {
+        (void)scene.pair.turn(&scene.server(), nullptr);
+        for (const ConnectionEvent& event : scene.pair.client.connections().take_events()) {
+            established += event.kind == ConnectionEventKind::established ? 1U : 0U;
+            rejected += event.kind == ConnectionEventKind::rejected ? 1U : 0U;
+            parted += event.kind == ConnectionEventKind::disconnected ? 1U : 0U;
+        }
+    };
+    for (std::size_t i = 1; i < kMaxClients; ++i) scene.connect(scene.queue_pair(1), kRdma);
+    for (int i = 0; i < 200'000 && established < kMaxClients; ++i) hear();
+    REQUIRE(established == kMaxClients);
+    // Those that have just come may still speak.
+    scene.connect(scene.queue_pair(1), kRdma);
+    for (int i = 0; i < 20'000 && rejected == 0; ++i) hear();
+    CHECK(rejected == 1);
+
+    scene.pair.now = scene.pair.now + kProvingTime;
+    for (int i = 0; i < 10; ++i) scene.connect(scene.queue_pair(1), kRdma);
+    for (int i = 0; i < 20'000 && (established < kMaxClients + 10 || parted < 10); ++i) hear();
+    CHECK(established == kMaxClients + 10);
+    CHECK(rejected == 1);
+    CHECK(parted == 10);  // who has to go is told
+    CHECK(scene.server().counts().failed == 10);
+    const std::uint64_t messages = scene.server().counts().messages;
+    scene.post(spoke, {}, 10);  // who has spoken stays
+    for (int i = 0; i < 2000; ++i) hear();
+    CHECK(scene.server().counts().messages > messages);
+    CHECK(parted == 10);
+}
+
 TEST_CASE("a program that serves datagrams answers anything, and nobody more than he sent") {
     Scene scene("udaddy");
     verbs::Adapter& adapter = scene.pair.client.adapter();
