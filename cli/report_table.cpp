@@ -166,10 +166,8 @@ void append_setups(std::string& out, const CmReport& cm, std::uint64_t managemen
 }
 
 void append_totals(std::string& out, const Totals& totals) {
-    constexpr std::array<std::string_view, kMessageKindNames.size()> kWords{"SEND",   "WRITE", "WRITE with immediate", "READ",
-                                                                            "atomic", "FLUSH", "ATOMIC WRITE"};
     Counts messages;
-    for (std::size_t kind = 0; kind < kWords.size(); ++kind) messages.add(totals.messages[kind], kWords[kind]);
+    for (std::size_t kind = 0; kind < kMessageKindTitles.size(); ++kind) messages.add(totals.messages[kind], kMessageKindTitles[kind]);
     const std::string payload = totals.message_bytes == 0 ? "" : fmt::format("; {} of payload", bytes_text(totals.message_bytes));
     if (!messages.text().empty()) append_row(out, "messages", messages.text() + payload);
     append_row(out, "recovery",

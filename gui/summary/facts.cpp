@@ -171,16 +171,14 @@ std::vector<Label> captureLabels(const Timeline& timeline) {
 }
 
 std::vector<Label> messageLabels(const Timeline& timeline) {
-    constexpr std::array<const char*, kMessageKindNames.size()> kWords{"SEND",   "WRITE", "WRITE with immediate", "READ",
-                                                                       "ATOMIC", "FLUSH", "ATOMIC WRITE"};
     const Duration length = lengthOf(timeline);
     const Totals& totals = timeline.totals;
     std::vector<Label> labels;
-    for (std::size_t kind = 0; kind < kWords.size(); ++kind) {
+    for (std::size_t kind = 0; kind < kMessageKindTitles.size(); ++kind) {
         if (totals.messages[kind] == 0) continue;
         QString text = number(totals.messages[kind]);
         if (length > Duration{}) text += tr(" (%1/s)").arg(rateNumber(per_second(totals.messages[kind], length)));
-        labels.push_back({QLatin1String(kWords[kind]), text});
+        labels.push_back({shown(kMessageKindTitles[kind]), text});
     }
     const auto add = [&](const QString& name, std::uint64_t count) {
         if (count != 0) labels.push_back({name, number(count)});

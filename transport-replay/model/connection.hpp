@@ -34,6 +34,9 @@ inline constexpr std::array<std::string_view, 4> kJoinedByNames{"nothing", "traf
 // The kinds of messages that reports count.
 enum class MessageKind : std::uint8_t { send, write, write_imm, read, atomic, flush, atomic_write };
 inline constexpr std::array<std::string_view, 7> kMessageKindNames{"send", "write", "write_imm", "read", "atomic", "flush", "atomic_write"};
+// As people read them.
+inline constexpr std::array<std::string_view, kMessageKindNames.size()> kMessageKindTitles{"SEND",   "WRITE", "WRITE with immediate", "READ",
+                                                                                           "ATOMIC", "FLUSH", "ATOMIC WRITE"};
 [[nodiscard]] constexpr MessageKind kind_of(const Message& message) {
     switch (message.verb) {
         case dissect::Verb::write: return message.immediate ? MessageKind::write_imm : MessageKind::write;

@@ -50,6 +50,7 @@ struct Message {
     dissect::Instant passed_last{};  // and when such an answer last showed that the requester goes on
     std::uint8_t passes = 0;         // how often it showed
     bool restarting = false;         // of a READ asked for again: responses of the earlier request may still come
+    std::uint16_t newest_ip_id = 0;  // of its responses, 0: without
 
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
     // Answered by a response of its own, which a plain ACK does not replace (o9-30).

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <tuple>
 
 namespace qps::transport {
 
@@ -10,14 +12,29 @@ using namespace dissect;
 namespace {
 
 constexpr std::size_t kFewestWaiting = 8192;
-constexpr std::uint64_t kRoom = 8;  // places for each that waits: sets of eight with one in them on average do not overflow
+constexpr std::uint64_t kRoom = 8;  // places for each that waits: sets with two in them on average do not overflow
 constexpr std::uint64_t kKnownKeyMask = UINT64_MAX >> 1;
+
+// What is given up first: an empty place, one whose copy came, and of the others the oldest.
+auto worth(const auto& one) { return std::tuple(one.key != 0, one.key != 0 && one.met == 0, one.time); }
+
+std::uint32_t distance(std::uint16_t id, std::uint32_t head) {
+    return static_cast<std::uint32_t>(std::abs(static_cast<std::int16_t>(id - head)));
+}
+void advance(std::uint32_t& head, std::uint16_t id) {
+    const auto by = static_cast<std::int16_t>(id - head);
+    if (by > 0) head += static_cast<std::uint32_t>(by);
+}
+// The second tap is so far behind that no packet that the network delayed is taken for one of its own.
+constexpr std::uint32_t kFarBehind = 32;
+constexpr std::uint32_t kMuchNearer = 8;
 
 }  // namespace
 
 CopyFilter::CopyFilter(const CaptureTraits& traits) : other_taps_(traits.other_taps), twice_(traits.twice) {
     if (twice_.empty()) return;
     const std::uint64_t reach = std::min<std::uint64_t>(traits.reach, kMostWaiting / kRoom);
+    heads_.resize(kHeads);
     sets_.resize(std::max(kFewestWaiting, std::bit_ceil(kRoom * reach)) / kSetSize);
 }
 
@@ -27,25 +44,42 @@ bool CopyFilter::is_other_tap(const Observation& observation, std::uint64_t way)
     return std::ranges::any_of(found, [&](const OtherTap& tap) { return part(label, tap.mask) == tap.label; });
 }
 
+CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation) {
+    const std::uint64_t flow = std::max<std::uint64_t>(FlowHash{}(observation.flow), 1);
+    Heads& heads = heads_[flow % kHeads];
+    if (heads.flow != flow) heads = {flow, observation.ip_id, observation.ip_id};
+    return heads;
+}
+
 bool CopyFilter::came_before(const Observation& observation, const ClockOffset& offset) {
     const std::uint64_t key = std::max<std::uint64_t>(observation.packet_hash >> 1, 1) & kKnownKeyMask;
-    Set& set = sets_[observation.packet_hash & (sets_.size() - 1)];
-    Waiting* place = &set.waiting[0];
+    // Two sets to choose from, so that packets sent many times over do not fill the one they share.
+    const std::array<Set*, 2> sets{&sets_[observation.packet_hash & (sets_.size() - 1)], &sets_[observation.packet_hash >> 32 & (sets_.size() - 1)]};
+    Waiting* place = &sets[0]->waiting[0];
     Waiting* original = nullptr;
     bool same_datagram = false;
     Duration nearest = offset.tolerance;
-    for (Waiting& one : set.waiting) {
-        if (one.key == 0 || (place->key != 0 && one.time < place->time)) place = &one;
-        if (one.key != key) continue;
-        // A sender that counts its identification on sends no datagram twice: whoever sees it again sees a copy.
-        same_datagram |= observation.ip_id != 0;
-        const Duration wrong = magnitude(observation.time - one.time - offset.at(one.time));
-        if (one.met != 0 || wrong > nearest) continue;
-        nearest = wrong;
-        original = &one;
-    }
+    for (Set* set : sets)
+        for (Waiting& one : set->waiting) {
+            if (worth(one) < worth(*place)) place = &one;
+            if (one.key != key) continue;
+            // A sender that counts its identification on sends no datagram twice: whoever sees it again sees a copy.
+            same_datagram |= observation.ip_id != 0;
+            const Duration wrong = magnitude(observation.time - one.time - offset.at(one.time));
+            if (one.met != 0 || wrong > nearest) continue;
+            nearest = wrong;
+            original = &one;
+        }
     if (original != nullptr) original->met = 1;
-    if (original != nullptr || same_datagram) return true;
+    const bool copy = original != nullptr || same_datagram;
+    if (observation.ip_id != 0) {
+        Heads& heads = heads_of(observation);
+        const bool of_second_tap = heads.first - heads.second >= kFarBehind &&
+                                   kMuchNearer * distance(observation.ip_id, heads.second) < distance(observation.ip_id, heads.first);
+        advance(copy || of_second_tap ? heads.second : heads.first, observation.ip_id);
+        if (of_second_tap) return true;
+    }
+    if (copy) return true;
     if (place->key != 0 && place->met == 0) ++displaced_;
     *place = {.key = key & kKnownKeyMask, .met = 0, .time = observation.time};
     return false;

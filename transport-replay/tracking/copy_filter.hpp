@@ -1,7 +1,8 @@
 // CopyFilter: takes away what other taps recorded of packets that the capture has already, by what learn_taps() found in all of it.
 //
 // Recordings with a label of their own are told by it, in whatever order they come. Where only the time tells them apart, packets
-// wait for their copies in a table of fixed size.
+// wait for their copies in a table of fixed size. What only the tap with the later clock recorded has nobody that waits for it: the
+// sender's count of datagrams (IPv4's identification) tells whose it is, and it is left out like the rest of that tap.
 //
 // What an attacker could feed: packets that displace each other before their copy comes; it is then followed as a packet of its own,
 // and that is counted.
@@ -37,12 +38,21 @@ private:
     struct alignas(64) Set {
         std::array<Waiting, kSetSize> waiting;
     };
+    // How far each tap's recording of a flow has come, in the sender's count of datagrams.
+    struct Heads {
+        std::uint64_t flow = 0;  // 0: nobody
+        std::uint32_t first = 0, second = 0;
+    };
+    static constexpr std::size_t kHeads = 4096;
+
+    [[nodiscard]] Heads& heads_of(const Observation& observation);
     [[nodiscard]] bool is_other_tap(const Observation& observation, std::uint64_t way) const;
     [[nodiscard]] bool came_before(const Observation& observation, const ClockOffset& offset);
 
     std::vector<OtherTap> other_taps_;
     std::vector<RecordedTwice> twice_;
     std::vector<Set> sets_;
+    std::vector<Heads> heads_;
     std::uint64_t displaced_ = 0;
 };
 

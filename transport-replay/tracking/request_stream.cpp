@@ -82,6 +82,15 @@ void widen(Message& read, std::uint32_t pmtu) {
         read.last = read.first + (packets_of(read.access->length, pmtu) - 1);
 }
 
+// Whether the network delayed it: its sender, who counts, sent a later one that passed before it.
+bool overtaken(Message& run, const Observation& response) {
+    if (response.ip_id == 0) return false;
+    const auto ahead = static_cast<std::int16_t>(response.ip_id - run.newest_ip_id);
+    if (run.newest_ip_id != 0 && ahead < 0) return true;
+    run.newest_ip_id = response.ip_id;
+    return false;
+}
+
 }  // namespace
 
 RequestStream::Index RequestStream::run_at_or_before(Psn psn) const {
@@ -464,6 +473,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
 // Whether it was the last one, and no other is missing.
 bool RequestStream::take_read_response(Message& run, const Observation& response, Duration best, Responded& result) {
     const std::int32_t distance = response.psn - run.response_next;
+    const bool late = overtaken(run, response);
     if (distance < 0) {
         if (run.missing > 0 && run.retransmissions == 0) {
             result.late = 1;
@@ -481,7 +491,7 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
         result.skipped = static_cast<std::uint32_t>(distance);
         run.missing += result.skipped;
         run.response_next = response.psn + 1;
-    } else if (!take_in_order(run, response, distance, best, result)) {
+    } else if (!take_in_order(run, response, distance, late ? Duration{} : best, result)) {
         return false;
     }
     if (run.response_next != run.last + 1) return false;
@@ -493,7 +503,8 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
 }
 
 // A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier request may
-// still come, until one begins the new ones (9.7.5.1.3) or came no sooner than an answer can.
+// still come, until one begins the new ones (9.7.5.1.3) or came no sooner than an answer can,
+// and was not overtaken.
 bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Duration best, Responded& result) {
     if (distance > 0) {
         if (!run.restarting && run.missing == 0) run.missing = result.skipped = static_cast<std::uint32_t>(distance);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -22,6 +23,7 @@ constexpr std::size_t kFewestPerPart = 8;         // pairs that have a median of
 constexpr std::size_t kMostLabels = 16;           // of two hosts; paths do not have more
 constexpr Duration kLeastTolerance{50'000};       // 50 us: queues of switches
 constexpr double kWorstClock = 1e-3;              // of its time; crystals are off by 1e-4 at worst
+constexpr std::size_t kFewestOneWay = 16;         // packets of a sender that counts them
 constexpr std::size_t kFewestByTime = 32;         // packets that the time alone proves to be copies
 constexpr std::size_t kFewestAnswersByTime = 8;   // of them: so many answers in a row do not get lost
 constexpr std::size_t kFewestTogether = 16;       // packets of several pairs of hosts
@@ -74,7 +76,10 @@ struct Twice {
     std::size_t answers = 0;     // of these
     std::size_t identified = 0;  // of all: with an IP identification
     std::set<std::uint16_t> identifications;
-    std::set<std::uint64_t> ways;  // of those that are even
+    struct Way {
+        std::size_t all = 0, even = 0;
+    };
+    std::map<std::uint64_t, Way> ways;
     ClockOffset offset;
     std::vector<TimedOffset> pairs;
     std::uint64_t reach = 0;
@@ -87,6 +92,15 @@ struct Twice {
         if (packet.ip_id == 0) return;
         ++identified;
         identifications.insert(packet.ip_id);
+    }
+    [[nodiscard]] std::size_t even_ways() const {
+        return static_cast<std::size_t>(std::ranges::count_if(ways, [](const auto& way) { return way.second.even != 0; }));
+    }
+    // What the one host sent reached both taps, and what the other one did was lost between them.
+    [[nodiscard]] bool one_way() const {
+        return std::ranges::any_of(ways, [](const auto& way) {
+            return way.second.even >= kFewestOneWay && 100 * way.second.even >= 95 * way.second.all;
+        });
     }
     [[nodiscard]] Duration length() const { return begin ? end - *begin : Duration{}; }
     [[nodiscard]] bool counts() const { return 10 * identified >= 9 * all && identifications.size() > 1; }  // TCP begins with 0
@@ -259,7 +273,7 @@ private:
         }
         Twice found = paired(all, offset_of(once));
         found.hosts = packets_.front()->hosts.both;
-        if (found.counts() ? many(found.even, found.all) : as_time_proves(found)) accept(found);
+        if (found.counts() ? many(found.even, found.all) || found.one_way() : as_time_proves(found)) accept(found);
         else if (found.even == found.all && found.all != 0) undecided_ = std::move(found);
     }
 
@@ -269,7 +283,7 @@ private:
     // Where the bytes prove nothing: everything came twice, both ways, after the same time, and so much of it was answered in between
     // that no requester sent all of it again.
     [[nodiscard]] static bool as_time_proves(const Twice& found) {
-        if (found.even < kFewestByTime || 100 * found.even < 95 * found.all || found.ways.size() < 2) return false;
+        if (found.even < kFewestByTime || 100 * found.even < 95 * found.all || found.even_ways() < 2) return false;
         const Duration apart = magnitude(found.offset.middle()), tolerance = found.offset.tolerance;
         const bool long_enough = found.length() > apart + apart;
         return (long_enough || found.answers >= kFewestAnswersByTime) && (apart < kLeastTolerance + kLeastTolerance || tolerance + tolerance < apart);
@@ -285,6 +299,8 @@ private:
         found.offset = offset;
         for (const Packet& packet : all) {
             ++found.all;
+            Twice::Way& way = found.ways[packet.sampled->hosts.way];
+            ++way.all;
             found.see(*packet.sampled, packet.recordings);
             std::vector<Recording> open = packet.recordings;
             bool even = true;
@@ -302,7 +318,7 @@ private:
             if (!even) continue;
             ++found.even;
             if (packet.sampled->answer) ++found.answers;
-            found.ways.insert(packet.sampled->hosts.way);
+            ++way.even;
         }
         return found;
     }

@@ -77,6 +77,43 @@ TEST_CASE("everything twice after the same time is two taps") {
         }
 }
 
+TEST_CASE("answers that were lost between two taps do not hide that all requests came twice") {
+    auto all = with_copies(conversation(20, true), 5 * kSecond);
+    std::size_t seen = 0;
+    std::erase_if(all, [&](const Observation& one) { return one.flow.source == kB && ++seen > 20; });
+    const CaptureTraits traits = learn(all);
+    REQUIRE(traits.twice.size() == 1);
+    CHECK(copies(traits, all) == 20);
+}
+
+TEST_CASE("what the second tap alone recorded goes with the rest of it") {
+    auto all = with_copies(conversation(200, true), 10 * kMillisecond);
+    const auto alone = [](const Observation& one) { return one.psn == Psn(77) && one.flow.source == kA; };
+    all.erase(std::ranges::find_if(all, alone));  // lost before the tap that is ahead of the other
+    const CaptureTraits traits = learn(all);
+    CHECK(copies(traits, all) == 400);  // of 799 packets
+    CopyFilter filter(traits);
+    for (const Observation& one : all)
+        if (alone(one)) CHECK(filter.is_copy(one));
+        else static_cast<void>(filter.is_copy(one));
+
+    // As long as the taps are so near that the network may have delayed it, it is followed.
+    auto near = with_copies(conversation(200, true), 500 * kMicrosecond);
+    near.erase(std::ranges::find_if(near, alone));
+    CHECK(copies(learn(near), near) == 399);
+}
+
+TEST_CASE("a packet that is sent a dozen times before its copies come has its copies") {
+    auto all = conversation(100, false);
+    for (std::int64_t again = 1; again < 14; ++again)
+        for (std::uint32_t psn = 40; psn < 60; ++psn) all.push_back(packet(psn, kSecond + 30 * kMillisecond + again * 200 * kMicrosecond + psn, 0));
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    all = with_copies(all, 5 * kMillisecond);
+    const CaptureTraits traits = learn(all);
+    REQUIRE(traits.twice.size() == 1);
+    CHECK(copies(traits, all) == all.size() / 2);
+}
+
 TEST_CASE("without an identification a retransmission has the bytes of its original: not everything comes twice") {
     auto all = conversation(200, false);
     const std::size_t once = all.size();
