@@ -131,6 +131,8 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     if (episode.rounds > 1) return RecoveryKind::timeout;
     if (fitted && episode.timer_ran >= shortened(fitted->least)) return RecoveryKind::timeout;
     if (fitted) return episode.partial_read ? RecoveryKind::read_retry : RecoveryKind::undecided;
+    // Who asks for the rest of a READ may have seen a response behind the one that it lacks: an implied NAK (9.7.5.1.1).
+    if (episode.partial_read && episode.silence <= kSlowestReaction) return RecoveryKind::read_retry;
     return lacking ? RecoveryKind::undecided : RecoveryKind::timeout;
 }
 
