@@ -19,6 +19,11 @@ void GapLedger::skip(Psn first, std::uint32_t count, const GapPassing& by, bool 
     bound();
 }
 
+void GapLedger::leave_undecided(std::uint32_t count) {
+    counts_.skipped += count;
+    counts_.undecided += count;
+}
+
 GapLedger::Ranges::iterator GapLedger::covering(Psn psn) {
     return std::ranges::find_if(ranges_, [&](const Range& range) { return covers(range.first, range.count, psn); });
 }

@@ -38,6 +38,8 @@ class GapLedger {
 public:
     // PSNs first .. first + count - 1 were due and did not come; `corrupt`: they came with a wrong ICRC.
     void skip(dissect::Psn first, std::uint32_t count, const GapPassing& by = {}, bool corrupt = false);
+    // PSNs that are not there, and nobody knows whether they were due.
+    void leave_undecided(std::uint32_t count);
 
     struct Filled {
         bool corrupt = false;    // it had been on the wire, wrong

@@ -177,6 +177,7 @@ private:
     void refuse(Entry& entry, End requester, const Observation& observation);
     void refuse_unpaired(Index index, const std::vector<Observation>& answers);
     void refuse_unpaired();
+    static void skip_unseen(const Entry& entry, Direction& direction, dissect::Psn next, std::uint32_t count, dissect::Instant time);
     void apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Psn next,
                             const Observation& observation);
     [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);

@@ -118,9 +118,16 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, best, episodes_);
 }
 
+// PSNs acknowledged past the newest one seen. Where the capture begins in the middle of a connection, the requester may have sent them
+// before: what comes first may be what it sends again.
+void Tracker::skip_unseen(const Entry& entry, Direction& direction, Psn next, std::uint32_t count, Instant time) {
+    if (!entry.connection.cm_attempt && time - entry.made <= kSlowestReaction) direction.gaps.leave_undecided(count);
+    else direction.gaps.skip(next, count);
+}
+
 void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, Psn next, const Observation& observation) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
-    direction.gaps.skip(next, acknowledged.beyond);
+    skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
     direction.gaps.acknowledge(direction.requests.acknowledged());
     direction.naks.acknowledged(direction.requests.acknowledged());
     Gaps& responses = entry.connection.way(other(requester)).response_gaps;
@@ -167,7 +174,7 @@ void Tracker::apply_unread(Entry& entry, End requester, const Observation& obser
     const Psn next = direction.requests.next();
     const Psn through = direction.requests.waits_for(observation.psn) ? observation.psn : observation.psn.previous();
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
-    direction.gaps.skip(next, acknowledged.beyond);
+    skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
     direction.gaps.acknowledge(observation.psn);
     direction.watch.answered(observation, direction.requests, acknowledged.again, best, episodes_);
 }
