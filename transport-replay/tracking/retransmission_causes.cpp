@@ -133,7 +133,8 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     if (fitted) return episode.partial_read ? RecoveryKind::read_retry : RecoveryKind::undecided;
     // Who asks for the rest of a READ may have seen a response behind the one that it lacks: an implied NAK (9.7.5.1.1).
     if (episode.partial_read && episode.silence <= kSlowestReaction) return RecoveryKind::read_retry;
-    return lacking ? RecoveryKind::undecided : RecoveryKind::timeout;
+    // What is new to the tap it may have missed, and with it the NAK.
+    return lacking || episode.first_seen != 0 ? RecoveryKind::undecided : RecoveryKind::timeout;
 }
 
 // What is answered twice, or too soon for its second sending, was not lost. Of a READ that is one response of many.
