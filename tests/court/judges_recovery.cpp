@@ -248,7 +248,7 @@ void rnr_stall(Hearing& hearing) {
         return hearing.equal("as timer of its code", (*lone)[5], rnr_timer(static_cast<std::uint32_t>(count_of((*lone)[6]).value_or(0))));
     }
     const auto said =
-        hearing.must_say("^" + kHost + kQp + " had no receive posted for " + kHost + " " + kTimes + ": " + kNumber + " RNR NAKs?");
+        hearing.must_say("^" + kHost + kQp + " had no receive posted for " + kHost + ": " + kNumber + " RNR NAKs?");
     if (!said) return;
     const auto way = way_of(hearing, (*said)[3]);
     if (!way) return hearing.object("names no connection of its own");
@@ -257,8 +257,7 @@ void rnr_stall(Hearing& hearing) {
     for (const Wire* answer : way->answers)
         if (answer->rnr_nak()) ++naks, longest = std::max(longest, rnr_timer(*answer->syndrome & 0x1fU));
     const std::uint64_t events = count_of((*said)[4]).value_or(0);
-    hearing.at_most("RNR NAKs", count_of((*said)[5]).value_or(0), naks);
-    hearing.at_most("events", events, naks);
+    hearing.at_most("RNR NAKs", events, naks);
     if (const auto asked = hearing.take("with a timer of " + kQuantity + " \\(code (\\d+)\\)")) {
         hearing.equal("as timer of its code", (*asked)[1], rnr_timer(static_cast<std::uint32_t>(count_of((*asked)[2]).value_or(0))));
         hearing.at_most("as timer", (*asked)[1], longest);

@@ -303,10 +303,10 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .packets = evidence(episodes),
-              .count = sum.episodes,
+              .count = sum.triggers,
               .summary =
-                  fmt::format("{} had no receive posted for {} {}: {}{}; stalled {}{}.", who(found.to()), host(found.from()),
-                              times(sum.episodes), counted(sum.triggers, "RNR NAK"), asked, cost(sum.episodes, sum.lost, sum.most_lost),
+                  fmt::format("{} had no receive posted for {}: {}{}; stalled {}{}.", who(found.to()), host(found.from()),
+                              counted(sum.triggers, "RNR NAK"), asked, cost(sum.episodes, sum.lost, sum.most_lost),
                               wait == Duration{}  ? ""
                               : sum.triggers == 1 ? fmt::format("; {} waited {}", host(found.from()), duration_text(wait))
                                                   : fmt::format("; {} waited {} on average", host(found.from()), duration_text(wait))),
