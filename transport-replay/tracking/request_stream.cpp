@@ -76,21 +76,6 @@ void extend(Message& run, const Observation& request, const OpcodeRow& row) {
     if (request.invalidate) run.invalidate = request.invalidate;
 }
 
-// The request may have been seen before the path MTU was known: now it is told how many PSNs it takes.
-void widen(Message& read, std::uint32_t pmtu) {
-    if (read.verb == Verb::read_request && read.last == read.first && read.access && pmtu != 0)
-        read.last = read.first + (packets_of(read.access->length, pmtu) - 1);
-}
-
-// Whether the network delayed it: its sender, who counts, sent a later one that passed before it.
-bool overtaken(Message& run, const Observation& response) {
-    if (response.ip_id == 0) return false;
-    const auto ahead = static_cast<std::int16_t>(response.ip_id - run.newest_ip_id);
-    if (run.newest_ip_id != 0 && ahead < 0) return true;
-    run.newest_ip_id = response.ip_id;
-    return false;
-}
-
 }  // namespace
 
 RequestStream::Index RequestStream::run_at_or_before(Psn psn) const {
@@ -436,86 +421,6 @@ Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at
         next_ = acknowledged_ = through + 1;
     }
     return result;
-}
-
-Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best, std::vector<Message>& done) {
-    Responded result;
-    Index at = run_at_or_before(response.psn);
-    if (at == kNone || !runs_[at].may_have_response()) return result;
-    // To a sending before the capture began: what is asked for again is answered again.
-    if (response.time < runs_[at].first_time) return result;
-    widen(runs_[at], pmtu);
-    if (next_.before(runs_[at].last + 1)) next_ = runs_[at].last + 1;
-    if (!runs_[at].covers(response.psn)) return result;
-    result.matched = true;
-    const Message& asked = runs_[at];
-    if (at != head_ || acknowledged_.before(asked.first)) {  // it acknowledges all that was sent before its request (9.7.5.1.2)
-        result.before = advance(asked.first.previous(), asked.first_time, response, done);
-        at = run_at_or_before(response.psn);
-        if (at == kNone || !runs_[at].covers(response.psn)) return result;
-    }
-    Message& run = runs_[at];
-    if (response.atomic_result) run.atomic_result = response.atomic_result;
-    if (run.verb == Verb::read_request && !take_read_response(run, response, best, result)) return result;
-    told_ = true;
-    if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
-    // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
-    const auto earlier = open_runs().first(at - head_);
-    if (run.has_response() && std::ranges::any_of(earlier, &Message::has_response)) {
-        run.passed = response.time;
-        run.passed_frame = response.frame;
-        return result;
-    }
-    complete(at, response, Outcome::completed, done);
-    return result;
-}
-
-// Whether it was the last one, and no other is missing.
-bool RequestStream::take_read_response(Message& run, const Observation& response, Duration best, Responded& result) {
-    const std::int32_t distance = response.psn - run.response_next;
-    const bool late = overtaken(run, response);
-    if (distance < 0) {
-        if (run.missing > 0 && run.retransmissions == 0) {
-            result.late = 1;
-            --run.missing;
-            run.bytes += response.payload_length;
-        } else {
-            result.repeated = true;
-            const bool answered = run.passed && run.missing == 0 && run.response_next == run.last + 1;
-            if (!answered || response.psn != run.asked_again) return false;
-            run.passed.reset();  // all of them again: the first time, one of a READ before this was missing
-            run.response_next = response.psn + 1;
-        }
-    } else if (run.retransmissions == 0) {  // holes may be the tap's
-        run.bytes += response.payload_length;
-        result.skipped = static_cast<std::uint32_t>(distance);
-        run.missing += result.skipped;
-        run.response_next = response.psn + 1;
-    } else if (!take_in_order(run, response, distance, late ? Duration{} : best, result)) {
-        return false;
-    }
-    if (run.response_next != run.last + 1) return false;
-    if (run.missing != 0) {
-        run.passed = response.time;
-        run.passed_frame = response.frame;
-    }
-    return run.missing == 0;
-}
-
-// A READ that was asked for again: its requester takes no response but the one that is due, and those of the earlier request may
-// still come, until one begins the new ones (9.7.5.1.3) or came no sooner than an answer can,
-// and was not overtaken.
-bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Duration best, Responded& result) {
-    if (distance > 0) {
-        if (!run.restarting && run.missing == 0) run.missing = result.skipped = static_cast<std::uint32_t>(distance);
-        return false;
-    }
-    const bool begins = begins_message(info(response.opcode).place);
-    if (begins || (best > Duration{} && response.time - run.last_time >= best)) run.restarting = false;
-    result.withdrawn = std::exchange(run.missing, 0);
-    run.bytes += response.payload_length;
-    run.response_next = response.psn + 1;
-    return true;
 }
 
 std::optional<Message> RequestStream::fail(Psn psn, const Observation& answer) {

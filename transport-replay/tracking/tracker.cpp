@@ -213,6 +213,8 @@ bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const O
     if (!direction.requests.waits_for(observation.psn) && !observation.psn.before(direction.requests.acknowledged())) return false;
     // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
     if (direction.naks.was_asked(observation.psn)) return false;
+    // Nor does a READ that lacks responses: the one behind them is an implied NAK (9.7.5.1.1).
+    if (const Message* read = direction.requests.covering(observation.psn); read != nullptr && read->has_response() && read->missing != 0) return false;
     return is_acknowledged(entry.connection.service) && !direction.watch.open();
 }
 
