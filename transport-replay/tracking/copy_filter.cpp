@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <span>
 #include <tuple>
 
 namespace qps::transport {
@@ -25,9 +26,10 @@ void advance(std::uint32_t& head, std::uint16_t id) {
     const auto by = static_cast<std::int16_t>(id - head);
     if (by > 0) head += static_cast<std::uint32_t>(by);
 }
-// The second tap is so far behind that no packet that the network delayed is taken for one of its own.
+// So far behind that no packet that the network delayed is taken for one of the second tap.
 constexpr std::uint32_t kFarBehind = 32;
 constexpr std::uint32_t kMuchNearer = 8;
+constexpr Duration kLongestDelay{250'000};  // of a path
 
 }  // namespace
 
@@ -47,8 +49,24 @@ bool CopyFilter::is_other_tap(const Observation& observation, std::uint64_t way)
 CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation) {
     const std::uint64_t flow = std::max<std::uint64_t>(FlowHash{}(observation.flow), 1);
     Heads& heads = heads_[flow % kHeads];
-    if (heads.flow != flow) heads = {flow, observation.ip_id, observation.ip_id};
+    if (heads.flow != flow) heads = {.flow = flow, .first = observation.ip_id, .second = observation.ip_id, .newest = {}, .recorded = 0};
     return heads;
+}
+
+// A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed.
+bool CopyFilter::is_of_second_tap(const Heads& heads, const Observation& observation, Duration apart) {
+    const std::uint32_t from_first = distance(observation.ip_id, heads.first), from_second = distance(observation.ip_id, heads.second);
+    if (heads.first - heads.second >= kFarBehind && kMuchNearer * from_second < from_first) return true;
+    const auto kept = std::span(heads.newest).first(std::min<std::size_t>(heads.recorded, heads.newest.size()));
+    const Passed* next = nullptr;
+    bool reaches_back = false;
+    for (const Passed& one : kept) {
+        const auto ahead = static_cast<std::int16_t>(one.ip_id - observation.ip_id);
+        reaches_back |= ahead < 0;
+        if (ahead > 0 && (next == nullptr || ahead < static_cast<std::int16_t>(next->ip_id - observation.ip_id))) next = &one;
+    }
+    const Duration delayed = next == nullptr ? Duration{} : observation.time - next->time;
+    return reaches_back && delayed > kLongestDelay && delayed + delayed > apart;
 }
 
 bool CopyFilter::came_before(const Observation& observation, const ClockOffset& offset) {
@@ -74,9 +92,9 @@ bool CopyFilter::came_before(const Observation& observation, const ClockOffset& 
     const bool copy = original != nullptr || same_datagram;
     if (observation.ip_id != 0) {
         Heads& heads = heads_of(observation);
-        const bool of_second_tap = heads.first - heads.second >= kFarBehind &&
-                                   kMuchNearer * distance(observation.ip_id, heads.second) < distance(observation.ip_id, heads.first);
+        const bool of_second_tap = !copy && is_of_second_tap(heads, observation, offset.at(observation.time));
         advance(copy || of_second_tap ? heads.second : heads.first, observation.ip_id);
+        if (!copy && !of_second_tap) heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
         if (of_second_tap) return true;
     }
     if (copy) return true;

@@ -39,13 +39,20 @@ private:
         std::array<Waiting, kSetSize> waiting;
     };
     // How far each tap's recording of a flow has come, in the sender's count of datagrams.
+    struct Passed {
+        std::uint16_t ip_id = 0;
+        dissect::Instant time{};
+    };
     struct Heads {
         std::uint64_t flow = 0;  // 0: nobody
         std::uint32_t first = 0, second = 0;
+        std::array<Passed, 32> newest{};  // of the first tap, in a ring
+        std::uint32_t recorded = 0;
     };
-    static constexpr std::size_t kHeads = 4096;
+    static constexpr std::size_t kHeads = 1024;
 
     [[nodiscard]] Heads& heads_of(const Observation& observation);
+    [[nodiscard]] static bool is_of_second_tap(const Heads& heads, const Observation& observation, dissect::Duration apart);
     [[nodiscard]] bool is_other_tap(const Observation& observation, std::uint64_t way) const;
     [[nodiscard]] bool came_before(const Observation& observation, const ClockOffset& offset);
 

@@ -98,7 +98,7 @@ TEST_CASE("what the second tap alone recorded goes with the rest of it") {
         else static_cast<void>(filter.is_copy(one));
 
     // As long as the taps are so near that the network may have delayed it, it is followed.
-    auto near = with_copies(conversation(200, true), 500 * kMicrosecond);
+    auto near = with_copies(conversation(200, true), 200 * kMicrosecond);
     near.erase(std::ranges::find_if(near, alone));
     CHECK(copies(learn(near), near) == 399);
 }
