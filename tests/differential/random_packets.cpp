@@ -172,6 +172,9 @@ const std::vector<Datagram>& datagrams() {
     return all;
 }
 
+// Trap 259, of which tshark reads two LIDs as GIDs: packets with it are of a kind of their own.
+constexpr std::uint64_t kBadPKeyAtSwitch = 259;
+
 PacketSpec management_datagram(Dice& dice, const Datagram& datagram) {
     PacketSpec spec = mad_packet(datagram.management_class, *datagram.row, any_network(dice));
     draw_route(dice, spec);
@@ -180,7 +183,9 @@ PacketSpec management_datagram(Dice& dice, const Datagram& datagram) {
     draw_from(dice, spec, LayerKind::mad);
     if (datagram.row->data == kind::notice) {
         set(spec, "infiniband.notice.isgeneric", 1);
-        set(spec, "infiniband.notice.trapnumberdeviceid", kTrapNumbers[below(dice, std::size(kTrapNumbers))].value);
+        std::uint64_t trap = kBadPKeyAtSwitch;
+        while (trap == kBadPKeyAtSwitch) trap = kTrapNumbers[below(dice, std::size(kTrapNumbers))].value;
+        set(spec, "infiniband.notice.trapnumberdeviceid", trap);
     }
     return spec;
 }
@@ -209,13 +214,24 @@ void communication(Dice& dice, Frames& frames) {
         }
 }
 
+void trap_259(Dice& dice, Frames& frames) {
+    while (true)
+        if (const Datagram& datagram = datagrams()[below(dice, datagrams().size())]; datagram.row->data == kind::notice) {
+            PacketSpec spec = management_datagram(dice, datagram);
+            set(spec, "infiniband.notice.trapnumberdeviceid", kBadPKeyAtSwitch);
+            put(frames, spec);
+            return;
+        }
+}
+
 constexpr std::array kPacketKinds{
     Kind{"random_transport", "built_opcodes", LinkType::ethernet, 45, transport},
     Kind{"random_native", "built_erf", LinkType::erf, 8, native},
     Kind{"random_tunnels", "built_tunnels", LinkType::ethernet, 6, tunnelled},
     Kind{"random_short", "", LinkType::ethernet, 4, short_sends},
     Kind{"random_other_opcodes", "opcodes_roce", LinkType::ethernet, 5, other_opcodes},
-    Kind{"random_mads", "built_mads", LinkType::ethernet, 10, management},
+    Kind{"random_mads", "built_mads", LinkType::ethernet, 9, management},
+    Kind{"random_trap_259", "built_mads", LinkType::ethernet, 1, trap_259},
     Kind{"random_cm", "built_mads", LinkType::ethernet, 4, communication},
 };
 
