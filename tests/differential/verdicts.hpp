@@ -21,6 +21,7 @@ public:
         return own_.excuse(field, name, side) || parity_.excuse(field, name, side) || (!alike.empty() && parity_.excuse(field, alike, side));
     }
     [[nodiscard]] const std::vector<std::string>& problems() const { return own_.problems; }
+    [[nodiscard]] std::vector<std::string> stale() const { return own_.stale(); }
 
 private:
     Excuses parity_, own_;
@@ -33,6 +34,9 @@ public:
     void report(std::string_view what) const;
     // Whether nothing differs without an excuse.
     [[nodiscard]] bool good() const { return unexcused_.empty() && excuses_.problems().empty(); }
+
+    // Rows of differences.txt that excused nothing.
+    [[nodiscard]] std::vector<std::string> stale() const { return excuses_.stale(); }
 
 private:
     AllExcuses excuses_{};
