@@ -6,6 +6,7 @@
 #include <tests/differential/random_packets.hpp>
 #include <tests/differential/verdicts.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
 #include <tests/support/temporary_file.hpp>
 
 #include <stdexcept>
@@ -76,7 +77,7 @@ void play(std::size_t packets, std::uint64_t seed, Verdicts& verdicts) {
 
 TEST_CASE("random packets have the same values as tshark's") {
     if (!is_installed("tshark")) return fmt::print("SKIPPED: tshark is not installed, so nothing was compared with it (Debian package: tshark)\n");
-    const std::size_t packets = number_of("QPSCOPE_DIFFERENTIAL", kUsually);
+    const std::size_t packets = number_of("QPSCOPE_DIFFERENTIAL", tests::share(kUsually));
     std::vector<std::uint64_t> seeds{kFixedSeed};
     if (!variable("QPSCOPE_SEED").empty()) seeds.push_back(number_of("QPSCOPE_SEED", 0));
     for (const std::uint64_t seed : seeds) {
