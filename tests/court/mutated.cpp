@@ -167,7 +167,8 @@ TEST_CASE("every number of a finding follows from the packets of mutated capture
     for (std::size_t exhibit = 0; exhibit < all.size(); ++exhibit)
         for (std::uint32_t i = 0; i < (everything_is_wanted() ? kAll : kUsually); ++i) mutated.push_back({exhibit, first_seed() + i});
     const auto capture = [&](std::size_t i) { return mutated[i].of(all[mutated[i].exhibit].recording); };
-    const auto answers = ask(mutated.size(), capture, [&](std::size_t i) { return all[mutated[i].exhibit].name + "-" + mutated[i].name(); });
+    const auto answers =
+        ask(mutated.size(), capture, [&](std::size_t i) { return all[mutated[i].exhibit].name + "-" + mutated[i].name(); });
     std::vector<Violation> violations;
     std::size_t claims = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {

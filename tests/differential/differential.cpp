@@ -20,7 +20,7 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint64_t kFixedSeed = 1;
-constexpr std::size_t kUsually = 20'000;  // packets of every run of the tests
+constexpr std::size_t kUsually = 20'000;             // packets of every run of the tests
 constexpr std::size_t kEveryDifference = 1'000'000;  // packets that show every difference of the list
 constexpr std::size_t kOfACapture = 4'000;
 
@@ -76,7 +76,8 @@ void play(std::size_t packets, std::uint64_t seed, Verdicts& verdicts) {
 }  // namespace
 
 TEST_CASE("random packets have the same values as tshark's") {
-    if (!is_installed("tshark")) return fmt::print("SKIPPED: tshark is not installed, so nothing was compared with it (Debian package: tshark)\n");
+    if (!is_installed("tshark"))
+        return fmt::print("SKIPPED: tshark is not installed, so nothing was compared with it (Debian package: tshark)\n");
     const std::size_t packets = number_of("QPSCOPE_DIFFERENTIAL", tests::share(kUsually));
     std::vector<std::uint64_t> seeds{kFixedSeed};
     if (!variable("QPSCOPE_SEED").empty()) seeds.push_back(number_of("QPSCOPE_SEED", 0));

@@ -19,7 +19,8 @@ namespace {
 bool is_missing(std::string_view program, std::string_view package) {
     for (const std::string_view one : {program, std::string_view("tshark")})
         if (!is_installed(one)) {
-            fmt::print("SKIPPED: {} is not installed, so nothing was compared (Debian package: {})\n", one, one == "tshark" ? one : package);
+            fmt::print("SKIPPED: {} is not installed, so nothing was compared (Debian package: {})\n", one,
+                       one == "tshark" ? one : package);
             return true;
         }
     return false;
@@ -71,7 +72,8 @@ wrpcap(sys.argv[1], [network() / UDP(sport=0xc000 | number(14), dport=4791) / tr
 
 std::string python_with_scapy() {
     for (const char* python : {"/usr/bin/python3", "python3"})
-        if ((std::filesystem::exists(python) || is_installed(python)) && run({python, "-c", "import scapy.contrib.roce"}).code == 0) return python;
+        if ((std::filesystem::exists(python) || is_installed(python)) && run({python, "-c", "import scapy.contrib.roce"}).code == 0)
+            return python;
     return "";
 }
 
@@ -89,7 +91,9 @@ TEST_CASE("packets of scapy have the same values as tshark's") {
     verdicts.report("scapy");
     CHECK(verdicts.good());
     // Its ICRC is of its own making: two implementations agree. It has none for IPv6.
-    CHECK(must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-Y", "ip.version == 4 and rdma.icrc.status != good", capture.path}), "qpscope")
+    CHECK(must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-Y", "ip.version == 4 and rdma.icrc.status != good",
+                    capture.path}),
+               "qpscope")
               .find_first_of("0123456789") == std::string::npos);
 }
 
@@ -114,7 +118,8 @@ TEST_CASE("packets of randpkt are read to their end") {
     for (const std::string type : {"eth", "ip", "ipv6", "udp", "tcp", "arp", "icmp", "llc", "sctp"}) {
         const std::string path = folder.file(type + ".pcap");
         (void)must(run({"randpkt", "-b", "400", "-c", "300", "-t", type, path}), "randpkt");
-        const std::string lines = must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path}), "qpscope");
+        const std::string lines =
+            must(run({QPSCOPE_PROGRAM, "packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.len", path}), "qpscope");
         const std::string theirs = must(run_tshark({"-r", path, "-T", "fields", "-e", "frame.number", "-e", "frame.len"}), "tshark");
         INFO(type);
         CHECK(lines.substr(lines.find('\n') + 1) == theirs);

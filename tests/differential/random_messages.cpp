@@ -42,16 +42,30 @@ public:
         constexpr std::uint64_t kIpService = 0x0000000001060000;
         const std::uint64_t transaction = dice_.throw_once(), local = word(dice_), remote = word(dice_);
         tests::WireBytes data;
-        data.put(std::uint8_t{0}).put(std::uint8_t{0x40}).put(half(dice_)).zeros(12).put(address_[0]).zeros(12).put(address_[1]).add(of_req);
+        data.put(std::uint8_t{0})
+            .put(std::uint8_t{0x40})
+            .put(half(dice_))
+            .zeros(12)
+            .put(address_[0])
+            .zeros(12)
+            .put(address_[1])
+            .add(of_req);
         data.zeros(92 - data.bytes.size());
         message(0, 0, transaction,
-                {{"infiniband.cm.req", local}, {"infiniband.cm.req.serviceid", kIpService | port}, {"infiniband.cm.req.localqpn", qp_[0]},
-                 {"infiniband.cm.req.startpsn", psn_[1]}, {"infiniband.cm.req.pkey", 0xffff}},
-                {{"infiniband.cm.req.prim_localgid", gid(0)}, {"infiniband.cm.req.prim_remotegid", gid(1)}, {"infiniband.cm.req.private", data.bytes}});
+                {{"infiniband.cm.req", local},
+                 {"infiniband.cm.req.serviceid", kIpService | port},
+                 {"infiniband.cm.req.localqpn", qp_[0]},
+                 {"infiniband.cm.req.startpsn", psn_[1]},
+                 {"infiniband.cm.req.pkey", 0xffff}},
+                {{"infiniband.cm.req.prim_localgid", gid(0)},
+                 {"infiniband.cm.req.prim_remotegid", gid(1)},
+                 {"infiniband.cm.req.private", data.bytes}});
         Octets reply = of_rep;
         reply.resize(196);
         message(3, 1, transaction,
-                {{"infiniband.cm.rep", remote}, {"infiniband.cm.rep.remotecommid", local}, {"infiniband.cm.rep.localqpn", qp_[1]},
+                {{"infiniband.cm.rep", remote},
+                 {"infiniband.cm.rep.remotecommid", local},
+                 {"infiniband.cm.rep.localqpn", qp_[1]},
                  {"infiniband.cm.rep.startpsn", psn_[0]}},
                 {{"infiniband.cm.rep.private", reply}});
         message(4, 0, transaction, {{"infiniband.cm.rtu.localcommid", local}, {"infiniband.cm.rtu.remotecommid", remote}}, {});
@@ -77,11 +91,13 @@ private:
         Octets bytes;
     };
 
-    void message(unsigned kind, std::size_t from, std::uint64_t transaction, const std::vector<Number>& numbers, const std::vector<Block>& blocks) {
+    void message(unsigned kind, std::size_t from, std::uint64_t transaction, const std::vector<Number>& numbers,
+                 const std::vector<Block>& blocks) {
         const MadAttribute& row = *find_attribute(ManagementClass::communication, static_cast<std::uint16_t>(0x10 + kind));
         PacketSpec spec = mad_packet(ManagementClass::communication, row, Network::roce_v2_ipv4);
         route(spec, from);
-        for (const auto& [field, value] : {Number{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", transaction}})
+        for (const auto& [field, value] :
+             {Number{"infiniband.mad.method", 3}, {"infiniband.mad.classversion", 2}, {"infiniband.mad.transactionid", transaction}})
             set(spec, field, value);
         for (const auto& [field, value] : numbers)
             if (!set(spec, field, value)) throw std::runtime_error("no field " + std::string(field));
@@ -117,7 +133,8 @@ void nvme(Dice& dice, Frames& frames) {
     for (std::uint16_t cid = 1; cid <= commands; ++cid) {
         constexpr std::array<std::uint8_t, 2> kBlocks{1, 2};  // Write, Read; tshark names the words of no other
         const tests::NvmeKey key{dice.throw_once(), word(dice)};
-        auto entry = tests::nvme_blocks_entry(kBlocks[below(dice, kBlocks.size())], cid, dice.throw_once(), static_cast<std::uint16_t>(1 + below(dice, 64)), key);
+        auto entry = tests::nvme_blocks_entry(kBlocks[below(dice, kBlocks.size())], cid, dice.throw_once(),
+                                              static_cast<std::uint16_t>(1 + below(dice, 64)), key);
         tests::put(entry, 0, kind::nvme_command, "nvme.cmd.nsid", word(dice));
         connection.send(0, entry);
         constexpr unsigned kStatus = 11;  // type and code
@@ -132,11 +149,26 @@ void rpc(Dice& dice, Frames& frames) {
     for (std::uint64_t i = 0; i < calls; ++i) {
         const std::uint32_t xid = word(dice), credits = 1 + word(dice) % 1024;
         switch (below(dice, i == 0 ? 4 : 5)) {  // not the first: an answer without RPC in it names no protocol to us
-            case 0: connection.send(0, rpcs::read_call(xid, credits)); connection.send(1, rpcs::read_reply(xid, credits)); break;
-            case 1: connection.send(0, rpcs::write_call(xid)); connection.send(1, rpcs::write_reply(xid, 0)); break;
-            case 2: connection.send(0, rpcs::lookup3_call(xid)); connection.send(1, rpcs::status3_reply(xid, 2)); break;
-            case 3: connection.send(1, rpcs::recall_call(xid)); connection.send(0, rpcs::recall_reply(xid)); break;
-            default: connection.send(0, rpcs::long_answer_call(xid)); connection.send(1, rpcs::long_answer(xid, 64 + word(dice) % 4096)); break;
+            case 0:
+                connection.send(0, rpcs::read_call(xid, credits));
+                connection.send(1, rpcs::read_reply(xid, credits));
+                break;
+            case 1:
+                connection.send(0, rpcs::write_call(xid));
+                connection.send(1, rpcs::write_reply(xid, 0));
+                break;
+            case 2:
+                connection.send(0, rpcs::lookup3_call(xid));
+                connection.send(1, rpcs::status3_reply(xid, 2));
+                break;
+            case 3:
+                connection.send(1, rpcs::recall_call(xid));
+                connection.send(0, rpcs::recall_reply(xid));
+                break;
+            default:
+                connection.send(0, rpcs::long_answer_call(xid));
+                connection.send(1, rpcs::long_answer(xid, 64 + word(dice) % 4096));
+                break;
         }
     }
 }
@@ -153,7 +185,9 @@ void smb_direct(Dice& dice, Frames& frames) {
     for (std::uint64_t id = 1; id <= requests; ++id) {
         const smb::Fragment granted{.granted = credits()};
         if (below(dice, 2) == 0) {
-            connection.send(0, smb::data(smb::read_request(id, 8192, {{dice.throw_once(), word(dice), 4096}, {dice.throw_once(), word(dice), 4096}}), granted));
+            connection.send(
+                0, smb::data(smb::read_request(id, 8192, {{dice.throw_once(), word(dice), 4096}, {dice.throw_once(), word(dice), 4096}}),
+                             granted));
             connection.send(1, smb::data(smb::response({.command = 8, .id = id}, 17, 14)));
         } else {
             connection.send(0, smb::data(smb::write_request(id, 4096, {dice.throw_once(), word(dice), 4096}), granted));
@@ -178,7 +212,8 @@ void iser(Dice& dice, Frames& frames) {
         (reads ? memory.read_stag : memory.write_stag) = 1 | word(dice);
         (reads ? memory.read_base : memory.write_base) = dice.throw_once();
         const std::uint32_t lba = word(dice);
-        connection.send(0, tests::iscsi_command(tag, blocks * 512U, reads ? tests::read_10(lba, blocks) : tests::write_10(lba, blocks), memory));
+        connection.send(
+            0, tests::iscsi_command(tag, blocks * 512U, reads ? tests::read_10(lba, blocks) : tests::write_10(lba, blocks), memory));
         connection.send(1, tests::iscsi_response(tag, 0));
     }
 }
@@ -211,7 +246,8 @@ void iwarp_stream(Dice& dice, Frames& frames, bool markers) {
             case 1: dialogue.post(End::a, ulpdu::send({.msn = ++sends}, payload, word(dice))); break;
             case 2: dialogue.post(End::a, ulpdu::write(word(dice), dice.throw_once(), true, payload)); break;
             case 3: {
-                const ulpdu::Read read{word(dice), dice.throw_once(), static_cast<std::uint32_t>(payload.size()), word(dice), dice.throw_once()};
+                const ulpdu::Read read{word(dice), dice.throw_once(), static_cast<std::uint32_t>(payload.size()), word(dice),
+                                       dice.throw_once()};
                 dialogue.post(End::a, ulpdu::read_request(++reads, read));
                 dialogue.post(End::b, ulpdu::read_response(read.sink, read.sink_offset, true, payload));
                 break;

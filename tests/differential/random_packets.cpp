@@ -43,7 +43,8 @@ void draw_fields(Dice& dice, HeaderSpec& header_spec) {
         constexpr std::uint64_t kLetters = 26, kByte = 256;  // text of tshark's ends at bytes that are none
         std::vector<std::byte> bytes(field.width / 8U);
         for (std::byte& byte : bytes)
-            byte = type == ValueType::text ? static_cast<std::byte>('a' + below(dice, kLetters)) : static_cast<std::byte>(below(dice, kByte));
+            byte =
+                type == ValueType::text ? static_cast<std::byte>('a' + below(dice, kLetters)) : static_cast<std::byte>(below(dice, kByte));
         (void)set(header_spec, field.name, Bytes(bytes));
     }
 }
@@ -142,15 +143,25 @@ void native(Dice& dice, Frames& frames) {
 
 // A transport packet within VXLAN, GENEVE or GRE.
 void tunnelled(Dice& dice, Frames& frames) {
-    PacketSpec spec = drawn(dice, any_opcode(dice, true), below(dice, 2) == 0 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6, any_length(dice));
+    PacketSpec spec =
+        drawn(dice, any_opcode(dice, true), below(dice, 2) == 0 ? Network::roce_v2_ipv4 : Network::roce_v2_ipv6, any_length(dice));
     PacketSpec outer = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
     draw_route(dice, outer);
     std::vector<HeaderSpec> before(outer.headers.begin(), std::ranges::find(outer.headers, LayerKind::udp, &HeaderSpec::kind));
     constexpr unsigned kNetwork = 24, kKey = 32;
     switch (below(dice, 3)) {
-        case 0: before.insert(before.end(), {{LayerKind::udp}, {LayerKind::vxlan}}); set(before.back(), "vxlan.vni", number(dice, kNetwork)); break;
-        case 1: before.insert(before.end(), {{LayerKind::udp}, {LayerKind::geneve}}); set(before.back(), "geneve.vni", number(dice, kNetwork)); break;
-        default: before.insert(before.end(), {{LayerKind::gre}, {LayerKind::gre_key}}); set(before.back(), "gre.key", number(dice, kKey)); break;
+        case 0:
+            before.insert(before.end(), {{LayerKind::udp}, {LayerKind::vxlan}});
+            set(before.back(), "vxlan.vni", number(dice, kNetwork));
+            break;
+        case 1:
+            before.insert(before.end(), {{LayerKind::udp}, {LayerKind::geneve}});
+            set(before.back(), "geneve.vni", number(dice, kNetwork));
+            break;
+        default:
+            before.insert(before.end(), {{LayerKind::gre}, {LayerKind::gre_key}});
+            set(before.back(), "gre.key", number(dice, kKey));
+            break;
     }
     spec.headers.insert(spec.headers.begin(), before.begin(), before.end());
     put(frames, spec);
@@ -205,7 +216,8 @@ void management(Dice& dice, Frames& frames) {
 // Messages of the communication manager alone, for services that no dissector is for.
 void communication(Dice& dice, Frames& frames) {
     while (true)
-        if (const Datagram& datagram = datagrams()[below(dice, datagrams().size())]; group_of(datagram.management_class) == MadGroup::communication) {
+        if (const Datagram& datagram = datagrams()[below(dice, datagrams().size())];
+            group_of(datagram.management_class) == MadGroup::communication) {
             PacketSpec spec = management_datagram(dice, datagram);
             constexpr std::uint64_t kService = 0xabcdef0000000000, kSdp = 0x10000;  // tshark takes that bit for the sockets direct protocol
             set(spec, "infiniband.cm.req.serviceid", kService | (dice.throw_once() & 0xffffffff & ~kSdp));

@@ -3,13 +3,14 @@
 // A seed decides all of it. Only payloads are held back: they begin so that no heuristic of tshark's takes them for a protocol.
 #pragma once
 
-#include <bench/dice.hpp>
 #include <dissect/frame.hpp>
 
 #include <array>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include <bench/dice.hpp>
 
 namespace qps::test {
 
@@ -28,7 +29,7 @@ struct Kind {
     std::string_view name;   // of its captures
     std::string_view alike;  // a capture of tests/parity whose excuses hold for these packets too; "" for none
     dissect::LinkType link;
-    unsigned weight;  // of all packets
+    unsigned weight;               // of all packets
     void (*draw)(Dice&, Frames&);  // appends a packet, or the packets of a dialogue
 };
 

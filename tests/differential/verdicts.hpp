@@ -18,7 +18,8 @@ public:
           own_(read_excuses(read_text(QPSCOPE_SOURCE_DIR "/tests/differential/differences.txt"))) {}
 
     [[nodiscard]] bool excuse(const std::string& field, const std::string& name, std::string_view alike, Side side) {
-        return own_.excuse(field, name, side) || parity_.excuse(field, name, side) || (!alike.empty() && parity_.excuse(field, alike, side));
+        return own_.excuse(field, name, side) || parity_.excuse(field, name, side) ||
+               (!alike.empty() && parity_.excuse(field, alike, side));
     }
     [[nodiscard]] const std::vector<std::string>& problems() const { return own_.problems; }
     [[nodiscard]] std::vector<std::string> stale() const { return own_.stale(); }

@@ -43,13 +43,14 @@ std::string must(const Ending& ending, std::string_view what) {
 }
 
 void print(const std::string& field, const std::string& capture, Side side, const Difference& difference) {
-    fmt::print("DIFFERENT ({}): {} in {}, {} packets, first in frame {} of {}\n    tshark  {}\n    qpscope {}\n", name(side), field, capture,
-               difference.packets, difference.frame, difference.where, shortened(difference.theirs), shortened(difference.ours));
+    fmt::print("DIFFERENT ({}): {} in {}, {} packets, first in frame {} of {}\n    tshark  {}\n    qpscope {}\n", name(side), field,
+               capture, difference.packets, difference.frame, difference.where, shortened(difference.theirs), shortened(difference.ours));
 }
 
 Comparison::Comparison(std::string qpscope)
-    : qpscope_(std::move(qpscope)), fields_(shared_fields(must(run({qpscope_, "fields", "-f", "tsv"}), "qpscope fields"),
-                                                          must(run_tshark({"-G", "fields"}), "tshark -G fields"))) {
+    : qpscope_(std::move(qpscope)),
+      fields_(shared_fields(must(run({qpscope_, "fields", "-f", "tsv"}), "qpscope fields"),
+                            must(run_tshark({"-G", "fields"}), "tshark -G fields"))) {
     for (std::size_t i = 0; i < fields_.size(); ++i) index_[fields_[i].name] = i;
 }
 
@@ -65,8 +66,7 @@ void Comparison::compare(const Capture& capture) {
     const auto our_rows = rows_of(our_text);
     const auto their_rows = rows_of(their_text);
     if (our_rows.size() != their_rows.size() + 1)  // ours have a heading
-        throw std::runtime_error(
-            fmt::format("{}: {} packets of ours, {} of theirs", capture.name, our_rows.size() - 1, their_rows.size()));
+        throw std::runtime_error(fmt::format("{}: {} packets of ours, {} of theirs", capture.name, our_rows.size() - 1, their_rows.size()));
     for (std::size_t i = 0; i < their_rows.size(); ++i)
         compare_packet(capture, i + 1, split(our_rows[i + 1], '\t'), split(their_rows[i], '\t'));
 }
@@ -98,7 +98,7 @@ void Comparison::note(const Capture& capture, std::size_t frame, const std::stri
 }
 
 void Comparison::compare_packet(const Capture& capture, std::size_t frame, const std::vector<std::string_view>& ours,
-                    const std::vector<std::string_view>& theirs) {
+                                const std::vector<std::string_view>& theirs) {
     if (ours.size() != fields_.size() || theirs.size() != fields_.size() + 1)
         throw std::runtime_error(fmt::format("{}: frame {} has not one cell for each field", capture.name, frame));
     ++tally_.packets;
@@ -114,7 +114,7 @@ void Comparison::compare_packet(const Capture& capture, std::size_t frame, const
 
 // Where no dissector of theirs took the payload, they call it data, and leave the pad in it.
 void Comparison::compare_payload(const Capture& capture, std::size_t frame, const std::vector<std::string_view>& ours,
-                     const std::vector<std::string_view>& theirs) {
+                                 const std::vector<std::string_view>& theirs) {
     const std::string_view pad_count = ours[index_.at("infiniband.bth.padcnt")];
     if (!theirs.back().ends_with(":infiniband:data") || pad_count.empty()) return;
     ++tally_.payloads;
