@@ -147,6 +147,21 @@ Recording thinned(const Recording& whole, std::uint32_t seed) {
     return kept(whole, [&](const Record&) { return random() % 100 >= 2; });
 }
 
+// A host whose receive queue is read before its send queue: answers stand before the requests that they answer.
+Recording answers_first(const Recording& whole) {
+    constexpr std::int64_t kBetweenQueues = kMillisecond;
+    Recording out = whole;
+    for (std::size_t i = 1; i < out.records.size(); ++i) {
+        Record &before = out.records[i - 1], &here = out.records[i];
+        const auto request = read_wire(before, i), answer = read_wire(here, i + 1);
+        if (!request || !answer || !request->request() || !answer->answer() || here.time - before.time >= kBetweenQueues) continue;
+        if (request->psn != answer->psn || request->from == answer->from) continue;
+        std::swap(before, here);
+        std::swap(before.time, here.time);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::vector<Derivation> derivations(bool all) {
@@ -200,6 +215,7 @@ std::vector<Derivation> derivations(bool all) {
         add(
             fmt::format("erspan-{}", length), [length](const Recording& whole) { return cut(wrapped(whole), length); }, too_short);
     add("icrc-zero", without_icrc);
+    add("answers-first", answers_first);
     for (std::uint32_t seed = 1; seed <= (all ? 20 : 3); ++seed)
         add(
             fmt::format("thinned-{}", seed), [seed](const Recording& whole) { return thinned(whole, seed); }, lost);

@@ -163,11 +163,9 @@ bool answers_elsewhere(const Timeline& timeline, const Connection& connection, c
     });
 }
 
-// Packets that the capture lacks, as answers and later packets prove: one of them may have been the answer to a request.
-std::uint64_t lacking_packets(const Connection& connection) {
-    std::uint64_t lacking = 0;
-    for (const Way& way : connection.ways) lacking += way.gaps.tap + way.gaps.undecided;
-    return lacking;
+// As answers and later packets prove: one of those packets may have been the answer to a request.
+bool lacks_packets(const Connection& connection) {
+    return std::ranges::any_of(connection.ways, [](const Way& way) { return way.gaps.tap + way.gaps.undecided != 0; });
 }
 
 }  // namespace
@@ -199,8 +197,8 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     }
     for (const auto& [key, waiting] : found) {
         const Sides sides = sides_of_requester(timeline, *waiting.first);
-        const std::uint64_t lacking = lacking_packets(*timeline.find(waiting.first->connection));
-        emit({.party = lacking == 0 ? Party::responder : Party::undecided,
+        const bool sure = !lacks_packets(*timeline.find(waiting.first->connection));
+        emit({.party = sure ? Party::responder : Party::undecided,
               .connection = waiting.first->connection,
               .packets = waiting.frames,
               .count = waiting.count,
@@ -208,11 +206,11 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
                                      duration_text(*timeline.last - waiting.first->asked),
-                                     lacking == 0 ? "" : fmt::format("; the capture lacks {} of the connection, and perhaps the answer", counted(lacking, "packet"))),
+                                     sure ? "" : "; the capture lacks packets of the connection, and perhaps the answer"),
               .advice =
                   fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
                               sides.passive, sides.active),
-              .severity = lacking == 0 ? Severity::warning : Severity::note});
+              .severity = sure ? Severity::warning : Severity::note});
     }
 }
 

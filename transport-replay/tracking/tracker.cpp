@@ -12,6 +12,7 @@ using namespace dissect;
 
 namespace {
 
+constexpr Duration kLatestRequest{1'000'000};  // 1 ms behind its answer: between the queues or ports of one capture
 constexpr std::size_t kLeastOpen = 2;  // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
@@ -150,6 +151,8 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.request && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
+    const bool awaited = early_ && early_->from.index() == where.index() && row.request && where.from() == other(early_->from.from());
+    if (early_ && !awaited && (early_->from.index() == where.index() || now_ - early_->answer.time > kLatestRequest)) settle_early();
     Entry& entry = entries_[where.index()];
     describe(entry.connection.way(where.from()), observation);
     record.connection = entry.connection.uid;
@@ -169,6 +172,7 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
         hand_on(entry, requester);
     }
     if (!episodes_.empty()) tell(entry, requester);
+    if (awaited) settle_early();
 }
 
 // Nobody took it: only its PSN counts, as one that was on the wire.
@@ -448,6 +452,7 @@ void Tracker::judge_confidence(Entry& entry) {
 }
 
 Tracked Tracker::finish(const std::function<void()>& drain) {
+    settle_early();
     join_what_is_left();
     drain();
     waiting_ = WaitingRequests(1);

@@ -171,6 +171,8 @@ private:
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
+    [[nodiscard]] static bool came_early(const Direction& direction, const Observation& observation);
+    void settle_early();
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void apply_unread(Entry& entry, End requester, const Observation& observation);
@@ -213,6 +215,13 @@ private:
     std::uint64_t expected_ = 0;                       // requests of a flow without partner that are remembered each
     std::size_t pending_answers_ = 0;
     std::vector<Index> lone_unreliable_;  // UC flows without partner
+    // An answer that was recorded before its request.
+    struct Early {
+        WayOf from;
+        ConnectionId connection{};
+        Observation answer;
+    };
+    std::optional<Early> early_;
     std::vector<Message> done_;
     std::vector<Recovery> episodes_;
     Tracked tracked_;

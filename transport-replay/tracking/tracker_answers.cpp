@@ -75,7 +75,36 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
         record.unmatched = true;
         return;
     }
+    if (came_early(entry.directions[static_cast<std::size_t>(requester)], observation)) {
+        settle_early();
+        early_ = Early{where, entry.connection.uid, observation};
+        early_->answer.payload = {};
+        return;
+    }
     apply_answer(entry, requester, observation, record);
+}
+
+// Whether it answers the request that is due next: captures of several queues, or of two ports, may have it first.
+bool Tracker::came_early(const Direction& direction, const Observation& observation) {
+    constexpr std::int32_t kFewest = 64;  // requests that were recorded late, at most
+    if (!direction.requests.started() || observation.cut) return false;
+    const std::int32_t ahead = observation.psn - direction.requests.next();
+    return ahead >= 0 && ahead < kFewest;
+}
+
+// It waited for its request, which is there now, or would be by now.
+void Tracker::settle_early() {
+    if (!early_) return;
+    Early early = *std::exchange(early_, std::nullopt);
+    if (early.from.index() >= entries_.size()) return;
+    Entry& entry = entries_[early.from.index()];
+    if (entry.connection.uid != early.connection || entry.gone) return;
+    const End requester = other(early.from.from());
+    early.answer.time = std::max(early.answer.time, entry.connection.way(requester).last_time);
+    PacketRecord record;
+    apply_answer(entry, requester, early.answer, record);
+    hand_on(entry, requester);
+    tell(entry, requester);
 }
 
 // An answer of whom is known whose requests it answers.
