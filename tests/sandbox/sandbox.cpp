@@ -1,4 +1,5 @@
 // What the sandbox forbids ends the process, what it refuses fails, and what readers need works: each tried by a child.
+#include <dissect/capture/file_map.hpp>
 #include <sandbox/sandbox.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -174,6 +174,21 @@ TEST_CASE("threads, memory and signals work in the sandbox") {
               std::abort();
               return true;
           }) == 128 + SIGABRT);
+}
+
+TEST_CASE("a mapped file that shrinks is zeros in the sandbox too") {
+    if (!can_enter()) return;
+    const TemporaryFolder folder;
+    constexpr std::size_t kSize = 1U << 16;
+    const std::string path = folder.write("shrinks", std::vector<std::byte>(kSize, std::byte{1}));
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(file >= 0);
+    CHECK(in_sandbox({}, [&] {
+              const dissect::FileMap map(file, kSize);
+              if (!map.good() || ftruncate(file, 0) != 0) return false;
+              return map.bytes()[kSize - 1] == std::byte{0} && map.lost_from().has_value();
+          }) == kWorked);
+    close(file);
 }
 
 TEST_CASE("threads that are there before are confined too") {
