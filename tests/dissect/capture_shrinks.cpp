@@ -15,15 +15,15 @@ using namespace qps::test;
 namespace {
 
 constexpr std::size_t kRecord = 1000, kRecordHeader = 16, kFileHeader = 24;
-constexpr std::size_t kRecords = 20'000;  // five batches and 20 MB
+constexpr std::size_t kFrames = 20'000;  // five batches and 20 MB
 
 std::vector<std::byte> long_capture() {
-    std::vector<std::byte> file(kFileHeader + kRecords * (kRecordHeader + kRecord));
+    std::vector<std::byte> file(kFileHeader + kFrames * (kRecordHeader + kRecord));
     const auto little = [&](std::size_t at, std::uint32_t value) {
         for (std::size_t i = 0; i < 4; ++i) file[at + i] = static_cast<std::byte>(value >> (8 * i));
     };
     little(0, 0xa1b2c3d4), little(4, 0x00040002), little(16, 262144), little(20, 1);
-    for (std::size_t i = 0; i < kRecords; ++i) {
+    for (std::size_t i = 0; i < kFrames; ++i) {
         const std::size_t at = kFileHeader + i * (kRecordHeader + kRecord);
         little(at, static_cast<std::uint32_t>(i)), little(at + 8, kRecord), little(at + 12, kRecord);
         file[at + kRecordHeader] = std::byte{1};
@@ -36,13 +36,13 @@ std::vector<std::byte> long_capture() {
 TEST_CASE("a file that is truncated while it is read is read as far as it is there") {
     const TemporaryFolder folder;
     const std::string path = folder.write("shrinks.pcap", long_capture());
-    constexpr std::size_t kLeft = kFileHeader + kRecords / 2 * (kRecordHeader + kRecord) + 100;  // not the end of a page, nor of a record
+    constexpr std::size_t kLeft = kFileHeader + kFrames / 2 * (kRecordHeader + kRecord) + 100;  // not the end of a page, nor of a record
     auto file = CaptureFile::open(path);
     REQUIRE(file);
     Batch batch;
     REQUIRE(file->read(batch));
     std::size_t frames = batch.frames.size();
-    REQUIRE(frames < kRecords / 2);
+    REQUIRE(frames < kFrames / 2);
     std::filesystem::resize_file(path, kLeft);
     std::size_t wrong = 0;
     while (file->read(batch)) {
@@ -50,7 +50,7 @@ TEST_CASE("a file that is truncated while it is read is read as far as it is the
         for (const Frame& frame : batch.frames) wrong += frame.bytes.size() != kRecord || frame.bytes[0] != std::byte{1} ? 1U : 0U;
     }
     CHECK(wrong == 0);
-    CHECK(frames == kRecords / 2);
+    CHECK(frames == kFrames / 2);
     CHECK(file->problem().kind == InputProblemKind::damaged);
     CHECK(file->problem().sentence == "the file was truncated while it was read");
     CHECK(file->problem().offset == kLeft);
@@ -76,7 +76,7 @@ TEST_CASE("who looks at a frame after its file was truncated sees zeros, and the
     REQUIRE(whole);
     std::size_t frames = 0;
     while (whole->read(batch)) frames += batch.frames.size();
-    CHECK(frames == kRecords);
+    CHECK(frames == kFrames);
     CHECK(whole->problem().sentence.empty());
 }
 
