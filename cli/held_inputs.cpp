@@ -64,7 +64,7 @@ HeldInputs::HeldInputs(const Options& options) {
         .open_to_read = files_.size() != names.size(), .rename = evidence || !options.capture.empty(), .create = evidence};
     if (!sandbox::is_possible()) return;
     if (const auto entered = sandbox::enter(rights); !entered && !options.quiet)
-        say("qpscope: reading without a sandbox: {} (--no-sandbox says so on purpose)\n", entered.error());
+        say("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
 }
 
 std::optional<dissect::HeldFile> HeldInputs::file(const std::string& name) const {

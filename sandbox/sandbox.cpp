@@ -131,7 +131,9 @@ struct Release {
 };
 using Filter = std::unique_ptr<void, Release>;
 
-std::string sentence(int error) { return std::generic_category().message(error < 0 ? -error : error); }
+std::string sentence(int error) {
+    return "cannot install a seccomp filter: " + std::generic_category().message(error < 0 ? -error : error);
+}
 
 // Zero or what libseccomp says. A call that this libseccomp or this architecture lacks is no rule: the default takes it.
 int add(const Filter& filter, std::uint32_t action, const Call& call) {

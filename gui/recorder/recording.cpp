@@ -130,7 +130,7 @@ private:
 void enter_sandbox(const Order& order) {
     if (!order.sandbox || !sandbox::is_possible()) return;
     if (const auto entered = sandbox::enter({.open_to_read = true, .receive = true}); !entered)
-        complain(fmt::format("capturing without a sandbox: {} (--no-sandbox says so on purpose)", entered.error()));
+        complain(fmt::format("capturing without a sandbox: {} (--no-sandbox: do not try)", entered.error()));
 }
 
 }  // namespace

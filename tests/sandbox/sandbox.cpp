@@ -14,6 +14,8 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -189,6 +191,27 @@ TEST_CASE("a mapped file that shrinks is zeros in the sandbox too") {
               return map.bytes()[kSize - 1] == std::byte{0} && map.lost_from().has_value();
           }) == kWorked);
     close(file);
+}
+
+TEST_CASE("where nobody may install a filter, a sentence says so and nothing has changed") {
+    if (!sandbox::is_possible()) return;
+    const pid_t child = fork();
+    if (child == 0) {
+        std::array<sock_filter, 4> code{sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the number of the call
+                                        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+                                        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+                                        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+        const sock_fprog program{code.size(), code.data()};
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(kNoSandbox);
+        const auto entered = sandbox::enter({});
+        if (entered || !entered.error().starts_with("cannot install a seccomp filter: ")) _exit(kWrong);
+        _exit(opens("/dev/null", O_WRONLY) ? kWorked : kFailed);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kNoSandbox) WARN("skipped: this system lets nobody install a seccomp filter");
+    else CHECK(WEXITSTATUS(status) == kWorked);
 }
 
 TEST_CASE("threads that are there before are confined too") {
