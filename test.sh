@@ -17,7 +17,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/build.sh"
 cd "$here"
 
-rooms=(dissect transport-replay cli gui)
+rooms=(dissect transport-replay sandbox cli gui)
 llvm=19
 
 run_ctest() {  # PRESET [OPTIONS OF CTEST]
@@ -72,7 +72,7 @@ part_tidy() {
     units=$(lint_units <<<"$files")
     echo "== clang-tidy over $(wc -l <<<"$files") files in $(wc -l <<<"$units") units" >&2
     xargs -P "$(nproc)" -n 1 clang-tidy-$llvm -p build/asan --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
-        --header-filter='/(dissect|transport-replay|cli)/|/gui/.*[.]cpp$' <<<"$units" 2>build/asan/tidy.log || {
+        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' <<<"$units" 2>build/asan/tidy.log || {
         grep -v 'warnings generated' build/asan/tidy.log | tail -n 20 >&2
         return 1
     }

@@ -21,7 +21,7 @@ constexpr std::array kCommands{
             "  qpscope analyze -f json ring_00001.pcap ring_00002.pcap    # rotated files of one capture\n"
             "  qpscope analyze --fail-on error trace.pcap || echo broken\n"
             "  qpscope analyze -i eth0                                    # until Ctrl-C",
-            {.captures = true, .analysis = true, .nccl_log = true},
+            {.captures = true, .analysis = true, .nccl_log = true, .sandbox = true},
             run_analyze},
     Command{"findings", kAnalyse,
             "List what went wrong, with evidence and advice; --list shows all findings known",
@@ -30,19 +30,19 @@ constexpr std::array kCommands{
             "  qpscope findings --markdown -C 3 trace.pcap > ticket.md    # a ticket for each finding\n"
             "  qpscope findings -i eth0                                   # each as it happens\n"
             "  qpscope findings --list                                    # every finding and what it means",
-            {.captures = true, .analysis = true, .nccl_log = true, .tickets = true},
+            {.captures = true, .analysis = true, .nccl_log = true, .tickets = true, .sandbox = true},
             run_findings},
     Command{"connections", kAnalyse,
             "List connections; --match finds those that a log line is about",
             "  qpscope connections trace.pcap\n"
             "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
-            {.captures = true, .analysis = true, .log_line = true},
+            {.captures = true, .analysis = true, .log_line = true, .sandbox = true},
             run_connections},
     Command{"messages", kAnalyse,
             "List messages: type, size, latency, outcome",
             "  qpscope messages -C 3 trace.pcap\n  qpscope messages -f tsv trace.pcap > messages.tsv\n\n"
             "Rows are in the order in which messages end; open ones come last.",
-            {.captures = true, .analysis = true},
+            {.captures = true, .analysis = true, .sandbox = true},
             run_messages},
     Command{"operations", kAnalyse,
             "Count and time operations of storage and file protocols (NVMe, iSER, NFS, ...)",
@@ -51,24 +51,24 @@ constexpr std::array kCommands{
             "  qpscope operations --list --failed --protocol nvme -f csv trace.pcap > failed.csv\n"
             "  qpscope operations --decode-as 3=nvme,4=nvme --operation Read trace.pcap\n\n"
             "The latency of an operation that moved data has three parts: wait (until its data starts), transfer, complete (until the answer).",
-            {.captures = true, .analysis = true, .operations = true},
+            {.captures = true, .analysis = true, .operations = true, .sandbox = true},
             run_operations},
     Command{"timeline", kAnalyse,
             "Count per interval: bytes, retransmissions, NAKs, CE, CNPs, pauses",
             "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv",
-            {.captures = true, .analysis = true, .interval = true},
+            {.captures = true, .analysis = true, .interval = true, .sandbox = true},
             run_timeline},
     Command{"cm", kAnalyse,
             "Show how connections were set up and torn down",
             "  qpscope cm trace.pcap\n  qpscope cm -C 3 -f json trace.pcap",
-            {.captures = true, .analysis = true},
+            {.captures = true, .analysis = true, .sandbox = true},
             run_cm},
     Command{"fabric", kAnalyse,
             "Map the fabric from management datagrams: nodes, links, managers, counters, traps",
             "  qpscope fabric sweep.pcap\n"
             "  qpscope fabric -f csv sweep.pcap > ports.csv\n"
             "  qpscope fabric --dot sweep.pcap | dot -Tsvg > fabric.svg",
-            {.captures = true, .picture = true},
+            {.captures = true, .picture = true, .sandbox = true},
             run_fabric},
     Command{"check", kAnalyse,
             "Check a capture against every protocol rule that a capture can decide",
@@ -78,12 +78,12 @@ constexpr std::array kCommands{
             "  qpscope check -f html -o report.html --evidence packets trace.pcap\n"
             "  qpscope check -f json -o new.json --compare old.json trace.pcap     # between two firmwares\n\n"
             "A profile has lines such as: name My NIC; declares ooo; deviation FMT-08 = ticket 4711",
-            {.captures = true, .verdicts = true},
+            {.captures = true, .verdicts = true, .sandbox = true},
             run_check},
     Command{"info", kLookAt,
             "Print the format, packet counts and ICRC verdicts of captures",
             "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",
-            {.captures = true, .long_report = true},
+            {.captures = true, .long_report = true, .sandbox = true},
             run_info},
     Command{"packets", kLookAt,
             "Print packets, one line each, or write them to a capture",
@@ -95,17 +95,17 @@ constexpr std::array kCommands{
             "  qpscope packets -Y 'rdma.connection == 3' -w three.pcapng trace.pcap\n\n"
             "rdma.connection, rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet\n"
             "is read. They need a single thread, and make several files pieces of one capture.",
-            {.captures = true, .columns = true, .written = true},
+            {.captures = true, .columns = true, .written = true, .sandbox = true},
             run_packets},
     Command{"show", kLookAt,
             "Print the field tree and bytes of selected packets",
             "  qpscope show -n 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
-        {.captures = true, .frames = true},
+        {.captures = true, .frames = true, .sandbox = true},
         run_show},
     Command{"follow", kLookAt,
             "Print the payload of a connection's messages",
             "  qpscope follow 3 trace.pcap\n  qpscope follow 3 --raw --from a -o sent.bin trace.pcap",
-            {.captures = true, .analysis = true, .followed = true},
+            {.captures = true, .analysis = true, .followed = true, .sandbox = true},
             run_follow},
     Command{"fields", kLookAt,
             "List the fields for filters and columns, with type and meaning",

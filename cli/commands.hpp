@@ -32,6 +32,7 @@ struct Takes {
     bool replayed = false;
     bool verdicts = false;
     bool operations = false;
+    bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 
 struct Command {

@@ -187,10 +187,10 @@ ExitCode run_follow(const Options& asked) {
     }
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
-    // Messages before the one that settled the protocol are decoded too. A filter makes other connections of the same packets.
-    if (options.decode && options.filter.empty()) options.hints = known_before(options, LookAhead::all).hints;
     Output output(options);
     if (!output.ok()) return finish(output);
+    // Messages before the one that settled the protocol are decoded too. A filter makes other connections of the same packets.
+    if (options.decode && options.filter.empty()) options.hints = known_before(options, LookAhead::all).hints;
     std::optional<Following> following;
     const auto begin = [&]() -> Following& { return following ? *following : following.emplace(options, output); };
     Listening listening;

@@ -305,13 +305,13 @@ private:
 ExitCode run_info(const Options& options) {
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
     std::optional<transport::Annotator> annotator;
     if (filter->needs_annotation())
         annotator.emplace(known_settings(options, filter->needs_ulp() ? LookAhead::all : LookAhead::none));
     else
         annotator = stream_annotator(options);
-    Output output(options);
-    if (!output.ok()) return finish(output);
     Reports reports(options, output);
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread

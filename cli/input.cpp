@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "held_inputs.hpp"
 #include "message.hpp"
 #include "progress.hpp"
 #include <fmt/format.h>
@@ -59,15 +60,17 @@ std::expected<Input, OpenFailure> Input::open(const Options& options, const std:
         if (!listener) return std::unexpected(OpenFailure{listener.error(), ExitCode::unreadable});
         return Input(std::move(*listener), options);
     }
-    auto file = CaptureFile::open(name, interrupted);
+    HeldInputs& inputs = HeldInputs::of(options);
+    const auto held = inputs.file(name);
+    auto file = held ? CaptureFile::open(*held, name, interrupted) : CaptureFile::open(name, interrupted);
     if (!file) return std::unexpected(OpenFailure{file.error(), ExitCode::unreadable});
     Input input(std::move(*file), options);
-    if (!options.capture_filter.empty()) {
+    if (auto* filter = inputs.filter()) {
         const auto interfaces = input.file()->interfaces();
-        auto bpf =
-            dissect::BpfFilter::compile(options.capture_filter, interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
-        if (!bpf) return wrong_filter(input.name(), bpf.error());
-        input.bpf_ = std::move(*bpf);
+        if (!*filter) return wrong_filter(input.name(), filter->error());
+        const auto accepted = (*filter)->accepts(interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
+        if (!accepted) return wrong_filter(input.name(), accepted.error());
+        input.bpf_ = &**filter;
     }
     return input;
 }

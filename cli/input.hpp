@@ -58,7 +58,7 @@ private:
     void select(dissect::Batch& batch);
 
     std::variant<dissect::CaptureFile, transport::Listener> source_;
-    std::optional<dissect::BpfFilter> bpf_;
+    dissect::BpfFilter* bpf_ = nullptr;  // of all inputs
     dissect::BitsPerSecond link_speed_;
     std::string interface_;
     dissect::InputProblem own_problem_;

@@ -216,7 +216,7 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --no-bytes --markdown "
@@ -305,6 +305,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->excludes(output)
             ->excludes(sub->get_option("--column"))
             ->excludes(sub->get_option("--format"));
+    if (command.takes.sandbox)
+        sub->add_flag("--no-sandbox", options.no_sandbox, "Keep all system calls: for debuggers and profilers");
     sub->add_flag("-q,--quiet", options.quiet, "Suppress messages on stderr");
     group_options(*sub);
 }
@@ -408,6 +410,7 @@ int run(int argc, char** argv) {
                                          : "conflicting input: capture files and --interface exclude each other");
         return static_cast<int>(ExitCode::usage);
     }
+    options.sandbox = chosen->takes.sandbox;
     catch_interrupts();
     return static_cast<int>(chosen->run(options));
 }

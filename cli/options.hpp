@@ -43,6 +43,8 @@ struct Options {
     ColorMode color = ColorMode::automatic;
     bool no_progress = false;
     bool quiet = false;
+    bool sandbox = false;     // the command only reads
+    bool no_sandbox = false;  // and shall keep its system calls
     bool long_report = false;  // info: of each of several captures
     bool no_bytes = false;     // show: without the hex dump
 

@@ -141,9 +141,11 @@ ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
     return code;
 }
 
-ExitCode copy_packets(const Options& options, const Filter& filter, transport::Annotator* annotator) {
+ExitCode copy_packets(const Options& options, const Filter& filter, bool annotated, LookAhead look_ahead) {
     auto file = SavedCapture::open(options.capture, options.files);
     if (!file) return fail_output(file.error(), is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+    std::optional<transport::Annotator> annotator;
+    if (annotated) annotator.emplace(known_settings(options, look_ahead));
     PacketCopies copies(*file, options);
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
@@ -155,7 +157,7 @@ ExitCode copy_packets(const Options& options, const Filter& filter, transport::A
         decode_all(input, progress, jobs,
                    {filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
                     [&](std::size_t slot, const Packet& packet) { chosen[slot].push_back(packet.frame); },
-                    [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator});
+                    [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator ? &*annotator : nullptr});
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
@@ -172,14 +174,14 @@ ExitCode run_packets(const Options& options) {
     const auto filter = compile_filter(options);
     auto columns = columns_of(options);
     if (!filter || !columns) return ExitCode::usage;
-    std::optional<transport::Annotator> annotator;
-    const bool ulp = filter->needs_ulp() || needs_ulp(*columns);
-    if (filter->needs_annotation() || needs_annotation(*columns) || !options.hints.empty())
-        annotator.emplace(known_settings(options, ulp ? LookAhead::all : LookAhead::none));
-    if (!options.capture.empty()) return copy_packets(options, *filter, annotator ? &*annotator : nullptr);
-    if (!annotator) annotator = stream_annotator(options);
+    const LookAhead look_ahead = filter->needs_ulp() || needs_ulp(*columns) ? LookAhead::all : LookAhead::none;
+    const bool annotated = filter->needs_annotation() || needs_annotation(*columns) || !options.hints.empty();
+    if (!options.capture.empty()) return copy_packets(options, *filter, annotated, look_ahead);
     Output output(options);
     if (!output.ok()) return finish(output);
+    std::optional<transport::Annotator> annotator;
+    if (annotated) annotator.emplace(known_settings(options, look_ahead));
+    else annotator = stream_annotator(options);
     PacketRows rows(options, std::move(*columns), output);
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {

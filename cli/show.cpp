@@ -90,6 +90,8 @@ ExitCode run_show(const Options& options) {
     const auto ranges = frame_ranges(options);
     if (!filter || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
+    Output output(options);
+    if (!output.ok()) return finish(output);
     std::optional<transport::Annotator> annotator;
     KnownBefore known = known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::beginning);
     if (filter->needs_annotation() || known.any)
@@ -98,8 +100,6 @@ ExitCode run_show(const Options& options) {
     else
         annotator = stream_annotator(options);
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
-    Output output(options);
-    if (!output.ok()) return finish(output);
     const bool json = options.format == OutputFormat::json;
     if (json) output.write(json_rows_begin("packets"));
     std::uint64_t shown = 0;

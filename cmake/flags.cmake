@@ -2,6 +2,7 @@
 # them (what users need, the language and the folder of the headers, is said in dissect/CMakeLists.txt).
 include(${CMAKE_CURRENT_LIST_DIR}/libraries.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/hardening.cmake)
 set(CMAKE_CXX_EXTENSIONS OFF)
 # No build path in the binaries: two clones build the same bytes.
 add_compile_options(

@@ -20,6 +20,7 @@ struct ClosePcap {
 class Program {
 public:
     Program(LinkType link, const std::string& expression);
+    Program() : error_("no packet of this link type is decoded") {}  // matches nothing
     Program(Program&& other) noexcept
         : link_(other.link_), code_(std::exchange(other.code_, bpf_program{})), error_(std::move(other.error_)) {}
     Program& operator=(Program&&) = delete;
@@ -35,7 +36,7 @@ public:
     }
 
 private:
-    LinkType link_;
+    LinkType link_{};
     bpf_program code_{};
     std::string error_;
 };
@@ -60,11 +61,14 @@ Program::Program(LinkType link, const std::string& expression) : link_(link) {
 struct BpfFilter::State {
     std::string expression;
     std::vector<Program> programs;
+    bool complete = false;  // nothing is compiled any more
 
     // The program for `link`, compiled where it is new.
     const Program& program(LinkType link) {
         for (const Program& program : programs)
             if (program.link() == link) return program;
+        static const Program none;
+        if (complete) return none;
         if (programs.size() >= kMaxBpfLinks) programs.clear();
         return programs.emplace_back(link, expression);
     }
@@ -75,15 +79,39 @@ BpfFilter::BpfFilter(BpfFilter&&) noexcept = default;
 BpfFilter& BpfFilter::operator=(BpfFilter&&) noexcept = default;
 BpfFilter::~BpfFilter() = default;
 
-std::expected<BpfFilter, std::string> BpfFilter::compile(std::string expression, LinkType link) try {
+std::expected<std::unique_ptr<BpfFilter::State>, std::string> BpfFilter::begin(std::string expression) {
     if (expression.size() > kMaxBpfExpression)
         return std::unexpected(fmt::format("expression longer than {} bytes", kMaxBpfExpression));
     if (expression.contains('\0')) return std::unexpected("expression contains a zero byte");
     auto state = std::make_unique<State>();
     state->expression = std::move(expression);
-    const Program& program = state->program(link);
+    return state;
+}
+
+std::expected<BpfFilter, std::string> BpfFilter::compile_for_all(std::string expression) try {
+    auto state = begin(std::move(expression));
+    if (!state) return std::unexpected(std::move(state.error()));
+    for (const LinkTypeName& row : kLinkTypeNames) static_cast<void>((*state)->program(row.link));
+    (*state)->complete = true;
+    return BpfFilter(std::move(*state));
+} catch (const std::bad_alloc&) {
+    return std::unexpected("out of memory");
+}
+
+std::expected<void, std::string> BpfFilter::accepts(LinkType link) try {
+    const Program& program = state_->program(link);
     if (!program.error().empty()) return std::unexpected(program.error());
-    return BpfFilter(std::move(state));
+    return {};
+} catch (const std::bad_alloc&) {
+    return std::unexpected("out of memory");
+}
+
+std::expected<BpfFilter, std::string> BpfFilter::compile(std::string expression, LinkType link) try {
+    auto state = begin(std::move(expression));
+    if (!state) return std::unexpected(std::move(state.error()));
+    const Program& program = (*state)->program(link);
+    if (!program.error().empty()) return std::unexpected(program.error());
+    return BpfFilter(std::move(*state));
 } catch (const std::bad_alloc&) {
     return std::unexpected("out of memory");
 }

@@ -23,6 +23,12 @@ public:
     // Compiles for `link`. The error is libpcap's sentence.
     [[nodiscard]] static std::expected<BpfFilter, std::string> compile(std::string expression, LinkType link = LinkType::ethernet);
 
+    // Compiles for every link type that is decoded, and for no other later: names of hosts, networks and ports are looked up now, and
+    // never again. That the expression has no meaning for a link type is known when accepts() is asked.
+    [[nodiscard]] static std::expected<BpfFilter, std::string> compile_for_all(std::string expression);
+    // Whether the expression has a meaning for `link`; else libpcap's sentence.
+    [[nodiscard]] std::expected<void, std::string> accepts(LinkType link);
+
     BpfFilter(BpfFilter&&) noexcept;
     BpfFilter& operator=(BpfFilter&&) noexcept;
     ~BpfFilter();
@@ -35,6 +41,7 @@ public:
 private:
     struct State;
     explicit BpfFilter(std::unique_ptr<State> state);
+    [[nodiscard]] static std::expected<std::unique_ptr<State>, std::string> begin(std::string expression);
     std::unique_ptr<State> state_;
 };
 

@@ -172,21 +172,34 @@ std::expected<ByteSource, InputProblem> ByteSource::open(const std::string& path
     auto state = std::make_unique<State>();
     state->name = standard_input ? "standard input" : path;
     state->stop = std::move(stop);
+    const int file = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int error = file < 0 ? errno : 0;
+    state->descriptor = Descriptor(file, !standard_input);
+    return begin(std::move(state), {file, error}, standard_input ? std::max<off_t>(::lseek(file, 0, SEEK_CUR), 0) : 0);
+}
+
+std::expected<ByteSource, InputProblem> ByteSource::open(HeldFile file, const std::string& name, Stop stop) {
+    auto state = std::make_unique<State>();
+    state->name = name;
+    state->stop = std::move(stop);
+    state->descriptor = Descriptor(file.descriptor, false);
+    ::lseek(file.descriptor, 0, SEEK_SET);  // it may have been read before
+    return begin(std::move(state), file, 0);
+}
+
+// What is at `position` and behind it.
+std::expected<ByteSource, InputProblem> ByteSource::begin(std::unique_ptr<State> state, HeldFile file, off_t position) {
     const auto unreadable = [&](std::string sentence) {
         return std::unexpected(InputProblem{InputProblemKind::unreadable, state->name, 0, std::move(sentence)});
     };
-
-    const int file = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (file < 0) return unreadable(system_sentence("cannot open", errno));
-    state->descriptor = Descriptor(file, !standard_input);
+    if (file.descriptor < 0) return unreadable(system_sentence("cannot open", file.error));
     struct stat status{};
-    if (::fstat(file, &status) != 0) return unreadable(system_sentence("cannot read", errno));
+    if (::fstat(file.descriptor, &status) != 0) return unreadable(system_sentence("cannot read", errno));
     if (S_ISDIR(status.st_mode)) return unreadable("is a directory");
 
     // Files of /proc are regular, have size 0 and content: they are streams to us.
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
-        const off_t position = standard_input ? std::max<off_t>(::lseek(file, 0, SEEK_CUR), 0) : 0;
-        state->mapping = FileMap(file, static_cast<std::size_t>(status.st_size));
+        state->mapping = FileMap(file.descriptor, static_cast<std::size_t>(status.st_size));
         state->in_memory = state->mapping.good();
         if (state->in_memory) {
             state->memory = slice(state->mapping.bytes(), static_cast<std::size_t>(position));

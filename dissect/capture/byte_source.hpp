@@ -16,6 +16,8 @@
 #include <optional>
 #include <string_view>
 
+#include <sys/types.h>
+
 namespace qps::dissect {
 
 enum class Wait : std::uint8_t { yes, no };
@@ -23,11 +25,19 @@ enum class Wait : std::uint8_t { yes, no };
 // Asked whenever a signal interrupts waiting for input: true ends the input there.
 using Stop = std::function<bool()>;
 
+// A file that was opened before anything was read of it, or why it was not (errno). Who opened it keeps it open.
+struct HeldFile {
+    int descriptor = -1;
+    int error = 0;
+};
+
 class ByteSource {
 public:
     // Opens a file, or standard input for "-" and "/dev/stdin". Blocks on a FIFO until somebody writes. Fails with
     // unreadable. Throws std::bad_alloc.
     [[nodiscard]] static std::expected<ByteSource, InputProblem> open(const std::string& path, Stop stop = {});
+    // From its beginning, under this name.
+    [[nodiscard]] static std::expected<ByteSource, InputProblem> open(HeldFile file, const std::string& name, Stop stop = {});
     // Bytes that the caller keeps. Where `piece` is not zero they come as a stream of so many bytes at a time.
     [[nodiscard]] static ByteSource from_memory(Bytes bytes, std::string name, std::size_t piece = 0);
 
@@ -56,6 +66,7 @@ public:
 private:
     struct State;
     explicit ByteSource(std::unique_ptr<State> state);
+    [[nodiscard]] static std::expected<ByteSource, InputProblem> begin(std::unique_ptr<State> state, HeldFile file, off_t position);
     std::unique_ptr<State> state_;
 };
 

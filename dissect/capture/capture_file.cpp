@@ -254,6 +254,14 @@ std::expected<CaptureFile, InputProblem> CaptureFile::open(const std::string& pa
     return std::unexpected(InputProblem{InputProblemKind::unreadable, {}, 0, kOutOfMemory});
 }
 
+std::expected<CaptureFile, InputProblem> CaptureFile::open(HeldFile file, const std::string& name, Stop stop) try {
+    auto source = ByteSource::open(file, name, std::move(stop));
+    if (!source) return std::unexpected(std::move(source.error()));
+    return start(std::move(*source));
+} catch (const std::bad_alloc&) {
+    return std::unexpected(InputProblem{InputProblemKind::unreadable, {}, 0, kOutOfMemory});
+}
+
 std::expected<CaptureFile, InputProblem> CaptureFile::from_memory(Bytes bytes, std::string name, std::size_t piece) try {
     return start(ByteSource::from_memory(bytes, std::move(name), piece));
 } catch (const std::bad_alloc&) {

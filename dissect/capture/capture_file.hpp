@@ -65,6 +65,8 @@ public:
     // Fails with unreadable or not_a_capture.
     // `stop` is asked when a signal interrupts waiting for a FIFO or standard input.
     [[nodiscard]] static std::expected<CaptureFile, InputProblem> open(const std::string& path, Stop stop = {});
+    // A file that is open already, from its beginning; `name` is for problems.
+    [[nodiscard]] static std::expected<CaptureFile, InputProblem> open(HeldFile file, const std::string& name, Stop stop = {});
     // A capture in memory, which the caller keeps; `name` is for problems. Where `piece` is not zero it is read as a
     // stream that arrives so many bytes at a time.
     [[nodiscard]] static std::expected<CaptureFile, InputProblem> from_memory(Bytes bytes, std::string name, std::size_t piece = 0);

@@ -21,6 +21,8 @@ public:
         if (owned_ && number_ >= 0) ::close(number_);
     }
     [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] bool owned() const { return owned_; }
+    int release() { return std::exchange(number_, -1); }
 
 private:
     int number_ = -1;

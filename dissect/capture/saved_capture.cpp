@@ -27,6 +27,10 @@ std::string followed(const std::string& path) {
     return error ? path : end.string();
 }
 
+OutputProblem cannot_create(const std::string& path) {
+    return {path, "cannot create: " + std::generic_category().message(errno)};
+}
+
 }  // namespace
 
 WriterFormat format_for(std::string_view path) {
@@ -49,6 +53,7 @@ SavedCapture::SavedCapture(SavedCapture&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       part_(std::exchange(other.part_, {})),
+      file_(std::move(other.file_)),
       writer_(std::move(other.writer_)),
       frames_(other.frames_) {}
 
@@ -62,8 +67,14 @@ std::expected<SavedCapture, OutputProblem> SavedCapture::open(const std::string&
     SavedCapture made(path);
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (path != "-" && (fs::is_regular_file(status) || !fs::exists(status)))
+    if (path == "-") {
+        made.file_ = Descriptor(STDOUT_FILENO, false);
+    } else if (fs::is_regular_file(status) || !fs::exists(status)) {
         if (auto claimed = made.claim(); !claimed) return std::unexpected(claimed.error());
+    } else {
+        made.file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY), true);
+        if (made.file_.number() < 0) return std::unexpected(cannot_create(path));
+    }
     // A pcap file waits for its first frame, which knows the link type.
     if (format_for(path) == WriterFormat::pcapng)
         if (auto begun = made.begin(LinkType::ethernet); !begun) return std::unexpected(begun.error());
@@ -78,15 +89,14 @@ std::expected<void, OutputProblem> SavedCapture::claim() {
     for (int i = 1; i <= kMostParts; ++i) {
         const std::string part = i == 1 ? target_ + ".part" : fmt::format("{}.part{}", target_, i);
         constexpr mode_t kMode = 0666;  // less the user's umask
-        const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-        if (descriptor >= 0) {
-            ::close(descriptor);
+        file_ = Descriptor(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode), true);
+        if (file_.number() >= 0) {
             part_ = part;
             return {};
         }
         if (errno != EEXIST) break;
     }
-    return std::unexpected(OutputProblem{path_, "cannot create: " + std::generic_category().message(errno)});
+    return std::unexpected(cannot_create(path_));
 }
 
 // Problems name the file that the user knows.
@@ -96,7 +106,7 @@ std::expected<void, OutputProblem> SavedCapture::told(std::expected<void, Output
 }
 
 std::expected<void, OutputProblem> SavedCapture::begin(LinkType link) {
-    auto writer = CaptureWriter::open(part_.empty() ? path_ : part_, format_for(path_), link);
+    auto writer = CaptureWriter::onto(std::move(file_), path_ == "-" ? "standard output" : path_, format_for(path_), link);
     if (!writer) return told(std::unexpected(writer.error()));
     writer_.emplace(std::move(*writer));
     return {};

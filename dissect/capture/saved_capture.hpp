@@ -49,6 +49,7 @@ private:
     std::string path_;    // as the user wrote it
     std::string target_;  // where links lead; empty: written directly
     std::string part_;    // what grows; empty: none, or it has its name already
+    Descriptor file_;      // until the writer has it: everything that opens a file is done by open()
     std::optional<CaptureWriter> writer_;
     std::uint64_t frames_ = 0;
 };

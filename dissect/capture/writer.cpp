@@ -299,16 +299,24 @@ CaptureWriter& CaptureWriter::operator=(CaptureWriter&&) noexcept = default;
 CaptureWriter::~CaptureWriter() = default;
 
 std::expected<CaptureWriter, OutputProblem> CaptureWriter::open(const std::string& path, WriterFormat format, LinkType link) try {
+    if (path == "-") return onto(Descriptor(STDOUT_FILENO, false), "standard output", format, link);
+    constexpr mode_t kMode = 0666;  // less the user's umask
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kMode), true);
+    if (file.number() < 0) return std::unexpected(OutputProblem{path, fmt::format("cannot create: {}", std::generic_category().message(errno))});
+    return onto(std::move(file), path, format, link);
+} catch (const std::bad_alloc&) {
+    return std::unexpected(OutputProblem{{}, kNoMemory});
+}
+
+std::expected<CaptureWriter, OutputProblem> CaptureWriter::onto(Descriptor file, const std::string& name, WriterFormat format,
+                                                                LinkType link) try {
     auto state = std::make_unique<State>();
-    const bool standard_output = path == "-";
-    state->file = standard_output ? "standard output" : path;
+    state->file = name;
     state->format = format;
     state->link = link;
     state->buffer.reserve(kBufferSize);
-    constexpr mode_t kMode = 0666;  // less the user's umask
-    state->descriptor = standard_output ? STDOUT_FILENO : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kMode);
-    state->owned = !standard_output;
-    if (state->descriptor < 0) return state->problem(fmt::format("cannot create: {}", std::generic_category().message(errno)));
+    state->owned = file.owned();
+    state->descriptor = file.release();
     if (format == WriterFormat::pcap) state->append_pcap_header();
     else state->append_section_header();
     return CaptureWriter(std::move(state));

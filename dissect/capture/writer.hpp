@@ -6,6 +6,7 @@
 #pragma once
 
 #include <dissect/capture/capture_file.hpp>
+#include <dissect/capture/descriptor.hpp>
 #include <dissect/frame.hpp>
 
 #include <expected>
@@ -44,6 +45,9 @@ public:
     // Creates or empties a file, or writes to standard output for "-". `link` is the link type of a pcap file;
     // pcapng takes those of the frames.
     [[nodiscard]] static std::expected<CaptureWriter, OutputProblem> open(const std::string& path, WriterFormat format,
+                                                                          LinkType link = LinkType::ethernet);
+    // Writes to a file that is open and empty, and closes it; `name` is for problems.
+    [[nodiscard]] static std::expected<CaptureWriter, OutputProblem> onto(Descriptor file, const std::string& name, WriterFormat format,
                                                                           LinkType link = LinkType::ethernet);
 
     CaptureWriter(CaptureWriter&&) noexcept;

@@ -12,7 +12,7 @@ namespace qps::recorder {
 
 namespace {
 
-constexpr int kListOption = 256;  // of long options without a letter
+constexpr int kListOption = 256, kNoSandboxOption = 257;  // of long options without a letter
 
 std::expected<std::uint64_t, std::string> number(char option, std::string_view text, std::uint64_t most) {
     const auto value = dissect::parse_decimal(text, most);
@@ -38,6 +38,7 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
         case 'h': order.task = Task::help; return {};
         case 'V': order.task = Task::version; return {};
         case kListOption: order.task = Task::list; return {};
+        case kNoSandboxOption: order.sandbox = false; return {};
         case 's':
             return numeric(transport::kListenerSnapLength, [&](std::uint64_t n) { order.snap_length = static_cast<std::uint32_t>(n); });
         case 'c': return numeric(kMaxCount, [&](std::uint64_t n) { order.count = n; });
@@ -60,7 +61,8 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
 
 std::expected<Order, std::string> parse(int argc, char** argv) {
     constexpr std::array kLong{option{"list", no_argument, nullptr, kListOption}, option{"help", no_argument, nullptr, 'h'},
-                               option{"version", no_argument, nullptr, 'V'}, option{nullptr, 0, nullptr, 0}};
+                               option{"version", no_argument, nullptr, 'V'}, option{"no-sandbox", no_argument, nullptr, kNoSandboxOption},
+                               option{nullptr, 0, nullptr, 0}};
     Order order;
     opterr = 0;
     for (;;) {
@@ -86,13 +88,14 @@ Usage: qpscope-capture --list
   -s BYTES        Keep at most BYTES of each packet
   -c N            Stop after N packets
   -a SECONDS      Stop after SECONDS
+  --no-sandbox    Keep all system calls: for debuggers and profilers
   -h, --help      Show this help
   -V, --version   Show the version
 
 It stops on SIGTERM and SIGINT, when the reader of its output is gone, and when its standard input is a pipe that is
 closed. At the end it writes the capture's drop counters.
 
-It opens the interface, drops all privileges and only then reads the first packet. It needs CAP_NET_RAW, granted once:
+It opens the interface, drops all privileges and the system calls that it does not need, and only then reads the first packet. It needs CAP_NET_RAW, granted once:
     sudo setcap cap_net_raw+ep PATH/qpscope-capture
 
 Exit codes: 0 success, 2 usage error or invalid filter, 3 cannot capture from the interface, 5 cannot write the

@@ -24,6 +24,7 @@ struct Order {
     std::uint32_t snap_length = transport::kListenerSnapLength;
     std::optional<std::uint64_t> count{};          // frames, then it ends
     std::optional<std::chrono::seconds> patience;  // so long, then it ends
+    bool sandbox = true;
 };
 
 inline constexpr std::size_t kMaxInterface = 255;                   // bytes; the kernel's names have 15, libpcap's others more

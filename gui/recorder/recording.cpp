@@ -1,6 +1,7 @@
 #include <dissect/capture/writer.hpp>
 #include <gui/recorder/privilege.hpp>
 #include <gui/recorder/recording.hpp>
+#include <sandbox/sandbox.hpp>
 
 #include <array>
 #include <atomic>
@@ -125,6 +126,13 @@ private:
     bool watches_input_;
 };
 
+// Everything is open: the socket, the filter's names were looked up. libpcap reads the interface's own drop counter from a file.
+void enter_sandbox(const Order& order) {
+    if (!order.sandbox || !sandbox::is_possible()) return;
+    if (const auto entered = sandbox::enter({.open_to_read = true, .receive = true}); !entered)
+        complain(fmt::format("capturing without a sandbox: {} (--no-sandbox: do not try)", entered.error()));
+}
+
 }  // namespace
 
 void complain(std::string_view sentence) { fmt::print(stderr, "qpscope-capture: {}\n", sentence); }
@@ -156,6 +164,7 @@ ExitCode record(const Order& order) {
         complain(fmt::format("{}: {}", writer.error().file, writer.error().sentence));
         return ExitCode::output_failed;
     }
+    enter_sandbox(order);
     return Recording(std::move(*listener), std::move(*writer), order).run();
 }
 

@@ -86,3 +86,25 @@ TEST_CASE("A BPF filter without a meaning for a link type says so for each frame
         CHECK_FALSE(result.error().empty());
     }
 }
+
+TEST_CASE("A BPF filter compiled for all link types matches as the others do, and compiles nothing later") {
+    auto filter = BpfFilter::compile_for_all("udp dst port 4791");
+    REQUIRE(filter);
+    const auto udp = ethernet_ipv4(17);
+    for (const LinkTypeName& row : kLinkTypeNames) {
+        INFO(row.name);
+        auto one = BpfFilter::compile("udp dst port 4791", row.link);
+        CHECK(filter->accepts(row.link).has_value() == one.has_value());
+        if (one) CHECK(filter->matches(frame_of(udp, row.link)) == one->matches(frame_of(udp, row.link)));
+        else CHECK(filter->accepts(row.link).error() == one.error());
+    }
+    constexpr LinkType kRadio{127};
+    CHECK(BpfFilter::compile("len > 1", kRadio));
+    CHECK_FALSE(filter->accepts(kRadio));
+    CHECK_FALSE(filter->matches(frame_of(udp, kRadio)));
+
+    auto wrong = BpfFilter::compile_for_all("no filter");
+    REQUIRE(wrong);
+    CHECK(wrong->accepts(LinkType::ethernet).error() == BpfFilter::compile("no filter").error());
+    CHECK_FALSE(BpfFilter::compile_for_all(std::string(kMaxBpfExpression + 1, ' ')));
+}

@@ -3,6 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <cerrno>
 #include <thread>
 
 #include <fcntl.h>
@@ -296,4 +297,28 @@ TEST_CASE("Two hundred megabytes of a compressed stream are read in the memory o
     CHECK(frames == kRecords * kMembers);
     CHECK(bytes == kRecords * kMembers * 1000);
     CHECK(file->bytes_read() == stream.size());
+}
+
+TEST_CASE("A file that somebody holds open is read from its beginning, each time anew") {
+    const TemporaryFolder folder;
+    const Content plain = many_frames(5000);
+    const Reading expected = read_bytes(plain);
+    for (const Content& content : {plain, gzipped(plain)}) {
+        const std::string path = folder.write("held", content);
+        const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        REQUIRE(descriptor >= 0);
+        ::unlink(path.c_str());
+        for (int i = 0; i < 2; ++i) {
+            auto file = CaptureFile::open(HeldFile{descriptor, 0}, "its name");
+            REQUIRE(file);
+            CHECK(file->name() == "its name");
+            CHECK(read_all(std::move(file)).frames == expected.frames);
+            CHECK(::lseek(descriptor, 1, SEEK_SET) == 1);  // still open, and somewhere else
+        }
+        ::close(descriptor);
+    }
+    const auto none = CaptureFile::open(HeldFile{-1, ENOENT}, "its name");
+    REQUIRE_FALSE(none);
+    CHECK(none.error().file == "its name");
+    CHECK(none.error().sentence == CaptureFile::open(folder.file("none")).error().sentence);
 }

@@ -33,6 +33,8 @@ cat err.txt
 grep -q '^Uid:\s*65534\s' /proc/$pid/status
 grep -q '^CapEff:\s*0000000000000000$' /proc/$pid/status
 grep -q '^CapPrm:\s*0000000000000000$' /proc/$pid/status
+# In the sandbox, but for sanitizers.
+grep -qa __asan_init "$RECORDER" || grep -q '^Seccomp:\s*2$' /proc/$pid/status
 printf 'hello' >/dev/udp/127.0.0.1/4791
 wait $pid
 [[ $("$QPSCOPE" packets -q -f tsv -e udp.dstport lo.pcapng) == $'udp.dstport\n4791' ]]

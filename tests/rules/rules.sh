@@ -1,7 +1,7 @@
 #!/bin/bash
 # The rules of the house that a compiler does not check:  rules.sh RULE [ROOT]
 #   includes    includes point one way: dissect <- transport-replay <- { cli, gui }; Qt only in gui; nobody includes tests;
-#               the agent includes nothing of ours but the headers of its protocol
+#               the agent includes nothing of ours but the headers of its protocol, sandbox/ nothing of ours at all
 #   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
 #   ascii       sources are ASCII, without tabs or carriage returns
 #   size        no file of more than 550 lines
@@ -25,7 +25,7 @@ files_in() {  # PATTERN FOLDER...: files below the folders that exist
     for folder in "$@"; do [[ -d $folder ]] && folders+=("$folder"); done
     [[ ${#folders[@]} -eq 0 ]] || find "${folders[@]}" -type f -regextype posix-extended -regex "$pattern" | sort
 }
-rooms=(dissect transport-replay agent cli gui examples tests bench cmake packaging docs .ci)
+rooms=(dissect transport-replay agent sandbox cli gui examples tests bench cmake packaging docs .ci)
 cpp='.*\.(cpp|hpp)'
 sources='.*(\.(cpp|hpp|cmake|sh)|CMakeLists\.txt|\.ci/run)'
 
@@ -53,11 +53,13 @@ rule_includes() {
     files_in "$cpp" agent | included '(dissect|transport-replay|cli|gui)/' | grep -vE '[<"]transport-replay/conformance/agent/'
     files_in "$cpp" transport-replay/conformance/agent | grep -E '/(words|keys|protocol|line|pattern)\.hpp$' |
         included '(dissect|transport-replay)/' | grep -vE '[<"]transport-replay/conformance/agent/(words|keys|protocol|line|pattern)\.hpp'
+    files_in "$cpp" dissect transport-replay agent | included 'sandbox/'
+    files_in "$cpp" sandbox | included '(dissect|transport-replay|agent|cli|gui)/'
     files_in "$cpp" cli | included 'gui/'
     files_in "$cpp" gui | included 'cli/'
-    files_in "$cpp" dissect transport-replay agent cli gui bench | included 'tests/'
-    files_in "$cpp" dissect transport-replay agent cli gui tests bench | included '\.\.?/'
-    files_in "$cpp" dissect transport-replay agent cli tests bench | grep -vE '^(tests/gui/|bench/window\.cpp)' | included 'Q(t|[A-Z])'
+    files_in "$cpp" dissect transport-replay agent sandbox cli gui bench | included 'tests/'
+    files_in "$cpp" dissect transport-replay agent sandbox cli gui tests bench | included '\.\.?/'
+    files_in "$cpp" dissect transport-replay agent sandbox cli tests bench | grep -vE '^(tests/gui/|bench/window\.cpp)' | included 'Q(t|[A-Z])'
 }
 rule_quiet() {
     {
@@ -107,6 +109,8 @@ rule_self() {
     plant includes dissect/a.cpp '#include <transport-replay/x.hpp>'
     plant includes dissect/a.cpp '#include "cli/x.hpp"'
     plant includes transport-replay/live/a.hpp '  # include <gui/x.hpp>'
+    plant includes dissect/a.cpp '#include <sandbox/x.hpp>'
+    plant includes sandbox/a.cpp '#include <dissect/x.hpp>'
     plant includes cli/a.cpp '#include <gui/x.hpp>'
     plant includes gui/a.cpp '#include <cli/x.hpp>'
     plant includes bench/a.cpp '#include <tests/support/catch.hpp>'

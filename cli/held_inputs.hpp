@@ -1,0 +1,38 @@
+// The inputs of a command that only reads: all are opened first, then the process gives up what it does not need (sandbox/), then
+// the first byte of a capture is read. What is read again later comes from the same open file.
+//
+// Which commands: those whose row of the table says `sandbox`. A sandbox is of a process, and so is what is held here.
+#pragma once
+
+#include <dissect/capture/bpf.hpp>
+#include <dissect/capture/byte_source.hpp>
+
+#include <optional>
+#include <string>
+
+#include "options.hpp"
+
+namespace qps::cli {
+
+class HeldInputs {
+public:
+    // Opens what there is to open and enters the sandbox, once for the process: later calls find it done. Everything else that a
+    // command opens (-o, -w, --nccl-log, a profile) it opens before.
+    [[nodiscard]] static HeldInputs& of(const Options& options);
+
+    // Regular files, also those that could not be opened; nothing for pipes, devices and standard input.
+    [[nodiscard]] std::optional<dissect::HeldFile> file(const std::string& name) const;
+    // --capture-filter, for every link type; nullptr: none was asked for.
+    [[nodiscard]] std::expected<dissect::BpfFilter, std::string>* filter() { return filter_ ? &*filter_ : nullptr; }
+
+private:
+    explicit HeldInputs(const Options& options);
+    struct Named {
+        std::string name;
+        dissect::HeldFile file;
+    };
+    std::vector<Named> files_;  // by name
+    std::optional<std::expected<dissect::BpfFilter, std::string>> filter_;
+};
+
+}  // namespace qps::cli

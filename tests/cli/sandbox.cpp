@@ -1,0 +1,103 @@
+// Every command that only reads gives the same output and ends the same way in the sandbox and without it.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+
+using namespace qps::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// The commands that enter the sandbox, as their help says.
+std::vector<std::string> confined_commands() {
+    std::vector<std::string> commands = all_commands();
+    std::erase_if(commands, [](const std::string& command) { return qpscope({command, "--help"}).out.find("--no-sandbox") == std::string::npos; });
+    return commands;
+}
+
+void check_same(std::vector<std::string> words, const Surroundings& surroundings = {}) {
+    std::string line;
+    for (const std::string& word : words) line += word + ' ';
+    INFO(line);
+    const Ending inside = qpscope(words, surroundings);
+    words.insert(words.begin() + 1, "--no-sandbox");
+    const Ending outside = qpscope(words, surroundings);
+    CHECK(inside.code == outside.code);
+    CHECK(inside.out == outside.out);
+    CHECK(inside.err == outside.err);
+    CHECK(inside.code < 128);
+}
+
+std::vector<std::string> start_of(const std::string& command) {
+    return command == "follow" ? std::vector<std::string>{command, "1"} : std::vector<std::string>{command};
+}
+
+std::string content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("what reads captures is what enters the sandbox") {
+    const std::vector<std::string> commands = confined_commands();
+    for (const std::string& command : all_commands()) {
+        const std::string help = qpscope({command, "--help"}).out;
+        const bool reads = help.find("--link-speed") != std::string::npos;  // of everything that reads captures and sends nothing
+        CHECK((std::ranges::find(commands, command) != commands.end()) == reads);
+    }
+    CHECK(commands.size() >= 13);
+}
+
+TEST_CASE("every command that reads gives the same in the sandbox") {
+    for (const std::string& command : confined_commands())
+        for (const char* name : {"loss_read", "nvme_rdma", "ucmatose_zstd"}) {
+            const std::string file = sample(name);
+            for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+                     {}, {"-f", "json"}, {"-j", "4"}, {"-F", "udp port 4791"}, {"-Y", "infiniband.bth"}, {"-r", file}, {"-r", "missing.pcap"}})
+                check_same(start_of(command) + std::vector<std::string>{file} + more);
+        }
+}
+
+TEST_CASE("streams are read in the sandbox") {
+    const std::string bytes = content(sample("loss_read"));
+    const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+    for (const std::string& command : confined_commands())
+        check_same(start_of(command) + std::vector<std::string>{"-"}, {.input = qps::dissect::Bytes(begin, bytes.size())});
+}
+
+TEST_CASE("outputs and files beside the capture are opened before the sandbox") {
+    const TemporaryFolder folder;
+    const std::string file = sample("loss_read"), out = folder.path() + "/out";
+    for (const std::string& command : confined_commands()) {
+        check_same(start_of(command) + std::vector<std::string>{file, "-o", out});
+        CHECK(std::filesystem::exists(out));
+        std::filesystem::remove(out);
+    }
+    for (const char* name : {"copy.pcap", "copy.pcapng"}) {
+        const std::string copy = folder.path() + "/" + name;
+        check_same({"packets", file, "-w", copy});
+        check_same({"packets", file, "-w", copy, "-Y", "rdma.retransmission"});
+        CHECK(std::filesystem::exists(copy));
+        CHECK_FALSE(std::filesystem::exists(copy + ".part"));
+    }
+    check_same({"packets", "missing.pcap", "-w", folder.path() + "/none.pcap"});
+    CHECK_FALSE(std::filesystem::exists(folder.path() + "/none.pcap"));
+    CHECK_FALSE(std::filesystem::exists(folder.path() + "/none.pcap.part"));
+    std::ofstream(folder.path() + "/profile") << "name My NIC\n";
+    std::ofstream(folder.path() + "/nccl.log") << "host:1:2 [0] NCCL INFO Bootstrap\n";
+    check_same({"check", file, "--profile", folder.path() + "/profile", "--evidence", folder.path() + "/evidence"});
+    check_same({"analyze", file, "--nccl-log", folder.path() + "/nccl.log"});
+    check_same({"findings", file, "--nccl-log", folder.path() + "/none.log"});
+}
+
+TEST_CASE("names in a capture filter are looked up before the sandbox") {
+    check_same({"info", "-F", "udp port domain or ip proto udp or portrange 1-2", sample("loss_read")});
+    check_same({"info", "-F", "host no-such-host.invalid", sample("loss_read")});
+    check_same({"packets", "-F", "no filter", sample("loss_read"), sample("nvme_rdma")});
+}
