@@ -30,8 +30,8 @@ public Q_SLOTS:
     void openInWireshark(const qps::gui::Ranges& selected = {});
 
 Q_SIGNALS:
-    void told(const QString& sentence);  // for the status line
-    void saved();                        // all packets that there were are in a file now
+    void told(const QString& sentence);                    // for the status line
+    void saved(qps::gui::Packets packets, bool comments);  // as Exporting says it
 
 private:
     // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.

@@ -48,7 +48,9 @@ TaskOutcome writeCapture(const CaptureIndex& index, const Extraction& wanted, co
 
 Exporting::Exporting(Session& session, Selection& selection, QObject* parent)
     : QObject(parent), m_session(session), m_selection(selection) {
-    connect(&session, &Session::opened, this, [this] { m_comments.clear(); });
+    connect(&session, &Session::opened, this, [this] {
+        if (!m_session.isReadAgain()) m_comments.clear();
+    });
     connect(&m_task, &Task::progressed, this, &Exporting::progressed);
     connect(&m_task, &Task::ended, this, &Exporting::end);
 }
@@ -92,7 +94,9 @@ void Exporting::begin(std::function<TaskOutcome(const TaskWatch&)> work) {
 
 void Exporting::writePackets(const QString& path, Packets packets, const Ranges& selected) {
     if (!mayStart(packets)) return;
-    m_saving = packets == Packets::All ? std::optional(m_session.packets()) : std::nullopt;
+    m_saving.reset();
+    if (packets == Packets::All || packets == Packets::Marked)
+        m_saving = Saving{packets, count(packets), !path.endsWith(QLatin1String(".pcap"))};  // which has no comments
     begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_selection), m_comments}](
               const TaskWatch& watch) { return writeCapture(*index, wanted, watch); });
 }
@@ -127,7 +131,7 @@ void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
 void Exporting::end(const TaskOutcome& outcome) {
     QStringList words = std::exchange(m_wireshark, {});
     const auto saving = std::exchange(m_saving, std::nullopt);
-    if (outcome.written && saving == m_session.packets()) Q_EMIT saved();
+    if (outcome.written && saving && saving->count == count(saving->packets)) Q_EMIT saved(saving->packets, saving->comments);
     if (outcome.failed) return Q_EMIT failed(outcome.sentence);
     if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT told(outcome.sentence);
     const QString program = words.takeFirst();

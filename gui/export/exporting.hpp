@@ -43,7 +43,8 @@ Q_SIGNALS:
     void progressed(double part);          // 0 to 1
     void told(const QString& sentence);    // it is done, or cancelled
     void failed(const QString& sentence);  // it is not
-    void saved();                          // all packets that there were are in a file now
+    // All packets, or the marked ones, as many as there are, lie in a file; `comments`: what was written of them as well.
+    void saved(qps::gui::Packets packets, bool comments);
 
 private:
     [[nodiscard]] bool mayStart(Packets packets);
@@ -55,10 +56,15 @@ private:
     Selection& m_selection;
     transport::Comments m_comments;
     Task m_task;
-    QTemporaryDir m_folder;                 // of what Wireshark reads; it goes with us
-    std::optional<std::uint64_t> m_saving;  // all packets: so many
-    int m_handed = 0;                       // files in it
-    QStringList m_wireshark;                // how it is started once the task has ended; empty: it is not
+    QTemporaryDir m_folder;  // of what Wireshark reads; it goes with us
+    struct Saving {
+        Packets packets;
+        std::uint64_t count;
+        bool comments;
+    };
+    std::optional<Saving> m_saving;  // what will be in a file as soon as the task has ended
+    int m_handed = 0;                // files in it
+    QStringList m_wireshark;         // how it is started once the task has ended; empty: it is not
 };
 
 }  // namespace qps::gui

@@ -143,10 +143,10 @@ void PacketList::setTimeFormat(TimeFormat format) {
     Q_EMIT columnsChanged();
 }
 
-void PacketList::setRows(PacketRows* rows) {
+void PacketList::setRows(PacketRows* rows, Notes notes) {
     m_rows = rows;
     m_texts.setRows(rows);
-    m_notes = {};
+    if (notes == Notes::Anew) m_notes = {};
     m_selected.clear();
     m_current.reset();
     m_anchor.reset();

@@ -24,8 +24,9 @@ public:
     explicit PacketList(QWidget* parent = nullptr);
     ~PacketList() override;
 
-    // `rows` must outlive the list or its next call; nullptr: an empty list. Another capture: notes and selection begin anew.
-    void setRows(PacketRows* rows);
+    // `rows` must outlive the list or its next call; nullptr: an empty list. The selection begins anew, and of another capture the notes.
+    enum class Notes { Anew, Kept };
+    void setRows(PacketRows* rows, Notes notes = Notes::Anew);
     [[nodiscard]] PacketRows* rows() const { return m_rows; }
     // More rows, or others: a filter came, or finds more. The packet that was current or uppermost stays where it was on the screen.
     void rowsChanged();

@@ -74,7 +74,7 @@ void PacketsView::followSession() {
         m_find->cancel();
         m_rows.renew();
         m_shown.reset();
-        m_list->setRows(&m_rows);
+        m_list->setRows(&m_rows, m_session.isReadAgain() ? PacketList::Notes::Kept : PacketList::Notes::Anew);
         showCurrent();
         rowsChanged();
     });

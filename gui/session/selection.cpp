@@ -24,14 +24,14 @@ Selection::Selection(Session& session, QObject* parent) : QObject(parent), m_ses
 
 Selection::~Selection() = default;
 
-// Filters stay: who opens the next file of a series wants to see the same of it.
+// Filters stay: who opens the next file of a series wants to see the same of it. Marks are of packets, which the same files have again.
 void Selection::opened() {
     m_packet.reset();
     m_visited.clear();
     m_visit = 0;
     m_connection.reset();
     m_range.reset();
-    m_marks.clear();
+    if (!m_session.isReadAgain()) m_marks.clear();
     Q_EMIT packetChanged();
     Q_EMIT connectionChanged();
     Q_EMIT rangeChanged();

@@ -50,8 +50,8 @@ struct Session::Work {
     std::mutex mutex;
     std::shared_ptr<const transport::Timeline> newest;  // that the window has not taken yet
     Indexing indexing;
-    Indexed outcome;                                    // once done
-    bool exhausted = false;                             // memory
+    Indexed outcome;         // once done
+    bool exhausted = false;  // memory
     std::thread thread;
 
     ~Work();
@@ -129,7 +129,7 @@ void Session::end() {
     m_live = false;
 }
 
-void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints) {
+void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints, Files which) {
     end();
     m_hints = hints;
     m_files = files;
@@ -138,10 +138,10 @@ void Session::begin(State state, const QStringList& files, const QString& title,
     m_live = state == State::Capturing;
     Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString(), .hints = m_hints};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
-    start(std::move(indexing));
+    start(std::move(indexing), which);
 }
 
-void Session::start(Indexing indexing) {
+void Session::start(Indexing indexing, Files which) {
     m_work = std::make_unique<Work>();
     m_work->indexing = std::move(indexing);
     m_work->thread = std::thread([this, work = m_work.get(), index = m_index] {
@@ -149,6 +149,7 @@ void Session::start(Indexing indexing) {
         QMetaObject::invokeMethod(this, &Session::look, Qt::QueuedConnection);  // joined before this session ends
     });
     m_looking.start();
+    m_readAgain = which == Files::Same;
     Q_EMIT opened();
     Q_EMIT stateChanged();
 }
@@ -159,18 +160,18 @@ void Session::readAgain(Indexing indexing) {
     m_packets = 0;
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
-    start(std::move(indexing));
+    start(std::move(indexing), Files::Same);
 }
 
 void Session::open(const QStringList& files) {
     if (files.isEmpty()) return close();
-    read(files, {});
+    read(files, {}, Files::Others);
 }
 
-void Session::read(const QStringList& files, const UlpHints& hints) {
+void Session::read(const QStringList& files, const UlpHints& hints, Files which) {
     const QString first = files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
     begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first),
-          hints);
+          hints, which);
 }
 
 bool Session::canDecodeAs() const { return !m_live && !m_files.isEmpty() && !m_files.contains(QStringLiteral("-")); }
@@ -179,17 +180,18 @@ void Session::decodeAs(ConnectionId connection, UlpProtocol protocol) {
     if (!canDecodeAs()) return;
     UlpHints hints = m_hints;
     hints.insert_or_assign(std::to_underlying(connection), UlpDeclared(protocol));
-    read(QStringList(m_files), hints);
+    read(QStringList(m_files), hints, Files::Same);
 }
 
 void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
 
 void Session::reload() {
-    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UlpHints(m_hints));
+    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UlpHints(m_hints), Files::Same);
 }
 
 void Session::close() {
     end();
+    m_readAgain = false;
     Q_EMIT opened();
     Q_EMIT stateChanged();
 }

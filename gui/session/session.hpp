@@ -50,6 +50,8 @@ public:
     [[nodiscard]] bool isLive() const { return m_live; }
     [[nodiscard]] QStringList files() const { return m_files; }
     [[nodiscard]] QString title() const { return m_title; }
+    // While opened() is told: whether the same files are read again, whose packets keep their numbers.
+    [[nodiscard]] bool isReadAgain() const { return m_readAgain; }
     // Never null; of an empty session they are empty.
     [[nodiscard]] std::shared_ptr<const transport::CaptureIndex> index() const { return m_index; }
     [[nodiscard]] std::shared_ptr<const transport::Timeline> timeline() const { return m_timeline; }
@@ -61,7 +63,7 @@ public:
     [[nodiscard]] QStringList problems() const { return m_problems; }
 
 Q_SIGNALS:
-    void opened();           // another capture, or none: everything known of the one before is void
+    void opened();           // another capture, or none, or isReadAgain(): everything known of the one before is void
     void rowsAdded();        // packets() has grown; at most 20 times a second
     void timelineChanged();  // a newer timeline(); once a second or less while reading, and when all was read
     void stateChanged();
@@ -69,9 +71,11 @@ Q_SIGNALS:
 
 private:
     struct Work;
-    void begin(State state, const QStringList& files, const QString& title, const transport::UlpHints& hints = {});
-    void read(const QStringList& files, const transport::UlpHints& hints);
-    void start(transport::Indexing indexing);
+    enum class Files { Others, Same };
+    void begin(State state, const QStringList& files, const QString& title, const transport::UlpHints& hints = {},
+               Files which = Files::Others);
+    void read(const QStringList& files, const transport::UlpHints& hints, Files which);
+    void start(transport::Indexing indexing, Files which);
     void readAgain(transport::Indexing indexing);
     void end();
     void look();
@@ -80,6 +84,7 @@ private:
     std::size_t m_jobs;
     State m_state = State::Empty;
     bool m_live = false;
+    bool m_readAgain = false;
     QStringList m_files;
     QString m_title;
     QStringList m_problems;

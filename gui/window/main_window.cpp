@@ -28,6 +28,8 @@
 
 namespace qps::gui {
 
+using dissect::FrameIndex;
+
 namespace {
 
 constexpr qsizetype kMaxRecent = 10;
@@ -98,13 +100,15 @@ void MainWindow::connectSession() {
     connect(&m_session, &Session::opened, this, &MainWindow::updateTitle);
     connect(&m_session, &Session::opened, this, [this] {
         m_finding = 0;
-        m_unsaved = false;
+        if (!m_session.isReadAgain()) m_unsaved = {};
     });
-    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved = m_session.isLive(); });
-    connect(m_exporter.get(), &Exporter::saved, this, [this] { m_unsaved = false; });
+    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved.capture = m_session.isLive(); });
+    connect(&m_selection, &Selection::marksChanged, this, [this] { m_unsaved.marks = m_selection.marks().size() != 0; });
+    connect(m_exporter.get(), &Exporter::saved, this, [this](Packets packets, bool comments) { m_unsaved.save(packets, comments); });
     connect(&m_session, &Session::stateChanged, this, [this] {
         updateActions();
         if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
+        if (!m_session.busy()) warnOfOtherPackets();
         if (!m_session.busy() && !m_session.problems().isEmpty() && m_session.packets() == 0) showProblems();
     });
     for (const auto changed : {&Session::rowsAdded, &Session::timelineChanged, &Session::opened})
@@ -141,6 +145,7 @@ QWidget* MainWindow::view(std::size_t row) {
             transport::Comments comments;
             for (const auto& [frame, text] : packets->list().notes().comments.all()) comments[frame] = text.toStdString();
             m_exporter->setComments(std::move(comments));
+            m_unsaved.comments = true;
         });
         connect(packets, &PacketsView::placeChanged, m_status, &StatusLine::describe);
         connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->showMessage(text, kNotice); });
@@ -190,7 +195,7 @@ void MainWindow::begin(const Options& options) {
     if (options.packet == 0) return;
     // As soon as it has been read; until then the list stands at the first.
     auto* waiting = new QObject(this);
-    connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted = dissect::FrameIndex{options.packet}] {
+    connect(&m_session, &Session::rowsAdded, waiting, [this, waiting, wanted = FrameIndex{options.packet}] {
         if (!m_session.index()->has(wanted)) return;
         disconnect(&m_session, nullptr, waiting, nullptr);
         waiting->deleteLater();
@@ -200,14 +205,14 @@ void MainWindow::begin(const Options& options) {
 }
 
 void MainWindow::open(const QStringList& files) {
-    if (files.isEmpty() || !mayLoseCapture()) return;
+    if (files.isEmpty() || !mayLose()) return;
     m_recorder->stop();
     m_session.open(files);
     noteRecent(files);
 }
 
 void MainWindow::capture(const CaptureChoice& choice) {
-    if (mayLoseCapture()) m_recorder->start(choice);
+    if (mayLose()) m_recorder->start(choice);
 }
 
 void MainWindow::noteRecent(const QStringList& files) {
@@ -262,18 +267,30 @@ void MainWindow::remember() {
         if (auto* packets = qobject_cast<PacketsView*>(each)) settings.setValue(kPackets + QStringLiteral("state"), packets->saveState());
 }
 
-// A live capture is nowhere but in a temporary file. Saving takes its time: who wants that asks again when it is done.
-bool MainWindow::mayLoseCapture() {
-    if (!m_unsaved) return true;
-    const auto answer = QMessageBox::question(this, tr("Capture not saved"), tr("The captured packets have not been saved. Save them?"),
+// Saving takes its time: who wants that asks again when it is done.
+bool MainWindow::mayLose() {
+    if (m_unsaved.none()) return true;
+    const auto answer = QMessageBox::question(this, tr("Not saved"), m_unsaved.question(),
                                               QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
-    if (answer == QMessageBox::Save) trigger(ActionId::SaveCapture);
-    if (answer == QMessageBox::Discard) m_unsaved = false;
+    if (answer == QMessageBox::Save && m_unsaved.onlyMarks()) m_exporter->exportPackets(Packets::Marked);
+    else if (answer == QMessageBox::Save) m_exporter->saveCapture();
+    if (answer == QMessageBox::Discard) m_unsaved = {};
     return answer == QMessageBox::Discard;
 }
 
+// Comments and marks are of packets by their number, and the files may be others than they were.
+void MainWindow::warnOfOtherPackets() {
+    const auto before = std::exchange(m_firstTime, std::nullopt);
+    const bool same =
+        m_session.packets() != 0 ? m_session.index()->row(FrameIndex{1}).time() == before : m_session.state() == Session::State::Stopped;
+    if (!before || same || (!m_unsaved.comments && m_selection.marks().size() == 0)) return;
+    QMessageBox::warning(this, tr("Reload"),
+                         tr("The capture no longer begins with the same packet. Comments and marks stay at the packet numbers where they "
+                            "were, which may be other packets now."));
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!mayLoseCapture()) return event->ignore();
+    if (!mayLose()) return event->ignore();
     remember();
     m_recorder->stop();
     m_session.stop();

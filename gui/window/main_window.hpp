@@ -6,6 +6,7 @@
 #include <gui/session/session.hpp>
 #include <gui/window/actions.hpp>
 #include <gui/window/theme.hpp>
+#include <gui/window/unsaved.hpp>
 
 #include <QHash>
 #include <QMainWindow>
@@ -76,10 +77,12 @@ private:
     bool triggerGo(ActionId id);
     bool triggerFilter(ActionId id);
     bool triggerView(ActionId id);
-    [[nodiscard]] bool mayLoseCapture();
+    [[nodiscard]] bool mayLose();
+    void warnOfOtherPackets();
     void endWhatGoesOn();
     void copy();
     void chooseFiles();
+    void reload();
     void chooseCapture();
     void startOrStop();
     void goToPacket();
@@ -101,9 +104,10 @@ private:
     QStringList m_recent;
     std::vector<QWidget*> m_views;  // by row of the table; nullptr: not made yet
     QHash<int, QAction*> m_actions;
-    bool m_unsaved = false;     // what was captured lies in no file
-    std::size_t m_finding = 0;  // that was gone to last
-    double m_textSize = 0;      // of the desktop, in points
+    Unsaved m_unsaved;
+    std::optional<dissect::Instant> m_firstTime;  // of the first packet before the files were reloaded
+    std::size_t m_finding = 0;                    // that was gone to last
+    double m_textSize = 0;                        // of the desktop, in points
 };
 
 }  // namespace qps::gui

@@ -111,9 +111,9 @@ void MainWindow::trigger(ActionId id) {
 bool MainWindow::triggerFile(ActionId id) {
     switch (id) {
         case ActionId::Open: chooseFiles(); return true;
-        case ActionId::Reload: m_session.reload(); return true;
+        case ActionId::Reload: reload(); return true;
         case ActionId::Close:
-            if (mayLoseCapture()) m_session.close();
+            if (mayLose()) m_session.close();
             return true;
         case ActionId::SaveCapture: m_exporter->saveCapture(); return true;
         case ActionId::ExportPackets: m_exporter->askPackets(packets().list().selectedFrames()); return true;
@@ -215,6 +215,11 @@ void MainWindow::chooseFiles() {
     files.sort();
     settings.setValue(key, QFileInfo(files.front()).absolutePath());
     open(files);
+}
+
+void MainWindow::reload() {
+    if (m_session.packets() != 0) m_firstTime = m_session.index()->row(FrameIndex{1}).time();
+    m_session.reload();
 }
 
 void MainWindow::chooseCapture() {

@@ -195,6 +195,9 @@ TEST_CASE("packets selected before are gone back to, and a packet selects its co
     CHECK(selection.marks().size() == 1);
     session.reload();
     CHECK_FALSE(selection.packet().has_value());
+    CHECK(selection.marks().size() == 1);  // the same files: packet 3 is packet 3
+    CHECK(selection.marks().contains(FrameIndex{3}));
+    session.open({kLossy});  // asked for anew, it is another capture
     CHECK(selection.marks().size() == 0);
 }
 
