@@ -63,7 +63,12 @@ files() {
     begin "$sample"
     focus "$title"
 
-    echo '-- typing begins a filter, Enter applies it'
+    echo '-- typing begins a filter, wherever and whatever letter it begins with; Enter applies it'
+    press alt+2
+    say 'rdma.connection == 1'
+    press Return
+    until_true remembers 'rdma.connection == 1'
+    press alt+2 ctrl+shift+slash alt+2
     say 'infiniband.bth.psn == 12164730'
     press Return
     until_true remembers 'infiniband.bth.psn == 12164730'

@@ -15,6 +15,7 @@
 
 using namespace qps::gui;
 using namespace qps::gui::tests;
+using qps::dissect::FrameIndex;
 
 namespace {
 
@@ -96,6 +97,32 @@ TEST_CASE("window: a wrong filter tells the place, and is not applied") {
     opened.key(Qt::Key_Escape);
     CHECK(lineOf(opened).text().isEmpty());
     CHECK_FALSE(mistake.isVisible());
+}
+
+TEST_CASE("window: a filter typed where the packets have the keyboard is whole, whatever letter it begins with") {
+    OpenWindow opened("read_8k");
+    opened.window.showView(QStringLiteral("packets"));
+    opened.selection().selectPacket(FrameIndex{20});
+    // One that begins with, and has in it, every letter that was a key of its own.
+    const char* text = GENERATE("rdma.connection == 1", "frame.number == 20", "qpscope", "infiniband.bth.destqp > 0");
+    CAPTURE(text);
+    auto& packets = opened.view<PacketsView>();
+    SECTION("the list") { packets.list().setFocus(); }
+    SECTION("the fields") { packets.panes().tree().setFocus(); }
+    SECTION("the bytes") { packets.panes().bytes().setFocus(); }
+    opened.type(text);
+    CHECK(lineOf(opened).text() == QString::fromUtf8(text));
+    CHECK(opened.packet() == 20);
+    CHECK(opened.selection().filter().isEmpty());
+}
+
+TEST_CASE("window: no letter alone is a key of the window") {
+    OpenWindow opened;
+    for (const ActionRow& row : actionRows())
+        for (const QKeySequence& key : opened.window.action(row.id)->shortcuts()) {
+            CAPTURE(row.text, key.toString().toStdString());
+            CHECK((key[0].keyboardModifiers() != Qt::NoModifier || key[0].key() >= Qt::Key_Escape));
+        }
 }
 
 TEST_CASE("window: filters are undone and done again, by keys and buttons") {
