@@ -134,7 +134,7 @@ live() {
 
     echo '-- it is not lost unasked'
     press ctrl+q
-    focus 'Capture not saved'
+    focus 'Not saved'
     press Escape
     until_true shut "$window"
     focus "$title"

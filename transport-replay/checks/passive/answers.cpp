@@ -100,6 +100,7 @@ void ConversationWatch::take_count(HalfWatch& requester, const Observation& pack
     const OpcodeRow& row = info(packet.opcode);
     const bool ends = ends_message(row.place);
     if (!is_plain_ack(packet) || !ends || !requester.sent_known) return;
+    if (!packet.psn.before(requester.sent_next)) return;  // recorded before its request, perhaps: rsp_02 judges it
     const Msn msn = packet.acknowledgment->msn;
     const bool all = packet.psn + 1 == requester.sent_next && !requester.run_open;
     if (!requester.exact) {
