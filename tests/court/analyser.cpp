@@ -42,7 +42,8 @@ Testimony read_testimony(const std::string& text) {
                     .party = finding.at("party").get<std::string>(),
                     .frames = finding.at("packets").get<std::vector<std::size_t>>(),
                     .count = finding.at("count").get<std::uint64_t>(),
-                    .sentence = finding.at("summary").get<std::string>()};
+                    .sentence = finding.at("summary").get<std::string>(),
+                    .advice = finding.at("advice").get<std::string>()};
         if (const Json& connection = finding.at("connection"); connection.is_number())
             claim.ends = ends_of(*connections.at(connection.get<std::uint64_t>()));
         testimony.claims.push_back(std::move(claim));

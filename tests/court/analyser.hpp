@@ -28,6 +28,7 @@ struct Claim {
     std::vector<std::size_t> frames;
     std::uint64_t count = 0;
     std::string sentence;
+    std::string advice;
 };
 
 struct Testimony {

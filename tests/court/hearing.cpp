@@ -25,6 +25,14 @@ std::optional<Groups> Hearing::take(const std::string& pattern) {
     return groups;
 }
 
+std::optional<Groups> Hearing::advised(const std::string& pattern) const {
+    std::smatch match;
+    if (!std::regex_search(claim_.advice, match, std::regex(pattern))) return {};
+    Groups groups;
+    for (const auto& group : match) groups.push_back(group.str());
+    return groups;
+}
+
 std::optional<Groups> Hearing::must_say(const std::string& pattern) {
     auto groups = take(pattern);
     if (!groups) object(fmt::format("does not say /{}/", pattern));

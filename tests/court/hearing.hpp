@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::optional<Groups> take(const std::string& pattern);
     // The same, and a sentence without it is an objection.
     [[nodiscard]] std::optional<Groups> must_say(const std::string& pattern);
+    // The first match in the advice, which may say what need not be proven.
+    [[nodiscard]] std::optional<Groups> advised(const std::string& pattern) const;
     void object(std::string why) { objections_.push_back(std::move(why)); }
     void expect(bool holds, std::string_view why) {
         if (!holds) object(std::string(why));

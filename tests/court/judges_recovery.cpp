@@ -304,6 +304,22 @@ void spurious(Hearing& hearing) {
     hearing.at_most("retransmissions", count_of((*said)[2]).value_or(0), backs.size());
     hearing.expect(!way->answers.empty(), "no answer is in the capture");
     timer(hearing, backs);
+    const auto took = hearing.take(" came (?:up to )?" + kQuantity + " after");
+    if (!took) return;
+    const auto named = quantity_of((*took)[1]);
+    // So long after a request of that way, and no less, came an answer to it, with another sending of it between.
+    bool found = false;
+    for (const Wire* wire : way->requests)
+        for (const GoBack& back : backs)
+            for (const Wire* answer : way->answers)
+                found |= named && back.packet->psn == wire->psn && wire->time < back.packet->time && back.packet->time < answer->time &&
+                         named->has(static_cast<double>(answer->time - wire->time));
+    hearing.expect(found, "no answer came so long after a request that was sent again before it");
+    if (const auto advised = hearing.advised("to at least exponent (\\d+), " + kQuantity)) {
+        const double timeout = kAckTimeoutUnit * static_cast<double>(1ULL << std::min<std::uint64_t>(count_of((*advised)[1]).value_or(0), 31));
+        hearing.equal("as timeout", (*advised)[2], timeout);
+        hearing.expect(named && timeout >= named->least, "advises a timeout that is shorter than the answer took");
+    }
 }
 
 void read_response_lost(Hearing& hearing) {

@@ -37,7 +37,7 @@ struct Conversation {
         recovery.psn = Psn(11);
         recovery.trigger = nak;
         recovery.resumed = again;
-        recovery.began = Instant{3000};
+        recovery.time = OrderedSpan{Instant{3000}};
         recovery.resumed_time = Instant{9000};
         messages = LadderMessages::of(rows.index, kOne).value();
     }

@@ -104,13 +104,13 @@ TEST_CASE("Waits stand at the PSN that was waited for, also behind a wrap", "[se
     rnr.psn = Psn(0);
     rnr.trigger = nak;
     rnr.resumed = again;
-    rnr.began = Instant{30};
+    rnr.time = OrderedSpan{Instant{30}};
     rnr.resumed_time = Instant{500};
     Recovery never = rnr;
     never.kind = RecoveryKind::timeout;
     never.trigger = FrameIndex{99};  // past what was indexed so far
     never.resumed = FrameIndex{};
-    never.ended = Instant{700};
+    never.time.end_at(Instant{700});
     Recovery of_other = rnr;
     of_other.requester = End::b;
     timeline.recoveries = {rnr, never, of_other};

@@ -94,8 +94,8 @@ inline transport::Recovery& add_recovery(transport::Timeline& timeline, transpor
     episode.trigger = FrameIndex{frame + 1};
     episode.resumed = FrameIndex{frame + 2};
     episode.last = FrameIndex{frame + 3};
-    episode.began = Instant{kMillisecond};
-    episode.ended = Instant{4 * kMillisecond};
+    episode.time = transport::OrderedSpan{Instant{kMillisecond}};
+    episode.time.end_at(Instant{4 * kMillisecond});
     episode.waited = Duration{2 * kMillisecond};
     episode.longest_wait = Duration{kMillisecond};
     transport::RecoverySum& sum = timeline.connections[0].ways[0].recovery(kind);

@@ -9,6 +9,7 @@
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -159,7 +160,7 @@ RnrEnd end_of_rnr(const Recovery& episode, dissect::Instant time) {
 std::vector<RnrEnd> ends_of_rnr(const Timeline& timeline) {
     std::vector<RnrEnd> ends;
     for (const Recovery& episode : timeline.recoveries)
-        if (episode.kind == RecoveryKind::rnr_nak) ends.push_back(end_of_rnr(episode, episode.ended));
+        if (episode.kind == RecoveryKind::rnr_nak) ends.push_back(end_of_rnr(episode, episode.time.end()));
     std::ranges::sort(ends);
     return ends;
 }
@@ -206,7 +207,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                   .count = episodes.size(),
                   .summary = fmt::format("{} sent PSN {} ({}) {} to {} within {}{}, then gave up (completion status 12{}): {}.",
                                          host(found.from()), episode.psn.value(), verb(episode.verb), times(episode.rounds + 1ULL),
-                                         who(found.to()), duration_text(std::max(episode.began, episode.ended) - episode.began),
+                                         who(found.to()), duration_text(episode.lost_time()),
                                          fitted(found.way(), {&episode}, attempt), agreed, why.peer),
                   .advice = std::move(why.advice)});
         }
@@ -234,12 +235,38 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
 
 namespace {
 
+std::uint64_t lost_each(const std::vector<const Recovery*>& episodes) {
+    std::uint64_t lost = 0;
+    for (const Recovery* episode : episodes)
+        if (episode->cause != NakCause::discarded_lost) lost += std::max(episode->lost, 1U);
+    return lost;
+}
+
+// With selective repeat every packet of a gap is asked for by a NAK of its own: one that was counted with the first of its gap is not
+// lost again when its own NAK comes.
+std::uint64_t lost_once(const std::vector<const Recovery*>& episodes) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;  // from, to behind, as distances from the first PSN
+    for (const Recovery* episode : episodes) {
+        const std::int64_t from = episode->psn - episodes.front()->psn;
+        if (episode->cause != NakCause::discarded_lost) gaps.emplace_back(from, from + std::max(episode->lost, 1U));
+    }
+    std::ranges::sort(gaps);
+    std::int64_t lost = 0, reach = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+        const auto [from, to] = gaps[i];
+        const bool sent_and_lost_again = i != 0 && gaps[i - 1].first == from;
+        lost += std::max<std::int64_t>(0, to - std::max(from, reach)) + (sent_and_lost_again ? 1 : 0);
+        reach = std::max(reach, to);
+    }
+    return static_cast<std::uint64_t>(lost);
+}
+
 // Sequence NAKs of packets that were lost, or may have been, of requesters that repeat selectively or do not. A NAK proves the loss,
 // whether or not the requester heeded it: the NAKs that it did not are other findings' too.
 void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit) {
     const auto rnr = ends_of_rnr(timeline);
     const auto counts = [&](const Recovery& episode) {
-        return asked_for(episode) && !is_of_order(episode.cause) && !std::ranges::binary_search(rnr, end_of_rnr(episode, episode.began));
+        return asked_for(episode) && !is_of_order(episode.cause) && !std::ranges::binary_search(rnr, end_of_rnr(episode, episode.time.begin()));
     };
     const auto is_sequence = [](const Recovery& episode) { return episode.kind == RecoveryKind::sequence_nak; };
     for (const Episodes& all : all_episodes(timeline)) {
@@ -251,9 +278,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::uint64_t unkept = sum.episodes - std::min<std::uint64_t>(sum.episodes, heeded);
         const std::uint64_t events = episodes.size() + unkept;
         if (events == 0 || is_selective(episodes) != selective) continue;
-        std::uint64_t lost = unkept;
-        for (const Recovery* episode : episodes)
-            if (episode->cause != NakCause::discarded_lost) lost += std::max(episode->lost, 1U);
+        const std::uint64_t lost = unkept + (selective ? lost_once(episodes) : lost_each(episodes));
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
         const LossPlace place(found, episodes);
@@ -364,7 +389,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
             why = silence(found, answered, *heard);
-        } else if (!episodes.empty() && 
+        } else if (!episodes.empty() &&
                    std::ranges::all_of(episodes, [](const Recovery* episode) { return episode->ignored_nak() && episode->proven; })) {
             why.advice = fmt::format("Find the losses that the NAKs of {} report, which {} ignored (nak-ignored); no ACK needs to have been lost.",
                                      host(found.to()), host(found.from()));
@@ -381,6 +406,20 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+// How long answers took that came too late: "27 ms after the request".
+std::string answers_took(const std::vector<const Recovery*>& episodes, Duration most) {
+    return episodes.size() == 1 ? fmt::format("{} after the request", duration_text(most))
+                                : fmt::format("up to {} after their requests", duration_text(most));
+}
+
+// The smallest timeout that is longer than an answer took: "exponent 13, 33.55 ms".
+std::string longer_timeout(Duration took) {
+    constexpr std::uint8_t kMost = 31;
+    std::uint8_t exponent = 1;
+    while (exponent < kMost && ack_timeout_of(exponent) <= took) ++exponent;
+    return fmt::format("exponent {}, {}", exponent, duration_text(ack_timeout_of(exponent)));
+}
+
 void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
     const auto all = missed(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::timeout)) {
@@ -389,6 +428,9 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
         const CmAttempt* attempt = attempt_of(timeline, found.connection);
         const auto early = static_cast<std::uint64_t>(std::ranges::count_if(
             episodes, [&](const Recovery* episode) { return episode->proven || before_its_time(*episode, attempt); }));
+        std::optional<Duration> took;
+        for (const Recovery* episode : episodes)
+            if (episode->answer_took) took = std::max(took.value_or(Duration{}), *episode->answer_took);
         const std::string from = host(found.from()), again = times(episodes.size()), timer = fitted(found.way(), episodes, attempt);
         emit({.party = early != 0 ? Party::requester : Party::undecided,
               .connection = found.connection.uid,
@@ -396,15 +438,16 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
               .count = episodes.size(),
               .summary =
                   early != 0
-                      ? fmt::format("{} retransmitted {} although nothing was lost{}: the answer from {} was only late.", from, again,
-                                    timer, who(found.to()))
+                      ? fmt::format("{} retransmitted {} although nothing was lost{}: {} from {} came {}.", from, again, timer,
+                                    episodes.size() == 1 ? "the answer" : "answers", who(found.to()),
+                                    took ? answers_took(episodes, *took) : "late")
                       : fmt::format("{} retransmitted {} and received more than one answer from {}{}: the first was late, or the network "
                                     "lost or duplicated some.",
                                     from, again, who(found.to()), timer),
               .advice = early != 0
-                            ? fmt::format("Raise the ACK timeout on {} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn "
+                            ? fmt::format("Raise the ACK timeout on {}{} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn "
                                           "adaptive retransmission off, and find out what delays {}.",
-                                          from, host(found.to()))
+                                          from, took ? fmt::format(" to at least {}", longer_timeout(*took)) : "", host(found.to()))
                             : fmt::format("Look for dropped answers on the way to {} (counters of its port and of the last switch), "
                                           "then for what delays {}; if there is neither, raise the ACK timeout on {}.",
                                           from, host(found.to()), from)});

@@ -52,7 +52,7 @@ Meanwhile meanwhile(const Timeline& timeline, const UlpOperation& operation) {
     Meanwhile found;
     const auto overlaps = [&](Instant from, Instant to) { return from <= operation.answered && to >= operation.asked; };
     for (const Recovery& record : timeline.recoveries)
-        if (record.connection == operation.connection && overlaps(record.began, record.ended)) ++found.recoveries;
+        if (record.connection == operation.connection && overlaps(record.time.begin(), record.time.end())) ++found.recoveries;
     for (const PausePeriod& period : timeline.congestion.periods)
         if (overlaps(period.start, period.end)) ++found.pauses;
     return found;

@@ -93,8 +93,6 @@ std::string text(const Endpoint& end) {
     return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?"));
 }
 
-Duration Recovery::lost_time() const { return ended < began ? Duration{} : ended - began; }
-
 std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
     constexpr std::int64_t kUnit = 4096;  // ns
     constexpr std::uint8_t kMost = 31;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/ordered_span.hpp>
 #include <transport-replay/model/ordering.hpp>
 
 namespace qps::transport {
@@ -32,14 +33,14 @@ struct Recovery {
     dissect::FrameIndex trigger{};   // the first NAK; of a timeout: the first packet sent again
     dissect::FrameIndex resumed{};   // the first packet sent again; 0: none
     dissect::FrameIndex last{};      // what ended it, or what was seen last of it
-    dissect::Instant began{};        // the trigger; of a timeout: the last sign of life before it
+    OrderedSpan time;                // from the trigger, of a timeout the last packet before it, to new data, or to everything acknowledged
     dissect::Instant resumed_time{};
-    dissect::Instant ended{};                           // new data, or everything acknowledged
     dissect::Duration waited{};                         // trigger to sending again, over all rounds
     dissect::Duration longest_wait{};                   // of one round
     dissect::Duration silence{};                        // before it was sent again first: since the last packet of either way
     dissect::Duration timer_ran{};                      // likewise, at most: since the last progress, or what was sent after it
     std::optional<dissect::Duration> interval;          // timeout: the shortest from a sending of the PSN, or progress since, to the next
+    std::optional<dissect::Duration> answer_took;       // proven: from the first sending to the answer that came too late for it
     std::optional<std::uint8_t> rnr_timer;              // code of the RNR NAK
     bool nak = false;                                   // a sequence NAK asked for that PSN, whether or not it was heeded
     bool inferred = false;                              // answers were not captured: what made it send again is not known
@@ -48,7 +49,7 @@ struct Recovery {
                                                         // it can have told the requester from where to send again
     bool answered = false;                              // the answer had been on the wire before it was sent again
     bool partial_read = false;                          // a READ was asked for again from its middle
-    [[nodiscard]] dissect::Duration lost_time() const;  // began to ended
+    [[nodiscard]] dissect::Duration lost_time() const { return time.length(); }
     // The requester had been told, and waited for its timer all the same.
     [[nodiscard]] bool ignored_nak() const { return nak && kind == RecoveryKind::timeout; }
 };

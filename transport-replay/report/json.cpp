@@ -261,9 +261,9 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("trigger_frame", recovery.trigger);
     document.add("resumed_frame", recovery.resumed);
     document.add("last_frame", recovery.last);
-    document.add("began_ns", recovery.began);
+    document.add("began_ns", recovery.time.begin());
     document.add("resumed_ns", recovery.resumed_time);
-    document.add("ended_ns", recovery.ended);
+    document.add("ended_ns", recovery.time.end());
     document.add("lost_time_ns", recovery.lost_time());
     document.add("waited_ns", recovery.waited);
     document.add("longest_wait_ns", recovery.longest_wait);

@@ -140,12 +140,12 @@ public:
         const Instant to = std::ranges::max(ladder_.lines, {}, &LadderLine::ends).ends;
         for (const Recovery& recovery : timeline.recoveries) {
             const bool again = recovery.resumed != FrameIndex{};
-            const Instant until = std::max(recovery.began, again ? recovery.resumed_time : recovery.ended);
-            if (recovery.connection != messages_.connection() || until < from || to < recovery.began) continue;
+            const Instant until = std::max(recovery.time.begin(), again ? recovery.resumed_time : recovery.time.end());
+            if (recovery.connection != messages_.connection() || until < from || to < recovery.time.begin()) continue;
             if (recovery.nak || recovery.kind == RecoveryKind::sequence_nak || recovery.kind == RecoveryKind::rnr_nak)
                 add_packet(recovery.trigger, std::nullopt);  // it ended no message, but tells why the requester sends again
-            ladder_.waits.push_back({recovery.requester, recovery.began, until, recovery.kind, recovery.trigger, recovery.resumed,
-                                     wait_words(recovery, until - recovery.began)});
+            ladder_.waits.push_back({recovery.requester, recovery.time.begin(), until, recovery.kind, recovery.trigger, recovery.resumed,
+                                     wait_words(recovery, until - recovery.time.begin())});
         }
     }
 

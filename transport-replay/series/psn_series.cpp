@@ -90,8 +90,8 @@ private:
 
     void add_wait(const Recovery& recovery, std::int64_t psn) {
         const bool again = recovery.resumed != FrameIndex{};
-        const Instant until = again ? recovery.resumed_time : recovery.ended;
-        series_.waits.push_back({recovery.began, std::max(recovery.began, until), psn, recovery.kind, recovery.trigger, recovery.resumed});
+        const Instant until = again ? recovery.resumed_time : recovery.time.end();
+        series_.waits.push_back({recovery.time.begin(), std::max(recovery.time.begin(), until), psn, recovery.kind, recovery.trigger, recovery.resumed});
     }
 
     End requester_;

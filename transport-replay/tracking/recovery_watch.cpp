@@ -34,7 +34,7 @@ void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet,
     Open& open = open_.emplace_back();
     open.episode.kind = kind;
     open.episode.psn = psn;
-    open.episode.began = packet.time;
+    open.episode.time = OrderedSpan{packet.time};
     open.episode.last = packet.frame;
     open.until = stream.next();
     open.trigger_time = packet.time;
@@ -81,7 +81,7 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
         if (here && kind == RecoveryKind::sequence_nak && open.episode.kind == RecoveryKind::rnr_nak && phase_ == RecoveryPhase::waiting)
             return;
         if (!here || open.episode.kind != kind) {
-            if (open.episode.ended == Instant{}) open.episode.ended = answer.time;
+            if (!open.episode.time.has_ended()) open.episode.time.end_at(answer.time);
             set_aside(ended);
         }
     }
@@ -122,6 +122,7 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
         episode.timer_ran = request.time - std::max(timer_from_, arrived.first_time.value_or(timer_from_));
         episode.proven = episode.proven && request.psn == episode.psn;
         if (episode.original == FrameIndex{}) episode.original = arrived.original;
+        open.first_time = arrived.first_time;
     }
     ++episode.rounds;
     episode.waited = episode.waited + wait;
@@ -129,7 +130,7 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
     if (episode.kind == RecoveryKind::timeout) {
         ++episode.triggers;
         // What the timer can have run: from sending to sending, or since the progress that it began anew with.
-        const Instant from = episode.rounds > 1 ? open.round_time : std::max(timer_from_, arrived.first_time.value_or(episode.began));
+        const Instant from = episode.rounds > 1 ? open.round_time : std::max(timer_from_, arrived.first_time.value_or(episode.time.begin()));
         const Duration interval = std::max(wait, request.time - from);
         episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
@@ -150,10 +151,10 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
     Open& open = open_.front();
-    open.episode.began = kind == RecoveryKind::read_retry && overtaken_ ? *overtaken_ : last_sign_;
+    open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken_ ? *overtaken_ : last_sign_};
     if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
     if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;
-    begin_round(request, arrived, request.time - open.episode.began);
+    begin_round(request, arrived, request.time - open.episode.time.begin());
 }
 
 void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent,
@@ -183,7 +184,7 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
         case RecoveryPhase::none: break;
     }
     // What was sent again was not answered either, and now time has run out: another episode.
-    if (open.episode.ended == Instant{}) open.episode.ended = last_sign_;
+    if (!open.episode.time.has_ended()) open.episode.time.end_at(last_sign_);
     close(RecoveryEnd::recovered, ended);
     begin_unasked(request, arrived, stream, silent);
 }
@@ -222,7 +223,7 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Reques
         Open& open = open_.front();
         if (phase_ == RecoveryPhase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester
         if (phase_ == RecoveryPhase::resending) {
-            open.episode.ended = request.time;
+            open.episode.time.end_at(request.time);
             open.episode.last = request.frame;
         }
         move(RecoveryEvent::new_data);
@@ -282,10 +283,12 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
     if (!reached) return;
     if (phase_ == RecoveryPhase::waiting && again) return;  // of something before the NAK
     if (phase_ == RecoveryPhase::resending && episode.kind == RecoveryKind::timeout && !episode.answered &&
-        is_too_soon(answer.time - open.round_time, best, episode.interval))
+        is_too_soon(answer.time - open.round_time, best, episode.interval)) {
         episode.spurious = episode.proven = true;
+        if (open.first_time && *open.first_time < answer.time) episode.answer_took = answer.time - *open.first_time;
+    }
     if (phase_ == RecoveryPhase::waiting || !behind.before(open.until)) {
-        episode.ended = answer.time;
+        episode.time.end_at(answer.time);
         episode.last = answer.frame;
         move(RecoveryEvent::answered);
         if (episode.spurious) close(RecoveryEnd::recovered, ended);
@@ -295,7 +298,7 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
 void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& ended) {
     if (open_.empty()) return;
     if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
-    open_.front().episode.ended = answer.time;
+    open_.front().episode.time.end_at(answer.time);
     close(RecoveryEnd::failed, ended);
 }
 
@@ -305,7 +308,7 @@ void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std
     Recovery& episode = open.episode;
     if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
     const Instant last = std::max(open.trigger_time, open.round_time);
-    episode.ended = last;
+    episode.time.end_at(last);
     // Who asks for patience, gets twice of it: the timer of an RNR NAK, or as long as the requester took before.
     Duration patience = phase_ == RecoveryPhase::waiting ? std::max(episode.longest_wait, kFastestTimeout) : open.last_wait;
     if (phase_ == RecoveryPhase::waiting && episode.rnr_timer) patience = std::max(patience, rnr_wait(*episode.rnr_timer));

@@ -107,6 +107,7 @@ private:
         dissect::Instant round_time{};
         dissect::Duration last_wait{};
         dissect::Instant heard_time{};  // of the last answer to what was sent again
+        std::optional<dissect::Instant> first_time;  // of the first sending, where it was captured
     };
     struct Late {
         dissect::Psn psn;

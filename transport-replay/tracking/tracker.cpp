@@ -474,7 +474,7 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
         const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
         recovery.cause = settled(recovery.cause, !known || connection->way(recovery.requester).reorders());
     }
-    const auto order = [](const Recovery& r) { return std::tuple(r.began, r.connection, r.requester, r.psn.value()); };
+    const auto order = [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); };
     std::ranges::sort(tracked_.recoveries, {}, order);
     return std::move(tracked_);
 }

@@ -370,8 +370,8 @@ TEST_CASE("a requester that sends only what NAKs name repeats selectively") {
 
 TEST_CASE("a sequence NAK right behind an RNR NAK of the same PSN is no loss") {
     Timeline timeline = healthy();
-    const Instant ended = add_recovery(timeline, RecoveryKind::rnr_nak).ended;
-    add_recovery(timeline, RecoveryKind::sequence_nak).began = ended;
+    const Instant ended = add_recovery(timeline, RecoveryKind::rnr_nak).time.end();
+    add_recovery(timeline, RecoveryKind::sequence_nak).time = OrderedSpan{ended};
     draw_findings(timeline);
     CHECK(std::ranges::count(timeline.findings, "go-back-n-loss", &Finding::id) == 0);
     timeline.recoveries[1].psn = Psn(1001);
