@@ -9,7 +9,6 @@
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -235,30 +234,12 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
 
 namespace {
 
-std::uint64_t lost_each(const std::vector<const Recovery*>& episodes) {
+// With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late.
+std::uint64_t lost_packets(const std::vector<const Recovery*>& episodes, bool selective) {
     std::uint64_t lost = 0;
     for (const Recovery* episode : episodes)
-        if (episode->cause != NakCause::discarded_lost) lost += std::max(episode->lost, 1U);
+        if (episode->cause != NakCause::discarded_lost) lost += selective ? 1 : std::max(episode->lost, 1U);
     return lost;
-}
-
-// With selective repeat every packet of a gap is asked for by a NAK of its own: one that was counted with the first of its gap is not
-// lost again when its own NAK comes.
-std::uint64_t lost_once(const std::vector<const Recovery*>& episodes) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;  // from, to behind, as distances from the first PSN
-    for (const Recovery* episode : episodes) {
-        const std::int64_t from = episode->psn - episodes.front()->psn;
-        if (episode->cause != NakCause::discarded_lost) gaps.emplace_back(from, from + std::max(episode->lost, 1U));
-    }
-    std::ranges::sort(gaps);
-    std::int64_t lost = 0, reach = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-        const auto [from, to] = gaps[i];
-        const bool sent_and_lost_again = i != 0 && gaps[i - 1].first == from;
-        lost += std::max<std::int64_t>(0, to - std::max(from, reach)) + (sent_and_lost_again ? 1 : 0);
-        reach = std::max(reach, to);
-    }
-    return static_cast<std::uint64_t>(lost);
 }
 
 // Sequence NAKs of packets that were lost, or may have been, of requesters that repeat selectively or do not. A NAK proves the loss,
@@ -278,7 +259,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::uint64_t unkept = sum.episodes - std::min<std::uint64_t>(sum.episodes, heeded);
         const std::uint64_t events = episodes.size() + unkept;
         if (events == 0 || is_selective(episodes) != selective) continue;
-        const std::uint64_t lost = unkept + (selective ? lost_once(episodes) : lost_each(episodes));
+        const std::uint64_t lost = unkept + lost_packets(episodes, selective);
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
         const LossPlace place(found, episodes);

@@ -10,7 +10,10 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kConvincing = 4;  // round trips of new work without asking again
+// Round trips of new work without asking again, and the time that software takes to notice that a response is missing.
+constexpr std::uint8_t kConvincing = 4;
+constexpr Duration kConvincingTime{4'000'000};
+constexpr std::uint8_t kProven = kConvincing + 1;
 constexpr std::array<std::uint32_t, 5> kPathMtus{4096, 2048, 1024, 512, 256};
 
 // PSNs that a request takes (9.7.3.1): a READ as many as its response has packets.
@@ -131,6 +134,19 @@ Psn RequestStream::insert_late(const Observation& request, std::uint32_t span) {
     return request.psn + span;
 }
 
+// A READ that was requested before the path MTU was known takes as many PSNs as it does: what comes `distance` PSNs after its turn is
+// so much less ahead. Returns what is left of the distance.
+std::int32_t RequestStream::widen_last_read(std::int32_t distance, std::uint32_t pmtu) {
+    if (open() == 0 || pmtu == 0) return distance;
+    Message& read = runs_.back();
+    if (read.verb != Verb::read_request || read.last != read.first || !read.access || read.last + 1 != next_) return distance;
+    const std::int64_t more = std::int64_t{packets_of(read.access->length, pmtu)} - 1;
+    if (more > distance) return distance;  // the path MTU is not what it seems
+    read.last = read.first + static_cast<std::uint32_t>(more);
+    next_ = read.last + 1;
+    return distance - static_cast<std::int32_t>(more);
+}
+
 // A request that comes `distance` PSNs after its turn is in order where the READ before it takes just so many more.
 bool RequestStream::reads_explain(const Observation& request, std::int32_t distance) {
     if (open() == 0) return false;
@@ -205,7 +221,7 @@ void RequestStream::took_all_before(Index index, const Observation& request) {
             earlier.passed = request.time;
             earlier.passed_frame = request.frame;
         }
-        earlier.passes = kConvincing;
+        earlier.passes = kProven;
         if (earlier.retransmissions == 0) continue;
         earlier.missing = 0;  // an earlier round may have had them
         earlier.response_next = earlier.last + 1;
@@ -235,7 +251,7 @@ RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmt
     } else {
         const bool explained = reads_explain(request, distance);
         if (explained && request.psn.before(next_)) return repeat(request);  // the rest of the READ before it
-        if (explained) distance = 0;
+        distance = explained ? 0 : widen_last_read(distance, pmtu);
         append(request, span);
     }
     drop_oldest(most_open, done);
@@ -327,7 +343,7 @@ RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> ask
         run.passed_last = answer.time;
         ++run.passes;
     }
-    if (run.passes == kConvincing) {
+    if (run.passes == kProven || (run.passes == kConvincing && answer.time - *run.passed >= kConvincingTime)) {
         const auto tail = static_cast<std::uint32_t>(run.last + 1 - run.response_next);
         run.missing += tail;
         result.unseen_tail += tail;

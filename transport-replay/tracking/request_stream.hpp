@@ -108,6 +108,7 @@ private:
     void append(const Observation& request, std::uint32_t span);
     dissect::Psn insert_late(const Observation& request, std::uint32_t span);
     void drop_oldest(std::size_t most_open, std::vector<Message>& done);
+    [[nodiscard]] std::int32_t widen_last_read(std::int32_t distance, std::uint32_t pmtu);
     bool reads_explain(const Observation& request, std::int32_t distance);
     RequestArrival repeat(const Observation& request);
     void took_all_before(Index index, const Observation& request);

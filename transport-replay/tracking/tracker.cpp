@@ -241,7 +241,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::first:
         case Arrival::in_order: break;
         case Arrival::ahead:
-            direction.gaps.skip(next, arrived.missing, {sides, way.requests});
+            direction.gaps.skip(Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
             way.note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
@@ -311,8 +311,9 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
     const std::uint64_t dropped_before = direction.requests.dropped();
     const bool is_read = info(observation.opcode).verb == Verb::read_request;
     if (is_read && !observation.access && observation.cut) ++entry.connection.way(other(where.from())).unread_answers;
-    // Others take one PSN whatever the path MTU is
-    RequestArrival arrived = direction.requests.send(observation, is_read ? path_mtu(entry) : 0, done_, most_open_);
+    // Others take one PSN whatever the path MTU is, unless they tell how many a READ before them took.
+    const std::uint32_t pmtu = is_read || observation.psn != next ? path_mtu(entry) : 0;
+    RequestArrival arrived = direction.requests.send(observation, pmtu, done_, most_open_);
     tracked_.messages_left_out += direction.requests.dropped() - dropped_before;
     record.arrival = arrived.arrival;
     record.missing = arrived.missing;
