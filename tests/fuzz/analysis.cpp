@@ -2,6 +2,7 @@
 // itself. Twice, as found and with every ICRC called good: packets that a fuzzer changed have a wrong one and are not followed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/fuzz/followed.hpp>
+#include <tests/fuzz/mutators/sealed.hpp>
 
 #include <cstdint>
 
@@ -35,4 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     follow(bytes, Verdicts::as_found);
     follow(bytes, Verdicts::all_good);
     return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+    return qps::fuzz::mutate_capture(data, size, most, seed, 0);
 }

@@ -1,6 +1,7 @@
 // Fuzzer: bytes as a capture file, mapped and streamed, raw or compressed. Every byte of every frame is touched, and both
 // ways must see the same.
 #include <dissect/capture/capture_file.hpp>
+#include <tests/fuzz/mutators/sealed.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -71,4 +72,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr std::size_t kPiece = 7;  // small and odd: records are cut everywhere
     if (digest_of(bytes, 0) != digest_of(bytes, kPiece)) std::abort();
     return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+    return qps::fuzz::mutate_capture(data, size, most, seed, 0);
 }

@@ -1,6 +1,7 @@
 // Fuzzer of an open capture: bytes as a file that is indexed; every row of it is read again, every series of it drawn up, and filters
 // say of its rows what they say of its packets. Bytes that are compressed go through a spool.
 #include <tests/fuzz/followed.hpp>
+#include <tests/fuzz/mutators/sealed.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/index/restored_message.hpp>
 #include <transport-replay/index/row_fields.hpp>
@@ -166,4 +167,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::uint64_t number = 1; number <= std::min(index->packets.size(), kMostRows); ++number)
         static_cast<void>(reader.read(FrameIndex{number}));
     return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+    return qps::fuzz::mutate_capture(data, size, most, seed, 0);
 }

@@ -7,6 +7,7 @@
 #include <dissect/packet.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
+#include <tests/fuzz/mutators/sealed.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -77,4 +78,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     count(census, packet);
     demand(census.packets == 1 && !text.empty());
     return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+    return qps::fuzz::mutate_packet(data, size, most, seed, 3);
 }

@@ -6,6 +6,7 @@
 // (a frame has one at most, see Wire::carry), then a capture. Its ICRCs are called good, or no change of it would be followed.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/fuzz/followed.hpp>
+#include <tests/fuzz/mutators/sealed.hpp>
 #include <tests/support/forgery.hpp>
 #include <tests/support/hub.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
@@ -305,4 +306,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!asks || !answers || !is_small(*asks) || !is_small(*answers)) return 0;
     Play(input, *conversation, std::move(*asks), std::move(*answers)).run((input.settings & 4) != 0);
     return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+    return qps::fuzz::mutate_capture(data, size, most, seed, std::min(size, parted({data, size}).capture.empty() ? size : size - parted({data, size}).capture.size()));
 }

@@ -1,0 +1,111 @@
+// Fuzzer of what people type and programs log: any text is a value or is refused with one line that says why; what is a value is
+// written and read again as the same.
+//
+// The input: a byte that chooses the reader, then the text.
+#include <dissect/parse_value.hpp>
+#include <tests/fuzz/followed.hpp>
+#include <transport-replay/checks/profile.hpp>
+#include <transport-replay/checks/report/comparison.hpp>
+#include <transport-replay/checks/report/written.hpp>
+#include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/live/device/fault_text.hpp>
+#include <transport-replay/live/exchange/queue_pair_end.hpp>
+#include <transport-replay/live/replay/rewrite_rule.hpp>
+#include <transport-replay/report/ticket.hpp>
+
+#include <cli/log_line.hpp>
+
+#include <array>
+#include <cmath>
+
+using namespace qps;
+using fuzz::demand;
+
+namespace {
+
+// A sentence for a person: one line, no bytes that act on a terminal.
+void is_sentence(const std::string& sentence) {
+    demand(!sentence.empty());
+    demand(std::ranges::none_of(sentence, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }));
+}
+
+void numbers(std::string_view text) {
+    const auto decimal = dissect::parse_decimal(text);
+    if (decimal) demand(dissect::parse_number(text) == decimal && dissect::parse_decimal(std::to_string(*decimal)) == decimal);
+    if (const auto number = dissect::parse_number(text)) demand(dissect::parse_number(fmt::format("0x{:x}", *number)) == number);
+    if (const auto byte = dissect::parse_number(text, 255)) demand(*byte <= 255);
+    if (const auto real = dissect::parse_real(text)) demand(std::isfinite(real->first) && real->first >= 0 && text.ends_with(real->second));
+    if (const auto time = dissect::parse_duration(text))
+        demand(*time >= dissect::Duration{} && dissect::parse_duration(fmt::format("{}ns", std::to_underlying(*time))) == time);
+}
+
+void addresses(std::string_view text) {
+    if (const auto ip = dissect::parse_ip(text); ip && ip->ipv4) {
+        const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(ip->bytes[i]); };
+        const auto again = dissect::parse_ip(fmt::format("{}.{}.{}.{}", byte(0), byte(1), byte(2), byte(3)));
+        demand(again && again->ipv4 && again->bytes == ip->bytes);
+    }
+    if (const auto mac = dissect::parse_mac(text)) demand(*mac >> 48U == 0);
+    if (const auto bytes = dissect::parse_hex_bytes(text)) demand(bytes->size() <= text.size());
+}
+
+void rewriting(std::string_view text) {
+    const auto rule = transport::live::parse_rewrite(text);
+    if (!rule) return is_sentence(rule.error());
+    demand(transport::live::parse_rewrite(text) == rule);
+}
+
+void faults(std::string_view text) {
+    const auto settings = transport::live::parse_faults(text);
+    if (!settings) is_sentence(settings.error());
+}
+
+void profile(std::string_view text) {
+    const auto read = transport::conformance::parse_profile(text);
+    if (read) return;
+    demand(read.error().line >= 1 && read.error().column >= 1);
+    is_sentence(read.error().message);
+    demand(!transport::conformance::text(read.error(), "device.profile").empty());
+}
+
+void earlier_report(std::string_view text) {
+    const auto read = transport::conformance::read_report(text);
+    if (!read) return is_sentence(read.error());
+    const transport::conformance::Report none;
+    static_cast<void>(transport::conformance::html_text(none));
+    const auto compared = transport::conformance::compare(*read, none);
+    demand(compared.changes.size() + compared.same >= read->results.size());
+}
+
+void log_line(std::string_view text) {
+    const cli::LogLine line = cli::read_log_line(text);
+    demand(line.addresses.size() + line.qpns.size() <= text.size());
+    if (!line.empty()) demand(!cli::explain(line).empty());
+}
+
+void nccl(std::string_view text) { static_cast<void>(transport::read_nccl_log(text)); }
+
+void ends(std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    static_cast<void>(transport::live::read_pingpong_text(bytes));
+    static_cast<void>(transport::live::read_perftest_text(bytes));
+}
+
+// What is escaped holds nothing that acts where it goes.
+void escaping(std::string_view text) {
+    const std::string markup = transport::conformance::markup_text(text);
+    demand(markup.find_first_of("<>\"") == std::string::npos);
+    const std::string markdown = transport::markdown_text(text);
+    demand(markdown.find('\n') == std::string::npos && markdown.find('\x1b') == std::string::npos);
+}
+
+constexpr std::array kReaders{numbers, addresses, rewriting, faults, profile, earlier_report, log_line, nccl, ends, escaping};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string text(data + 1, data + size);
+    kReaders[data[0] % kReaders.size()](text);
+    return 0;
+}
