@@ -5,7 +5,8 @@
 #   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers
 #   ./test.sh --clang   the same by clang without sanitizers
 #   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
-#   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); what crashes it is kept in tests/fuzz/crashes/
+#   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); --fuzz=10h (30m, 600s) all of them in turns for so long, --afl=10h
+#                       the same by AFL++; what crashes one is kept in tests/fuzz/crashes/ (docs/fuzzing.md)
 #   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
 #                       each kind; skipped, with a word, where there is no root
 #   ./test.sh --all     all of these
@@ -15,6 +16,7 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 . "$here/packaging/packages.sh"
 . "$here/packaging/build.sh"
+. "$here/tests/fuzz/fuzzing.sh"
 cd "$here"
 
 rooms=(dissect transport-replay sandbox cli gui)
@@ -78,32 +80,6 @@ part_tidy() {
     }
 }
 
-part_fuzz() {
-    need_packages build window test fuzz || return 1
-    build_preset fuzz 10 fuzzers || return 1
-    local program name seconds=${FUZZ_SECONDS:-60} failed=0 seeds log
-    for program in build/fuzz/bin/fuzz_*; do
-        [[ -x $program ]] || { echo "qpscope: SKIPPED: there is no fuzzer" >&2; return 0; }
-        name=${program##*/fuzz_}
-        log=build/fuzz/$name.log
-        mkdir -p "build/fuzz/corpus/$name" "tests/fuzz/crashes/$name"
-        seeds=("build/fuzz/corpus/$name")
-        for folder in "tests/fuzz/corpus/$name" "tests/fuzz/crashes/$name"; do [[ ! -d $folder ]] || seeds+=("$folder"); done
-        echo "== fuzzer $name for $seconds s" >&2
-        if "$program" -max_total_time="$seconds" -timeout=10 -artifact_prefix="tests/fuzz/crashes/$name/" "${seeds[@]}" \
-             </dev/null >"$log" 2>&1; then
-            tail -n 1 "$log"
-        else
-            grep -E 'ERROR|SUMMARY|Test unit written' "$log" || tail -n 30 "$log"
-            echo "qpscope: fuzzer $name failed; all of it is in $log, and ./test.sh --asan replays it with names" >&2
-            failed=1
-        fi
-        rmdir --ignore-fail-on-non-empty "tests/fuzz/crashes/$name"
-    done
-    rmdir --ignore-fail-on-non-empty tests/fuzz/crashes
-    return $failed
-}
-
 # The lab is worth installing QEMU for only where it can be had.
 part_interop() {
     local code=0 options=()
@@ -130,9 +106,14 @@ part_interop() {
 parts=()
 tidy=changed
 interop=all
+fuzz=each
+afl=30m
 for option in "$@"; do
     case $option in
         --asan | --clang | --tidy | --fuzz | --interop) parts+=("${option#--}") ;;
+        --fuzz=*) parts+=(fuzz); fuzz=${option#*=} ;;
+        --afl) parts+=(afl) ;;
+        --afl=*) parts+=(afl); afl=${option#*=} ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
         --all) parts=(tidy fuzz clang asan interop dev); tidy=all ;;

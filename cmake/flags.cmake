@@ -27,10 +27,17 @@ if(QPSCOPE_SANITIZE)
   add_link_options(-fsanitize=${QPSCOPE_SANITIZE})
 endif()
 
-if(QPSCOPE_FUZZ)
-  # Everything is instrumented for coverage; libFuzzer itself is linked to the fuzzers alone.
+# Everything is instrumented for coverage; what drives the fuzzers is linked to them alone. AFL++ of Debian 12 has a compiler that is too
+# old for us, but its runtime takes the guards of ours.
+if(QPSCOPE_FUZZ AND QPSCOPE_FUZZ_ENGINE STREQUAL "afl")
+  add_compile_options(-fsanitize-coverage=trace-pc-guard)
+elseif(QPSCOPE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
   add_link_options(-fsanitize=fuzzer-no-link)
+endif()
+if(QPSCOPE_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
 endif()
 
 find_program(CCACHE ccache)

@@ -33,6 +33,8 @@ asan   libclang-rt-19-dev  the sanitizers
 lint   clang-tidy-19       the linter
 fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
+afl    afl++               another fuzzer, with other eyes
+coverage  llvm-19          counts what fuzzers reach
 test   tshark              a second opinion on every field; where it is missing that test is skipped
 agent  libibverbs-dev      the agent beside a device under test; without these two it is not built, and nothing else misses them
 agent  librdmacm-dev       connections of that device
