@@ -124,6 +124,28 @@ TEST_CASE("peer over UDP: what is lost is sent again, and both captures tell it"
     CHECK_THAT(qpscope({"packets", "-q", "-Y", "rdma.icrc.status == bad", here}).out, !Contains("RC_SEND"));
 }
 
+// A server still has the connections of a process that was killed. Numbers that began anew would be theirs: REJ, stale connection.
+TEST_CASE("peer over UDP: a client that is killed and started again is never taken for its predecessor") {
+    constexpr int kTimes = 8;
+    const TemporaryFolder folder;
+    const std::string seen = folder.file("server.pcapng");
+    Ending served;
+    std::thread server([&] {
+        served = qpscope({"peer", "--via", "udp", "-a", loopback(1), "-f", "json", "--for", "6s", "-w", seen, "echo"});
+    });
+    for (int i = 0; i < kTimes; ++i)
+        CHECK(run({"timeout", "-s", "KILL", "0.4", QPSCOPE_PROGRAM, "peer", "--via", "udp", "-a", loopback(2), "-q", "echo", loopback(1), "-n", "1000000000"})
+                  .code != kDone);
+    const Ending last = qpscope({"peer", "--via", "udp", "-a", loopback(2), "-f", "json", "--for", "5s", "echo", loopback(1), "-n", "5"});
+    server.join();
+    INFO(last.err << served.err << served.out);
+    CHECK(last.code == kDone);
+    CHECK(nlohmann::json::parse(last.out)["messages"] == 5);
+    CHECK(nlohmann::json::parse(served.out)["connections"] == kTimes + 1);
+    const auto attempts = nlohmann::json::parse(qpscope({"cm", "-q", "-f", "json", seen}).out);
+    CHECK(std::ranges::none_of(attempts.at("attempts"), [](const auto& attempt) { return attempt.at("outcome") == "rejected"; }));
+}
+
 TEST_CASE("peer with nobody there says so and fails") {
     const Ending alone = qpscope({"peer", "--via", "udp", "-a", loopback(3), "rping", loopback(4), "--for", "300ms"});
     CHECK(alone.code == kFindings);
