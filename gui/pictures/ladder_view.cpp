@@ -1,4 +1,5 @@
 #include <gui/pictures/ladder_view.hpp>
+#include <gui/plain_tip.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/findings/words.hpp>
@@ -402,7 +403,7 @@ QString LadderView::tipAt(const QPointF& point) const {
 bool LadderView::viewportEvent(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QAbstractScrollArea::viewportEvent(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    QToolTip::showText(help->globalPos(), tipAt(QPointF(help->pos())), viewport());
+    QToolTip::showText(help->globalPos(), plainTip(tipAt(QPointF(help->pos()))), viewport());
     return true;
 }
 

@@ -1,5 +1,6 @@
 // What mouse and keys do to a plot. Every gesture of the mouse has keys that do the same.
 #include <gui/pictures/plot.hpp>
+#include <gui/plain_tip.hpp>
 
 #include <QApplication>
 #include <QContextMenuEvent>
@@ -140,7 +141,7 @@ void Plot::mouseMoveEvent(QMouseEvent* event) {
     setCrosshair(overData ? std::optional(at) : std::nullopt);
     const std::optional<Hit> hit = overData ? hitAt(m_data, layoutNow(), m_hidden, at, reach()) : std::nullopt;
     const auto words = hit ? describe(m_data, *hit) : sideAt(m_data, layoutNow(), at);
-    if (words) QToolTip::showText(event->globalPosition().toPoint(), *words, this);
+    if (words) QToolTip::showText(event->globalPosition().toPoint(), plainTip(*words), this);
     else QToolTip::hideText();
 }
 

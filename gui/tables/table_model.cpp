@@ -1,3 +1,4 @@
+#include <gui/plain_tip.hpp>
 #include <gui/tables/table_model.hpp>
 
 #include <QElapsedTimer>
@@ -48,7 +49,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     const bool is_when = index.column() == whenColumn();
     switch (role) {
         case Qt::DisplayRole: return is_when ? QVariant() : text(row, index.column());
-        case Qt::ToolTipRole:
+        case Qt::ToolTipRole: return is_when ? whenText(when(row), m_axis) : plainTip(text(row, index.column()));
         case Qt::AccessibleTextRole: return is_when ? whenText(when(row), m_axis) : text(row, index.column());
         case Qt::TextAlignmentRole: {
             const bool right = !is_when && m_headings[static_cast<std::size_t>(index.column())].right;

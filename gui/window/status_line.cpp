@@ -23,6 +23,7 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
       m_range(new QLabel),
       m_counts(new QLabel) {
     m_what->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_what->setTextFormat(Qt::PlainText);  // names of files, words of findings
     m_what->setMinimumWidth(1);  // gives way to the figures
     m_progress->setRange(0, kSteps);
     m_progress->setTextVisible(false);

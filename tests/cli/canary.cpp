@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <span>
 
 using namespace qps::test;
 
@@ -84,7 +85,9 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
                 shown |= ending.out.find("\\x1b") != std::string::npos;
             }
         }
-        for (const std::vector<std::string>& words : {std::vector<std::string>{"findings", "--markdown", path}, {"fabric", "--dot", path}}) {
+        for (const std::vector<std::string>& words :
+             {std::vector<std::string>{"findings", "--markdown", path}, {"fabric", "--dot", path}, {"check", "-f", "json", path},
+              {"check", "-f", "junit", path}, {"check", "-f", "html", path}}) {
             const Ending ending = qpscope(words);
             check_quiet(words, ending.out);
             check_quiet(words, ending.err);
@@ -92,6 +95,29 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
     }
     CHECK(canaries > 0);
     CHECK(shown);  // it was there, written out
+}
+
+TEST_CASE("what a log or a script says acts as little") {
+    const TemporaryFolder folder;
+    const std::string canary(kCanary);
+    const std::string log = "node" + canary + ":123:456 [0] NCCL INFO NCCL version 2.18" + canary + "\nnode" + canary +
+                            ":123:456 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0" + canary + "\nnode" + canary +
+                            ":123:456 [0] NCCL WARN NET/IB : Got completion from peer 10.77.0.12<47131>" + canary + " with status=12\n";
+    const std::string titled = "check CM-04\ntitle \"a REQ" + canary + "\"\n> rc SEND_ONLY\n";
+    const std::string broken = "title \"a" + canary + "\n" + canary + " 1\n";
+    const std::string written = folder.write("nccl.log", std::as_bytes(std::span(log)));
+    const std::string script = folder.write("x.script", std::as_bytes(std::span(titled)));
+    const std::string bad = folder.write("y.script", std::as_bytes(std::span(broken)));
+    std::vector<std::vector<std::string>> all{{"conform", "--list", "--script", script}, {"conform", "--list", "--script", bad}};
+    for (const char* format : {"table", "json", "ndjson", "csv", "tsv"}) {
+        all.push_back({"analyze", "-f", format, "--nccl-log", written, sample("write_bidir_cm")});
+        all.push_back({"connections", "-f", format, "--match", "mlx5_0" + canary + ": QP 17 failed, 10.77.0.11 status 12" + canary, sample("multi_qp")});
+    }
+    for (const std::vector<std::string>& words : all) {
+        const Ending ending = qpscope(words);
+        check_quiet(words, ending.out);
+        check_quiet(words, ending.err);
+    }
 }
 
 TEST_CASE("names of files and words of the user act as little") {

@@ -1,5 +1,6 @@
 // Colours must be read on the ground they stand on, in a light and in a dark palette.
 #include <gui/look.hpp>
+#include <gui/plain_tip.hpp>
 #include <gui/window/theme.hpp>
 #include <tests/support/catch.hpp>
 
@@ -33,6 +34,17 @@ double contrast(const QColor& a, const QColor& b) {
 }
 
 }  // namespace
+
+TEST_CASE("a tool tip shows names with tags as they are") {
+    CHECK(plainTip(QStringLiteral("report.xlsx")) == QStringLiteral("report.xlsx"));
+    const QString acting = QStringLiteral("<img src=\"http://192.0.2.1/x\">\nnext & last");
+    REQUIRE(Qt::mightBeRichText(acting));
+    const QString tip = plainTip(acting);
+    CHECK_FALSE(tip.contains(QStringLiteral("<img")));
+    QTextDocument shown;
+    shown.setHtml(tip);
+    CHECK(shown.toPlainText() == acting);
+}
 
 TEST_CASE("every ink stands out from the ground") {
     const bool dark = GENERATE(false, true);

@@ -1,3 +1,4 @@
+#include <dissect/render_value.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <algorithm>
@@ -6,18 +7,13 @@ namespace qps::transport {
 
 namespace {
 
-std::string printable(std::string_view text) {
-    std::string made(text.substr(0, kMaxFactBytes));
-    for (char& c : made)
-        if (c < ' ' || c > '~') c = '.';
-    return made;
-}
+std::string kept(std::string_view text) { return dissect::printable(text.substr(0, kMaxFactBytes)); }
 
 }  // namespace
 
 void UlpConversation::note(std::string_view name, std::string_view value) {
     if (value.empty() || facts.size() == kMaxFacts || !fact(name).empty()) return;
-    facts.push_back({name, printable(value)});
+    facts.push_back({name, kept(value)});
 }
 
 std::string_view UlpConversation::fact(std::string_view name) const {
@@ -30,7 +26,7 @@ void UlpReport::add(UlpEvent event) {
         ++events_left_out;
         return;
     }
-    event.words = printable(event.words);
+    event.words = kept(event.words);
     events.push_back(std::move(event));
 }
 

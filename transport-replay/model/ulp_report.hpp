@@ -36,7 +36,7 @@ inline constexpr std::array<std::string_view, 4> kUlpBasisNames{"content", "serv
 // Something that was said in words: "subsystem", "nqn.2014-08.org.nvmexpress.discovery".
 struct UlpFact {
     std::string_view name;  // of static storage
-    std::string value;      // printable: what is not ASCII, or a control character, is replaced
+    std::string value;      // as dissect::printable() writes it
 };
 
 struct UlpConversation {
