@@ -102,6 +102,7 @@ private:
 
 // Whether somebody prints while the capture is read, and cannot take it back.
 bool prints_on_the_way(const Listening& listening) {
+    if (listening.again) return false;
     return listening.packet || listening.message || listening.operation || listening.placed || listening.each;
 }
 
@@ -193,6 +194,7 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
     const ExitCode code = analyzed.code;
     known.traits = std::move(analyzed.timeline.learned);
     analyzed = {};
+    if (listening.again) listening.again();
     analyzed = analyze_once(options, filter, output, listening, std::move(known), true);
     analyzed.code = worse(analyzed.code, code);
     return analyzed;

@@ -33,6 +33,9 @@ struct Listening {
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
     // The same for those who only have to show what they hold back.
     std::function<void()> pause{};
+    // For who has shown nothing before the end: files are read a second time, and what was told so far is to be forgotten. Who has
+    // none is told once, after the files were read for what must be known before.
+    std::function<void()> again{};
 };
 
 struct Analyzed {

@@ -104,6 +104,7 @@ Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter&
     listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
         facts[slot].follow(place, observation, record, suite);
     };
+    listening.again = [&] { suite = PassiveSuite(); };
     return analyze(options, filter, output, listening);
 }
 

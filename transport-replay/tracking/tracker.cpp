@@ -122,9 +122,19 @@ void Tracker::prefetch(const Observation& far, const Observation& nearer, const 
         for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
     };
     constexpr std::size_t kCounts = 256;  // of a way: what every packet counts
-    lines(&entry.connection.way(WayOf(*where).from()), kCounts);
-    lines(&entry.directions[0].requests, sizeof(RequestStream));
-    lines(&entry.directions[1].requests, sizeof(RequestStream));
+    const Way& way = entry.connection.way(WayOf(*where).from());
+    lines(&way, kCounts);
+    lines(&way.pkeys, sizeof(way.pkeys));
+    lines(&way.dscps, sizeof(way.dscps));
+    lines(&way.pcps, 1);
+    lines(&way.udp_ports, 1);
+    const Direction& sends = entry.directions[static_cast<std::size_t>(WayOf(*where).from())];
+    lines(&entry.directions[static_cast<std::size_t>(other(WayOf(*where).from()))].requests, sizeof(RequestStream));
+    lines(&sends.requests, sizeof(RequestStream));
+    lines(&sends.watch, sizeof(RecoveryWatch));
+    lines(&sends.naks, sizeof(NakWatch));
+    lines(&entry.connection, 1);
+    lines(&entry.retries, 1);
 }
 
 void Tracker::name(const Observation& observation, PacketRecord& record) const {
