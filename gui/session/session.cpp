@@ -1,3 +1,4 @@
+#include <dissect/capture/capture_file.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -121,6 +122,7 @@ void Session::end() {
     m_files.clear();
     m_title.clear();
     m_problems.clear();
+    m_damaged = false;
     m_hints.clear();
     m_packets = 0;
     m_index = std::make_shared<CaptureIndex>();
@@ -157,10 +159,24 @@ void Session::start(Indexing indexing, Files which) {
 // The same files, with what was learned of all of them: what is shown so far may be of several taps mixed.
 void Session::readAgain(Indexing indexing) {
     m_problems.clear();
+    m_damaged = false;
     m_packets = 0;
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
     start(std::move(indexing), Files::Same);
+}
+
+QStringList Session::whyNotOpened(const QStringList& files) {
+    QStringList why;
+    for (const QString& file : files) {
+        const QFileInfo info(file);
+        const bool waits = file == QStringLiteral("-") || (info.exists() && !info.isFile() && !info.isDir());
+        if (waits) return {};
+        const auto opened = dissect::CaptureFile::open(file.toStdString());
+        if (opened) return {};
+        why.push_back(sentence(opened.error()));
+    }
+    return why;
 }
 
 void Session::open(const QStringList& files) {
@@ -240,6 +256,7 @@ void Session::finish() {
     if (!m_live && !work->exhausted)
         if (auto again = second_reading(work->indexing, outcome)) return readAgain(std::move(*again));
     for (const dissect::InputProblem& problem : outcome.problems) m_problems.push_back(sentence(problem));
+    m_damaged = work->exhausted || !outcome.problems.empty();
     if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     if (outcome.left_out != 0)
         m_problems.push_back(tr("%L1 packets beyond the limit of the packet list are analysed but not shown.").arg(outcome.left_out));

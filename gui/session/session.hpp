@@ -32,6 +32,8 @@ public:
 
     // Several files are one capture, in this order. Whatever was open is closed.
     void open(const QStringList& files);
+    // Why none of these files can be opened, a sentence for each; empty where one can, or where asking would take what a pipe brings.
+    [[nodiscard]] static QStringList whyNotOpened(const QStringList& files);
     // A capture that arrives on a pipe, as long as somebody writes there; `title` is what users see of it.
     void capture(const QString& pipe, const QString& title);
     void reload();
@@ -61,6 +63,8 @@ public:
     [[nodiscard]] std::optional<double> progress() const;
     // What could not be read, and from where on: a sentence for each file; empty where all was read.
     [[nodiscard]] QStringList problems() const { return m_problems; }
+    // Whether some of them are of the input, so that packets are missing.
+    [[nodiscard]] bool isDamaged() const { return m_damaged; }
 
 Q_SIGNALS:
     void opened();           // another capture, or none, or isReadAgain(): everything known of the one before is void
@@ -88,6 +92,7 @@ private:
     QStringList m_files;
     QString m_title;
     QStringList m_problems;
+    bool m_damaged = false;
     transport::UlpHints m_hints;  // of the user, by connection
     std::shared_ptr<transport::CaptureIndex> m_index;
     std::shared_ptr<const transport::Timeline> m_timeline;

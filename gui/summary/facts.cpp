@@ -107,11 +107,18 @@ std::uint64_t trouble(const Connection& connection) {
 
 }  // namespace
 
-std::vector<Judgement> judgements(const Timeline& timeline) {
+std::vector<Judgement> judgements(const Timeline& timeline, const ReadExtent& extent) {
     if (timeline.packets == 0) return {};
     const CaptureQuality& quality = timeline.quality;
-    if (quality.rdma_packets == 0) return {{Verdict::Bad, tr("No RDMA packets in the capture.")}};
-    std::vector<Judgement> all{judgeChecksums(quality), judgeLength(quality), judgeDrops(quality), judgeWays(quality)};
+    std::vector<Judgement> all;
+    if (extent.damaged) all.push_back({Verdict::Doubtful, tr("Not all of the input could be read: what follows the read error is missing.")});
+    if (extent.cancelled)
+        all.push_back({Verdict::Doubtful, tr("Loading was cancelled: the figures cover the first %1 packets alone.").arg(number(timeline.packets))});
+    if (quality.rdma_packets == 0) {
+        all.push_back({Verdict::Bad, extent.damaged || extent.cancelled ? tr("No RDMA packets in what was read.") : tr("No RDMA packets in the capture.")});
+        return all;
+    }
+    for (Judgement each : {judgeChecksums(quality), judgeLength(quality), judgeDrops(quality), judgeWays(quality)}) all.push_back(std::move(each));
     if (quality.faulty != 0) all.push_back({Verdict::Doubtful, tr("Malformed RDMA packets: %1.").arg(number(quality.faulty))});
     judgeCopies(quality, all);
     judgeClock(quality, all);

@@ -18,8 +18,13 @@ struct Judgement {
     Verdict verdict{};
     QString text;  // one sentence
 };
+// How much of the input was read.
+struct ReadExtent {
+    bool damaged = false;    // there is more, or was, that could not be read
+    bool cancelled = false;  // the user ended the reading
+};
 // Of the recording, not of the network; nothing for a capture without packets.
-[[nodiscard]] std::vector<Judgement> judgements(const transport::Timeline& timeline);
+[[nodiscard]] std::vector<Judgement> judgements(const transport::Timeline& timeline, const ReadExtent& extent = {});
 // What is not known does no harm.
 [[nodiscard]] Verdict worst(const std::vector<Judgement>& judgements);
 

@@ -26,6 +26,8 @@ struct SummaryInput {
     QStringList problems;  // of reading
     bool reading = false;  // figures are of what was read so far
     std::optional<double> progress;
+    bool damaged = false;    // not all of the input could be read
+    bool cancelled = false;  // the user ended the reading
 };
 
 class SummaryPage : public QScrollArea {

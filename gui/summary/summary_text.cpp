@@ -122,8 +122,8 @@ QString captureText(const Timeline& timeline, const QStringList& files, const QS
     return rows(all);
 }
 
-QString qualityText(const Timeline& timeline, const QPalette& palette) {
-    const std::vector<Judgement> all = judgements(timeline);
+QString qualityText(const Timeline& timeline, const ReadExtent& extent, const QPalette& palette) {
+    const std::vector<Judgement> all = judgements(timeline, extent);
     if (all.empty()) return tr("No packets yet.");
     QStringList lines;
     for (const Judgement& one : all) lines.append(row(symbol(one.verdict, palette), one.text.toHtmlEscaped()));

@@ -3,6 +3,8 @@
 // What an attacker could feed: names of files, addresses. All that is not ours is escaped.
 #pragma once
 
+#include <gui/summary/facts.hpp>
+
 #include <QPalette>
 #include <QString>
 #include <QStringList>
@@ -19,7 +21,7 @@ inline constexpr std::size_t kFramesShown = 8;
 
 [[nodiscard]] QString captureText(const transport::Timeline& timeline, const QStringList& files, const QStringList& problems,
                                   const QPalette& palette);
-[[nodiscard]] QString qualityText(const transport::Timeline& timeline, const QPalette& palette);
+[[nodiscard]] QString qualityText(const transport::Timeline& timeline, const ReadExtent& extent, const QPalette& palette);
 [[nodiscard]] QString findingsText(const transport::Timeline& timeline, const QPalette& palette);
 [[nodiscard]] QString connectionsText(const transport::Timeline& timeline, const QPalette& palette);
 [[nodiscard]] QString messagesText(const transport::Timeline& timeline);

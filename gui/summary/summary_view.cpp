@@ -70,7 +70,8 @@ void SummaryView::update() {
     if (m_session.state() == Session::State::Empty) return setCurrentWidget(m_empty);
     setCurrentWidget(m_page);
     m_page->show({m_session.timeline(), m_session.title(), m_session.files(), m_session.problems(), m_session.busy(),
-                  m_session.busy() ? m_session.progress() : std::nullopt});
+                  m_session.busy() ? m_session.progress() : std::nullopt, m_session.isDamaged(),
+                  m_session.state() == Session::State::Stopped && !m_session.isLive()});
 }
 
 // One question at a time; what changed meanwhile is asked for when it was answered.

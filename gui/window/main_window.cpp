@@ -23,6 +23,7 @@
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -93,7 +94,7 @@ void MainWindow::buildLayout() {
     setCentralWidget(whole);
     m_status = new StatusLine(m_session, m_selection);
     setStatusBar(m_status);
-    connect(m_status, &StatusLine::problemsRequested, this, &MainWindow::showProblems);
+    connect(m_status, &StatusLine::problemsRequested, this, qOverload<>(&MainWindow::showProblems));
 }
 
 void MainWindow::connectSession() {
@@ -205,7 +206,14 @@ void MainWindow::begin(const Options& options) {
 }
 
 void MainWindow::open(const QStringList& files) {
-    if (files.isEmpty() || !mayLose()) return;
+    if (files.isEmpty()) return;
+    // What is no capture takes nothing away from one that is open.
+    if (m_session.state() != Session::State::Empty)
+        if (const QStringList why = Session::whyNotOpened(files); !why.isEmpty()) {
+            QTimer::singleShot(0, this, [this, why] { showProblems(why, tr("The capture that is open stays.")); });
+            return;
+        }
+    if (!mayLose()) return;
     m_recorder->stop();
     m_session.open(files);
     noteRecent(files);
@@ -240,8 +248,12 @@ void MainWindow::fillRecent() {
 }
 
 void MainWindow::showProblems() {
-    QMessageBox box(QMessageBox::Warning, tr("Read error"), m_session.problems().join(QStringLiteral("\n\n")), QMessageBox::Ok, this);
-    if (m_session.packets() != 0) box.setInformativeText(tr("The packets before the error are shown and analysed."));
+    showProblems(m_session.problems(), m_session.packets() != 0 ? tr("The packets before the error are shown and analysed.") : QString());
+}
+
+void MainWindow::showProblems(const QStringList& problems, const QString& more) {
+    QMessageBox box(QMessageBox::Warning, tr("Read error"), problems.join(QStringLiteral("\n\n")), QMessageBox::Ok, this);
+    box.setInformativeText(more);
     box.setTextFormat(Qt::PlainText);
     box.exec();
 }

@@ -68,6 +68,7 @@ private:
     void updateTitle();
     void updateActions();
     void showProblems();
+    void showProblems(const QStringList& problems, const QString& more);
     void noteRecent(const QStringList& files);
     void fillRecent();
 

@@ -55,7 +55,7 @@ TEST_CASE("the words of the start page") {
     const auto timeline = readSample(name).timeline;
     const QPalette palette;
     QString text;
-    for (const QString& card : {captureText(*timeline, {}, {}, palette), qualityText(*timeline, palette), findingsText(*timeline, palette),
+    for (const QString& card : {captureText(*timeline, {}, {}, palette), qualityText(*timeline, {}, palette), findingsText(*timeline, palette),
                                 connectionsText(*timeline, palette), messagesText(*timeline)})
         text += plain(card) + QStringLiteral("\n\n");
     qps::tests::check_golden(std::string("gui/golden/summary_") + name + ".txt", text.toStdString());
@@ -75,6 +75,18 @@ TEST_CASE("a recording is judged by the worst that is known of it") {
     timeline.quality.rdma_packets = 0;
     CHECK(verdictOf(timeline) == qps::gui::Verdict::Bad);
     CHECK(judgements(Timeline{}).empty());
+}
+
+TEST_CASE("a capture that was not read to its end is not called reliable") {
+    Timeline timeline = qps::tests::healthy();
+    timeline.quality.icrc_good = 400;
+    CHECK(qualityText(timeline, {}, QPalette()).contains(QStringLiteral("The capture is reliable")));
+    for (const qps::gui::ReadExtent& extent : {qps::gui::ReadExtent{.damaged = true}, qps::gui::ReadExtent{.cancelled = true}}) {
+        CHECK(worst(judgements(timeline, extent)) == qps::gui::Verdict::Doubtful);
+        CHECK_FALSE(qualityText(timeline, extent, QPalette()).contains(QStringLiteral("The capture is reliable")));
+    }
+    timeline.quality.rdma_packets = 0;
+    CHECK(worst(judgements(timeline, {.cancelled = true})) == qps::gui::Verdict::Bad);
 }
 
 TEST_CASE("findings that differ in their connection alone are one group, with the most frequent as its example") {

@@ -8,6 +8,7 @@
 #include <tests/gui/window.hpp>
 #include <transport-replay/model/timeline.hpp>
 
+#include <algorithm>
 #include <QFile>
 #include <QLineEdit>
 #include <QMenu>
@@ -59,6 +60,12 @@ QByteArray contentsOfSample(const std::string& sample) {
     QFile file(QString::fromStdString(sampleFile(sample)));
     REQUIRE(file.open(QIODevice::ReadOnly));
     return file.readAll();
+}
+
+// Whether a label of the window says it.
+bool says(const QWidget& window, const QString& words) {
+    const auto labels = window.findChildren<QLabel*>();
+    return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text().contains(words); });
 }
 
 QString written(const QTemporaryDir& folder, const char* name, const QByteArray& bytes) {
@@ -142,6 +149,8 @@ TEST_CASE("window: a damaged file shows what comes before the damage, and a butt
     QTest::mouseClick(&button, Qt::LeftButton);
     REQUIRE(answering.dialogs() == 1);
     CHECK(answering.said()[0].contains(QStringLiteral("cut short.pcap")));
+    CHECK(says(opened.window, QStringLiteral("what follows the read error is missing")));
+    CHECK_FALSE(says(opened.window, QStringLiteral("The capture is reliable")));
     opened.open({QString::fromStdString(sampleFile("loss_write"))});
     CHECK_FALSE(button.isVisible());
 }
@@ -170,6 +179,22 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
     CHECK(answering.said()[0].toStdString() == (path + QLatin1Char(' ') + reason).toStdString());
     CHECK(opened.session().packets() == 0);
     CHECK(opened.counts() == QStringLiteral("0 packets"));
+}
+
+TEST_CASE("window: what is no capture does not replace the one that is open") {
+    const QTemporaryDir folder;
+    const QString path = GENERATE(0, 1) == 0 ? written(folder, "letter.txt", "Dear reader") : QStringLiteral("/no/such/capture.pcap");
+    OpenWindow opened;
+    opened.open({QString::fromStdString(sampleFile("loss_write"))});
+    const std::uint64_t packets = opened.session().packets();
+    REQUIRE(packets != 0);
+    const Answering answering;
+    opened.window.open({path});
+    REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
+    CHECK(answering.said()[0].contains(path));
+    opened.settle();
+    CHECK(opened.session().packets() == packets);
+    CHECK(opened.session().title() == QStringLiteral("capture.pcap"));
 }
 
 TEST_CASE("window: reading is cancelled, and what was read stays") {
@@ -202,6 +227,10 @@ TEST_CASE("window: reading is cancelled, and what was read stays") {
     CHECK(read > 0);
     CHECK(opened.view<PacketsView>().list().geometryOfRows().rows == read);
     CHECK(opened.session().timeline()->quality.packets == read);
+    opened.window.showView(QStringLiteral("summary"));
+    CHECK(says(opened.window, QStringLiteral("Loading was cancelled")));
+    CHECK_FALSE(says(opened.window, QStringLiteral("The capture is reliable")));
+    opened.window.showView(QStringLiteral("packets"));
     opened.key(Qt::Key_End, Qt::ControlModifier);
     CHECK(opened.packet() == read);
     CHECK(opened.view<PacketsView>().panes().tree().packet() != nullptr);
@@ -263,11 +292,12 @@ TEST_CASE("window: recent files are in the menu and on the start page, the last 
     opened.settle();
     CHECK(opened.session().files() == QStringList{first});
     CHECK(menu->actions()[0]->text() == first);
-    for (int i = 0; i < 20; ++i) opened.window.open({QStringLiteral("/tmp/no & such %1.pcap").arg(i)});
-    const Answering answering;
+    const QTemporaryDir folder;
+    const QByteArray bytes = contentsOfSample("rping_v6");
+    for (int i = 0; i < 20; ++i) opened.window.open({written(folder, QStringLiteral("this & that %1.pcap").arg(i).toLatin1().constData(), bytes)});
     opened.settle();
     CHECK(menu->actions().size() == 10);
-    CHECK(menu->actions()[0]->text() == QStringLiteral("/tmp/no && such 19.pcap"));
+    CHECK(menu->actions()[0]->text() == folder.filePath(QStringLiteral("this && that 19.pcap")));
 }
 
 TEST_CASE("window: what the user arranged is there again in the next window") {
