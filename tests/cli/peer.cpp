@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -129,21 +130,29 @@ TEST_CASE("peer over UDP: a client that is killed and started again is never tak
     constexpr int kTimes = 8;
     const TemporaryFolder folder;
     const std::string seen = folder.file("server.pcapng");
+    const std::string number = folder.file("server.pid");
     Ending served;
     std::thread server([&] {
-        served = qpscope({"peer", "--via", "udp", "-a", loopback(1), "-f", "json", "--for", "6s", "-w", seen, "echo"});
+        served = run({"sh", "-c", "echo $$ >\"$1\"; shift; exec \"$@\"", "sh", number, QPSCOPE_PROGRAM, "peer", "--via", "udp", "-a", loopback(1),
+                      "-f", "json", "--for", "60s", "-w", seen, "echo"});
     });
     for (int i = 0; i < kTimes; ++i)
         CHECK(run({"timeout", "-s", "KILL", "0.4", QPSCOPE_PROGRAM, "peer", "--via", "udp", "-a", loopback(2), "-q", "echo", loopback(1), "-n", "1000000000"})
                   .code != kDone);
-    const Ending last = qpscope({"peer", "--via", "udp", "-a", loopback(2), "-f", "json", "--for", "5s", "echo", loopback(1), "-n", "5"});
+    const Ending last = qpscope({"peer", "--via", "udp", "-a", loopback(2), "-f", "json", "--for", "20s", "echo", loopback(1), "-n", "5"});
+    pid_t process = 0;
+    std::ifstream(number) >> process;
+    REQUIRE(process > 0);
+    kill(process, SIGINT);
     server.join();
     INFO(last.err << served.err << served.out);
     CHECK(last.code == kDone);
     CHECK(nlohmann::json::parse(last.out)["messages"] == 5);
-    CHECK(nlohmann::json::parse(served.out)["connections"] == kTimes + 1);
-    const auto attempts = nlohmann::json::parse(qpscope({"cm", "-q", "-f", "json", seen}).out);
-    CHECK(std::ranges::none_of(attempts.at("attempts"), [](const auto& attempt) { return attempt.at("outcome") == "rejected"; }));
+    const auto attempts = nlohmann::json::parse(qpscope({"cm", "-q", "-f", "json", seen}).out).at("attempts");
+    CHECK(std::ranges::none_of(attempts, [](const auto& attempt) { return attempt.at("outcome") == "rejected"; }));
+    // On a busy machine one may be killed before it connects.
+    CHECK(attempts.size() > kTimes / 2);
+    CHECK(nlohmann::json::parse(served.out)["connections"].get<std::size_t>() >= attempts.size() - 1);
 }
 
 TEST_CASE("peer with nobody there says so and fails") {
