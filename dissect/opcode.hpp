@@ -113,6 +113,9 @@ struct OpcodeRow {
     [[nodiscard]] constexpr bool begins_message() const { return dissect::begins_message(place); }
     [[nodiscard]] constexpr bool ends_message() const { return dissect::ends_message(place); }
     [[nodiscard]] constexpr bool is_atomic() const { return dissect::is_atomic(verb); }
+    [[nodiscard]] constexpr bool has_immediate() const {
+        return std::find(headers.begin(), headers.begin() + header_count, LayerKind::immdt) != headers.begin() + header_count;
+    }
 
     [[nodiscard]] constexpr std::string_view name() const { return {name_storage.data(), name_length}; }
     constexpr void append(std::string_view text) {

@@ -26,9 +26,10 @@ Message restored(const CaptureIndex& index, const MessageRow& row) {
     message.starts = begins_message(opcode.place);
     if (index.has(message.last_frame)) {
         const PacketRow& last = index.row(message.last_frame);
-        const Place place = info(last.opcode()).place;
+        const OpcodeRow& row_of_last = info(last.opcode());
         message.last_time = last.time();
-        message.ends = ends_message(place);
+        message.ends = row_of_last.ends_message();
+        message.with_immediate = row_of_last.has_immediate();
     }
     if (index.has(message.answer_frame)) message.answer_time = index.row(message.answer_frame).time();
     return message;

@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, kMessageKindNames.size()> kMessage
                                                                                            "ATOMIC", "FLUSH", "ATOMIC WRITE"};
 [[nodiscard]] constexpr MessageKind kind_of(const Message& message) {
     switch (message.verb) {
-        case dissect::Verb::write: return message.immediate ? MessageKind::write_imm : MessageKind::write;
+        case dissect::Verb::write: return message.has_immediate() ? MessageKind::write_imm : MessageKind::write;
         case dissect::Verb::read_request: return MessageKind::read;
         case dissect::Verb::compare_swap:
         case dissect::Verb::fetch_add: return MessageKind::atomic;

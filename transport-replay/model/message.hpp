@@ -39,6 +39,7 @@ struct Message {
     std::optional<AtomicOperands> atomic;
     std::optional<std::uint64_t> atomic_result;
     std::optional<std::uint32_t> immediate;
+    bool with_immediate = false;  // it has immediate data, whose value nobody has read yet
     std::optional<dissect::Rkey> invalidate;
     std::optional<UlpLabel> ulp;  // known when it ends: of those handed to AnalysisSettings::message
     Outcome outcome = Outcome::open;
@@ -53,6 +54,7 @@ struct Message {
     std::uint16_t newest_ip_id = 0;  // of its responses, 0: without
 
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
+    [[nodiscard]] bool has_immediate() const { return immediate || with_immediate; }
     // Answered by a response of its own, which a plain ACK does not replace (o9-30).
     [[nodiscard]] bool has_response() const {
         return verb == dissect::Verb::read_request || is_atomic(verb);

@@ -15,7 +15,7 @@ std::string verb_text(const Message& message) {
                                                       "CMP_SWAP", "FETCH_ADD", "RESYNC", "FLUSH",         "ATOMIC_WRITE", "CNP"};
     static_assert(static_cast<std::size_t>(Verb::notify) + 1 == kNames.size());
     std::string text(kNames[static_cast<std::size_t>(message.verb)]);
-    if (message.immediate) text += "+imm";
+    if (message.has_immediate()) text += "+imm";
     if (message.invalidate) text += "+inv";
     return text;
 }

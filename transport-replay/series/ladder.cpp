@@ -76,6 +76,7 @@ constexpr std::array<std::string_view, 5> kOutcomeWords{", not answered", "", ""
 
 std::string message_words(const CaptureIndex& index, const MessageRow& message) {
     std::string words(words::verb(info(index.row(message.first_frame()).opcode()).verb));
+    if (index.has(message.last_frame()) && info(index.row(message.last_frame()).opcode()).has_immediate()) words += " with immediate";
     if (message.bytes() != 0) words += fmt::format(", {}", bytes_text(message.bytes()));
     if (message.retransmissions() != 0)
         words += fmt::format(", {}{} retransmitted", counted(message.retransmissions(), "packet"),

@@ -6,7 +6,9 @@
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/index/indexer.hpp>
+#include <transport-replay/index/restored_message.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/verbs.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -82,6 +84,26 @@ TEST_CASE("an index says of every packet of every sample what a walk over the fi
     for (const std::string& path : qps::tests::sample_captures()) {
         DYNAMIC_SECTION(path) { check_index(indexed({path}, folder.path()), path); }
     }
+}
+
+TEST_CASE("a message that is restored is of the kind that its row says, with immediate data too") {
+    const qps::test::TemporaryFolder folder;
+    std::size_t with_immediate = 0;
+    for (const std::string& path : qps::tests::sample_captures()) {
+        CaptureIndex index;
+        static_cast<void>(build_index(index, {.files = {path}, .jobs = {1}, .spool_folder = folder.path()}, {}));
+        for (std::uint64_t at = 0; at < index.messages.size(); ++at) {
+            const PacketRow& first = index.row(index.messages[at].first_frame());
+            if (first.kind() != ObservationKind::transport) continue;
+            const Message message = restored(index, index.messages[at]);
+            INFO(path << ", message " << at);
+            CHECK(kind_of(message) == index.messages[at].kind());
+            if (!message.has_immediate()) continue;
+            ++with_immediate;
+            CHECK(verb_text(message).ends_with("+imm"));
+        }
+    }
+    CHECK(with_immediate > 20);
 }
 
 TEST_CASE("what comes compressed is kept in a spool that has no name") {
