@@ -81,17 +81,17 @@ void Agent::wait(const Fields& ask, const std::function<bool()>& so) {
 void Agent::take_async_events() {
     ibv_async_event event{};
     while (ibv_get_async_event(device_.context(), &event) == 0) {
-        Fields told;
-        told.add(Key::event, word_of(event.event_type));
+        Fields fields;
+        fields.add(Key::event, word_of(event.event_type));
         switch (event.event_type) {
             case IBV_EVENT_CQ_ERR:
                 for (const auto& [number, cq] : objects_.cqs.all())
-                    if (cq.get() == event.element.cq) told.add(Key::cq, number);
+                    if (cq.get() == event.element.cq) fields.add(Key::cq, number);
                 break;
             case IBV_EVENT_SRQ_ERR:
             case IBV_EVENT_SRQ_LIMIT_REACHED:
                 for (const auto& [number, srq] : objects_.srqs.all())
-                    if (srq.get() == event.element.srq) told.add(Key::srq, number);
+                    if (srq.get() == event.element.srq) fields.add(Key::srq, number);
                 break;
             case IBV_EVENT_DEVICE_FATAL:
             case IBV_EVENT_PORT_ACTIVE:
@@ -104,7 +104,7 @@ void Agent::take_async_events() {
             default:
                 for (const auto& [number, pair] : objects_.qps.all()) {
                     if (pair.qp.get() != event.element.qp) continue;
-                    told.add(Key::qp, number);
+                    fields.add(Key::qp, number);
                     // What an RTU says, where that was lost (12.9.7.1): librdmacm wants to be told.
                     for (const auto& [id, end] : objects_.cms.all())
                         if (event.event_type == IBV_EVENT_COMM_EST && end.qp == number) rdma_notify(end.id.get(), event.event_type);
@@ -112,7 +112,7 @@ void Agent::take_async_events() {
         }
         ibv_ack_async_event(&event);
         if (async_events_.size() >= kMostEvents) async_events_.pop_front();
-        async_events_.push_back(std::move(told));
+        async_events_.push_back(std::move(fields));
     }
 }
 

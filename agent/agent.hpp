@@ -101,7 +101,7 @@ private:
     [[nodiscard]] Answer program(CmEnd& end, const Fields& wants, ibv_qp_state last);
     [[nodiscard]] std::uint64_t number_of(const rdma_cm_id* id);
     [[nodiscard]] QueuePair* pair_of(const CmEnd& end);
-    void tell(Fields event);
+    void queue_cm_event(Fields event);
 
     Device& device_;
     Owned<rdma_event_channel, rdma_destroy_event_channel> channel_;

@@ -30,7 +30,9 @@ bool send_all(int socket, std::string_view text) {
 }
 
 // To who has no place: what the socket takes at once.
-void tell(int socket, std::string_view text) { static_cast<void>(send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT)); }
+void send_text(int socket, std::string_view text) {
+    static_cast<void>(send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+}
 
 }  // namespace
 
@@ -98,13 +100,13 @@ bool Clients::attend(Caller& caller) {
     while (!caller.door.open()) {
         const auto line = take_line(caller);
         if (!line) return there && caller.heard.size() <= kMostLine;
-        tell(caller.socket.get(), caller.door.answer(*line));
+        send_text(caller.socket.get(), caller.door.answer(*line));
         if (caller.door.refused()) return false;
     }
     if (caller.heard.find('\n') == std::string::npos) return there && caller.heard.size() <= kMostLine;
     if (client_ && silent_for(*client_, kIdleIfWanted)) leave();
     if (client_) {
-        tell(caller.socket.get(), write_refusal(0, "EBUSY", "another client is served"));
+        send_text(caller.socket.get(), write_refusal(0, "EBUSY", "another client is served"));
         return false;
     }
     client_.emplace(std::move(caller));
@@ -124,7 +126,7 @@ bool Clients::answer_all(const volatile std::sig_atomic_t& stopped) {
         client_->since = Clock::now();
     }
     if (client_->heard.size() <= kMostLine) return true;
-    tell(client_->socket.get(), write_refusal(0, kFaultWords[static_cast<std::size_t>(Fault::line)], "longer than any line"));
+    send_text(client_->socket.get(), write_refusal(0, kFaultWords[static_cast<std::size_t>(Fault::line)], "longer than any line"));
     return false;
 }
 

@@ -99,7 +99,7 @@ std::uint64_t Agent::number_of(const rdma_cm_id* id) {
 
 QueuePair* Agent::pair_of(const CmEnd& end) { return objects_.qps.find(end.qp); }
 
-void Agent::tell(Fields event) {
+void Agent::queue_cm_event(Fields event) {
     if (cm_events_.size() >= kMostEvents) cm_events_.pop_front();
     cm_events_.push_back(std::move(event));
 }
@@ -153,28 +153,28 @@ void Agent::take_request(const rdma_cm_event& event) {
     }
     CmEnd end{.space = objects_.cms.find(listener)->space};
     const bool datagrams = end.space == RDMA_PS_UDP || end.space == RDMA_PS_IPOIB;
-    Fields told;
-    told.add(Key::cm_event, CmWord::connect_request);
+    Fields fields;
+    fields.add(Key::cm_event, CmWord::connect_request);
     if (datagrams) {
-        add_data(told, event.param.ud.private_data, event.param.ud.private_data_len);
+        add_data(fields, event.param.ud.private_data, event.param.ud.private_data_len);
     } else {
         end.requested = event.param.conn;
         end.requested.private_data = nullptr;
-        add_data(told, event.param.conn.private_data, event.param.conn.private_data_len);
-        add_parameters(told, event.param.conn);
+        add_data(fields, event.param.conn.private_data, event.param.conn.private_data_len);
+        add_parameters(fields, event.param.conn);
     }
-    add_remote(told, *id);
+    add_remote(fields, *id);
     end.id = std::move(id);
-    told.add(Key::cm, objects_.cms.add(std::move(end))).add(Key::listener, listener);
-    tell(std::move(told));
+    fields.add(Key::cm, objects_.cms.add(std::move(end))).add(Key::listener, listener);
+    queue_cm_event(std::move(fields));
 }
 
 void Agent::take(const rdma_cm_event& event, CmEnd& end, std::uint64_t number) {
-    Fields told;
-    const auto say = [&](CmWord word) { told.add(Key::cm_event, word).add(Key::cm, number); };
+    Fields fields;
+    const auto say = [&](CmWord word) { fields.add(Key::cm_event, word).add(Key::cm, number); };
     const auto fail = [&](CmWord word, int error) {
         say(word);
-        told.add(Key::status, static_cast<std::uint64_t>(error < 0 ? -error : error));
+        fields.add(Key::status, static_cast<std::uint64_t>(error < 0 ? -error : error));
     };
     switch (event.event) {
         case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -194,11 +194,11 @@ void Agent::take(const rdma_cm_event& event, CmEnd& end, std::uint64_t number) {
         case RDMA_CM_EVENT_ESTABLISHED:
             say(CmWord::established);
             if (end.space == RDMA_PS_UDP || end.space == RDMA_PS_IPOIB) {
-                add_data(told, event.param.ud.private_data, event.param.ud.private_data_len);
-                told.add(Key::qpn, std::uint64_t{event.param.ud.qp_num & 0xffffff}).add(Key::qkey, std::uint64_t{event.param.ud.qkey});
+                add_data(fields, event.param.ud.private_data, event.param.ud.private_data_len);
+                fields.add(Key::qpn, std::uint64_t{event.param.ud.qp_num & 0xffffff}).add(Key::qkey, std::uint64_t{event.param.ud.qkey});
             } else {
-                add_data(told, event.param.conn.private_data, event.param.conn.private_data_len);
-                if (event.event == RDMA_CM_EVENT_CONNECT_RESPONSE) add_parameters(told, event.param.conn);
+                add_data(fields, event.param.conn.private_data, event.param.conn.private_data_len);
+                if (event.event == RDMA_CM_EVENT_CONNECT_RESPONSE) add_parameters(fields, event.param.conn);
             }
             break;
         case RDMA_CM_EVENT_DISCONNECTED:
@@ -213,7 +213,7 @@ void Agent::take(const rdma_cm_event& event, CmEnd& end, std::uint64_t number) {
             break;
         case RDMA_CM_EVENT_REJECTED:
             fail(CmWord::rejected, event.status);
-            add_data(told, event.param.conn.private_data, event.param.conn.private_data_len);
+            add_data(fields, event.param.conn.private_data, event.param.conn.private_data_len);
             break;
         case RDMA_CM_EVENT_ADDR_ERROR: fail(CmWord::addr_error, event.status); break;
         case RDMA_CM_EVENT_ROUTE_ERROR: fail(CmWord::route_error, event.status); break;
@@ -222,7 +222,7 @@ void Agent::take(const rdma_cm_event& event, CmEnd& end, std::uint64_t number) {
         case RDMA_CM_EVENT_TIMEWAIT_EXIT: say(CmWord::timewait_exit); break;
         default: say(CmWord::other);
     }
-    tell(std::move(told));
+    queue_cm_event(std::move(fields));
 }
 
 // Whom a request is refused ends only after its event: librdmacm waits for that.

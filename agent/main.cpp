@@ -1,6 +1,6 @@
 // qpscope-agent: beside a device under test, does what `qpscope conform` asks: one client after the other, over TCP, in lines.
 //
-// Whoever may ask can use the device, and read what is registered through it: it listens to this machine alone, unless it is given
+// A client can use the device, and read what is registered through it: it listens to this machine alone, unless it is given
 // a secret, or told to do without (docs/security.md). clients.hpp says what a stranger can do to it.
 #include <charconv>
 #include <csignal>
@@ -29,7 +29,7 @@ constexpr std::string_view kUsage =
     "  --secret FILE            serve only who knows the secret in FILE, which only you can read: openssl rand -hex 32\n"
     "  --insecure               serve other machines without a secret\n"
     "\n"
-    "Whoever may ask can use the device: other machines need a secret, or --insecure on a network of your own.\n";
+    "A client can use the device: clients on other machines need a secret, or --insecure on a network of your own.\n";
 
 struct Options {
     DeviceChoice device{};
@@ -101,7 +101,7 @@ Options options_of(int count, char** words) {
         }
     }
     if (options.secret.empty() && !options.insecure && !is_loopback(options.address))
-        leave(2, "whoever reaches " + options.address + " could use the device: give it a secret (--secret FILE), or say --insecure");
+        leave(2, "every host that reaches " + options.address + " could use the device: give a secret (--secret FILE) or --insecure");
     return options;
 }
 

@@ -13,10 +13,10 @@ void Conversation::answer(Turn::Kind kind, std::uint64_t number) {
 void Conversation::receive(std::uint64_t number) {
     if (number == expected_) {
         ++expected_;
-        told_ = false;
+        nak_sent_ = false;
         if (expected_ % kMessagePackets == 0) answer(Turn::Kind::ack, number);
-    } else if (number > expected_ && !told_) {
-        told_ = true;
+    } else if (number > expected_ && !nak_sent_) {
+        nak_sent_ = true;
         answer(Turn::Kind::nak, expected_);
     }
 }

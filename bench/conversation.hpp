@@ -57,7 +57,7 @@ private:
     std::uint64_t silent_until_ = 0;                             // requester: its timer runs
     std::uint64_t seen_ = 0;                                     // tap: bit n for packet n modulo kWindow
     std::uint64_t expected_ = 0;                                 // responder
-    bool told_ = false;                                          // responder: the NAK for what it expects is out
+    bool nak_sent_ = false;                                      // responder: the NAK for what it expects is out
     std::array<Answer, kWindow / kMessagePackets + 3> answers_;  // on their way, oldest first: an ACK a message, a NAK
     std::size_t waiting_ = 0;
 };

@@ -169,7 +169,7 @@ double measure_pingpong(const Side& here, const Side& there) {
     PingpongRow row;
     PingpongSettings settings{.request = {.target = there.address, .count = 20'000, .size = 8, .depth = 1},
                               .modes = {0},
-                              .told = [&row](const PingpongRow& told) { row = told; }};
+                              .on_row = [&row](const PingpongRow& on_row) { row = on_row; }};
     PingpongSettings serves = settings;
     serves.request.target.reset();
     play(here, there, PathMtu::bytes_4096, std::move(*make_pingpong(settings)), std::move(*make_pingpong(serves)));

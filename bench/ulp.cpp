@@ -24,7 +24,7 @@ using namespace qps;
 constexpr std::uint32_t kMostConnections = 20'000;  // of what bench_generate_nvme writes
 
 // Every connection carries that, or nothing known.
-transport::AnalysisSettings told(dissect::UlpProtocol protocol) {
+transport::AnalysisSettings settings_for(dissect::UlpProtocol protocol) {
     transport::AnalysisSettings settings;
     for (std::uint32_t uid = 1; uid <= kMostConnections; ++uid) settings.hints.emplace(uid, protocol);
     return settings;
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     std::uint64_t packets = 0;
     const auto timed = [&](dissect::UlpProtocol carried, std::vector<double>& seconds) {
         const auto start = std::chrono::steady_clock::now();
-        const auto timeline = bench::analyse(arguments[1], told(carried));
+        const auto timeline = bench::analyse(arguments[1], settings_for(carried));
         seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
         if (!timeline) return false;
         packets = timeline->packets;

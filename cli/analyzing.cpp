@@ -203,7 +203,7 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
 namespace {
 
 // Whether the capture has the connections that were asked for by number; says which it lacks.
-bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
+bool report_unknown(const Options& options, const transport::Timeline& timeline) {
     bool known = true;
     const auto look_up = [&](ConnectionId uid) {
         if (timeline.find(uid) != nullptr) return;
@@ -221,14 +221,14 @@ bool tell_unknown(const Options& options, const transport::Timeline& timeline) {
 
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
-    if (analyzed.any && code == ExitCode::done && !tell_unknown(options, analyzed.timeline)) code = ExitCode::usage;
+    if (analyzed.any && code == ExitCode::done && !report_unknown(options, analyzed.timeline)) code = ExitCode::usage;
     if (analyzed.any && !judged_all(analyzed.timeline)) code = worse(code, ExitCode::unjudged);
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output));
 }
 
-void tell_none(const Options& options, std::string_view what) {
+void report_none(const Options& options, std::string_view what) {
     if (options.format == OutputFormat::table && !options.quiet) say("qpscope: no {}\n", what);
 }
 

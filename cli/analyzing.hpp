@@ -50,7 +50,7 @@ struct Analyzed {
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
 
 // Says that there is none of what a table lists: an empty table looks like a failure.
-void tell_none(const Options& options, std::string_view what);
+void report_none(const Options& options, std::string_view what);
 
 // Whether the user wants to see that connection.
 [[nodiscard]] bool wanted(const Options& options, std::optional<transport::ConnectionId> connection);

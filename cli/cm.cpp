@@ -43,7 +43,7 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
         out.clear();
     }
     if (options.connections.empty()) append_joins(out, timeline.cm, start);
-    if (timeline.cm.attempts.empty() && timeline.cm.joins.empty()) tell_none(options, "connection attempts");
+    if (timeline.cm.attempts.empty() && timeline.cm.joins.empty()) report_none(options, "connection attempts");
     output.write(out);
 }
 

@@ -58,9 +58,9 @@ std::string label_of(const script::Script& script) {
     return script.checks.empty() ? script.files.front().name : joined(script.checks, " ");
 }
 
-class Telling {
+class OutcomePrinter {
 public:
-    Telling(const Options& options, Output& output)
+    OutcomePrinter(const Options& options, Output& output)
         : table_(options.check.format == CheckFormat::table), output_(output), document_(OutputFormat::json, text_) {
         if (table_) return;
         document_.open();
@@ -68,9 +68,9 @@ public:
         document_.open_list("scripts");
     }
 
-    void tell(const script::Script& script, const stage::ScriptOutcome& outcome) {
+    void print(const script::Script& script, const stage::ScriptOutcome& outcome) {
         counts_[static_cast<std::size_t>(outcome.verdict)] += 1;
-        if (!table_) return tell_programs(script, outcome);
+        if (!table_) return print_json(script, outcome);
         std::string text = fmt::format("{:<14}  {}  {}\n", name(outcome.verdict), label_of(script), script.title);
         if (!outcome.reason.empty() && outcome.detail.empty()) text += fmt::format("    {}\n", outcome.reason);
         if (!outcome.detail.empty()) text += fmt::format("    {}\n", outcome.detail);
@@ -93,7 +93,7 @@ public:
     [[nodiscard]] std::uint64_t count(Verdict verdict) const { return counts_[static_cast<std::size_t>(verdict)]; }
 
 private:
-    void tell_programs(const script::Script& script, const stage::ScriptOutcome& outcome) {
+    void print_json(const script::Script& script, const stage::ScriptOutcome& outcome) {
         document_.open();
         document_.add("script", std::string_view(script.files.front().name));
         document_.add_texts("checks", script.checks);
@@ -121,10 +121,10 @@ ExitCode list(const std::vector<script::Script>& scripts, Output& output) {
 }
 
 ExitCode run_scripts(const Options& options, const std::vector<script::Script>& scripts, Output& output) {
-    Telling telling(options, output);
+    OutcomePrinter printer(options, output);
     ExitCode kept = ExitCode::done;
-    const auto tell = [&](const script::Script& script, const stage::ScriptOutcome& outcome) {
-        telling.tell(script, outcome);
+    const auto print = [&](const script::Script& script, const stage::ScriptOutcome& outcome) {
+        printer.print(script, outcome);
         if (options.check.evidence.empty() || outcome.frames.empty()) return;
         const std::string name = std::filesystem::path(script.files.front().name).stem().string();
         kept = worse(kept, write_frames(options, name, outcome));
@@ -134,13 +134,13 @@ ExitCode run_scripts(const Options& options, const std::vector<script::Script>& 
                                           .agent_host = options.conform.agent_host,
                                           .agent_port = agent_port(options.conform),
                                           .agent_secret = options.conform.agent_secret,
-                                          .told = tell};
+                                          .on_outcome = print};
     for (const script::Script& each : scripts) settings.scripts.push_back(&each);
     auto program = stage::make_script_program(std::move(settings));
     if (!program) return fail({ExitCode::unreadable, program.error()});
     const ExitCode acted = act(options, *program);
-    telling.finish();
-    const bool bad = telling.count(Verdict::fail) + telling.count(Verdict::inconclusive) > 0;
+    printer.finish();
+    const bool bad = printer.count(Verdict::fail) + printer.count(Verdict::inconclusive) > 0;
     return worse(worse(acted, kept), worse(bad ? ExitCode::findings : ExitCode::done, finish(output)));
 }
 

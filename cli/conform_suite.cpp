@@ -134,7 +134,7 @@ ExitCode run_suite(const Options& options) {
     if (!output.ok()) return finish(output);
     Watching watching(options);
     auto settings = settings_of(options, *measures, *scripts);
-    settings.suite.told = [&](const SuiteEvent& event) { watching.see(event); };
+    settings.suite.on_event = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return fail({ExitCode::unreadable, made.error()});
     const ExitCode acted = act(options, made->program);

@@ -42,7 +42,7 @@ void show_all(const Options& options, const transport::Timeline& timeline, Sheet
         const ConnectionRow row{connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid)};
         sheet.add(connection_columns(), row, tone_of(row));
     }
-    if (timeline.connections.empty()) tell_none(options, "connections");
+    if (timeline.connections.empty()) report_none(options, "connections");
 }
 
 }  // namespace

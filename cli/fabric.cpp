@@ -67,7 +67,7 @@ void append_requests(std::string& out, const ManagementReport& report) {
 void write_table(const Options& options, const transport::Timeline& timeline, Output& output) {
     const ManagementReport& report = timeline.management;
     const FabricMap& map = report.fabric;
-    if (report.datagrams == 0) return tell_none(options, "management datagrams of the fabric");
+    if (report.datagrams == 0) return report_none(options, "management datagrams of the fabric");
     if (!map.nodes.empty()) {
         output.write(fmt::format("{}, {}, {}\n\n", counted(map.nodes.size(), "node"), counted(map.links.size(), "link"),
                                  counted(report.datagrams, "datagram")));

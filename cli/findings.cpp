@@ -126,7 +126,7 @@ ExitCode run_findings(const Options& options) {
         listening.meanwhile = [&](const transport::Timeline& so_far) { begin().print_new(so_far); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) begin().end(analyzed.timeline);
-    if (analyzed.any && analyzed.timeline.findings.empty()) tell_none(options, "findings");
+    if (analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
     return finish(options, analyzed, output);
 }
 

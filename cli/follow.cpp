@@ -63,7 +63,7 @@ public:
         } else {
             add_message(requester, message, payload);
         }
-        tell_missing(message, payload);
+        report_missing(message, payload);
         write();
     }
 
@@ -144,7 +144,7 @@ private:
     }
 
     // Bytes that are not there are never made up.
-    void tell_missing(const Message& message, const MessagePayload& payload) const {
+    void report_missing(const Message& message, const MessagePayload& payload) const {
         if (options_.quiet) return;
         if (payload.cut_bytes != 0)
             say("qpscope: message {}: {} truncated by the capture\n", number_, counted(payload.cut_bytes, "byte"));

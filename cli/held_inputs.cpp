@@ -17,7 +17,7 @@ namespace qps::cli {
 
 namespace {
 
-constexpr rlim_t kOtherFiles = 64;  // open at the same time: outputs, what libraries and whoever started us opened
+constexpr rlim_t kOtherFiles = 64;  // open at the same time: outputs, what libraries and our parent process opened
 
 bool is_standard_input(const std::string& name) { return name == "-" || name == "/dev/stdin"; }
 

@@ -40,7 +40,7 @@ ExitCode run_messages(const Options& options) {
     const Analyzed analyzed =
         analyze(options, *filter, output, {.packet = packet, .message = message, .pause = [&] { begin().show_now(); }});
     if (analyzed.any) begin().end();
-    if (analyzed.any && begin().rows() == 0) tell_none(options, "messages");
+    if (analyzed.any && begin().rows() == 0) report_none(options, "messages");
     return finish(options, analyzed, output);
 }
 

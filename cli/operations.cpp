@@ -55,7 +55,7 @@ public:
     void end() {
         if (options_.operations.list) sheet().end();
         else end_sums();
-        if (count_ == 0) tell_none(options_, "operations of a known protocol");
+        if (count_ == 0) report_none(options_, "operations of a known protocol");
     }
 
 private:

@@ -55,27 +55,27 @@ public:
     // The lines of the program so far. Machines get them on standard error: standard output is one document.
     void show(Program& program, Instant now) {
         for (const std::string& line : program.take_lines())
-            if (limit_.admit(line, now)) tell(line, now);
-        for (const std::string& sum : limit_.take_sums(now)) tell(sum, now);
+            if (limit_.admit(line, now)) print(line, now);
+        for (const std::string& sum : limit_.take_sums(now)) print(sum, now);
     }
 
-    void tell_beginning(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
+    void print_start(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
         std::string where;
         if (request.target) where = text(*request.target);
         else
             for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
-        tell(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port_text(request)), now);
+        print(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port_text(request)), now);
     }
 
     // A client that met nobody: what its user would look for next.
-    void tell_nobody(const ProgramRequest& request, Instant now) {
-        tell(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target), row_.name,
-                         port_text(request)),
-             now);
+    void print_no_answer(const ProgramRequest& request, Instant now) {
+        print(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target), row_.name,
+                          port_text(request)),
+              now);
     }
 
     void summarize(Endpoint& endpoint, const Program& program, Instant now) {
-        for (const std::string& sum : limit_.take_all(now)) tell(sum, now);
+        for (const std::string& sum : limit_.take_all(now)) print(sum, now);
         if (options_.format == OutputFormat::table) summarize_for_people(endpoint, program, now);
         else summarize_for_programs(endpoint, program, now);
         output_.flush();
@@ -87,7 +87,7 @@ private:
         return port == 0 ? "" : fmt::format(", port {}", port);
     }
 
-    void tell(const std::string& line, Instant now) {
+    void print(const std::string& line, Instant now) {
         const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(now - clock_.start()), line);
         if (options_.format == OutputFormat::table) {
             output_.write(shown);
@@ -238,9 +238,9 @@ ExitCode run_peer(const Options& options) {
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     Reporting reporting(options, *row, output, clock);
-    reporting.tell_beginning(opened->addresses, request, clock.now());
+    reporting.print_start(opened->addresses, request, clock.now());
     const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
-    if (met_nobody(request, program->counts())) reporting.tell_nobody(request, clock.now());
+    if (met_nobody(request, program->counts())) reporting.print_no_answer(request, clock.now());
     reporting.summarize(endpoint, *program, clock.now());
     if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)

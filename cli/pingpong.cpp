@@ -119,7 +119,7 @@ PingpongSettings settings_of(const LiveOptions& live) {
 }
 
 // What the program says as it goes: of a server that is all there is; beside a client's rows it is a remark.
-void tell(Program& program, Output& output, bool serves, bool quiet) {
+void print_lines(Program& program, Output& output, bool serves, bool quiet) {
     for (const std::string& line : program.take_lines()) {
         if (serves) {
             output.write(line + "\n");
@@ -143,7 +143,7 @@ ExitCode run_pingpong(const Options& options) {
     const bool serves = !live.target;
     std::vector<PingpongRow> rows;
     PingpongSettings settings = settings_of(live);
-    settings.told = [&rows](const PingpongRow& row) { rows.push_back(row); };
+    settings.on_row = [&rows](const PingpongRow& row) { rows.push_back(row); };
     const auto modes = modes_of(live.only);
     if (!modes) return fail({ExitCode::usage, modes.error()});
     settings.modes = *modes;
@@ -159,7 +159,7 @@ ExitCode run_pingpong(const Options& options) {
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     if (serves && !options.quiet && !opened->addresses.empty())
         say("serving pingpong at {}\n", text(opened->addresses.front()));
-    const Ending ending = drive(endpoint, *program, live, clock, [&](Instant) { tell(*program, output, serves, options.quiet); });
+    const Ending ending = drive(endpoint, *program, live, clock, [&](Instant) { print_lines(*program, output, serves, options.quiet); });
     const bool all_there = serves || rows.size() == settings.modes.size();
     if (!serves)
         output.write(options.format == OutputFormat::table ? for_people(settings, rows)

@@ -88,13 +88,13 @@ public:
     // False: no more is wanted.
     bool run(Input& input, Progress& progress) {
         while (!full() && !broken() && input.read(batch_)) {
-            const auto tell = [&] {
+            const auto show_progress = [&] {
                 if (const CaptureFile* file = input.file()) progress.update(file->bytes_read(), file->size(), replayer_.counts().frames);
             };
             for (const Frame& frame : batch_.frames)
-                if (chosen(frame) && !send(frame, tell)) break;
+                if (chosen(frame) && !send(frame, show_progress)) break;
             replayer_.flush(now_);
-            tell();
+            show_progress();
         }
         return !full() && !broken() && !interrupted();
     }
@@ -119,8 +119,8 @@ private:
     }
 
     // Asked for the time before a batch of those that go as fast as they can, and before each frame that has a time of its own.
-    template <class Tell>
-    bool send(const Frame& frame, const Tell& tell) {
+    template <class ShowProgress>
+    bool send(const Frame& frame, const ShowProgress& show_progress) {
         if (full() || interrupted()) return false;
         ++taken_;
         if (!options_.fast || taken_ % kDeviceBatch == 0) tick();
@@ -128,7 +128,7 @@ private:
         while (!replayer_.offer(frame, now_)) {
             replayer_.flush(now_);
             if (interrupted() || broken()) return false;
-            tell();
+            show_progress();
             wait();
         }
         return true;

@@ -65,7 +65,7 @@ void write_verdicts(const Options& options, const Report& report, const Comparis
     output.write(text);
 }
 
-ExitCode told(const OutputProblem& problem) {
+ExitCode report_problem(const OutputProblem& problem) {
     say("qpscope: {}: {}\n", problem.file, problem.sentence);
     return ExitCode::output_failed;
 }
@@ -99,13 +99,13 @@ ExitCode write_report(const Options& options, const Report& report, const Measur
 ExitCode write_evidence(const Options& options, std::string_view name, const FillCapture& fill) {
     std::error_code error;
     std::filesystem::create_directories(options.check.evidence, error);
-    if (error) return told({options.check.evidence, error.message()});
+    if (error) return report_problem({options.check.evidence, error.message()});
     const std::string path = (std::filesystem::path(options.check.evidence) / fmt::format("{}.pcapng", name)).string();
     auto saved = SavedCapture::open(path, options.files);
-    if (!saved) return told(saved.error());
-    if (const auto filled = fill(*saved); !filled) return told(filled.error());
+    if (!saved) return report_problem(saved.error());
+    if (const auto filled = fill(*saved); !filled) return report_problem(filled.error());
     const auto done = saved->commit();
-    return done ? ExitCode::done : told(done.error());
+    return done ? ExitCode::done : report_problem(done.error());
 }
 
 }  // namespace qps::cli

@@ -1,6 +1,6 @@
 // Annotation: what somebody who knows more than this packet says of it, who followed its connection so far.
 //
-// decode() knows nothing of other packets and leaves a packet without one. Whoever does know points Packet::annotation at
+// decode() knows nothing of other packets and leaves a packet without one. A caller that does know points Packet::annotation at
 // one before fields are read; fields marked `annotated` take their values from it, and a packet without it has none of them.
 #pragma once
 
@@ -13,8 +13,15 @@
 namespace qps::dissect {
 
 struct Annotation {
-    // Of a request, by its PSN.
-    enum class Arrival : std::uint8_t { first, in_order, ahead, late, repeated, restart };
+    // What a request packet is to its stream, by its PSN.
+    enum class Arrival : std::uint8_t {
+        first,     // the first of the stream
+        in_order,  // the PSN that was next
+        ahead,     // PSNs before it are missing so far
+        late,      // a PSN that was missing until now
+        repeated,  // a PSN that was on the wire before
+        restart,   // so far from anything that the queue pair must have begun anew
+    };
     enum class End : std::uint8_t { a, b };
 
     std::optional<std::uint32_t> connection;  // counted from 1

@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     if (options->help) return say(stdout, helpText(views), kDone);
     if (options->version) return say(stdout, QStringLiteral("qpscope-gui %1\n").arg(QStringLiteral(QPSCOPE_VERSION)), kDone);
 
-    std::signal(SIGPIPE, SIG_IGN);  // whoever reads what we write may go away: that is an error of a write, not our end
+    std::signal(SIGPIPE, SIG_IGN);  // the reader of what we write may go away: that is an error of a write, not our end
     QApplication application(argc, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("qpscope"));
     QCoreApplication::setApplicationName(QStringLiteral("qpscope"));

@@ -1,4 +1,4 @@
-# What every test finds in its environment, whoever runs ctest and wherever: plain English, UTC, one family of fonts. A test of
+# What every test finds in its environment, on every machine and for every user: plain English, UTC, one family of fonts. A test of
 # something else sets that itself; tests/rules/surroundings.sh runs without all of this.
 set(ENV{LC_ALL} C.UTF-8)
 unset(ENV{LANGUAGE})

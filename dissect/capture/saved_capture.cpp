@@ -100,14 +100,14 @@ std::expected<void, OutputProblem> SavedCapture::claim() {
 }
 
 // Problems name the file that the user knows.
-std::expected<void, OutputProblem> SavedCapture::told(std::expected<void, OutputProblem> written) const {
+std::expected<void, OutputProblem> SavedCapture::naming_path(std::expected<void, OutputProblem> written) const {
     if (!written && !part_.empty()) written.error().file = path_;
     return written;
 }
 
 std::expected<void, OutputProblem> SavedCapture::begin(LinkType link) {
     auto writer = CaptureWriter::onto(std::move(file_), path_ == "-" ? "standard output" : path_, format_for(path_), link);
-    if (!writer) return told(std::unexpected(writer.error()));
+    if (!writer) return naming_path(std::unexpected(writer.error()));
     writer_.emplace(std::move(*writer));
     return {};
 }
@@ -115,23 +115,25 @@ std::expected<void, OutputProblem> SavedCapture::begin(LinkType link) {
 std::expected<void, OutputProblem> SavedCapture::describe(InterfaceId interface, LinkType link, BitsPerSecond speed, std::string name) {
     if (!writer_) return {};
     if (!name.empty()) writer_->name_interface(interface, std::move(name));
-    return told(writer_->describe_interface(interface, link, speed));
+    return naming_path(writer_->describe_interface(interface, link, speed));
 }
 
 std::expected<void, OutputProblem> SavedCapture::write(const Frame& frame, std::string_view comment) {
     if (!writer_)
         if (auto begun = begin(frame.link); !begun) return begun;
-    auto written = told(writer_->write(frame, comment));
+    auto written = naming_path(writer_->write(frame, comment));
     if (written) ++frames_;
     return written;
 }
 
-std::expected<void, OutputProblem> SavedCapture::flush() { return writer_ ? told(writer_->flush()) : std::expected<void, OutputProblem>{}; }
+std::expected<void, OutputProblem> SavedCapture::flush() {
+    return writer_ ? naming_path(writer_->flush()) : std::expected<void, OutputProblem>{};
+}
 
 std::expected<void, OutputProblem> SavedCapture::commit() try {
     if (!writer_)
         if (auto begun = begin(LinkType::ethernet); !begun) return begun;
-    if (auto closed = told(writer_->close()); !closed || part_.empty()) return closed;
+    if (auto closed = naming_path(writer_->close()); !closed || part_.empty()) return closed;
     std::error_code error;
     const fs::file_status before = fs::status(target_, error);
     if (fs::exists(before)) fs::permissions(part_, before.permissions(), error);  // as far as the system lets us

@@ -44,7 +44,7 @@ private:
     explicit SavedCapture(std::string path);
     [[nodiscard]] std::expected<void, OutputProblem> claim();
     [[nodiscard]] std::expected<void, OutputProblem> begin(LinkType link);
-    [[nodiscard]] std::expected<void, OutputProblem> told(std::expected<void, OutputProblem> written) const;
+    [[nodiscard]] std::expected<void, OutputProblem> naming_path(std::expected<void, OutputProblem> written) const;
 
     std::string path_;    // as the user wrote it
     std::string target_;  // where links lead; empty: written directly

@@ -1,4 +1,4 @@
-// The public face of the filter language.
+// The public interface of the filter language.
 #include <dissect/filter/filter.hpp>
 #include <dissect/filter/literal.hpp>
 #include <dissect/filter/parser.hpp>
@@ -24,7 +24,7 @@ bool Filter::matches(const Packet& packet) const { return program_->run(packet);
 
 namespace {
 // Only who follows connections knows what it is, or that it is there.
-bool is_told(LayerKind kind, const Field* field) { return is_ulp(kind) || (field != nullptr && field->annotated); }
+bool needs_connection(LayerKind kind, const Field* field) { return is_ulp(kind) || (field != nullptr && field->annotated); }
 bool asks_for_ulp(const filter_language::Test& test) {
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind)
         if (test.layers[kind] && is_ulp(static_cast<LayerKind>(kind))) return true;
@@ -33,7 +33,7 @@ bool asks_for_ulp(const filter_language::Test& test) {
 }  // namespace
 
 bool Filter::needs_annotation() const {
-    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return is_told(s.kind, s.field); }) ||
+    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return needs_connection(s.kind, s.field); }) ||
            std::ranges::any_of(program_->tests, asks_for_ulp);
 }
 
@@ -47,7 +47,7 @@ bool Column::needs_ulp() const {
 }
 
 bool Column::needs_annotation() const {
-    return std::ranges::any_of(places, [](const FieldPlace& place) { return is_told(place.kind, place.field); });
+    return std::ranges::any_of(places, [](const FieldPlace& place) { return needs_connection(place.kind, place.field); });
 }
 
 std::expected<Column, FilterError> column(std::string_view name) {

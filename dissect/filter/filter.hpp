@@ -34,7 +34,7 @@ public:
 
     // Whether it asks for a field that only an annotated packet has.
     [[nodiscard]] bool needs_annotation() const;
-    // Whether it asks for what an upper protocol has, which whoever followed the connection must tell.
+    // Whether it asks for what an upper protocol has, which only the reconstruction of its connection knows.
     [[nodiscard]] bool needs_ulp() const;
 
 private:

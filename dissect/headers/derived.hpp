@@ -48,19 +48,19 @@ std::optional<Value> pfc_time(const Packet& packet, const Layer& layer) {
 
 // What an annotation holds: nothing where a number or a flag is 0.
 template <class T>
-std::optional<Value> told(T value) {
+std::optional<Value> unless_absent(T value) {
     if (value == T{}) return std::nullopt;
     return Value{static_cast<std::uint64_t>(value)};
 }
 template <class T>
-std::optional<Value> told(const std::optional<T>& value) {
+std::optional<Value> unless_absent(const std::optional<T>& value) {
     if (!value) return std::nullopt;
     return Value{static_cast<std::uint64_t>(*value)};
 }
 template <auto Member>
 std::optional<Value> annotated(const Packet& packet, const Layer&) {
     if (packet.annotation == nullptr) return std::nullopt;
-    return told(packet.annotation->*Member);
+    return unless_absent(packet.annotation->*Member);
 }
 }  // namespace derived
 

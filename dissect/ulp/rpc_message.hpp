@@ -65,7 +65,7 @@ struct ChunkSegment {
 // Which items are not in the message because its chunks carry them.
 [[nodiscard]] ReducedItems reduced_items(Bytes message, const RpcRdmaHead& head);
 
-// UlpHint::detail: what whoever followed the connection says of a packet. An answer alone does not say to what.
+// UlpHint::detail: what the reconstruction of the connection says of a packet. An answer alone does not say to what.
 enum class RpcDetail : std::uint8_t {
     unknown,
     compound,   // an answer to a COMPOUND of NFSv4

@@ -1,6 +1,6 @@
 // What rides on RDMA: the protocols whose messages connections carry, and their layers in a packet or a message.
 //
-// A packet alone does not tell what its payload is: whoever followed its connection says so (UlpHint, as part of an
+// A packet alone does not tell what its payload is: the reconstruction of its connection says so (UlpHint, as part of an
 // Annotation), and add_ulp_layers() puts the layers in the place of the payload. A hint may be wrong, and the bytes are
 // anybody's: a walk that does not understand them leaves data, never less than there was.
 #pragma once

@@ -51,9 +51,9 @@ Exporter::Exporter(Session& session, Selection& selection, QWidget* parent)
         // Up to the last step but one: at the last the dialog believes that all is done.
         if (!m_progress->wasCanceled()) m_progress->setValue(static_cast<int>(part * (kProgressSteps - 1)));
     });
-    connect(&m_exporting, &Exporting::told, this, [this](const QString& sentence) {
+    connect(&m_exporting, &Exporting::statusChanged, this, [this](const QString& sentence) {
         m_progress->reset();
-        Q_EMIT told(sentence);
+        Q_EMIT statusChanged(sentence);
     });
     connect(&m_exporting, &Exporting::failed, this, [this](const QString& sentence) {
         if (!m_exporting.running()) m_progress->reset();
@@ -126,7 +126,7 @@ void Exporter::copyFinding(std::size_t finding) {
     const std::optional<QString> text = m_exporting.finding(finding);
     if (!text) return;
     QGuiApplication::clipboard()->setText(*text);
-    Q_EMIT told(tr("Finding copied as Markdown."));
+    Q_EMIT statusChanged(tr("Finding copied as Markdown."));
 }
 
 void Exporter::openInWireshark(const Ranges& selected) {

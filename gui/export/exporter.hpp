@@ -30,7 +30,7 @@ public Q_SLOTS:
     void openInWireshark(const qps::gui::Ranges& selected = {});
 
 Q_SIGNALS:
-    void told(const QString& sentence);                    // for the status line
+    void statusChanged(const QString& sentence);           // for the status line
     void saved(qps::gui::Packets packets, bool comments);  // as Exporting says it
 
 private:

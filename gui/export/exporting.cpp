@@ -41,7 +41,7 @@ TaskOutcome writeCapture(const CaptureIndex& index, const Extraction& wanted, co
     };
     const auto outcome = extract(index, wanted, {watch.stopped, part});
     if (!outcome) return {true, QString::fromStdString(outcome.error()) + QLatin1Char('.')};
-    return {false, told(*outcome, QString::fromStdString(wanted.path)), !outcome->stopped};
+    return {false, statusText(*outcome, QString::fromStdString(wanted.path)), !outcome->stopped};
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ void Exporting::writeFinding(const QString& path, std::size_t place) {
     if (!text) return Q_EMIT failed(tr("This finding no longer exists."));
     const TaskWatch watch{[] { return false; }, {}};
     const TaskOutcome outcome = writeText(path, inputs(), watch, [&](const TextSink& sink) { sink(text->toStdString()); });
-    outcome.failed ? Q_EMIT failed(outcome.sentence) : Q_EMIT told(outcome.sentence);
+    outcome.failed ? Q_EMIT failed(outcome.sentence) : Q_EMIT statusChanged(outcome.sentence);
 }
 
 void Exporting::openInWireshark(Packets packets, const Ranges& selected) {
@@ -133,10 +133,10 @@ void Exporting::end(const TaskOutcome& outcome) {
     const auto saving = std::exchange(m_saving, std::nullopt);
     if (outcome.written && saving && saving->count == count(saving->packets)) Q_EMIT saved(saving->packets, saving->comments);
     if (outcome.failed) return Q_EMIT failed(outcome.sentence);
-    if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT told(outcome.sentence);
+    if (words.isEmpty() || !QFileInfo::exists(words[2])) return Q_EMIT statusChanged(outcome.sentence);
     const QString program = words.takeFirst();
     if (!QProcess::startDetached(program, words)) return Q_EMIT failed(tr("Cannot start %1.").arg(program));
-    Q_EMIT told(tr("Opened in Wireshark."));
+    Q_EMIT statusChanged(tr("Opened in Wireshark."));
 }
 
 }  // namespace qps::gui

@@ -24,7 +24,7 @@ public:
     // Comments that the user has written, for all packets exported from now on; void when another capture is opened.
     void setComments(transport::Comments comments) { m_comments = std::move(comments); }
 
-    // Each ends in told() or failed(), the first three at once or later.
+    // Each ends in statusChanged() or failed(), the first three at once or later.
     void writePackets(const QString& path, Packets packets, const Ranges& selected = {});
     void writeAnalysis(const QString& path);
     // Hands those packets to Wireshark, with the filter in force where it understands that.
@@ -40,9 +40,9 @@ public:
 
 Q_SIGNALS:
     void started();
-    void progressed(double part);          // 0 to 1
-    void told(const QString& sentence);    // it is done, or cancelled
-    void failed(const QString& sentence);  // it is not
+    void progressed(double part);                 // 0 to 1
+    void statusChanged(const QString& sentence);  // it is done, or cancelled
+    void failed(const QString& sentence);         // it is not
     // All packets, or the marked ones, as many as there are, lie in a file; `comments`: what was written of them as well.
     void saved(qps::gui::Packets packets, bool comments);
 

@@ -71,7 +71,7 @@ bool wiresharkKnows(const QString& filter) {
            });
 }
 
-QString told(const Extracted& outcome, const QString& path) {
+QString statusText(const Extracted& outcome, const QString& path) {
     const auto tr = [](const char* text) { return QCoreApplication::translate("Export", text); };
     if (outcome.stopped) return tr("Cancelled; nothing was written.");
     if (outcome.unreadable == 0) return tr("%L1 packets written to %2.").arg(outcome.written).arg(path);

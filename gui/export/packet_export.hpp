@@ -25,6 +25,6 @@ using Ranges = std::vector<transport::FrameRange>;
 [[nodiscard]] bool wiresharkKnows(const QString& filter);
 
 // What became of an extraction, in one sentence.
-[[nodiscard]] QString told(const transport::Extracted& outcome, const QString& path);
+[[nodiscard]] QString statusText(const transport::Extracted& outcome, const QString& path);
 
 }  // namespace qps::gui

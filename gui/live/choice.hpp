@@ -1,4 +1,4 @@
-// What a user chose to capture: the seam between the dialog, the recorder and the command line. Values outside of what
+// What a user chose to capture: what the dialog hands to the recorder and the command line. Values outside of what
 // qpscope-capture takes are refused there, not here.
 #pragma once
 

@@ -145,11 +145,11 @@ void FindBar::search(PacketSearch what, SearchWay way) {
     const std::uint64_t number = ++m_number;
     m_worker = std::jthread([this, rows, what = std::move(what), from, way, number](const std::stop_token& stop) {
         using Clock = std::chrono::steady_clock;
-        constexpr auto kTellEvery = std::chrono::milliseconds(50);
-        Clock::time_point told = Clock::now();
+        constexpr auto kReportEvery = std::chrono::milliseconds(50);
+        Clock::time_point reported = Clock::now();
         const auto goOn = [&](double part) {
-            if (const auto now = Clock::now(); now - told > kTellEvery) {
-                told = now;
+            if (const auto now = Clock::now(); now - reported > kReportEvery) {
+                reported = now;
                 QMetaObject::invokeMethod(this, [this, part, number] {
                     if (number == m_number) m_progress->setValue(static_cast<int>(part * kProgressSteps));
                 });

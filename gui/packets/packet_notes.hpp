@@ -43,7 +43,7 @@ private:
 };
 
 struct PacketNotes {
-    transport::RowSet marks;  // a copy of the selection's, for whoever draws
+    transport::RowSet marks;  // a copy of the selection's, for the painter
     transport::RowSet ignored;
     transport::RowSet references;  // times after one count from it
     Comments comments;

@@ -16,7 +16,7 @@ struct Band {
     dissect::Instant from{};
     dissect::Instant to{};
     dissect::FrameIndex frame{};  // what began it; 0: no packet did
-    QString text;                 // what it was, for whoever points at it
+    QString text;                 // what it was, for the pointer on it
 };
 
 class Bands {

@@ -115,9 +115,9 @@ LadderGeometry LadderView::geometry(const QRectF& area) const {
 
 LadderStyle LadderView::style() const {
     LadderStyle style{font(), palette(), {}, m_index ? m_index->start() : std::nullopt, m_scale, m_current, hasFocus()};
-    if (const transport::Connection* told = m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
+    if (const transport::Connection* connection = m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
         for (const End end : {End::a, End::b})
-            style.ends[static_cast<std::size_t>(end)] = QString::fromStdString(transport::words::who(told->end(end)));
+            style.ends[static_cast<std::size_t>(end)] = QString::fromStdString(transport::words::who(connection->end(end)));
     return style;
 }
 

@@ -18,7 +18,7 @@ class Plot : public QWidget {
 public:
     explicit Plot(QWidget* parent = nullptr);
 
-    // Whoever looks at all of the old data looks at all of the new; whoever looks at a part keeps it, unless `anew`.
+    // A view of all of the old data becomes one of all of the new; a view of a part stays, unless `anew`.
     void setData(PlotData data, bool anew);
     [[nodiscard]] const PlotData& data() const;
     // What is said where there is nothing to show: what is missing and what to do.
@@ -89,7 +89,7 @@ private:
     [[nodiscard]] std::size_t panelOfCrosshair() const;
     [[nodiscard]] ValueSpan valuesOf(std::size_t panel) const;
     [[nodiscard]] double reach() const;  // how near a pointer must be, in pixels
-    void tell(const std::optional<Hit>& hit);
+    void describePoint(const std::optional<Hit>& hit);
     void dragTo(QPointF at);
     void finishDrag(QPointF at);
     void zoomInto(const QRectF& rubber);

@@ -1,5 +1,5 @@
 // PlotData: what a plot shows: panels one above the other over one axis of time, each with its layers. Values only; points are
-// shared with whoever computed them, so that copies are cheap.
+// shared with their source, so that copies are cheap.
 #pragma once
 
 #include <gui/look.hpp>

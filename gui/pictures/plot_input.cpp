@@ -27,7 +27,7 @@ QPointF inside(const QRectF& area, QPointF at) {
 
 double Plot::reach() const { return fontMetrics().height() * 0.6; }
 
-void Plot::tell(const std::optional<Hit>& hit) {
+void Plot::describePoint(const std::optional<Hit>& hit) {
     QString words;
     if (hit) {
         words = describe(m_data, *hit);
@@ -46,7 +46,7 @@ void Plot::setCrosshair(std::optional<QPointF> at) {
     if (at == m_crosshair) return;
     m_crosshair = at;
     update();
-    tell(m_crosshair ? hitAt(m_data, layoutNow(), m_hidden, *m_crosshair, reach()) : std::nullopt);
+    describePoint(m_crosshair ? hitAt(m_data, layoutNow(), m_hidden, *m_crosshair, reach()) : std::nullopt);
 }
 
 void Plot::moveCrosshair(double dx, double dy) {
@@ -76,7 +76,7 @@ void Plot::goToNeighbour(bool forward) {
     }
     const PlotLayout& layout = layoutNow();
     setCrosshair(inside(layout.panels[hit->id.panel].area, QPointF(layout.time.pixel(time), hit->at.y())));
-    tell(hit);
+    describePoint(hit);
 }
 
 void Plot::setRangeEnd(bool end) {

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] bool running() const { return m_running; }  // until its result is delivered
 
 Q_SIGNALS:
-    void tookLong();  // worth telling whoever waits
+    void tookLong();  // worth telling the user
     void finished();  // delivered, failed or cancelled
     void failed(const QString& sentence);
 

@@ -1,5 +1,5 @@
 // Selection: what the user looks at, shared by all views: the packet, the connection, the time range, the filter and its hits,
-// the marks. Whoever changes it calls a function here; every view follows the signals. It has the one undo of filters.
+// the marks. It is changed by functions of this class alone; every view follows the signals. It has the one undo of filters.
 #pragma once
 
 #include <dissect/filter/filter.hpp>

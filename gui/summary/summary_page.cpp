@@ -82,12 +82,12 @@ QLabel* SummaryPage::addCard(const QString& title, QWidget* below) {
 
 // Two cards beside each other where there is room; findings have the whole width.
 void SummaryPage::arrange() {
-    struct Place {
+    struct GridCell {
         int row, column, columns;
     };
-    constexpr std::array<Place, 5> kWide{{{2, 0, 1}, {2, 1, 1}, {3, 0, 2}, {4, 0, 1}, {4, 1, 1}}};
+    constexpr std::array<GridCell, 5> kWide{{{2, 0, 1}, {2, 1, 1}, {3, 0, 2}, {4, 0, 1}, {4, 1, 1}}};
     for (std::size_t i = 0; i < m_cards.size(); ++i) {
-        const Place place = m_is_narrow ? Place{static_cast<int>(i) + 2, 0, 2} : kWide[i];
+        const GridCell place = m_is_narrow ? GridCell{static_cast<int>(i) + 2, 0, 2} : kWide[i];
         m_grid->removeWidget(m_cards[i]);
         m_grid->addWidget(m_cards[i], place.row, place.column, 1, place.columns);
     }

@@ -73,11 +73,11 @@ void CmLadder::choosePacket(dissect::FrameIndex frame) {
         if (m_attempt->ladder[at].frame == frame) choose(static_cast<int>(at), false);
 }
 
-void CmLadder::choose(int at, bool tell) {
+void CmLadder::choose(int at, bool announce) {
     if (m_attempt == nullptr || at < 0 || at >= static_cast<int>(m_attempt->ladder.size())) return;
     m_chosen = at;
     update();
-    if (tell) Q_EMIT packetWanted(std::to_underlying(m_attempt->ladder[static_cast<std::size_t>(at)].frame));
+    if (announce) Q_EMIT packetWanted(std::to_underlying(m_attempt->ladder[static_cast<std::size_t>(at)].frame));
 }
 
 int CmLadder::timeWidth() const { return fontMetrics().horizontalAdvance(QStringLiteral("0000.000000 ")); }

@@ -64,7 +64,7 @@ private:
     [[nodiscard]] int remarkWidth() const;
     void paintHead(QPainter& painter) const;
     void paintRung(QPainter& painter, int at) const;
-    void choose(int at, bool tell);
+    void choose(int at, bool announce);
 
     const transport::CmAttempt* m_attempt = nullptr;
     int m_chosen = -1;

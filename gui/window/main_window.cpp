@@ -122,15 +122,16 @@ void MainWindow::connectSession() {
     });
     connect(m_recorder.get(), &Recorder::failed, this,
             [this](const QString& sentence) { QMessageBox::warning(this, tr("Capture"), sentence); });
-    connect(m_exporter.get(), &Exporter::told, this, [this](const QString& sentence) { m_status->showMessage(sentence, kNotice); });
+    connect(m_exporter.get(), &Exporter::statusChanged, this,
+            [this](const QString& sentence) { m_status->showMessage(sentence, kNotice); });
     connect(m_recorder.get(), &Recorder::finished, this, &MainWindow::updateActions);
 }
 
 QWidget* MainWindow::view(std::size_t row) {
     if (m_views[row] != nullptr) return m_views[row];
-    const ViewRow& told = viewRows()[row];
-    QWidget* made = told.make(m_session, m_selection, [this](const QString& id) { showView(id); });
-    made->setObjectName(QString::fromUtf8(told.id));
+    const ViewRow& statusChanged = viewRows()[row];
+    QWidget* made = statusChanged.make(m_session, m_selection, [this](const QString& id) { showView(id); });
+    made->setObjectName(QString::fromUtf8(statusChanged.id));
     m_views[row] = made;
     m_stack->addWidget(made);
     if (auto* summary = qobject_cast<SummaryView*>(made)) {

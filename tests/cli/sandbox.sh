@@ -22,7 +22,7 @@ state_of() {  # ARGUMENT...: the seccomp mode of qpscope while it waits for its 
 if grep -q 'reading without a sandbox' < <("$QPSCOPE" info "$SOURCE/captures/atomic_cas/capture.pcap" 2>&1); then
     echo "SKIPPED: this system lets nobody install a seccomp filter"; exit 77
 fi
-outside=$(sed -n 's/^Seccomp:\t//p' /proc/self/status)  # perhaps a filter of whoever runs the tests
+outside=$(sed -n 's/^Seccomp:\t//p' /proc/self/status)  # perhaps a filter of the process that runs the tests
 [[ $(state_of info -) == 2 ]]
 [[ $(state_of analyze -) == 2 ]]
 [[ $(state_of check - -o report.txt) == 2 ]]

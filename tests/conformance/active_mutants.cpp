@@ -33,7 +33,7 @@ ScriptOutcome outcome_of(ActiveMutant mutant) {
 }
 
 // Whose words are kept: a failure of every kind.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTold{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kFailures{{
     {"rsp-01", "the ACK is of the PSN before"},
     {"rsp-01", "no ACK at all"},
     {"rsp-05", "two NAKs"},
@@ -117,12 +117,12 @@ TEST_CASE("where a script asks the agent, an agent that says otherwise fails it"
 }
 
 TEST_CASE("what a failure says") {
-    std::string told;
-    for (const auto& [script, what] : kTold)
+    std::string failures;
+    for (const auto& [script, what] : kFailures)
         for (ActiveMutant& mutant : all_mutants()) {
             if (mutant.script != script || mutant.what != what) continue;
             const ScriptOutcome outcome = outcome_of(std::move(mutant));
-            told += fmt::format("== {}: {}\n{}: {}\n{}\n", script, what, name(outcome.verdict), outcome.reason, outcome.detail);
+            failures += fmt::format("== {}: {}\n{}: {}\n{}\n", script, what, name(outcome.verdict), outcome.reason, outcome.detail);
         }
-    check_golden("conformance/golden/failures.txt", told);
+    check_golden("conformance/golden/failures.txt", failures);
 }

@@ -94,10 +94,10 @@ TEST_CASE("what is wrong with a script is said with its place and what was meant
         "> gsi any",
         "qp a rc\n> a RC_SEND_ONLY eth.src=1:2",
     };
-    std::string told;
-    for (const std::string& text : texts) told += wrong(text) + "\n";
-    qps::tests::check_golden("conformance/golden/script_errors.txt", told);
-    CHECK(told.find("it is right") == std::string::npos);
+    std::string errors;
+    for (const std::string& text : texts) errors += wrong(text) + "\n";
+    qps::tests::check_golden("conformance/golden/script_errors.txt", errors);
+    CHECK(errors.find("it is right") == std::string::npos);
 }
 
 TEST_CASE("bounds of scripts hold") {

@@ -102,7 +102,7 @@ TEST_CASE("the suite against our own endpoint: every active check that a script 
     for (int run = 0; run < 2; ++run) {
         std::size_t played = 0;
         SuiteWorld world;
-        const Report report = world.run({.stage = {}, .scripts = pointers(scripts), .told = [&](const SuiteEvent& event) {
+        const Report report = world.run({.stage = {}, .scripts = pointers(scripts), .on_event = [&](const SuiteEvent& event) {
                                              CHECK(event.kind == SuiteEventKind::played);
                                              CHECK(event.number == ++played);
                                              CHECK(event.of == scripts.size());
@@ -138,7 +138,7 @@ TEST_CASE("only the wanted checks are played, and told of") {
     const Report report = world.run({.stage = {},
                                      .scripts = pointers(scripts),
                                      .only = rows({"RSP-05", "CM-05", "FMT-15", "FMT-20", "FMT-01"}),
-                                     .told = [&](const SuiteEvent& event) { played.push_back(event.script->files.front().name); }});
+                                     .on_event = [&](const SuiteEvent& event) { played.push_back(event.script->files.front().name); }});
     CHECK(played == std::vector<std::string>{"rsp-05.script", "cm-05.script"});
     CHECK(report.results.size() == 4);  // FMT-01 is no active check
     CHECK(result_of(report, "RSP-05").verdict == Verdict::pass);
@@ -159,7 +159,7 @@ TEST_CASE("a device that dies: its killer fails, whatever a profile says, and th
                                          .only = rows(kFour),
                                          .profile = *profile,
                                          .comes_back = microseconds(5'000'000),
-                                         .told = [&](const SuiteEvent& event) { events.push_back(event.kind); }});
+                                         .on_event = [&](const SuiteEvent& event) { events.push_back(event.kind); }});
         using enum SuiteEventKind;
         CHECK(events == std::vector{played, played, died, given_up});
         CHECK(world.suite->lost());
@@ -186,7 +186,7 @@ TEST_CASE("a device that comes back is asked the rest") {
                                      .scripts = pointers(scripts),
                                      .only = rows(kFour),
                                      .comes_back = microseconds(60'000'000),
-                                     .told = [&](const SuiteEvent& event) { events.push_back(event.kind); }});
+                                     .on_event = [&](const SuiteEvent& event) { events.push_back(event.kind); }});
     using enum SuiteEventKind;
     CHECK(events == std::vector{played, played, died, came_back, played, played});
     CHECK_FALSE(world.suite->lost());
@@ -233,7 +233,7 @@ TEST_CASE("a device whose queue pair 1 falls silent goes on, and the report says
     const Report report = world.run({.stage = {},
                                      .scripts = pointers(scripts),
                                      .only = rows({"FMT-05", "FMT-07", "RSP-05", "CM-05"}),
-                                     .told = [&](const SuiteEvent& event) {
+                                     .on_event = [&](const SuiteEvent& event) {
                                          if (event.kind == SuiteEventKind::deaf) said.push_back(event.script->checks.front());
                                      }});
     CHECK(said == std::vector<std::string>{"FMT-07"});
@@ -277,10 +277,10 @@ TEST_CASE("of several scripts of a check the worst counts, what is interrupted s
     std::size_t played = 0;
     SuiteWorld world;
     world.stop_when = [&] { return played == 2; };
-    const Report report =
-        world.run({.stage = {}, .scripts = pointers(several), .only = rows({"RSP-05", "RSP-06", "RSP-07"}), .told = [&](const SuiteEvent&) {
-                       ++played;
-                   }});
+    const Report report = world.run(
+        {.stage = {}, .scripts = pointers(several), .only = rows({"RSP-05", "RSP-06", "RSP-07"}), .on_event = [&](const SuiteEvent&) {
+             ++played;
+         }});
     CHECK(result_of(report, "RSP-05").verdict == Verdict::pass);
     CHECK(result_of(report, "RSP-07").verdict == Verdict::inconclusive);
     CHECK(result_of(report, "RSP-07").reason == "interrupted");

@@ -182,15 +182,15 @@ TEST_CASE("a device: around another") {
     LinkSettings link;
     link.speed = BitsPerSecond{0};
     Pair inner = simulated(link);
-    std::uint64_t written = 0, told = 0;
+    std::uint64_t written = 0, traced = 0;
     const auto write = [&](const Frame&) -> std::expected<void, OutputProblem> {
         ++written;
         return {};
     };
     Pair pair{.a = CaptureTap(FaultInjector(std::move(inner.a), {}), write),
-              .b = Tracer(FaultInjector(std::move(inner.b), {}), [&](Way, Instant, std::string_view) { ++told; }),
+              .b = Tracer(FaultInjector(std::move(inner.b), {}), [&](Way, Instant, std::string_view) { ++traced; }),
               .now = inner.now};
     behaves(pair, kLongestFrame);
     CHECK(written == pair.a.counts().sent);
-    CHECK(told == pair.b.counts().received);
+    CHECK(traced == pair.b.counts().received);
 }

@@ -198,8 +198,10 @@ TEST_CASE("a tap writes both ways down, a tracer tells them") {
     auto writer = CaptureWriter::open(folder.file("tap.pcapng"), WriterFormat::pcapng);
     REQUIRE(writer);
     std::vector<std::string> lines;
-    const auto tell = [&](Way way, Instant, std::string_view line) { lines.push_back((way == Way::in ? "< " : "> ") + std::string(line)); };
-    Pair pair{.a = Tracer(CaptureTap(SimDevice(wire, End::a), [&](const Frame& frame) { return writer->write(frame); }), tell),
+    const auto trace = [&](Way way, Instant, std::string_view line) {
+        lines.push_back((way == Way::in ? "< " : "> ") + std::string(line));
+    };
+    Pair pair{.a = Tracer(CaptureTap(SimDevice(wire, End::a), [&](const Frame& frame) { return writer->write(frame); }), trace),
               .b = SimDevice(wire, End::b),
               .now = kStart};
     pair.send(pair.frame(318, 7));

@@ -58,11 +58,11 @@ Message as_srp(const Octets& bytes) { return {bytes, UlpProtocol::srp}; }
 // Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
 void cut_scsi_everywhere(const Octets& message, UlpProtocol protocol) {
     for (std::size_t length = 0; length < message.size(); ++length) {
-        const Message told({message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length)}, protocol);
-        for (const Layer& layer : told.packet.layers()) {
-            INFO(length << " of " << message.size() << ": " << told.layers());
+        const Message decoded({message.begin(), message.begin() + static_cast<std::ptrdiff_t>(length)}, protocol);
+        for (const Layer& layer : decoded.packet.layers()) {
+            INFO(length << " of " << message.size() << ": " << decoded.layers());
             CHECK(std::size_t{layer.offset} + layer.length <= length);
-            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(told.packet, layer, field));
+            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(decoded.packet, layer, field));
         }
     }
 }
@@ -72,30 +72,30 @@ constexpr IserSpec kRead{.read_stag = 0xfcb9, .read_base = 0xff48cb8085b09000};
 }  // namespace
 
 TEST_CASE("a SCSI command in iSCSI in iSER has a layer each, and the memory that it names") {
-    const Message told = as_iser(iscsi_command(0x10000005, 4096, read_10(64, 8), kRead));
-    CHECK(told.layers() == "iser rdma.iscsi.command scsi.cdb");
-    CHECK_FALSE(told.faulty());
-    CHECK(told.number("iser.flags.opcode") == 1);
-    CHECK(told.number("iser.flags.rsv") == 1);
-    CHECK(told.number("iser.flags.wsv") == 0);
-    CHECK(told.number("iser.read_stag") == 0xfcb9);
-    CHECK(told.number("iser.read_base_offset") == 0xff48cb8085b09000);
-    CHECK(told.words("iscsi.opcode").contains("SCSI Command"));
-    CHECK(told.number("iscsi.initiatortasktag") == 0x10000005);
-    CHECK(told.number("iscsi.scsicommand.expecteddatatransferlength") == 4096);
-    CHECK(told.number("iscsi.scsicommand.R") == 1);
-    CHECK(told.words("iscsi.scsicommand.attr").contains("simple"));
-    CHECK(told.number("iscsi.cmdsn") == 7);
-    CHECK(told.words("scsi_sbc.opcode").contains("READ(10)"));
-    CHECK(told.number("scsi_sbc.rdwr10.lba") == 64);
-    CHECK(told.number("scsi_sbc.rdwr10.xferlen") == 8);
+    const Message decoded = as_iser(iscsi_command(0x10000005, 4096, read_10(64, 8), kRead));
+    CHECK(decoded.layers() == "iser rdma.iscsi.command scsi.cdb");
+    CHECK_FALSE(decoded.faulty());
+    CHECK(decoded.number("iser.flags.opcode") == 1);
+    CHECK(decoded.number("iser.flags.rsv") == 1);
+    CHECK(decoded.number("iser.flags.wsv") == 0);
+    CHECK(decoded.number("iser.read_stag") == 0xfcb9);
+    CHECK(decoded.number("iser.read_base_offset") == 0xff48cb8085b09000);
+    CHECK(decoded.words("iscsi.opcode").contains("SCSI Command"));
+    CHECK(decoded.number("iscsi.initiatortasktag") == 0x10000005);
+    CHECK(decoded.number("iscsi.scsicommand.expecteddatatransferlength") == 4096);
+    CHECK(decoded.number("iscsi.scsicommand.R") == 1);
+    CHECK(decoded.words("iscsi.scsicommand.attr").contains("simple"));
+    CHECK(decoded.number("iscsi.cmdsn") == 7);
+    CHECK(decoded.words("scsi_sbc.opcode").contains("READ(10)"));
+    CHECK(decoded.number("scsi_sbc.rdwr10.lba") == 64);
+    CHECK(decoded.number("scsi_sbc.rdwr10.xferlen") == 8);
 }
 
 TEST_CASE("immediate data of a command is its data segment, an additional header a layer of its own") {
     const Octets data = characters("0123456789");
-    const Message told = as_iser(iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, data));
-    CHECK(told.layers() == "iser rdma.iscsi.command scsi.cdb rdma.iscsi.data_segment data");
-    CHECK(told.number("iscsi.datasegmentlength") == 10);
+    const Message decoded = as_iser(iscsi_command(1, 10, write_10(1, 1), {.write_stag = 9, .write_base = 10}, data));
+    CHECK(decoded.layers() == "iser rdma.iscsi.command scsi.cdb rdma.iscsi.data_segment data");
+    CHECK(decoded.number("iscsi.datasegmentlength") == 10);
     // A bidirectional command's AHS: length 5, type 2, 32 bits.
     IscsiSpec spec{.opcode = 0x01, .rest = WireBytes{}.zeros(12).add(read_10(0, 1)).bytes};
     spec.additional = WireBytes{}.put(std::uint16_t{5}).put(std::uint8_t{2}).zeros(1).put(std::uint32_t{8192}).bytes;
@@ -137,13 +137,13 @@ TEST_CASE("CDBs say what they are about by their opcode") {
 }
 
 TEST_CASE("a SCSI response has status and sense data in words") {
-    const Message told = as_iser(iscsi_response(7, 2, sense_fixed()));
-    CHECK(told.layers() == "iser rdma.iscsi.response rdma.iscsi.sense scsi.sns");
-    CHECK_FALSE(told.faulty());
-    CHECK(told.words("iscsi.scsiresponse.status").contains("CHECK CONDITION"));
-    CHECK(told.number("iscsi.scsiresponse.senselength") == 18);
-    CHECK(told.words("scsi.sns.key").contains("illegal request"));
-    CHECK(told.words("scsi.sns.ascascq").contains("invalid command operation code"));
+    const Message decoded = as_iser(iscsi_response(7, 2, sense_fixed()));
+    CHECK(decoded.layers() == "iser rdma.iscsi.response rdma.iscsi.sense scsi.sns");
+    CHECK_FALSE(decoded.faulty());
+    CHECK(decoded.words("iscsi.scsiresponse.status").contains("CHECK CONDITION"));
+    CHECK(decoded.number("iscsi.scsiresponse.senselength") == 18);
+    CHECK(decoded.words("scsi.sns.key").contains("illegal request"));
+    CHECK(decoded.words("scsi.sns.ascascq").contains("invalid command operation code"));
     const Message descriptors =
         as_iser(iscsi_response(7, 2, WireBytes{}.put(std::uint16_t{0x7206}).put(std::uint16_t{0x2900}).zeros(4).bytes));
     CHECK(descriptors.words("scsi.sns.key").contains("unit attention"));
@@ -243,8 +243,8 @@ TEST_CASE("SRP responses, logouts, credits and events have their words") {
 TEST_CASE("what is neither stays data") {
     for (const Octets& plain : plain_messages()) {
         INFO(plain.size());
-        const Message told = as_srp(plain);
-        CHECK_FALSE(told.layers().empty());
+        const Message decoded = as_srp(plain);
+        CHECK_FALSE(decoded.layers().empty());
         CHECK_FALSE(as_iser(plain).layers().empty());
     }
     CHECK(as_iser(Octets(100, std::byte{0xff})).layers() == "data");

@@ -54,8 +54,8 @@ inline void Followed::observe(const transport::Observation& observation) {
     last_frame_ = std::max(last_frame_, static_cast<std::uint64_t>(observation.frame));
     retransmissions_ += record.retransmission ? 1 : 0;
     duplicated_ += record.duplicated ? 1 : 0;
-    const bool told = record.arrival || record.retransmission || record.unmatched || record.completed != 0 || record.missing != 0;
-    if (told) demand(record.connection && !record.mirror_copy);
+    const bool classified = record.arrival || record.retransmission || record.unmatched || record.completed != 0 || record.missing != 0;
+    if (classified) demand(record.connection && !record.mirror_copy);
     if (record.corrupt) demand(!record.arrival && !record.unmatched && record.completed == 0);
     if (record.duplicated) demand(record.retransmission);
     if (record.retransmission)  // late: the first sending was corrupt

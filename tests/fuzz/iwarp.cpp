@@ -77,8 +77,8 @@ void look(const dissect::Packet& packet) {
 
 void follow(fuzz::Bytewise input) {
     transport::AnalysisSettings settings;
-    std::uint64_t told = 0;
-    settings.message = [&](transport::ConnectionId, transport::End, const transport::Message&) { ++told; };
+    std::uint64_t reported = 0;
+    settings.message = [&](transport::ConnectionId, transport::End, const transport::Message&) { ++reported; };
     transport::Analysis analysis(std::move(settings));
     transport::Observation observation;
     dissect::Packet packet;
@@ -110,7 +110,7 @@ void follow(fuzz::Bytewise input) {
     std::uint64_t counted = 0;
     for (const transport::Connection& connection : timeline.connections)
         for (const transport::Way& way : connection.ways) counted += way.all_messages();
-    if (counted != told) std::abort();
+    if (counted != reported) std::abort();
 }
 
 // The walk where nobody who followed anything would send it.

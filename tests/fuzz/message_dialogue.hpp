@@ -26,7 +26,7 @@ inline void show(dissect::Bytes message, dissect::UlpProtocol protocol, std::uin
 }
 
 // The input says who says what, how long, and which memory is moved.
-inline void talk_over(dissect::UlpProtocol protocol, std::span<const std::uint8_t> bytes) {
+inline void exchange_over(dissect::UlpProtocol protocol, std::span<const std::uint8_t> bytes) {
     using namespace dissect;
     using namespace transport;
     Bytewise input{bytes};

@@ -108,10 +108,10 @@ void follow(fuzz::Bytewise input) {
     }
     const UlpReport report = queue.ulp.finish(cm, queue.sink);
     must(queue.ended <= queue.commands);
-    for (const UlpConversation& told : report.conversations) {
-        must(told.operations <= told.messages);
-        must(told.failed + told.unanswered <= told.operations);
-        must(told.facts.size() <= kMaxFacts);
+    for (const UlpConversation& conversation : report.conversations) {
+        must(conversation.operations <= conversation.messages);
+        must(conversation.failed + conversation.unanswered <= conversation.operations);
+        must(conversation.facts.size() <= kMaxFacts);
     }
 }
 

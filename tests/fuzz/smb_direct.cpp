@@ -2,6 +2,6 @@
 #include <tests/fuzz/message_dialogue.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    qps::fuzz::talk_over(qps::dissect::UlpProtocol::smb_direct, std::span(data, size));
+    qps::fuzz::exchange_over(qps::dissect::UlpProtocol::smb_direct, std::span(data, size));
     return 0;
 }

@@ -76,8 +76,8 @@ private:
 
 inline void decode_and_follow(std::span<const std::uint8_t> data, dissect::UlpProtocol protocol) {
     decode_all_fields(std::as_bytes(data), protocol);
-    for (const bool told : {true, false}) {
-        Storage storage(told ? transport::UlpHints{{1, protocol}} : transport::UlpHints{});
+    for (const bool hinted : {true, false}) {
+        Storage storage(hinted ? transport::UlpHints{{1, protocol}} : transport::UlpHints{});
         Bytewise input(data);
         while (!input.empty()) storage.play(input);
         storage.finish();

@@ -23,7 +23,7 @@ using fuzz::demand;
 
 namespace {
 
-// A sentence for a person. It may quote the text, which whoever shows it escapes; nothing else in it acts on a terminal.
+// A sentence for a person. It may quote the text, which the front end escapes; nothing else in it acts on a terminal.
 void is_sentence(const std::string& sentence, std::string_view text) {
     demand(!sentence.empty());
     demand(std::ranges::all_of(sentence, [&](char c) {

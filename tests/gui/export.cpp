@@ -41,8 +41,8 @@ struct PeerContext {
     }
     // The last sentence, after the export has ended.
     QString end() {
-        REQUIRE(QTest::qWaitFor([this] { return told.size() + failed.size() > 0; }, 30'000));
-        return failed.isEmpty() ? told.last().front().toString() : failed.last().front().toString();
+        REQUIRE(QTest::qWaitFor([this] { return statusChanged.size() + failed.size() > 0; }, 30'000));
+        return failed.isEmpty() ? statusChanged.last().front().toString() : failed.last().front().toString();
     }
 
     test::TemporaryFolder folder;
@@ -53,7 +53,7 @@ struct PeerContext {
     Session session{2};
     Selection selection{session};
     Exporting exporting{session, selection};
-    QSignalSpy told{&exporting, &Exporting::told};
+    QSignalSpy statusChanged{&exporting, &Exporting::statusChanged};
     QSignalSpy failed{&exporting, &Exporting::failed};
 };
 
@@ -115,7 +115,7 @@ TEST_CASE("selected, marked, displayed and all packets are written") {
     context.exporting.writePackets(out, packets, selected);
     CHECK(context.end() == QStringLiteral("2 packets written to %1.").arg(out));
     CHECK(times(out) == std::vector{all[expected[0]], all[expected[1]]});
-    context.told.clear();
+    context.statusChanged.clear();
     context.exporting.writePackets(out, Packets::All, selected);
     CHECK(context.end() == QStringLiteral("32 packets written to %1.").arg(out));
     CHECK(times(out) == all);
@@ -128,7 +128,7 @@ TEST_CASE("comments go with the packets until another capture is opened") {
     context.exporting.writePackets(out, Packets::All);
     (void)context.end();
     CHECK(content(out).contains("a remark of the user"));
-    context.told.clear();
+    context.statusChanged.clear();
     context.session.open({kRnr});
     REQUIRE(QTest::qWaitFor([&] { return context.session.state() == Session::State::Done; }, 30'000));
     context.exporting.writePackets(out, Packets::All);
@@ -151,7 +151,7 @@ TEST_CASE("the open capture is not written over, by packets or by the analysis, 
     context.failed.clear();
     context.exporting.writeAnalysis(context.path("none/out.json"));
     CHECK(context.end().contains(QStringLiteral("cannot write")));
-    CHECK(context.told.isEmpty());
+    CHECK(context.statusChanged.isEmpty());
 }
 
 TEST_CASE("one export at a time") {
@@ -189,7 +189,7 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     PeerContext context;
     QWidget parent;
     Exporter exporter(context.session, context.selection, &parent);
-    QSignalSpy told(&exporter, &Exporter::told);
+    QSignalSpy statusChanged(&exporter, &Exporter::statusChanged);
     const QString out = context.path("out.pcapng");
     QStringList seen;
     QTimer hand;
@@ -211,9 +211,9 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     hand.start(20);
     QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
     exporter.askPackets({{FrameIndex{1}, FrameIndex{3}}});
-    REQUIRE(QTest::qWaitFor([&] { return !told.isEmpty(); }, 30'000));
+    REQUIRE(QTest::qWaitFor([&] { return !statusChanged.isEmpty(); }, 30'000));
     CHECK(seen == QStringList{QStringLiteral("Selected (3)|Displayed (32)|All (32)"), QStringLiteral("capture-selected.pcapng")});
-    CHECK(told.last().front().toString() == QStringLiteral("3 packets written to %1.").arg(out));
+    CHECK(statusChanged.last().front().toString() == QStringLiteral("3 packets written to %1.").arg(out));
     CHECK(times(out).size() == 3);
     seen.clear();
     const QByteArray before = qgetenv("PATH");
@@ -237,7 +237,7 @@ TEST_CASE("the analysis is JSON, a finding is Markdown") {
     REQUIRE(text.has_value());
     CHECK(text->contains(QString::fromStdString(std::string(context.session.timeline()->findings[0].id))));
     CHECK_FALSE(context.exporting.finding(findings).has_value());
-    context.told.clear();
+    context.statusChanged.clear();
     context.exporting.writeFinding(context.path("out.md"), 0);
     CHECK(context.end() == QStringLiteral("Written to %1.").arg(context.path("out.md")));
     CHECK(QString::fromUtf8(content(context.path("out.md"))) == *text);

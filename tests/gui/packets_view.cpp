@@ -203,7 +203,7 @@ TEST_CASE("a long search is ended by Esc, and the bar by another") {
     CHECK_FALSE(bar.isHidden());
     QTest::keyClick(&bar, Qt::Key_Escape);
     CHECK(bar.isHidden());
-    bar.findNext();  // and whoever closes the window meanwhile need not wait
+    bar.findNext();  // and closing the window meanwhile does not wait for it
 }
 
 TEST_CASE("searches go each way around what is shown") {

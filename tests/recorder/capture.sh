@@ -32,7 +32,7 @@ echo '-- list'
 head -n 1 list.ndjson | grep -q '"may_capture":true'
 grep '"name":"wire0"' list.ndjson | grep '"up":true' | grep '"loopback":false' | grep '"10.9.0.1"' | grep -q '"link":1'
 
-echo '-- a filter, and a signal that ends it; no capability is left, whoever called it'
+echo '-- a filter, and a signal that ends it; no capability is left, for every user'
 "$RECORDER" -i wire1 -f 'udp port 4791' >signal.pcapng 2>err.txt </dev/null &
 pid=$!
 until_true begun signal.pcapng

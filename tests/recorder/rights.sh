@@ -9,7 +9,7 @@ if [[ ${1:-} != inside ]]; then
 fi
 command -v ip >/dev/null && ip link set lo up
 
-# A copy where nobody can reach it, whoever owns the folders of the build.
+# A copy where nobody can reach it, regardless of who owns the folders of the build.
 place=$(mktemp -d)
 trap 'rm -r "$place"' EXIT
 chmod 755 "$place"

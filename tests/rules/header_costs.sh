@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a public header costs whoever includes it: its preprocessed lines, blank ones left out, against a bound.
+# What a public header costs every file that includes it: its preprocessed lines, blank ones left out, against a bound.
 #   header_costs.sh ROOT    measures the headers that cmake/public_headers.cmake lists; prints FILE:1: TEXT of every offence
 #   header_costs.sh self    finds what it is there to find
 #   header_costs.sh ROOT list   prints lines and header, the most expensive last

@@ -301,7 +301,7 @@ void measure(Sweep& sweep) {
     }
 }
 
-void tell_events(Sweep& sweep) {
+void add_events(Sweep& sweep) {
     sweep.next_transaction();
     for (const std::uint64_t method : {kTrap, kTrap, kRepress}) {
         const bool repress = method == kRepress;
@@ -342,7 +342,7 @@ std::vector<SamplePacket> fabric_sweep() {
     ask_administration(sweep);
     join_groups(sweep);
     measure(sweep);
-    tell_events(sweep);
+    add_events(sweep);
     sweep.wait(2'000'000'000);  // as long as nobody waits for an answer
     watch_managers(sweep);
     return std::move(sweep).packets();

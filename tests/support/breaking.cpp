@@ -12,12 +12,12 @@ namespace agent = transport::conformance::agent;
 
 namespace {
 
-struct Place {
+struct FoundField {
     const Layer* layer = nullptr;
     const Field* field = nullptr;
 };
 // The first header that has a field of that name.
-Place place_of(const Packet& packet, std::string_view name) {
+FoundField place_of(const Packet& packet, std::string_view name) {
     for (const Layer& layer : packet.layers())
         for (const Field& field : header(layer.kind).fields)
             if (field.name == name && value_of(packet, layer, field)) return {&layer, &field};

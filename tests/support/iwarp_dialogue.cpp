@@ -27,7 +27,7 @@ Block tagged(std::uint8_t opcode, std::uint32_t stag, std::uint64_t offset, bool
     return made;
 }
 
-Block untagged(std::uint8_t opcode, std::uint32_t queue, const ulpdu::Place& place, Bytes payload, std::uint32_t reserved = 0) {
+Block untagged(std::uint8_t opcode, std::uint32_t queue, const ulpdu::SegmentPosition& place, Bytes payload, std::uint32_t reserved = 0) {
     Block made;
     put(made, (place.last ? kLast : 0) | kDdp, 1);
     put(made, kRdmap | opcode, 1);
@@ -43,7 +43,7 @@ Block untagged(std::uint8_t opcode, std::uint32_t queue, const ulpdu::Place& pla
 
 namespace ulpdu {
 
-Block send(const Place& place, Bytes payload, std::optional<std::uint32_t> invalidate) {
+Block send(const SegmentPosition& place, Bytes payload, std::optional<std::uint32_t> invalidate) {
     return untagged(invalidate ? 4 : 3, 0, place, payload, invalidate.value_or(0));
 }
 Block write(std::uint32_t stag, std::uint64_t offset, bool last, Bytes payload) { return tagged(0, stag, offset, last, payload); }

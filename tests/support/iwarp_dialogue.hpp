@@ -18,12 +18,12 @@ using Block = std::vector<std::byte>;
 
 // ULPDUs, that is DDP segments with what RDMAP puts into them.
 namespace ulpdu {
-struct Place {
+struct SegmentPosition {
     std::uint32_t msn = 1;
     std::uint32_t mo = 0;
     bool last = true;
 };
-[[nodiscard]] Block send(const Place& place, dissect::Bytes payload, std::optional<std::uint32_t> invalidate = {});
+[[nodiscard]] Block send(const SegmentPosition& place, dissect::Bytes payload, std::optional<std::uint32_t> invalidate = {});
 [[nodiscard]] Block write(std::uint32_t stag, std::uint64_t offset, bool last, dissect::Bytes payload);
 [[nodiscard]] Block read_response(std::uint32_t stag, std::uint64_t offset, bool last, dissect::Bytes payload);
 struct Read {

@@ -56,7 +56,7 @@ public:
         if (serving != nullptr) consider(serving->poll_at());
         if (connecting != nullptr) consider(connecting->poll_at());
         // What goes over TCP takes real time, in which the simulated link's stands still.
-        if (talks_over_tcp(serving, connecting, !due || *due - now > transport::microseconds(1000))) return true;
+        if (exchanges_over_tcp(serving, connecting, !due || *due - now > transport::microseconds(1000))) return true;
         if (!due) return false;
         now = std::max(now, *due);
         return true;
@@ -93,7 +93,7 @@ public:
 
 private:
     // Whether a program may go on by what it waits for besides its endpoint; waits a little where `patient`.
-    static bool talks_over_tcp(const Program* serving, const Program* connecting, bool patient) {
+    static bool exchanges_over_tcp(const Program* serving, const Program* connecting, bool patient) {
         std::vector<pollfd> all;
         for (const Program* each : {serving, connecting}) {
             if (each == nullptr) continue;

@@ -29,7 +29,7 @@ struct DirectAgent {
         client.process(std::as_bytes(std::span(said)));
         return !asked.empty() || !said.empty();
     }
-    [[nodiscard]] transport::conformance::stage::AgentChannel seam() {
+    [[nodiscard]] transport::conformance::stage::AgentChannel channel() {
         return {.ask = [this](const transport::conformance::agent::Request& request) { return client.ask(request); },
                 .take_answer = [this](std::uint32_t sequence) { return client.take_answer(sequence); },
                 .problem = [this] { return client.problem(); }};
@@ -55,8 +55,9 @@ public:
           tester(transport::live::SimDevice(wire, transport::End::b), settings_of(2), now),
           device_agent(std::make_unique<DirectAgent>()),
           our_agent(std::make_unique<DirectAgent>()),
-          stage(with_address(wish), wish.with_agent ? lying(device_agent->seam(), wish.lie) : transport::conformance::stage::AgentChannel{},
-                our_agent->seam()) {}
+          stage(with_address(wish),
+                wish.with_agent ? lying(device_agent->channel(), wish.lie) : transport::conformance::stage::AgentChannel{},
+                our_agent->channel()) {}
     ~StageWorld() {
         device_agent->agent.reset(device, now);
         our_agent->agent.reset(tester, now);

@@ -36,8 +36,8 @@ public:
     transport::conformance::Report run(transport::conformance::SuiteSettings settings) {
         settings.stage.device = transport::live::ipv4_address(0xc0000201);
         suite = std::make_unique<transport::conformance::Suite>(
-            std::move(settings), with_agent_ ? mortal(world_.device_agent->seam()) : transport::conformance::stage::AgentChannel{},
-            world_.our_agent->seam());
+            std::move(settings), with_agent_ ? mortal(world_.device_agent->channel()) : transport::conformance::stage::AgentChannel{},
+            world_.our_agent->channel());
         const dissect::Instant end = world_.now + transport::microseconds(3'600'000'000);
         suite->begin(world_.tester, world_.now);
         while (!suite->done() && world_.now < end) {
@@ -75,11 +75,11 @@ private:
         };
         return wish;
     }
-    transport::conformance::stage::AgentChannel mortal(transport::conformance::stage::AgentChannel seam) {
+    transport::conformance::stage::AgentChannel mortal(transport::conformance::stage::AgentChannel channel) {
         const auto hears = [life = life] { return life->alive || !life->agent_too; };
-        return {.ask = seam.ask,
-                .take_answer = [seam, hears](std::uint32_t sequence) { return hears() ? seam.take_answer(sequence) : std::nullopt; },
-                .problem = seam.problem,
+        return {.ask = channel.ask,
+                .take_answer = [channel, hears](std::uint32_t sequence) { return hears() ? channel.take_answer(sequence) : std::nullopt; },
+                .problem = channel.problem,
                 .renew = [life = life] { ++life->renewed; }};
     }
 

@@ -26,16 +26,17 @@ struct Flying {
     std::uint16_t udp_source_port = 0;
     dissect::Qpn from{};
 };
-inline Flying flying(const transport::verbs::Departure& out) {
+inline Flying flying(const transport::verbs::OutgoingPacket& out) {
     Flying copy{
         .packet = out.packet, .payload = {}, .to = out.to, .ecn = out.ecn, .udp_source_port = out.udp_source_port, .from = out.from};
     copy.payload.assign(out.packet.payload.begin(), out.packet.payload.end());
     copy.packet.payload = copy.payload;
     return copy;
 }
-inline transport::verbs::Arrival arrival_of(const Flying&& flown) = delete;  // it borrows
-inline transport::verbs::Arrival arrival_of(const Flying& flown) {
-    transport::verbs::Arrival in{.packet = flown.packet, .source = flown.to.source, .destination = flown.to.destination, .ecn = flown.ecn};
+inline transport::verbs::IncomingPacket arrival_of(const Flying&& flown) = delete;  // it borrows
+inline transport::verbs::IncomingPacket arrival_of(const Flying& flown) {
+    transport::verbs::IncomingPacket in{
+        .packet = flown.packet, .source = flown.to.source, .destination = flown.to.destination, .ecn = flown.ecn};
     in.packet.payload = flown.payload;
     return in;
 }
@@ -170,7 +171,7 @@ struct VerbsPair {
             bytes[0] = std::byte{0x45};
             return bytes;
         }();
-        transport::verbs::Arrival in = arrival_of(flown);
+        transport::verbs::IncomingPacket in = arrival_of(flown);
         in.packet.network_header = header;
         (from_a ? b : a).adapter.process(in, now);
     }

@@ -8,8 +8,7 @@ namespace qps::transport {
 
 using dissect::Annotation;
 
-// The words of dissect are those of a record, in the same order.
-static_assert(std::to_underlying(Annotation::Arrival::restart) == std::to_underlying(Arrival::restart));
+// The ends of dissect are those of a record, in the same order.
 static_assert(std::to_underlying(Annotation::End::b) == std::to_underlying(End::b));
 
 Annotation annotation(const PacketRecord& record) {
@@ -18,7 +17,7 @@ Annotation annotation(const PacketRecord& record) {
         annotation.connection = std::to_underlying(*record.connection);
         annotation.from = Annotation::End{std::to_underlying(record.from)};
     }
-    if (record.arrival) annotation.arrival = Annotation::Arrival{std::to_underlying(*record.arrival)};
+    annotation.arrival = record.arrival;
     annotation.retransmission = record.retransmission;
     annotation.duplicated = record.duplicated;
     annotation.mirror_copy = record.mirror_copy;

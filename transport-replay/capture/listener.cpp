@@ -67,7 +67,7 @@ struct Listener::State {
         frame.index = FrameIndex{next_index++};
         frame.time = Instant{packet.ts.tv_sec * kNanosecondsPerSecond + packet.ts.tv_usec * tick};
         if (!first) first = frame.time;
-        frame.elapsed = Duration{std::to_underlying(frame.time) - std::to_underlying(*first)};
+        frame.elapsed = frame.time - *first;
         batch.frames.push_back(frame);
     }
 

@@ -1,7 +1,7 @@
 // Verdicts of conformance checks: what was asked of a capture or of a device, and what came of it. Values only.
 //
 // A check that had nothing to look at is `not_applicable`, never passed; what a gap in the evidence leaves open is `inconclusive`,
-// never failed. The lists in here are bounded by whoever fills them: kMostEvidence frames a check, a result for a row of the catalogue.
+// never failed. Their producers bound the lists in here: kMostEvidence frames a check, a result for a row of the catalogue.
 #pragma once
 
 #include <dissect/types.hpp>

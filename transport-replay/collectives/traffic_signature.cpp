@@ -91,9 +91,9 @@ void TrafficSignature::take_send(const Observation& observation, Habits& habits)
 bool TrafficSignature::is_nccl(End sender) const {
     const Habits& sends = ends_[static_cast<std::size_t>(sender)];
     const Habits& receives = ends_[static_cast<std::size_t>(other(sender))];
-    const std::uint64_t talk = std::uint64_t{sends.sends} + receives.sends;
-    if (receives.numbered >= kFewest && talk <= receives.numbered / 8 && receives.immediates == 0) return true;
-    if (sends.immediates < kFewest || receives.offers < kFewest || talk > sends.immediates / 8) return false;
+    const std::uint64_t control = std::uint64_t{sends.sends} + receives.sends;
+    if (receives.numbered >= kFewest && control <= receives.numbered / 8 && receives.immediates == 0) return true;
+    if (sends.immediates < kFewest || receives.offers < kFewest || control > sends.immediates / 8) return false;
     const bool follows = sends.used >= kFewest && sends.used * 2 >= sends.immediates;
     const bool sized = sends.sized * 10 >= sends.immediates * 8 && receives.offers * 2 >= sends.immediates &&
                        receives.writes + receives.immediates <= receives.offers / 8;

@@ -15,7 +15,7 @@ namespace {
 
 using namespace words;
 
-struct Place {
+struct Stream {
     const IwarpConversation& iwarp;
     const Connection& connection;
     [[nodiscard]] std::string from(End end) const { return host(connection.end(end)); }
@@ -25,11 +25,11 @@ struct Place {
 template <class See>
 void each(const Timeline& timeline, See see) {
     for (const IwarpConversation& iwarp : timeline.iwarp.conversations)
-        if (const Connection* connection = timeline.find(iwarp.connection); connection != nullptr) see(Place{iwarp, *connection});
+        if (const Connection* connection = timeline.find(iwarp.connection); connection != nullptr) see(Stream{iwarp, *connection});
 }
 template <class See>
 void each_way(const Timeline& timeline, See see) {
-    each(timeline, [&](const Place& place) {
+    each(timeline, [&](const Stream& place) {
         for (const End end : {End::a, End::b}) see(place, end, place.iwarp.way(end));
     });
 }
@@ -40,7 +40,7 @@ std::string bytes(std::uint64_t count) { return counted(count, "byte"); }
 
 // A Terminate is sent by who received something wrong: it is about what the other end sent (RFC 5040 4.8).
 void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
-    each(timeline, [&](const Place& place) {
+    each(timeline, [&](const Stream& place) {
         if (!place.iwarp.terminated) return;
         const Terminated& terminated = *place.iwarp.terminated;
         constexpr std::uint8_t kLocalCatastrophic = 0, kMpa = 2, kCrc = 2;
@@ -60,7 +60,7 @@ void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
 }
 
 void iwarp_refused(const Timeline& timeline, const Emit& emit) {
-    each(timeline, [&](const Place& place) {
+    each(timeline, [&](const Stream& place) {
         const auto& reply = place.iwarp.way(End::b).set_up;
         if (!reply || !reply->rejected) return;
         emit({.party = Party::application,
@@ -73,7 +73,7 @@ void iwarp_refused(const Timeline& timeline, const Emit& emit) {
 }
 
 void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
-    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+    each_way(timeline, [&](const Stream& place, End end, const IwarpWay& way) {
         if (way.crc_bad == 0) return;
         emit({.party = Party::fabric,
               .connection = place.connection.uid,
@@ -86,7 +86,7 @@ void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
 }
 
 void iwarp_sent_again(const Timeline& timeline, const Emit& emit) {
-    each(timeline, [&](const Place& place) {
+    each(timeline, [&](const Stream& place) {
         for (const End end : {End::a, End::b}) {
             const Way& way = place.connection.way(end);
             if (way.retransmitted == 0) continue;
@@ -102,7 +102,7 @@ void iwarp_sent_again(const Timeline& timeline, const Emit& emit) {
 }
 
 void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
-    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+    each_way(timeline, [&](const Stream& place, End end, const IwarpWay& way) {
         if (way.missing_bytes == 0) return;
         emit({.party = Party::capture,
               .connection = place.connection.uid,
@@ -115,7 +115,7 @@ void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
 
 // What the analysis reads all the same, and other readers may not.
 void iwarp_odd_sender(const Timeline& timeline, const Emit& emit) {
-    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+    each_way(timeline, [&](const Stream& place, End end, const IwarpWay& way) {
         const auto say = [&](dissect::FrameIndex proof, std::string_view what) {
             if (proof == dissect::FrameIndex{}) return;
             emit({.party = Party::requester,
@@ -132,7 +132,7 @@ void iwarp_odd_sender(const Timeline& timeline, const Emit& emit) {
 }
 
 void iwarp_unreadable(const Timeline& timeline, const Emit& emit) {
-    each_way(timeline, [&](const Place& place, End end, const IwarpWay& way) {
+    each_way(timeline, [&](const Stream& place, End end, const IwarpWay& way) {
         if (way.unread_bytes == 0 || way.missing_bytes != 0) return;
         emit({.party = Party::undecided,
               .connection = place.connection.uid,

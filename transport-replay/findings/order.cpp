@@ -135,13 +135,13 @@ void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
 
 void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     if (timeline.quality.no_icrc_right() && timeline.quality.icrc_policy != IcrcPolicy::ignore) return no_icrc_right(timeline.quality, emit);
-    bool told = timeline.quality.icrc_not_judged != 0;
+    bool reported = timeline.quality.icrc_not_judged != 0;
     icrc_not_judged(timeline, emit);
     for (const auto& [address, sender] : senders(timeline)) {
-        told = true;
+        reported = true;
         emit(draft_of(address, sender));
     }
-    if (told || timeline.quality.icrc_bad == 0) return;
+    if (reported || timeline.quality.icrc_bad == 0) return;
     emit({.party = Party::undecided,
           .count = timeline.quality.icrc_bad,
           .summary = fmt::format("{} outside of any connection {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
@@ -156,8 +156,8 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
             const Way& back = connection.way(other(end));
             if (back.unread_answers + way.unread_answers != 0) continue;  // a NAK may have asked for them
             const Ordering& order = way.ordering();
-            const bool told = order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
-            const std::uint64_t late = (told ? 0 : std::max(way.gaps.reordered, order.overtaken)) + way.response_gaps.reordered;
+            const bool reported = order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
+            const std::uint64_t late = (reported ? 0 : std::max(way.gaps.reordered, order.overtaken)) + way.response_gaps.reordered;
             if (late == 0) continue;
             // Without a complaint the receiver bears it (adaptive routing with out-of-order placement), or only the tap
             // saw them so.

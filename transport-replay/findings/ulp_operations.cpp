@@ -114,7 +114,7 @@ Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation
 }
 
 // An event of that connection has the packet already: what it says is the same record in better words.
-bool is_told(const Timeline& timeline, ConnectionId connection, dissect::FrameIndex frame) {
+bool is_reported(const Timeline& timeline, ConnectionId connection, dissect::FrameIndex frame) {
     return std::ranges::any_of(timeline.ulp.events, [&](const UlpEvent& event) {
         return event.connection == connection && event.frame == frame && event.kind == UlpEventKind::login_failed;
     });
@@ -126,7 +126,7 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
     for (const OperationFailures& failures : timeline.ulp.failures) {
         const UlpConversation* conversation = timeline.ulp.find(failures.connection);
         if (conversation == nullptr) continue;
-        if (!failures.frames.empty() && is_told(timeline, failures.connection, failures.frames.front())) continue;
+        if (!failures.frames.empty() && is_reported(timeline, failures.connection, failures.frames.front())) continue;
         const Sides sides = sides_of(timeline, *conversation);
         const std::string name = quoted_operation(failures.protocol, failures.code);
         const auto is_everyday = row_of(failures.protocol).everyday;
@@ -183,7 +183,8 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const Connection* connection = timeline.find(operation.connection);
         if (conversation == nullptr || connection == nullptr) continue;
         if (connection->one_way()) continue;  // answers were not captured
-        if (is_told(timeline, operation.connection, operation.asked_frame) || answers_elsewhere(timeline, *connection, operation)) continue;
+        if (is_reported(timeline, operation.connection, operation.asked_frame) || answers_elsewhere(timeline, *connection, operation))
+            continue;
         const bool forgotten = operation.outcome == OperationOutcome::unanswered;
         // What waits by its nature, for an event say, is not late: others were answered meanwhile, and none of its kind ever was.
         const auto same = [&](const OperationSum& sum) { return sum.protocol == operation.protocol && sum.code == operation.code; };

@@ -41,7 +41,7 @@ std::optional<Instant> CaptureIndex::start() const {
 std::vector<IndexedFile> CaptureIndex::files() const {
     const std::lock_guard lock(mutex_);
     std::vector<IndexedFile> files;
-    for (const File& file : files_) files.push_back(file.told);
+    for (const File& file : files_) files.push_back(file.description);
     return files;
 }
 

@@ -100,7 +100,7 @@ private:
         std::shared_ptr<const dissect::CaptureLayout> layout;
     };
     struct File {
-        IndexedFile told;
+        IndexedFile description;
         std::optional<Spool> spool;
         Source source;
     };

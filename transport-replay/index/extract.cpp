@@ -110,28 +110,28 @@ std::uint64_t count(const Chosen& chosen, const CaptureIndex& index) {
 std::expected<Extracted, std::string> extract(const CaptureIndex& index, const Extraction& wanted, const ExtractWatch& watch) try {
     auto file = SavedCapture::open(wanted.path, inputs_of(index));
     if (!file) return std::unexpected(sentence(file.error()));
-    Extracted told;
+    Extracted extracted;
     auto going = describe_interfaces(index, *file);
     const std::uint64_t all = count(wanted.chosen, index);
     std::uint64_t done = 0;
     FrameBuffer buffer;
     const auto each = [&](FrameIndex number) {
         if (done++ % kWatchEvery == 0) {
-            if (watch.stopped && watch.stopped()) told.stopped = true;
+            if (watch.stopped && watch.stopped()) extracted.stopped = true;
             if (watch.progressed) watch.progressed(done - 1, all);
         }
-        if (told.stopped) return false;
+        if (extracted.stopped) return false;
         const std::optional<Frame> frame = index.frame(number, buffer);
         if (frame) going = write(*file, *frame, wanted.comments);
-        else ++told.unreadable;
+        else ++extracted.unreadable;
         return going.has_value();
     };
     if (going) for_each_frame(wanted.chosen, index.packets.size(), each);
-    if (going && !told.stopped) going = file->commit();
+    if (going && !extracted.stopped) going = file->commit();
     if (!going) return std::unexpected(sentence(going.error()));
-    if (!told.stopped) told.written = file->frames();
+    if (!extracted.stopped) extracted.written = file->frames();
     if (watch.progressed) watch.progressed(all, all);
-    return told;
+    return extracted;
 } catch (const std::bad_alloc&) {
     return std::unexpected("out of memory");
 }

@@ -34,7 +34,7 @@ public:
     bool append(const Row& row) {
         const std::uint64_t at = size_.load(std::memory_order_relaxed);
         if (at >= kMaxRows) return false;
-        const Place place = place_of(at);
+        const BlockRow place = place_of(at);
         std::atomic<Row*>& block = blocks_[place.block];
         // Without rows in it: a block is touched only as far as it is used.
         if (place.row == 0) block.store(std::allocator<Row>{}.allocate(rows_of(place.block)), std::memory_order_relaxed);
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
     // `at` below a size() that this thread has seen.
     [[nodiscard]] const Row& operator[](std::uint64_t at) const {
-        const Place place = place_of(at);
+        const BlockRow place = place_of(at);
         return blocks_[place.block].load(std::memory_order_relaxed)[place.row];
     }
 
@@ -57,12 +57,12 @@ private:
 
     static constexpr std::size_t rows_of(std::size_t block) { return std::size_t{1} << (kFirstBits + block); }
 
-    struct Place {
+    struct BlockRow {
         std::size_t block;
         std::size_t row;  // in it
     };
     // Block b begins with row (2^b - 1) * 2^kFirstBits.
-    static Place place_of(std::uint64_t at) {
+    static BlockRow place_of(std::uint64_t at) {
         const std::uint64_t shifted = at + (std::uint64_t{1} << kFirstBits);
         const std::uint64_t floor = std::bit_floor(shifted);
         return {static_cast<std::size_t>(std::countr_zero(floor)) - kFirstBits, shifted - floor};

@@ -108,7 +108,7 @@ void Indexer::keep(ConnectionId connection, End requester, const Message& messag
 // What its connection speaks, once that is known or known to be wrong.
 void Indexer::keep(const Observation& observation, const PacketRecord& record) {
     if (record.mirror_copy) return;
-    if (record.connection) index_.ulp.tell(*record.connection, record.from, record.ulp);
+    if (record.connection) index_.ulp.learn(*record.connection, record.from, record.ulp);
     const bool alone = !record.connection && record.ulp.protocol != UlpProtocol::none;
     const bool more = record.ulp.detail != 0 || record.ulp.iwarp.what != dissect::IwarpPlace::What::none;
     if (alone || more) index_.ulp_packets.append({observation.frame, record.ulp});
@@ -117,9 +117,9 @@ void Indexer::keep(const Observation& observation, const PacketRecord& record) {
 // Where the packets of that file will be read again: in itself, or in a spool.
 bool Indexer::prepare(Input& input, const std::string& file) {
     const CaptureFile& capture = input.capture;
-    IndexedFile told{capture.name(), FrameIndex{frames_ + 1}, !capture.mapped()};
+    IndexedFile description{capture.name(), FrameIndex{frames_ + 1}, !capture.mapped()};
     std::optional<Spool> spool;
-    if (told.spooled) {
+    if (description.spooled) {
         auto made = Spool::make(indexing_.spool_folder);
         if (!made) {
             outcome_.problems.push_back(
@@ -135,7 +135,7 @@ bool Indexer::prepare(Input& input, const std::string& file) {
     }
     input.reader = std::make_shared<const FrameReader>(std::move(*reader));
     if (spool) spool->hide();
-    const auto number = index_.add(std::move(told), std::move(spool));
+    const auto number = index_.add(std::move(description), std::move(spool));
     if (!number) {
         outcome_.problems.push_back({InputProblemKind::unreadable, capture.name(), 0, "is one file too many"});
         return false;

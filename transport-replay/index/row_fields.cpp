@@ -42,7 +42,7 @@ constexpr IndexedField marked(std::string_view name) {
 
 // What only packets have that ended a message, or miss some before them.
 template <Mark kMark, auto kMember>
-constexpr IndexedField told(std::string_view name) {
+constexpr IndexedField annotated(std::string_view name) {
     return conclusion<[](const RowView& view, RowValues& values) {
         if (!view.row.has(kMark)) return;
         const Annotation annotation = view.index.annotation(view.frame);
@@ -99,9 +99,9 @@ constexpr std::array kRowFields{
     marked<Mark::duplicated>("rdma.duplicated"),
     marked<Mark::mirror_copy>("rdma.mirror_copy"),
     marked<Mark::unmatched>("rdma.unmatched"),
-    told<Mark::gap, &Annotation::psn_missing>("rdma.psn_missing"),
-    told<Mark::completes, &Annotation::messages_completed>("rdma.message.completed"),
-    told<Mark::completes, &Annotation::latency>("rdma.message.latency"),
+    annotated<Mark::gap, &Annotation::psn_missing>("rdma.psn_missing"),
+    annotated<Mark::completes, &Annotation::messages_completed>("rdma.message.completed"),
+    annotated<Mark::completes, &Annotation::latency>("rdma.message.latency"),
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace qps::transport {
 class UlpKnowledge {
 public:
     // From now on packets that `from` sends on that connection are such.
-    void tell(ConnectionId connection, End from, const dissect::UlpHint& hint) {
+    void learn(ConnectionId connection, End from, const dissect::UlpHint& hint) {
         const std::uint8_t word = word_of(hint, from);
         std::atomic<std::uint8_t>* place = place_of(connection);
         if (place != nullptr && place->load(std::memory_order_relaxed) != word) place->store(word, std::memory_order_relaxed);

@@ -204,9 +204,9 @@ void IwarpConnection::take_data(const Observation& observation, const TcpSegment
 // What is in order now. Of the segment that is observed, if any, its place is told.
 void IwarpConnection::read_on(End from, const Observed* observed, const IwarpListeners& listeners, PacketRecord& record) {
     Direction& sender = direction(from);
-    IwarpWay& told = way(from);
+    IwarpWay& sums = way(from);
     while (const auto piece = sender.stream.next()) {
-        told.missing_bytes += piece->missing;
+        sums.missing_bytes += piece->missing;
         IwarpPlace& place = record.ulp.iwarp;
         if (observed != nullptr && piece->frame == observed->frame && place.what == IwarpPlace::What::none) {
             if (const auto first = sender.framer.first_in(*piece)) {
@@ -217,12 +217,12 @@ void IwarpConnection::read_on(End from, const Observed* observed, const IwarpLis
         const std::uint64_t lost = sender.framer.lost_alignment();
         sender.framer.take(*piece);
         while (const auto fpdu = sender.framer.next()) {
-            ++told.fpdus;
-            if (fpdu->crc == CrcStatus::good) ++told.crc_good;
+            ++sums.fpdus;
+            if (fpdu->crc == CrcStatus::good) ++sums.crc_good;
             if (fpdu->crc == CrcStatus::bad) {
-                ++told.crc_bad;
+                ++sums.crc_bad;
                 record.corrupt = true;
-                if (told.crc_bad_frames.size() < kIwarpFramesKept) told.crc_bad_frames.push_back(fpdu->last_frame);
+                if (sums.crc_bad_frames.size() < kIwarpFramesKept) sums.crc_bad_frames.push_back(fpdu->last_frame);
             }
             messages_.take(from, *fpdu, listeners, record);
         }

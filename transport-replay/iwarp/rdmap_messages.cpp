@@ -160,13 +160,13 @@ void RdmapMessages::ask(const At& at, Asked asked) {
     asked.sent.message.last_time = at.fpdu.last_time;
     asked.sent.message.last_frame = at.fpdu.last_frame;
     asker.asked.push_back(std::move(asked));
-    transport::Way& told = at.listeners.tracker.stream(connection_).way(at.from);
+    transport::Way& totals = at.listeners.tracker.stream(connection_).way(at.from);
     const auto open = static_cast<std::uint32_t>(asker.asked.size());
-    if (open > told.most_reads) {
-        told.most_reads = open;
-        told.reads_at_most = 0;
+    if (open > totals.most_reads) {
+        totals.most_reads = open;
+        totals.reads_at_most = 0;
     }
-    if (open == told.most_reads) ++told.reads_at_most;
+    if (open == totals.most_reads) ++totals.reads_at_most;
     if (asker.asked.size() > kMaxOpen) give_up_before(at.from, 1, at.listeners);
 }
 
@@ -242,12 +242,12 @@ void RdmapMessages::turn_reads(End requester, FrameIndex proof) {
 void RdmapMessages::take_read_response(const At& at) {
     const End requester = other(at.from);
     auto& asked = way(requester).asked;
-    transport::Way& told = at.listeners.tracker.stream(connection_).way(at.from);
-    ++told.read_responses;
+    transport::Way& totals = at.listeners.tracker.stream(connection_).way(at.from);
+    ++totals.read_responses;
     const DdpSegment& segment = at.segment;
     const auto found = find_read(requester, segment, at.fpdu.last_frame);
     if (found == asked.end()) {
-        ++told.unmatched;
+        ++totals.unmatched;
         at.record.unmatched = true;
         return;
     }
@@ -263,13 +263,13 @@ void RdmapMessages::take_read_response(const At& at) {
 void RdmapMessages::take_atomic_response(const At& at) {
     const auto response = atomic_response(at.segment.payload);
     if (!response) return;
-    transport::Way& told = at.listeners.tracker.stream(connection_).way(at.from);
-    ++told.atomic_responses;
+    transport::Way& totals = at.listeners.tracker.stream(connection_).way(at.from);
+    ++totals.atomic_responses;
     auto& asked = way(other(at.from)).asked;
     const auto waits = [&](const Asked& one) { return one.sent.message.atomic && one.identifier == response->identifier; };
     const auto found = std::ranges::find_if(asked, waits);
     if (found == asked.end()) {
-        ++told.unmatched;
+        ++totals.unmatched;
         at.record.unmatched = true;
         return;
     }

@@ -64,7 +64,7 @@ struct Endpoint::State {
     void send(Instant now);
     void send_waiting(Instant now);
     [[nodiscard]] bool send_next(Instant now, MutableBytes room);
-    void keep(const verbs::Departure& departure, const Route& route);
+    void keep(const verbs::OutgoingPacket& departure, const Route& route);
     void write(const TransportPacket& packet, const Route& route, MutableBytes room, Instant now);
     [[nodiscard]] bool keep_claimed(const Packet& packet, const ReceivedFrame& frame);
     void send_raw(Instant now);
@@ -102,7 +102,7 @@ void Endpoint::State::take(const ReceivedFrame& frame, Instant now) {
         return;
     }
     ++counts.packets_received;
-    constexpr live::Place kVersion = place(kBthFields, "infiniband.bth.tver");
+    constexpr live::FieldBits kVersion = place(kBthFields, "infiniband.bth.tver");
     const Bytes bth = packet.bytes_of(packet.layers()[packet.bth_layer]);
     adapter.process({.packet = *readable,
                      .source = arrived.source,
@@ -153,7 +153,7 @@ void Endpoint::State::write(const TransportPacket& packet, const Route& route, M
     ++counts.packets_sent;
 }
 
-void Endpoint::State::keep(const verbs::Departure& departure, const Route& route) {
+void Endpoint::State::keep(const verbs::OutgoingPacket& departure, const Route& route) {
     if (waiting.size() >= kMaxWaiting) {
         ++counts.unroutable;
         return;

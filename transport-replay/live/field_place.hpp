@@ -15,14 +15,14 @@
 namespace qps::transport::live {
 
 // Bits of a header, as in dissect::Field.
-struct Place {
+struct FieldBits {
     std::size_t bit = 0;
     std::size_t width = 0;
     std::size_t factor = 1;
 };
 
 template <std::size_t N>
-[[nodiscard]] consteval Place place(const std::array<dissect::Field, N>& fields, std::string_view name) {
+[[nodiscard]] consteval FieldBits place(const std::array<dissect::Field, N>& fields, std::string_view name) {
     const dissect::Field field = dissect::named(fields, name);
     return {field.bit, field.width, field.factor};
 }
@@ -55,13 +55,13 @@ inline constexpr std::size_t kIcrcLength = length_of(dissect::kInfinibandHeaders
 
 namespace place_detail {
 // The last byte that a field touches holds this many bits behind it.
-[[nodiscard]] consteval std::size_t bits_behind(Place at) { return (8 - (at.bit + at.width) % 8) % 8; }
-[[nodiscard]] consteval std::size_t end_byte(Place at) { return (at.bit + at.width + 7) / 8; }
-[[nodiscard]] consteval std::uint64_t mask(Place at) { return at.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << at.width) - 1; }
+[[nodiscard]] consteval std::size_t bits_behind(FieldBits at) { return (8 - (at.bit + at.width) % 8) % 8; }
+[[nodiscard]] consteval std::size_t end_byte(FieldBits at) { return (at.bit + at.width + 7) / 8; }
+[[nodiscard]] consteval std::uint64_t mask(FieldBits at) { return at.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << at.width) - 1; }
 }  // namespace place_detail
 
 // Writes the value, of which the field takes the low bits.
-template <Place kAt, std::size_t N>
+template <FieldBits kAt, std::size_t N>
 constexpr void put(std::span<std::byte, N> header, std::uint64_t value) {
     using namespace place_detail;
     static_assert(kAt.width != 0 && kAt.width + bits_behind(kAt) <= 64 && end_byte(kAt) <= N, "the field lies in the header");
@@ -79,7 +79,7 @@ constexpr void put(std::span<std::byte, N> header, std::uint64_t value) {
     }
 }
 
-template <Place kAt, std::size_t N>
+template <FieldBits kAt, std::size_t N>
 [[nodiscard]] constexpr std::uint64_t get(std::span<const std::byte, N> header) {
     using namespace place_detail;
     static_assert(kAt.width != 0 && kAt.width + bits_behind(kAt) <= 64 && end_byte(kAt) <= N, "the field lies in the header");
@@ -89,17 +89,17 @@ template <Place kAt, std::size_t N>
 }
 
 // 128 bits: an IPv6 address or a GID, as two numbers in host order.
-template <Place kAt, std::size_t N>
+template <FieldBits kAt, std::size_t N>
 constexpr void put_wide(std::span<std::byte, N> header, const std::array<std::uint64_t, 2>& value) {
     static_assert(kAt.width == 128);
-    put<Place{kAt.bit, 64}>(header, value[0]);
-    put<Place{kAt.bit + 64, 64}>(header, value[1]);
+    put<FieldBits{kAt.bit, 64}>(header, value[0]);
+    put<FieldBits{kAt.bit + 64, 64}>(header, value[1]);
 }
 
-template <Place kAt, std::size_t N>
+template <FieldBits kAt, std::size_t N>
 [[nodiscard]] constexpr std::array<std::uint64_t, 2> get_wide(std::span<const std::byte, N> header) {
     static_assert(kAt.width == 128);
-    return {get<Place{kAt.bit, 64}>(header), get<Place{kAt.bit + 64, 64}>(header)};
+    return {get<FieldBits{kAt.bit, 64}>(header), get<FieldBits{kAt.bit + 64, 64}>(header)};
 }
 
 }  // namespace qps::transport::live

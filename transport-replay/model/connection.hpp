@@ -156,7 +156,7 @@ struct Way {
     dissect::Instant last_time{};
     dissect::FrameIndex first_frame{};  // 0: nothing seen of this way
     dissect::FrameIndex last_frame{};
-    std::uint64_t corrupt = 0;  // ICRC wrong: whoever received them dropped them
+    std::uint64_t corrupt = 0;  // ICRC wrong: the receiver dropped them
     std::uint64_t intact = 0;   // ICRC right
     std::uint64_t congestion_experienced = 0;
     std::uint64_t cnps = 0;  // that it sent, to slow the other end down

@@ -18,7 +18,7 @@ struct MpaSetUp {
     bool rejected = false;                 // of a reply
     std::optional<std::uint16_t> ird{};    // enhanced: READs it takes at a time; 0x3fff: not negotiated
     std::optional<std::uint16_t> ord{};    // enhanced: READs it wants to have outstanding
-    bool peer_to_peer = false;             // enhanced: whoever asked for the connection sends first
+    bool peer_to_peer = false;             // enhanced: the initiator sends first
     std::uint16_t private_data_bytes = 0;  // of the consumer
 };
 

@@ -2,7 +2,7 @@
 //
 // Made from a decoded packet by any worker thread (observe()), consumed in the order of the capture by the trackers.
 // It borrows the frame's bytes (payload, management datagram): they are valid only while the batch is. The hashes are of
-// what is seen on the wire: whoever changes a flow afterwards leaves them wrong.
+// what is seen on the wire: changing a flow afterwards leaves them wrong.
 #pragma once
 
 #include <dissect/packet.hpp>

@@ -1,6 +1,7 @@
 // PacketRecord: what one packet was to its connection, told from the past alone.
 #pragma once
 
+#include <dissect/annotation.hpp>
 #include <transport-replay/model/connection.hpp>
 
 #include <array>
@@ -10,15 +11,7 @@
 
 namespace qps::transport {
 
-// What a request packet is to the stream.
-enum class Arrival : std::uint8_t {
-    first,     // the first of the stream
-    in_order,  // the PSN that was next
-    ahead,     // PSNs before it are missing so far
-    late,      // a PSN that was missing until now
-    repeated,  // a PSN that was on the wire before
-    restart,   // so far from anything that the queue pair must have begun anew
-};
+using Arrival = dissect::Annotation::Arrival;
 inline constexpr std::array<std::string_view, 6> kArrivalNames{"first", "in_order", "ahead", "late", "repeated", "restart"};
 
 struct PacketRecord {

@@ -1,6 +1,6 @@
 // What the queue pairs of a protection domain may reach: memory regions and the windows bound to them, by key.
 //
-// All memory is borrowed from whoever registered it, and must outlive its region. Invariant: a span that reach() or local()
+// All memory is borrowed from its owner, and must outlive its region. Invariant: a span that reach() or local()
 // gives lies in one region, and every right was granted by the region or window whose key was shown; a window lies in its
 // region, which stays as long as the window does.
 //

@@ -168,7 +168,7 @@ public:
     // Receives were posted: where credits are given and the last ACK had none to give, an ACK is queued that says so
     // (unsolicited, 9.7.7.2).
     void advertise(const ReceiveQueue& receives);
-    // The receive that an unfinished message has taken, for whoever resets the queue pair or moves it to error.
+    // The receive that an unfinished message has taken, for the caller that resets the queue pair or moves it to error.
     [[nodiscard]] std::optional<PostedReceive> release_receive();
 
     [[nodiscard]] ResponderState state() const { return state_; }

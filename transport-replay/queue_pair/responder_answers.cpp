@@ -119,7 +119,7 @@ void Responder::respond(const Job& job) {
     responses_.push_back(job);
 }
 
-// A READ that was asked for again after its region or window went: the copy came late, and whoever sent it has what it read.
+// A READ that was asked for again after its region or window went: the copy came late, and the requester has what it read.
 // Not a reason to end the connection; who really still waits for it gives up.
 void Responder::forget_stale(const Memory& memory) {
     while (!responses_.empty()) {

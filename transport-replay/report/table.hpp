@@ -1,5 +1,5 @@
 // Tables: what a row of one kind has in its columns. For programs a column has a name and a value, for people a heading
-// and words; most have both. Whoever shows rows to people may sort them by the values.
+// and words; most have both. Rows may be sorted by the values.
 #pragma once
 
 #include <cstdint>

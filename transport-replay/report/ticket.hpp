@@ -1,4 +1,4 @@
-// A finding as a ticket for whoever must act on it: Markdown that says what happened, what proves it and how far the capture
+// A finding as a ticket for the person who must act on it: Markdown that says what happened, what proves it and how far the capture
 // can be trusted, for a reader who has nothing but the text and perhaps the capture.
 #pragma once
 

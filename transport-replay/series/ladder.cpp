@@ -41,10 +41,10 @@ std::string opcode_words(const OpcodeRow& opcode) {
 }
 
 std::string acknowledgment_words(const OpcodeRow& opcode, std::uint8_t syndrome) {
-    const Acknowledgment told{syndrome, {}};
-    switch (static_cast<SyndromeType>(told.type())) {
+    const Acknowledgment acknowledgment{syndrome, {}};
+    switch (static_cast<SyndromeType>(acknowledgment.type())) {
         case SyndromeType::rnr_nak: return "RNR NAK";
-        case SyndromeType::nak: return "NAK, " + nak_text(told.code());
+        case SyndromeType::nak: return "NAK, " + nak_text(acknowledgment.code());
         default: return opcode.verb == Verb::acknowledge ? "ACK" : opcode_words(opcode);
     }
 }

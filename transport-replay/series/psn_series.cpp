@@ -18,7 +18,7 @@ class Drawing {
 public:
     Drawing(const Timeline& timeline, ConnectionId connection, End requester, ReadSpans spans)
         : requester_(requester), spans_(std::move(spans)) {
-        if (const Connection* told = timeline.find(connection)) series_.of(PsnMark::request).reserve(told->way(requester).requests);
+        if (const Connection* known = timeline.find(connection)) series_.of(PsnMark::request).reserve(known->way(requester).requests);
         for (const Recovery& recovery : timeline.recoveries)
             if (recovery.connection == connection && recovery.requester == requester) recoveries_.emplace(recovery.trigger, &recovery);
     }
@@ -47,7 +47,7 @@ private:
             point.psns = 1;
             series_.of(PsnMark::gap).push_back(point);
         }
-        tell_waits(point);
+        add_waits(point);
     }
 
     void take_answer(const PacketRow& row, const OpcodeRow& opcode, PsnPoint point) {
@@ -61,7 +61,7 @@ private:
         if (row.has(Mark::unmatched)) return;
         // A NAK acknowledges all before the PSN that it names (9.7.5.1.2).
         acknowledge(point, type == SyndromeType::ack ? point.y : point.y - 1);
-        tell_waits(point);
+        add_waits(point);
     }
 
     void acknowledge(PsnPoint point, std::int64_t psn) {
@@ -73,8 +73,8 @@ private:
 
     // A READ that is asked for again, from its middle perhaps, covers what is left of it.
     std::uint32_t span_of(const PsnPoint& point) {
-        const auto told = spans_.find(point.frame);
-        if (told != spans_.end()) reads_[point.y] = told->second;
+        const auto known = spans_.find(point.frame);
+        if (known != spans_.end()) reads_[point.y] = known->second;
         const auto after = reads_.upper_bound(point.y);
         if (after == reads_.begin()) return 1;
         const auto& [first, psns] = *std::prev(after);
@@ -83,7 +83,7 @@ private:
     }
 
     // Where a record's PSN lies is known best when its trigger passes.
-    void tell_waits(const PsnPoint& point) {
+    void add_waits(const PsnPoint& point) {
         for (auto next = recoveries_.begin(); next != recoveries_.end() && next->first <= point.frame; next = recoveries_.erase(next))
             add_wait(*next->second, counter_.near(next->second->psn));
     }

@@ -1,7 +1,7 @@
 // Scope: which packets a picture shows, and the one pass over the rows of a capture that all series make.
 //
-// What an attacker could feed: times that run backwards or lie centuries apart. A range that is asked for bounds the work; whoever
-// divides one into bins bounds their number.
+// What an attacker could feed: times that run backwards or lie centuries apart. A range that is asked for bounds the work; code
+// that divides one into bins bounds their number.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -14,7 +14,7 @@
 
 namespace qps::transport::series {
 
-// Asked now and then; true: whoever wanted the answer wants it no more. An empty one never stops.
+// Asked now and then; true: the answer is no longer wanted. An empty one never stops.
 using Stop = std::function<bool()>;
 [[nodiscard]] inline bool stopped(const Stop& stop) { return stop && stop(); }
 

@@ -176,8 +176,8 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
     const auto index = static_cast<Index>(pairs_.size());
     pair_index_[key] = index;
     Pair& pair = pairs_.emplace_back();
-    pair.told.source = source;
-    pair.told.destination = destination;
+    pair.sums.source = source;
+    pair.sums.destination = destination;
     const auto [place, is_new] = destination_index_.try_emplace(pair_key({}, destination), static_cast<Index>(destinations_.size()));
     if (is_new) destinations_.emplace_back();
     pair.destination = place->second;
@@ -197,7 +197,7 @@ std::optional<CongestionTracker::Index> CongestionTracker::place_for_flow() {
     }
     if (!found) return {};
     Flow& flow = flows_[*found];
-    if (flow.packets != 0) pairs_[flow.pair].told.packets += flow.packets;
+    if (flow.packets != 0) pairs_[flow.pair].sums.packets += flow.packets;
     flow_index_.erase(flow.hash, *found);
     flow = {};
     return found;
@@ -271,9 +271,9 @@ void CongestionTracker::count(Flow& flow, std::int64_t bin, std::uint32_t bytes)
 void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pair& pair) {
     if (flow.marked++ == 0) flow.first_marked = observation.frame;
     flow.last_marked = observation.frame;
-    ++pair.told.ce_marked;
+    ++pair.sums.ce_marked;
     if (!wants_cnp(observation)) return;
-    ++pair.told.marked;
+    ++pair.sums.marked;
     pair.last_mark = observation.time;
     expire(pair, observation.time);
     constexpr auto kMoments = static_cast<std::size_t>(std::to_underlying(kCnpDeadline) / std::to_underlying(kMarkMerging) + 1);
@@ -286,9 +286,9 @@ void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pa
 void CongestionTracker::expire(Pair& pair, Instant now) {
     const auto still = std::ranges::find_if(pair.pending, [&](const Moment& moment) { return within(moment.time, now, kCnpDeadline); });
     for (auto moment = pair.pending.begin(); moment != still; ++moment) {
-        (moment->paced ? pair.told.undecided : pair.told.unanswered) += moment->marks;
+        (moment->paced ? pair.sums.undecided : pair.sums.unanswered) += moment->marks;
         if (moment->paced || (pair.last_silence && within(*pair.last_silence, moment->time, kCnpDeadline))) continue;
-        ++pair.told.silences;
+        ++pair.sums.silences;
         pair.last_silence = moment->time;
     }
     pair.pending.erase(pair.pending.begin(), still);
@@ -316,9 +316,9 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline)) stream.delays.add(observation.time - *pair.last_mark);
     else ++stream.without_mark;
     expire(pair, observation.time);
-    for (const Moment& moment : pair.pending) pair.told.answered += moment.marks;
+    for (const Moment& moment : pair.pending) pair.sums.answered += moment.marks;
     pair.pending.clear();
-    ++pair.told.notifications;
+    ++pair.sums.notifications;
     if (!pair.last_cnp || std::to_underlying(observation.time - *pair.last_cnp) >= kRateBins * std::to_underlying(kRateBin)) {
         ++pair.bursts;
         pair.burst_bin = bin_of(observation.time);
@@ -359,7 +359,7 @@ void CongestionTracker::take_incast(const Observation& observation, Index pair_i
     Destination& destination = destinations_[pair.destination];
     const Instant now = observation.time;
     if (destination.burst && (!within(destination.last_time, now, rule_.window) || !within(destination.burst->time, now, rule_.longest)))
-        close_incast(pair.told.destination, destination);
+        close_incast(pair.sums.destination, destination);
     if (!pair.last_data || !within(*pair.last_data, now, rule_.window)) {
         std::erase_if(destination.starts, [&](const Start& start) { return !within(start.time, now, rule_.window); });
         if (destination.starts.size() < rule_.senders)  // once they are enough it has begun
@@ -398,20 +398,20 @@ void CongestionTracker::close_incast(const Address& address, Destination& destin
 }
 
 CongestionReport CongestionTracker::finish() {
-    for (const Flow& flow : flows_) pairs_[flow.pair].told.packets += flow.packets;
+    for (const Flow& flow : flows_) pairs_[flow.pair].sums.packets += flow.packets;
     for (Pair& pair : pairs_) {
         Destination& destination = destinations_[pair.destination];
-        if (destination.burst) close_incast(pair.told.destination, destination);
+        if (destination.burst) close_incast(pair.sums.destination, destination);
         expire(pair, now_);
-        for (const Moment& moment : pair.pending) pair.told.undecided += moment.marks;
-        const auto other = pair_index_.find(pair_key(pair.told.destination, pair.told.source));
-        pair.told.other_way_seen = pair.told.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].told.packets > 0);
-        if (pair.told.marked > 0 || pair.told.notifications > 0) report_.pairs.push_back(pair.told);
+        for (const Moment& moment : pair.pending) pair.sums.undecided += moment.marks;
+        const auto other = pair_index_.find(pair_key(pair.sums.destination, pair.sums.source));
+        pair.sums.other_way_seen = pair.sums.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].sums.packets > 0);
+        if (pair.sums.marked > 0 || pair.sums.notifications > 0) report_.pairs.push_back(pair.sums);
     }
     for (Flow& flow : flows_) {
         const Pair& pair = pairs_[flow.pair];
         if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now_));
-        if (flow.marked == 0 && pair.told.marked == 0 && pair.told.notifications == 0) continue;
+        if (flow.marked == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) continue;
         report_.flows.push_back({flow.key, flow.packets, flow.bytes, flow.marked, flow.first_marked, flow.last_marked, flow.reaction});
     }
     std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });

@@ -128,7 +128,7 @@ private:
         std::optional<dissect::Instant> last_cnp;
         std::optional<dissect::Instant> last_silence;
         std::vector<Moment> pending;  // marks that may still be answered
-        PairCongestion told;          // packets: counted by its flows
+        PairCongestion sums;          // packets: counted by its flows
     };
     struct Start {
         dissect::Instant time{};

@@ -81,7 +81,7 @@ bool CopyFilter::came_before(const Observation& observation, const ClockOffset& 
         for (Waiting& one : set->waiting) {
             if (worth(one) < worth(*place)) place = &one;
             if (one.key != key) continue;
-            // A sender that counts its identification on sends no datagram twice: whoever sees it again sees a copy.
+            // A sender that counts its identification on sends no datagram twice: a second recording is a copy.
             same_datagram |= observation.ip_id != 0;
             const Duration wrong = magnitude(observation.time - one.time - offset.at(one.time));
             if (one.met != 0 || wrong > nearest) continue;

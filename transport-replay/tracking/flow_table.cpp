@@ -17,7 +17,7 @@ bool FlowTable::place(Slot slot) {
 }
 
 // Doubles the table. Entries go over in the order of their places, from the beginning of a chain: so none comes to stand further
-// from where it belongs than before, as whoever stood before it does not either, and every one finds a place.
+// from where it belongs than before, as the entries before it do not either, and every one finds a place.
 void FlowTable::grow() {
     const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
     mask_ = slots_.size() - 1;

@@ -1,7 +1,7 @@
 // FlowTable: from the hash of a key to the number of the entry that has the key. The keys stay with the entries; the table
 // has eight bytes for each, so that a packet touches one cache line of it and the line of its entry.
 //
-// Lookups come from one thread in the order of the capture and miss the caches where flows are many: whoever knows
+// Lookups come from one thread in the order of the capture and miss the caches where flows are many: a caller that knows
 // the next packets asks for their lines ahead (prefetch(), likely()).
 //
 // What an attacker could feed: keys that collide. No chain is longer than kLongestProbe; what does not fit is refused.

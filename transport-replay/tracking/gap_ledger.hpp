@@ -5,7 +5,7 @@
 // PSN (the network lost it); the PSN comes late though nobody asked (overtaken). A PSN that is merely sent again because
 // of one before it proves nothing by itself: it counts as lost by the network where the tap is not known to miss packets.
 // Where the order of sending is known, it tells the first sending of a PSN, which is only late, from a retransmission,
-// whoever asked for it. Where it is not, what fills a gap after a NAK proves no loss on a path that is known to reorder.
+// whether or not a NAK asked for it. Where it is not, what fills a gap after a NAK proves no loss on a path that is known to reorder.
 //
 // What an attacker could feed: any gaps. kMaxGaps bounds those that are open; the oldest go undecided.
 #pragma once

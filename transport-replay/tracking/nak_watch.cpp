@@ -121,7 +121,7 @@ bool NakWatch::was_asked(Psn psn) const {
     return index != kNone && missing_[index].asked;
 }
 
-void NakWatch::told(Psn psn, std::uint32_t episode) {
+void NakWatch::note_episode(Psn psn, std::uint32_t episode) {
     if (const Index index = find(psn); index != kNone) missing_[index].episode = episode;
 }
 

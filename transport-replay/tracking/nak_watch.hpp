@@ -54,7 +54,7 @@ public:
     // A NAK asked for that PSN not long ago.
     [[nodiscard]] bool was_asked(dissect::Psn psn) const;
     // The episode of the last NAK of that PSN was handed out under this number.
-    void told(dissect::Psn psn, std::uint32_t episode);
+    void note_episode(dissect::Psn psn, std::uint32_t episode);
 
     // Of the last NAK of that PSN.
     [[nodiscard]] NakCause cause_of(dissect::Psn psn) const;

@@ -174,7 +174,7 @@ void QualityTracker::take_pair(const Observation& observation) {
 }
 
 CaptureQuality QualityTracker::finish(const Drops& drops) {
-    for (const Pair& pair : pairs_) {  // whoever was heard first was heard
+    for (const Pair& pair : pairs_) {  // the one that was heard first was heard
         if (pair.packets[1] == 0) quality_.one_way.push_back({pair.first, pair.second, pair.packets[0], pair.reliable});
     }
     std::ranges::sort(quality_.one_way, {}, [](const OneWay& row) { return std::tie(row.source, row.destination); });

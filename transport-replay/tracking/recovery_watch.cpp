@@ -49,18 +49,18 @@ bool RecoveryWatch::open() const {
     return phase_ != RecoveryPhase::none;
 }
 
-void RecoveryWatch::tell_former(std::vector<Recovery>& ended) {
+void RecoveryWatch::hand_out_former(std::vector<Recovery>& ended) {
     ended.insert(ended.end(), former_.begin(), former_.end());
     former_.clear();
 }
 
 void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& ended) {
-    tell_former(ended);
+    hand_out_former(ended);
     Open& open = open_.front();
     open.episode.end = end;
     ended.push_back(open.episode);
     open_.clear();
-    move(RecoveryEvent::told);
+    move(RecoveryEvent::closed);
 }
 
 // A NAK of another PSN came, and the requester does not know it yet: what it sends now still belongs here.
@@ -135,7 +135,7 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
         episode.interval = std::min(episode.interval.value_or(interval), interval);
     }
     if (arrived.answered) episode.answered = true;
-    move(RecoveryEvent::sent_again);
+    move(RecoveryEvent::retransmitted);
     open.round_time = request.time;
     open.last_wait = wait;
     open.resend_next = arrived.behind;
@@ -168,7 +168,7 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
             if (open.episode.kind == RecoveryKind::rnr_nak && request.psn.before(open.episode.psn) && silent < kFastestTimeout)
                 return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
             if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout)) return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
-            tell_former(ended);
+            hand_out_former(ended);
             return begin_round(request, arrived, request.time - open.trigger_time);
         case RecoveryPhase::resending:
             if (!request.psn.before(open.resend_next) || silent < kFastestTimeout) {
@@ -218,7 +218,7 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Reques
         behind_ = arrived.behind;
     } else if (!open_.empty()) {
         if (stream.acknowledged() == request.psn) timer_from_ = request.time;
-        tell_former(ended);
+        hand_out_former(ended);
         behind_ = stream.next();
         Open& open = open_.front();
         if (phase_ == RecoveryPhase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester

@@ -7,8 +7,8 @@
 // connection (retransmission_causes): an episode says how long the NAK was waiting, how long nobody had sent anything, and since
 // when the timer can have run.
 //
-//   none --asked--> waiting --sent_again--> resending --answered, new_data--> settled --told--> none
-//     `----------sent_again (after silence)---^
+//   none --asked--> waiting --retransmitted--> resending --answered, new_data--> settled --closed--> none
+//     `----------retransmitted (after silence)---^
 //
 // A third party's view: a NAK that the tap missed shows as packets sent again without silence before.
 //
@@ -38,26 +38,26 @@ enum class RecoveryPhase : std::uint8_t {
     resending,  // sent again, not yet answered
     settled,    // answered, or new data went out; a second answer would tell that nothing had been lost
 };
-enum class RecoveryEvent : std::uint8_t { asked, sent_again, new_data, answered, told };
+enum class RecoveryEvent : std::uint8_t { asked, retransmitted, new_data, answered, closed };
 
 inline constexpr Machine kRecoveryMachine{
     std::array<std::string_view, 4>{"none", "waiting", "resending", "settled"},
-    std::array<std::string_view, 5>{"asked", "sent_again", "new_data", "answered", "told"},
+    std::array<std::string_view, 5>{"asked", "retransmitted", "new_data", "answered", "closed"},
     std::array{
         Edge{RecoveryPhase::none, RecoveryEvent::asked, RecoveryPhase::waiting},
-        Edge{RecoveryPhase::none, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::none, RecoveryEvent::retransmitted, RecoveryPhase::resending},
         Edge{RecoveryPhase::waiting, RecoveryEvent::asked, RecoveryPhase::waiting},
-        Edge{RecoveryPhase::waiting, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::retransmitted, RecoveryPhase::resending},
         Edge{RecoveryPhase::waiting, RecoveryEvent::new_data, RecoveryPhase::waiting},  // under way before the NAK arrived
         Edge{RecoveryPhase::waiting, RecoveryEvent::answered, RecoveryPhase::settled},  // the tap missed that it was sent again
-        Edge{RecoveryPhase::waiting, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::waiting, RecoveryEvent::closed, RecoveryPhase::none},
         Edge{RecoveryPhase::resending, RecoveryEvent::asked, RecoveryPhase::waiting},
-        Edge{RecoveryPhase::resending, RecoveryEvent::sent_again, RecoveryPhase::resending},
+        Edge{RecoveryPhase::resending, RecoveryEvent::retransmitted, RecoveryPhase::resending},
         Edge{RecoveryPhase::resending, RecoveryEvent::new_data, RecoveryPhase::settled},
         Edge{RecoveryPhase::resending, RecoveryEvent::answered, RecoveryPhase::settled},
-        Edge{RecoveryPhase::resending, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::resending, RecoveryEvent::closed, RecoveryPhase::none},
         Edge{RecoveryPhase::settled, RecoveryEvent::new_data, RecoveryPhase::settled},
-        Edge{RecoveryPhase::settled, RecoveryEvent::told, RecoveryPhase::none},
+        Edge{RecoveryPhase::settled, RecoveryEvent::closed, RecoveryPhase::none},
     },
 };
 static_assert(sound(kRecoveryMachine));
@@ -122,7 +122,7 @@ private:
     void begin_round(const Observation& request, const RequestArrival& arrived, dissect::Duration wait);
     void resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const;
     void set_aside(std::vector<Recovery>& ended);
-    void tell_former(std::vector<Recovery>& ended);
+    void hand_out_former(std::vector<Recovery>& ended);
     void close(RecoveryEnd end, std::vector<Recovery>& ended);
     void begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, dissect::Duration silent);
     void go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, dissect::Duration silent,

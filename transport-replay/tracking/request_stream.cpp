@@ -95,7 +95,7 @@ const Message* RequestStream::covering(Psn psn) const {
 bool RequestStream::waits_for(Psn psn) const { return covering(psn) != nullptr; }
 
 void RequestStream::begin_at(Psn psn) {
-    started_ = told_ = true;
+    started_ = answered_ = true;
     next_ = acknowledged_ = psn;
 }
 
@@ -173,7 +173,7 @@ void RequestStream::restart(const Observation& request, std::uint32_t span, std:
     finish(Outcome::abandoned, done);
     done_reads_.clear();  // of the queue pair that was
     acknowledged_ = request.psn;
-    told_ = false;
+    answered_ = false;
     append(request, span);
 }
 
@@ -214,7 +214,7 @@ RequestArrival RequestStream::repeat(const Observation& request) {
 
 // Responses are taken in order: who has the beginning of this READ has every response before it, seen here or not (9.7.5.1.2).
 void RequestStream::took_all_before(Index index, const Observation& request) {
-    if (!told_) return;  // of a capture without answers nothing is said of them
+    if (!answered_) return;  // of a capture without answers nothing is said of them
     for (Message& earlier : open_runs().first(index - head_)) {
         if (!earlier.has_response()) continue;
         if (!earlier.passed) {
@@ -232,7 +232,7 @@ RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmt
     const std::uint32_t span = span_of(request, pmtu);
     if (!started_) {
         begin_at(request.psn);
-        told_ = false;
+        answered_ = false;
         append(request, span);
         return {.arrival = Arrival::first};
     }
@@ -243,7 +243,7 @@ RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmt
         restart(request, span, done);
         return {.arrival = Arrival::restart};
     } else if (distance < 0) {
-        if (waits_for(request.psn) || (told_ && request.psn.before(acknowledged_))) return repeat(request);
+        if (waits_for(request.psn) || (answered_ && request.psn.before(acknowledged_))) return repeat(request);
         if (request.psn.before(acknowledged_)) acknowledged_ = request.psn;  // the stream began before the first packet seen
         const Psn behind = insert_late(request, span);
         drop_oldest(most_open, done);
@@ -270,7 +270,7 @@ RequestArrival RequestStream::send_corrupt(const Observation& request, std::uint
     constexpr std::int32_t kPlausible = 1024;  // farther, and the PSN itself is likely what is wrong
     if (!started_) {
         begin_at(request.psn);
-        told_ = false;
+        answered_ = false;
     }
     const std::int32_t distance = request.psn - next_;
     if (distance >= kPlausible || distance < -kRestartDistance) return {};
@@ -278,7 +278,7 @@ RequestArrival RequestStream::send_corrupt(const Observation& request, std::uint
         next_ = request.psn + span_of(request, pmtu);
         return {.arrival = Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
     }
-    const bool there = waits_for(request.psn) || (told_ && request.psn.before(acknowledged_));
+    const bool there = waits_for(request.psn) || (answered_ && request.psn.before(acknowledged_));
     return {.arrival = there ? Arrival::repeated : Arrival::late, .answered = request.psn.before(acknowledged_)};
 }
 
@@ -386,7 +386,7 @@ Psn RequestStream::answered_from(Psn first) const {
 Acknowledged RequestStream::advance(Psn through, std::optional<Instant> asked_at, const Observation& answer, std::vector<Message>& done) {
     Acknowledged result;
     if (!started_ || through - next_ > kRestartDistance) return result;
-    if (!std::exchange(told_, true) && through.before(acknowledged_)) acknowledged_ = through + 1;
+    if (!std::exchange(answered_, true) && through.before(acknowledged_)) acknowledged_ = through + 1;
     result.again = through.before(acknowledged_);
     if (result.again && (open() == 0 || !runs_[head_].first.before(through + 1))) return result;
     const bool beyond = !through.before(next_);

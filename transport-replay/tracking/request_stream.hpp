@@ -139,7 +139,7 @@ private:
     dissect::Psn next_;
     dissect::Psn acknowledged_;
     bool started_ = false;
-    bool told_ = false;  // acknowledged_ is from an answer, not the first PSN seen
+    bool answered_ = false;  // acknowledged_ is from an answer, not the first PSN seen
     std::uint32_t reads_open_ = 0;
     std::uint32_t inferred_pmtu_ = 0;
     std::uint32_t dropped_ = 0;

@@ -45,7 +45,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     Message& run = runs_[at];
     if (response.atomic_result) run.atomic_result = response.atomic_result;
     if (run.verb == Verb::read_request && !take_read_response(run, response, best, result)) return result;
-    told_ = true;
+    answered_ = true;
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
     // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
     const auto earlier = open_runs().first(at - head_);

@@ -63,8 +63,8 @@ public:
     // A request, that asks for all before `behind`. Notes one that nothing made the requester send again.
     void follow(dissect::Psn psn, dissect::Psn behind, dissect::Instant time, dissect::Duration least_timeout) {
         if (psn.before(last_behind_) && last_time_ != dissect::Instant{}) {
-            const bool told = may_go_back_ && !psn.before(back_to_);
-            if (told) may_go_back_ = false;
+            const bool was_asked = may_go_back_ && !psn.before(back_to_);
+            if (was_asked) may_go_back_ = false;
             else if (time - last_time_ < least_timeout) strays_ = true;
         }
         last_behind_ = behind;

@@ -119,7 +119,7 @@ public:
         by_file_ = traits_.other_taps.size() != before;
         learn_labels();
         learn_twice();
-        tell(traits_.vantage);
+        add_to(traits_.vantage);
     }
     // Where all of it came twice, and it was too little to prove a tap by itself.
     [[nodiscard]] const std::optional<Twice>& undecided() const { return undecided_; }
@@ -323,7 +323,7 @@ private:
         return found;
     }
 
-    void tell(VantagePoints& vantage) {
+    void add_to(VantagePoints& vantage) {
         if (taps_ < 2) return;
         ++vantage.hosts;
         vantage.taps = std::max(vantage.taps, taps_);

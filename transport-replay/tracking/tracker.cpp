@@ -181,7 +181,7 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
         }
         hand_on(entry, requester);
     }
-    if (!episodes_.empty()) tell(entry, requester);
+    if (!episodes_.empty()) record_episodes(entry, requester);
     if (awaited) settle_early();
 }
 
@@ -367,12 +367,12 @@ void Tracker::hand_on(Entry& entry, End requester) {
                 direction.last_good[0] = {*message.access, message.first_frame};
             }
         }
-        if (tells_ || entry.watched) ended_.push_back({entry.connection.uid, requester, message});
+        if (keeps_messages_ || entry.watched) ended_.push_back({entry.connection.uid, requester, message});
     }
     done_.clear();
 }
 
-void Tracker::tell(Entry& entry, End requester) {
+void Tracker::record_episodes(Entry& entry, End requester) {
     Way& way = entry.connection.way(requester);
     entry.troubled |= !episodes_.empty();
     for (Recovery& record : episodes_) {
@@ -384,7 +384,7 @@ void Tracker::tell(Entry& entry, End requester) {
         if (asked) record.cause = naks.cause_of(record.psn);
         if (is_of_order(record.cause)) record.lost = 0;
         if (tracked_.recoveries.size() < kMaxRecoveries) {
-            if (asked) naks.told(record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
+            if (asked) naks.note_episode(record.psn, static_cast<std::uint32_t>(tracked_.recoveries.size()));
             tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
             continue;
         }
@@ -399,7 +399,7 @@ void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
     direction.watch.finish(now_, entry.connection.released, entry.retries, episodes_);
-    tell(entry, requester);
+    record_episodes(entry, requester);
     const bool over = entry.connection.released || entry.connection.failed;
     direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent
                               : over                                     ? Outcome::abandoned

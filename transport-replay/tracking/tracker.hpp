@@ -55,9 +55,13 @@ struct EndedMessage {
 
 class Tracker {
 public:
-    // `tells`: all messages are kept in ended(); else only those of connections that are watched.
-    explicit Tracker(bool tells, const MemoryBudget& budget = MemoryBudget{})
-        : tells_(tells), most_(budget.items(Share::connections)), most_kept_(budget.items(Share::retired)), open_together_(budget.items(Share::messages)), waiting_(kRequestsWaiting * most_) {}
+    // `keeps_messages`: all messages are kept in ended(); else only those of connections that are watched.
+    explicit Tracker(bool keeps_messages, const MemoryBudget& budget = MemoryBudget{})
+        : keeps_messages_(keeps_messages),
+          most_(budget.items(Share::connections)),
+          most_kept_(budget.items(Share::retired)),
+          open_together_(budget.items(Share::messages)),
+          waiting_(kRequestsWaiting * most_) {}
 
     // Messages that ended since forget_ended(), in that order.
     [[nodiscard]] std::vector<EndedMessage>& ended() { return ended_; }
@@ -193,10 +197,10 @@ private:
     [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
     void grown();
     void hand_on(Entry& entry, End requester);
-    void tell(Entry& entry, End requester);
+    void record_episodes(Entry& entry, End requester);
     void finish_way(Entry& entry, End requester);
 
-    bool tells_ = false;
+    bool keeps_messages_ = false;
     std::vector<EndedMessage> ended_;
     static constexpr std::size_t kRequestsWaiting = 4;  // for each connection there may be, in all of them together: to be paired
 

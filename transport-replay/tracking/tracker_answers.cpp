@@ -104,7 +104,7 @@ void Tracker::settle_early() {
     PacketRecord record;
     apply_answer(entry, requester, early.answer, record);
     hand_on(entry, requester);
-    tell(entry, requester);
+    record_episodes(entry, requester);
 }
 
 // An answer of whom is known whose requests it answers.
@@ -289,7 +289,7 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
         PacketRecord record;
         apply_answer(entry, requester, answer, record);
         hand_on(entry, requester);
-        tell(entry, requester);
+        record_episodes(entry, requester);
     }
 }
 

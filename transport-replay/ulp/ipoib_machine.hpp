@@ -1,5 +1,5 @@
-// IpoibMachine: what IP over InfiniBand carries. Pings are followed to their answer; everything else is one way, and whoever wants
-// to know more of TCP has tools for it.
+// IpoibMachine: what IP over InfiniBand carries. Pings are followed to their answer; everything else is one way; TCP
+// has tools of its own.
 //
 // What an attacker could feed: pings without answers; they wait as all operations do.
 #pragma once

@@ -16,7 +16,7 @@ constexpr std::uint64_t kTargetsTag = std::uint64_t{1} << 32;  // pings of the t
 constexpr unsigned kFailureClass = 2;                          // of a login's status, its first byte: 1 is only a redirection
 
 // A PDU of a message, with its iSER header.
-struct Arrived {
+struct ReceivedPdu {
     const UlpMessage& message;
     UlpSession& session;
     Bytes iser;
@@ -34,7 +34,7 @@ Understood labelled(UlpLabel::Part part, OperationCode code, std::uint64_t tag) 
 OperationCode code_of(std::uint8_t opcode, std::uint8_t detail = 0) { return scsi::code_of(scsi::Family::iscsi, opcode, detail); }
 
 // A request of iSCSI itself.
-Understood ask(const Arrived& a, std::uint64_t tag, std::uint8_t detail = 0, std::array<std::uint64_t, 2> subject = {}) {
+Understood ask(const ReceivedPdu& a, std::uint64_t tag, std::uint8_t detail = 0, std::array<std::uint64_t, 2> subject = {}) {
     UlpOperation operation;
     operation.requester = a.message.from;
     operation.code = code_of(a.pdu.opcode, detail);
@@ -45,7 +45,7 @@ Understood ask(const Arrived& a, std::uint64_t tag, std::uint8_t detail = 0, std
 }
 
 // The answer to the other side's request of that tag; one that waits for nothing is understood all the same.
-Understood answer(const Arrived& a, std::uint64_t tag, bool worked, std::uint32_t status) {
+Understood answer(const ReceivedPdu& a, std::uint64_t tag, bool worked, std::uint32_t status) {
     const UlpOperation* operation = a.session.operations().find(a.peer(), tag);
     if (operation == nullptr) return seen();
     const OperationCode code = operation->code;
@@ -82,7 +82,7 @@ constexpr std::array kKeys{
 
 std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-void note_keys(const Arrived& a) {
+void note_keys(const ReceivedPdu& a) {
     const bool of_initiator = (a.pdu.opcode & kFromTarget) == 0;
     Bytes text = a.pdu.data;
     for (Bytes key = next_key(text); !key.empty(); key = next_key(text)) {
@@ -95,7 +95,7 @@ void note_keys(const Arrived& a) {
 }
 
 // Memory that the iSER header names, for the other side to READ (a write of SCSI) or WRITE.
-void expect_memory(const Arrived& a, std::uint32_t length) {
+void expect_memory(const ReceivedPdu& a, std::uint32_t length) {
     using iser::kControlFields;
     const auto name_it = [&](const Field& valid, const Field& stag, const Field& base, std::uint32_t bytes) {
         if (read(a.iser, valid) == 0) return;
@@ -110,7 +110,7 @@ void expect_memory(const Arrived& a, std::uint32_t length) {
             named(kControlFields, "iser.read_base_offset"), length);
 }
 
-Understood command(const Arrived& a) {
+Understood command(const ReceivedPdu& a) {
     UlpOperation operation;
     operation.requester = a.message.from;
     operation.tag = a.tag();
@@ -122,7 +122,7 @@ Understood command(const Arrived& a) {
     return labelled(UlpLabel::Part::request, operation.code, operation.tag);
 }
 
-Understood response(const Arrived& a) {
+Understood response(const ReceivedPdu& a) {
     const auto code = static_cast<std::uint8_t>(read(a.pdu.header, named(kResponseFields, "iscsi.scsiresponse.response")));
     if (code != 0) return answer(a, a.tag(), false, scsi::status_of(scsi::Voice::response, code));
     const auto status = static_cast<std::uint8_t>(read(a.pdu.header, named(kResponseFields, "iscsi.scsiresponse.status")));
@@ -132,25 +132,25 @@ Understood response(const Arrived& a) {
     return answer(a, a.tag(), false, scsi::status_of(scsi::Voice::device, status, sense));
 }
 
-Understood login_request(const Arrived& a) {
+Understood login_request(const ReceivedPdu& a) {
     note_keys(a);
     return ask(a, a.tag());
 }
 
-Understood login_response(const Arrived& a) {
+Understood login_response(const ReceivedPdu& a) {
     note_keys(a);
     const auto status = static_cast<std::uint32_t>(read(a.pdu.header, named(kLoginResponseFields, "iscsi.login.status")));
     if (status >> 8 >= kFailureClass) a.session.event(UlpEventKind::login_failed, a.message, scsi::word(kLoginStatus, status), status);
     return answer(a, a.tag(), status == 0, status);
 }
 
-Understood text(const Arrived& a) {
+Understood text(const ReceivedPdu& a) {
     note_keys(a);
     return a.pdu.opcode == kTextRequest ? ask(a, a.tag()) : answer(a, a.tag(), true, 0);
 }
 
 // Either side may ping. The initiator's has a task tag, the target's a transfer tag; what has neither is no question.
-Understood nop(const Arrived& a) {
+Understood nop(const ReceivedPdu& a) {
     const std::uint64_t transfer_tag = read(a.pdu.header, kTransferTag);
     const bool has_task = a.tag() != kNoTag;
     if (a.pdu.opcode == kNopOut && has_task) return ask(a, a.tag());
@@ -159,7 +159,7 @@ Understood nop(const Arrived& a) {
     return a.pdu.opcode == kNopIn ? ask(a, kTargetsTag | transfer_tag) : answer(a, kTargetsTag | transfer_tag, true, 0);
 }
 
-Understood task_management(const Arrived& a) {
+Understood task_management(const ReceivedPdu& a) {
     if (a.pdu.opcode == kTaskRequest) {
         const auto function = static_cast<std::uint8_t>(read(a.pdu.header, named(kTaskManagementFields, "iscsi.taskmanfun.function")));
         return ask(a, a.tag(), function,
@@ -170,14 +170,14 @@ Understood task_management(const Arrived& a) {
     return answer(a, a.tag(), said == 0, said);
 }
 
-Understood logout(const Arrived& a) {
+Understood logout(const ReceivedPdu& a) {
     if (a.pdu.opcode == kLogoutRequest) return ask(a, a.tag(), 0, {read(a.pdu.header, named(kLogoutFields, "iscsi.logout.reason")), 0});
     const auto said = static_cast<std::uint8_t>(read(a.pdu.header, named(kLogoutFields, "iscsi.logout.response")));
     return answer(a, a.tag(), said == 0, said);
 }
 
 // Data beside RDMA: unsolicited data of a write, and what only iSCSI over TCP would send.
-Understood data(const Arrived& a) {
+Understood data(const ReceivedPdu& a) {
     const bool out = a.pdu.opcode == kDataOut;
     UlpOperation* operation = a.session.operations().find(out ? a.message.from : a.peer(), a.tag());
     if (operation == nullptr) return seen();
@@ -192,14 +192,14 @@ Understood data(const Arrived& a) {
 }
 
 // Its data segment has the header of what is rejected.
-Understood reject(const Arrived& a) {
+Understood reject(const ReceivedPdu& a) {
     const auto reason = static_cast<std::uint8_t>(read(a.pdu.header, named(kRejectFields, "iscsi.reject.reason")));
     a.session.event(UlpEventKind::error_message, a.message, "rejected: " + scsi::word(kRejectReasons, reason), reason);
     if (a.pdu.data.size() < kBhs) return seen();
     return answer(a, read(a.pdu.data, kTaskTag), false, scsi::status_of(scsi::Voice::reject, reason));
 }
 
-Understood asynchronous(const Arrived& a) {
+Understood asynchronous(const ReceivedPdu& a) {
     constexpr std::uint64_t kDropsConnection = 2, kDropsSession = 3;
     const std::uint64_t event = read(a.pdu.header, named(kAsynchronousFields, "iscsi.asyncevent"));
     const bool ends = event == kDropsConnection || event == kDropsSession;
@@ -209,7 +209,7 @@ Understood asynchronous(const Arrived& a) {
 
 struct PduRow {
     std::uint8_t opcode;
-    Understood (*take)(const Arrived&);
+    Understood (*take)(const ReceivedPdu&);
 };
 constexpr std::array kPdus{
     PduRow{kNopOut, nop},
@@ -228,8 +228,8 @@ constexpr std::array kPdus{
     PduRow{kLogoutResponse, logout},
     PduRow{kReject, reject},
     PduRow{kAsynchronous, asynchronous},
-    PduRow{kReadyToTransfer, [](const Arrived&) { return seen(); }},
-    PduRow{kSnack, [](const Arrived&) { return seen(); }},
+    PduRow{kReadyToTransfer, [](const ReceivedPdu&) { return seen(); }},
+    PduRow{kSnack, [](const ReceivedPdu&) { return seen(); }},
 };
 
 // Whether the lengths of a PDU agree with the message behind its iSER header.

@@ -145,11 +145,11 @@ void LnetMachine::connected(const CmAttempt& attempt, UlpSession& session) {
         message.bytes = side->private_data.first;
         const Read from{message, lnet_order(message.bytes)};
         if (from.order == LnetOrder::none) continue;
-        UlpConversation& told = session.conversation();
-        told.note("version", from(kVersion) == 0x12 ? "2" : "1");
-        told.note("queue depth", fmt::format("{}", from(kDepth, kLnetIb)));
-        told.note("pieces of memory", fmt::format("{}", from(kMostPieces, kLnetIb)));
-        told.note("longest message", fmt::format("{}", from(kLongest, kLnetIb)));
+        UlpConversation& conversation = session.conversation();
+        conversation.note("version", from(kVersion) == 0x12 ? "2" : "1");
+        conversation.note("queue depth", fmt::format("{}", from(kDepth, kLnetIb)));
+        conversation.note("pieces of memory", fmt::format("{}", from(kMostPieces, kLnetIb)));
+        conversation.note("longest message", fmt::format("{}", from(kLongest, kLnetIb)));
         if (side == &attempt.passive) session.credits(static_cast<std::uint32_t>(from(kDepth, kLnetIb)));
     }
 }

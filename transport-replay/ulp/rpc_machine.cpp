@@ -171,14 +171,14 @@ bool is_rpc_private_data(const CmAttempt& attempt) {
 void RpcMachine::connected(const CmAttempt& attempt, UlpSession& session) {
     static constexpr Field kSend = named(kRpcRdmaPrivateFields, "rdma.rpcordma.private.send_size");
     static constexpr Field kReceive = named(kRpcRdmaPrivateFields, "rdma.rpcordma.private.receive_size");
-    const auto tell = [&](const CmSide& side, std::string_view name) {
+    const auto note_buffers = [&](const CmSide& side, std::string_view name) {
         const Bytes data = side.private_data.first;
         if (read_be<std::uint32_t>(data, 0) != kRpcRdmaPrivateMagic) return;
         const auto size = [&](const Field& field) { return (read(data, field) + 1) * kRpcRdmaSizeUnit; };
         session.conversation().note(name, fmt::format("send {} bytes, receive {} bytes", size(kSend), size(kReceive)));
     };
-    tell(attempt.active, "client buffers");
-    tell(attempt.passive, "server buffers");
+    note_buffers(attempt.active, "client buffers");
+    note_buffers(attempt.passive, "server buffers");
 }
 
 Understood RpcMachine::message(const UlpMessage& message, UlpSession& session) {
@@ -219,8 +219,8 @@ void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const Rp
         session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, session.shares(), keep);
     }
     const std::uint32_t outstanding = session.operations().outstanding(message.from);
-    if (told_credits_ || credits_ == 0 || outstanding < credits_ || !session.from_active(message)) return;
-    told_credits_ = true;
+    if (credits_reported_ || credits_ == 0 || outstanding < credits_ || !session.from_active(message)) return;
+    credits_reported_ = true;
     session.event(UlpEventKind::credits_used_up, message, "as many calls are outstanding as the server granted credits", credits_);
 }
 
@@ -287,9 +287,9 @@ Understood RpcMachine::error(const UlpMessage& message, const RpcRdmaHead& head,
     const End requester = other(message.from);
     const UlpOperation* operation = session.operations().find(requester, head.xid);
     if (operation == nullptr) return {.understood = true, .label = {}};
-    const UlpLabel told = label(UlpLabel::Part::answer, operation->code, head.xid);
+    const UlpLabel labelled = label(UlpLabel::Part::answer, operation->code, head.xid);
     session.end(requester, head.xid, OperationOutcome::failed, rpc_failure(RpcFailure::transport, code), message);
-    return {.understood = true, .label = told};
+    return {.understood = true, .label = labelled};
 }
 
 void RpcMachine::granted(const UlpMessage& message, std::uint32_t credits, UlpSession& session) {

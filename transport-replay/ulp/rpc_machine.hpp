@@ -30,7 +30,7 @@ private:
     void learn(dissect::Bytes rpc, const dissect::RpcHead& head, UlpSession& session);
 
     std::uint32_t credits_ = 0;  // granted last by the passive side; 0: not known
-    bool told_credits_ = false;
+    bool credits_reported_ = false;
     bool knows_version_ = false;
     bool knows_machine_ = false;
 };

@@ -94,8 +94,8 @@ void SmbMachine::spend_and_grant(const UlpMessage& message, std::uint16_t grante
     Side& sender = sides_[static_cast<std::size_t>(message.from)];
     Side& peer = sides_[static_cast<std::size_t>(other(message.from))];
     if (sender.credits) --*sender.credits;
-    if (sender.credits && *sender.credits <= 0 && session.from_active(message) && !told_credits_) {
-        told_credits_ = true;
+    if (sender.credits && *sender.credits <= 0 && session.from_active(message) && !credits_reported_) {
+        credits_reported_ = true;
         session.event(UlpEventKind::credits_used_up, message, "the client has sent as many messages as the server granted credits", 0);
     }
     if (!peer.credits || granted == 0) return;
@@ -131,8 +131,8 @@ std::optional<UlpLabel> SmbMachine::commands(const UlpMessage& message, Bytes by
     while (const auto head = smb2_head(bytes)) {
         const bool chained = head->next >= kSmb2HeaderLength && head->next < bytes.size();
         const Bytes command = slice(bytes, 0, chained ? head->next : bytes.size());
-        const UlpLabel told = head->response ? response(message, command, *head, session) : request(message, command, *head, session);
-        if (!first) first = told;
+        const UlpLabel labelled = head->response ? response(message, command, *head, session) : request(message, command, *head, session);
+        if (!first) first = labelled;
         if (!chained) break;
         bytes = slice(bytes, head->next);
     }
@@ -162,8 +162,8 @@ UlpLabel SmbMachine::request(const UlpMessage& message, Bytes bytes, const Smb2H
 }
 
 UlpLabel SmbMachine::response(const UlpMessage& message, Bytes bytes, const Smb2Head& head, UlpSession& session) {
-    const UlpLabel told = label(UlpLabel::Part::answer, head);
-    if (head.status == kPending) return told;  // the answer comes later
+    const UlpLabel labelled = label(UlpLabel::Part::answer, head);
+    if (head.status == kPending) return labelled;  // the answer comes later
     learn_response(bytes, head, session);
     const End requester = other(message.from);
     if (UlpOperation* operation = session.operations().find(requester, head.message_id); operation != nullptr) {
@@ -176,7 +176,7 @@ UlpLabel SmbMachine::response(const UlpMessage& message, Bytes bytes, const Smb2
         session.event(UlpEventKind::login_failed, message, name.empty() ? "SESSION_SETUP failed" : name, head.status);
     }
     session.end(requester, head.message_id, failed ? OperationOutcome::failed : OperationOutcome::done, failed ? head.status : 0, message);
-    return told;
+    return labelled;
 }
 
 // CREATE has the name, all others the number that its response gave. The number is the second subject.

@@ -43,7 +43,7 @@ private:
     std::array<Side, 2> sides_;
     std::map<std::uint64_t, std::string> files_;  // that are open
     std::string previous_;                        // of the command before in the same chain
-    bool told_credits_ = false;
+    bool credits_reported_ = false;
 };
 
 }  // namespace qps::transport

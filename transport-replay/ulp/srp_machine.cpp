@@ -122,12 +122,12 @@ void SrpMachine::grant(std::uint32_t delta) {
     if (left_) left_ = std::min(*left_ + delta, kMostLeft);
 }
 
-// The initiator keeps one for task management: whoever sends the last one had nothing left to send commands with.
+// The initiator keeps one for task management: the sender of the last one had nothing left to send commands with.
 void SrpMachine::use(const UlpMessage& message, UlpSession& session) {
     if (!left_) return;
     if (*left_ > 0) --*left_;
-    if (*left_ > 0 || told_) return;
-    told_ = true;
+    if (*left_ > 0 || reported_) return;
+    reported_ = true;
     session.event(UlpEventKind::credits_used_up, message, "the request limit is reached", session.conversation().most_credits.value_or(0));
 }
 

@@ -17,7 +17,7 @@ public:
 private:
     // Requests that the initiator may have outstanding more, once the login said how many; and whether that was told of.
     std::optional<std::int64_t> left_;
-    bool told_ = false;
+    bool reported_ = false;
 
     void grant(std::uint32_t delta);
     void use(const UlpMessage& message, UlpSession& session);

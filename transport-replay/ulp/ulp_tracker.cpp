@@ -108,10 +108,10 @@ void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tr
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
     UlpSession session(conversation->summary, conversation->operations, report_, sink, shares_);
-    const auto tell = [&](auto& machine) {
+    const auto hand_over = [&](auto& machine) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, session);
     };
-    std::visit(tell, conversation->machine);
+    std::visit(hand_over, conversation->machine);
 }
 
 void UlpTracker::observe(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink) {
@@ -214,11 +214,11 @@ void UlpTracker::take_message(Conversation& conversation, const UlpMessage& mess
     if (conversation.given_up) return;
     if (conversation.orients) orient(conversation, message);
     UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
-    const auto tell = [&](auto& machine) -> Understood {
+    const auto hand_over = [&](auto& machine) -> Understood {
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
         else return machine.message(message, session);
     };
-    const Understood understood = std::visit(tell, conversation.machine);
+    const Understood understood = std::visit(hand_over, conversation.machine);
     conversation.detail = understood.detail;
     if (understood.exchange) take_exchange(message, understood, sink);
     came(conversation, message.from, message.psn, understood);
@@ -325,11 +325,11 @@ void UlpTracker::end_write(Conversation& conversation, End requester, const Oper
         return;
     }
     UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
-    const auto tell = [&]<class Machine>(Machine& machine) -> Understood {
+    const auto hand_over = [&]<class Machine>(Machine& machine) -> Understood {
         if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, session);
         else return {.understood = true, .label = {}};
     };
-    came(conversation, requester, writing.psn, std::visit(tell, conversation.machine));
+    came(conversation, requester, writing.psn, std::visit(hand_over, conversation.machine));
 }
 
 void UlpTracker::ended(EndedMessage& ended) {
@@ -426,14 +426,14 @@ UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
     for (Conversation& conversation : conversations_) {
         if (conversation.given_up) continue;
         UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
-        const auto tell = [&](auto& machine) {
+        const auto hand_over = [&](auto& machine) {
             if constexpr (requires { machine.finished(cm, session); }) machine.finished(cm, session);
         };
-        std::visit(tell, conversation.machine);
+        std::visit(hand_over, conversation.machine);
         end(conversation, sink);
     }
     for (const CmAttempt& attempt : cm.attempts)
-        if (const auto tell = row_of(protocol_of(attempt)).attempt; tell != nullptr) tell(attempt, report_);
+        if (const auto hand_over = row_of(protocol_of(attempt)).attempt; hand_over != nullptr) hand_over(attempt, report_);
     report_.payload_left_out = shares_.payload.refused();
     std::ranges::sort(report_.conversations, {}, &UlpConversation::connection);
     std::ranges::stable_sort(report_.events, {}, &UlpEvent::frame);

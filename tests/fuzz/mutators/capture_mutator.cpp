@@ -17,7 +17,7 @@ namespace {
 using Block = std::vector<std::uint8_t>;
 
 // A record of a capture: where it lies, and its frame in it.
-struct Place {
+struct RecordSpan {
     std::size_t at = 0, size = 0;      // with its headers, of pcapng also with what follows the frame
     std::size_t frame = 0, length = 0;  // captured
     LinkType link{};
@@ -26,7 +26,7 @@ struct Place {
 enum class Format : std::uint8_t { pcap, pcapng };
 struct Records {
     Format format{};
-    std::vector<Place> places;
+    std::vector<RecordSpan> places;
 };
 
 std::uint32_t get32(std::span<const std::uint8_t> bytes, std::size_t at) {
@@ -84,7 +84,7 @@ std::optional<Records> records(std::span<const std::uint8_t> file) {
 }
 
 // The record with another frame: its lengths follow.
-Block rebuilt(std::span<const std::uint8_t> file, const Place& place, Format format, const Block& frame) {
+Block rebuilt(std::span<const std::uint8_t> file, const RecordSpan& place, Format format, const Block& frame) {
     const auto record = file.subspan(place.at, place.size);
     const std::size_t head = place.frame - place.at;
     Block made(record.begin(), record.begin() + static_cast<std::ptrdiff_t>(head));
@@ -105,7 +105,7 @@ Block rebuilt(std::span<const std::uint8_t> file, const Place& place, Format for
     return made;
 }
 
-Block changed_frame(std::span<const std::uint8_t> file, const Place& place, bool sealed) {
+Block changed_frame(std::span<const std::uint8_t> file, const RecordSpan& place, bool sealed) {
     constexpr std::size_t kMore = 64;
     Block frame(file.begin() + static_cast<std::ptrdiff_t>(place.frame), file.begin() + static_cast<std::ptrdiff_t>(place.frame + place.length));
     frame.resize(place.length + kMore);
@@ -126,8 +126,8 @@ Block changed(std::span<const std::uint8_t> file, const Records& all, unsigned s
     seed /= kKinds;
     const bool sealed = seed % kLeftWrong != 0;
     seed /= kLeftWrong;
-    const Place& place = all.places[seed % all.places.size()];
-    const Place& other = all.places[(seed / all.places.size()) % all.places.size()];
+    const RecordSpan& place = all.places[seed % all.places.size()];
+    const RecordSpan& other = all.places[(seed / all.places.size()) % all.places.size()];
     const auto bytes = [&](std::size_t from, std::size_t to) { return Block(file.begin() + static_cast<std::ptrdiff_t>(from), file.begin() + static_cast<std::ptrdiff_t>(to)); };
     const auto joined = [](std::initializer_list<Block> parts) {
         Block whole;
@@ -141,8 +141,8 @@ Block changed(std::span<const std::uint8_t> file, const Records& all, unsigned s
         case Change::remove: return joined({before, behind});
         case Change::repeat: return joined({bytes(0, other.at), record, bytes(other.at, file.size())});
         case Change::swap: {
-            const Place& first = place.at < other.at ? place : other;
-            const Place& second = place.at < other.at ? other : place;
+            const RecordSpan& first = place.at < other.at ? place : other;
+            const RecordSpan& second = place.at < other.at ? other : place;
             if (first.at == second.at) return joined({before, record, record, behind});
             return joined({bytes(0, first.at), bytes(second.at, second.at + second.size), bytes(first.at + first.size, second.at),
                            bytes(first.at, first.at + first.size), bytes(second.at + second.size, file.size())});

@@ -9,7 +9,7 @@
 //   calls attribute FILE NAME VALUE          setxattr, and getxattr
 //   calls as USER COMMAND...                 a command as the user of that number
 //
-// Linked statically; a guest trusts whoever tells it what to run.
+// Linked statically; a guest trusts its host.
 #include <array>
 #include <cerrno>
 #include <cstdint>

@@ -84,13 +84,13 @@ TEST_CASE("two taps in one capture: the findings are those of one of them, whate
                 const Recordings second = each(by_clock(there, Duration{offset}, kDrift), change.of_second_tap);
                 const Timeline both = analyse_twice(merged(here, second));
                 INFO(sample << ", second tap differs in " << change.name << ", offset " << offset << "\n" << text(both) << "alone:\n" << text(one));
-                const bool told_apart = change.name != "nothing" || sample != std::string_view("dup_write");
+                const bool distinguishable = change.name != "nothing" || sample != std::string_view("dup_write");
                 CHECK((within(said(both), said(one)) || within(said(both), said(other))));
-                if (told_apart) CHECK((said(both) == said(one) || said(both) == said(other)));
-                if (told_apart) CHECK(both.totals.retransmitted_packets == one.totals.retransmitted_packets);
+                if (distinguishable) CHECK((said(both) == said(one) || said(both) == said(other)));
+                if (distinguishable) CHECK(both.totals.retransmitted_packets == one.totals.retransmitted_packets);
                 CHECK(both.totals.messages == one.totals.messages);
-                const bool told = both.quality.left_out != 0 || both.quality.copies() != 0;
-                CHECK(told);
+                const bool recognised = both.quality.left_out != 0 || both.quality.copies() != 0;
+                CHECK(recognised);
             }
     }
 }

@@ -276,10 +276,10 @@ TEST_CASE("property: a responder without receives") {
         const Simulated simulated = simulate(scenario);
         const Timeline timeline = analyse(simulated);
         check_whole(scenario, simulated, timeline);
-        std::uint64_t told = 0;
+        std::uint64_t triggers_reported = 0;
         for (const Recovery& recovery : timeline.recoveries)
-            if (recovery.kind == RecoveryKind::rnr_nak) told += recovery.triggers;
-        CHECK(told == timeline.totals.rnr_naks);
+            if (recovery.kind == RecoveryKind::rnr_nak) triggers_reported += recovery.triggers;
+        CHECK(triggers_reported == timeline.totals.rnr_naks);
     });
 }
 

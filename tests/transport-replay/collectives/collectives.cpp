@@ -105,7 +105,7 @@ TEST_CASE("collectives: whose packets take longer than the others' is the stragg
     CHECK(ring.straggler->steps >= 18);
 }
 
-TEST_CASE("collectives: jitter makes no straggler, whoever it hits") {
+TEST_CASE("collectives: jitter makes no straggler, of whichever rank") {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         CollectiveTraffic traffic = ring_traffic({.ranks = 4, .steps = 40, .jitter = 600'000, .seed = seed});
         const CollectiveReport report = traffic.report();
@@ -128,14 +128,14 @@ TEST_CASE("collectives: the whole analysis names the pattern, the straggler and 
 
     std::string text;
     write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { text += piece; });
-    const nlohmann::json told = nlohmann::json::parse(text)["collectives"][0];
-    CHECK(told["pattern"] == "ring");
-    CHECK(told["library"] == "NCCL");
-    CHECK(told["straggler"]["address"] == "10.0.0.2");
-    CHECK(told["straggler"]["delay"] == "starts");
-    CHECK(told["ranks"].size() == 4);
-    CHECK(told["steps"].size() == 12);
-    CHECK(told["steps"][5]["last_to_start"] == "10.0.0.2");
+    const nlohmann::json collective = nlohmann::json::parse(text)["collectives"][0];
+    CHECK(collective["pattern"] == "ring");
+    CHECK(collective["library"] == "NCCL");
+    CHECK(collective["straggler"]["address"] == "10.0.0.2");
+    CHECK(collective["straggler"]["delay"] == "starts");
+    CHECK(collective["ranks"].size() == 4);
+    CHECK(collective["steps"].size() == 12);
+    CHECK(collective["steps"][5]["last_to_start"] == "10.0.0.2");
 }
 
 TEST_CASE("collectives: without a library the steps must be alike, and without steps nothing is said") {

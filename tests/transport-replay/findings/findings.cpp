@@ -396,11 +396,11 @@ TEST_CASE("a NAK that was ignored is a loss, a timeout, and a finding of its own
     CHECK(says(lost.summary, "after 1 of them go-back-N retransmitted 7 packets"));
     CHECK(says(lost.summary, "2 ended in an ACK timeout"));
     CHECK(says(one(timeline, "ack-timeout").summary, "retransmitted 14 packets"));
-    const Finding& told = one(timeline, "nak-ignored");
-    CHECK(told.count == 2);
-    CHECK(told.party == Party::requester);
-    CHECK(says(told.summary, "ignored 2 of 3 sequence NAKs"));
-    CHECK(says(told.summary, "68 ms after the NAK"));
+    const Finding& finding = one(timeline, "nak-ignored");
+    CHECK(finding.count == 2);
+    CHECK(finding.party == Party::requester);
+    CHECK(says(finding.summary, "ignored 2 of 3 sequence NAKs"));
+    CHECK(says(finding.summary, "68 ms after the NAK"));
     timeline.recoveries[1].proven = false;  // it may never have arrived
     draw_findings(timeline);
     CHECK(std::ranges::count(timeline.findings, "nak-ignored", &Finding::id) == 0);

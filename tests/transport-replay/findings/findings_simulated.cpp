@@ -161,10 +161,10 @@ TEST_CASE("whenever something was sent again, a finding above a note tells why")
         std::uint64_t again = 0;
         for (const FlowTruth& flow : simulated.truth.flows) again += flow.seen.retransmitted;
         INFO("seed " << seed << ", " << again << " sent again\n" << text(timeline));
-        const bool told = std::ranges::any_of(timeline.findings, [&](const Finding& finding) {
+        const bool reported = std::ranges::any_of(timeline.findings, [&](const Finding& finding) {
             return finding.severity != Severity::note && std::ranges::find(kWhy, finding.id) != kWhy.end();
         });
-        CHECK(told == (again != 0));
+        CHECK(reported == (again != 0));
         lossy += again != 0 ? 1 : 0;
     }
     CHECK(lossy > 20);

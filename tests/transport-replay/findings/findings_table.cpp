@@ -117,7 +117,7 @@ UlpConversation& speaks(Timeline& timeline) {
     for (int i = 0; i < 200; ++i) conversation.latency.add(Duration{100 * kMicrosecond});
     return conversation;
 }
-UlpEvent& tells(Timeline& timeline, UlpEventKind kind) {
+UlpEvent& add_event(Timeline& timeline, UlpEventKind kind) {
     speaks(timeline);
     UlpEvent& event = timeline.ulp.events.emplace_back();
     event.kind = kind;
@@ -171,18 +171,18 @@ Collective& collective(Timeline& timeline) {
     for (CollectiveStep& step : made.steps) made.step_length.add(step.length = Duration{10 * kMillisecond});
     return made;
 }
-void waits_for(Collective& told) {
-    told.straggler = {.rank = 1,
-                      .delay = CollectiveDelay::starts,
-                      .steps = 19,
-                      .of = 20,
-                      .waited = Duration{60 * kMillisecond},
-                      .share = 30,
-                      .confidence = 95,
-                      .frames = {FrameIndex{12}, FrameIndex{30}}};
+void waits_for(Collective& collective) {
+    collective.straggler = {.rank = 1,
+                            .delay = CollectiveDelay::starts,
+                            .steps = 19,
+                            .of = 20,
+                            .waited = Duration{60 * kMillisecond},
+                            .share = 30,
+                            .confidence = 95,
+                            .frames = {FrameIndex{12}, FrameIndex{30}}};
 }
-void sends_at_once(Collective& told, std::uint32_t senders) {
-    told.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
+void sends_at_once(Collective& collective, std::uint32_t senders) {
+    collective.incast = {.rank = 2, .senders = senders, .steps = 18, .of = 20, .bytes = 1 << 24, .frames = {FrameIndex{12}}};
 }
 
 // A port of whose counters one moved.
@@ -240,7 +240,7 @@ const std::array kProofs{
 
     Proof{"out-of-order-delivery", kNote, Party::undecided, [](T t) { a(t).gaps = {.skipped = 2, .reordered = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; }},
-    Proof{"duplicated-by-network", kWarning, Party::fabric, 
+    Proof{"duplicated-by-network", kWarning, Party::fabric,
           [](T t) {
               a(t).duplicated = 1;
               a(t).doubled = {.identified = 1, .alone = 1};
@@ -272,8 +272,12 @@ const std::array kProofs{
                                    {host(1, AddressSpace::roce_v1), host(2, AddressSpace::roce_v1), 20, false}};
           }},
     Proof{"link-local-gid", kNote, Party::application,
-          [](T t) { t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::roce_v2}; },
-          [](T t) { t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::infiniband_gid}; }},
+          [](T t) {
+              t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::roce_v2};
+          },
+          [](T t) {
+              t.connections[0].ends[0].address = {{0xfe80ULL << 48, 1}, AddressSpace::infiniband_gid};
+          }},
     Proof{"path-mtu-differs", kWarning, Party::application, [](T t) { a(t).path_mtu = 4096, b(t).path_mtu = 1024; },
           [](T t) { a(t).path_mtu = 4096, t.connections[0].cm_path_mtu = 4096; }},
     Proof{"path-mtu-small", kNote, Party::application,
@@ -308,7 +312,10 @@ const std::array kProofs{
     Proof{"cnp-without-mark", kNote, Party::undecided, [](T t) { cnps(t).without_mark = 1; }, [](T t) { cnps(t); }},
     Proof{"cnp-without-effect", kNote, Party::requester, [](T t) { reaction(t, 960); }, [](T t) { reaction(t, 900); }},
     Proof{"incast", kNote, Party::application,
-          [](T t) { t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}}; }, [](T) {}},
+          [](T t) {
+              t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}};
+          },
+          [](T) {}},
 
     Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
           [](T t) { collective(t).ranks[1].started_last = 3; }},
@@ -322,8 +329,12 @@ const std::array kProofs{
     Proof{"cm-half-open", kWarning, Party::requester, [](T t) { cm(t).outcome = CmOutcome::half_open; },
           [](T t) { cm(t).outcome = CmOutcome::open; }},
     Proof{"cm-refused-message", kWarning, Party::responder,
-          [](T t) { t.cm.refusals = {{0, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}}; },
-          [](T t) { t.cm.refusals = {{7, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}}; }},  // of no attempt
+          [](T t) {
+              t.cm.refusals = {{0, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}};
+          },
+          [](T t) {
+              t.cm.refusals = {{7, CmState::timewait, CmEvent::rep, false, FrameIndex{9}}};
+          }},  // of no attempt
     Proof{"cm-retries", kNote, Party::undecided, [](T t) { cm(t).repeats[0] = 1; },
           [](T t) { cm(t).repeats[0] = 15, cm(t).outcome = CmOutcome::no_answer; }},
     Proof{"cm-unresolved", kError, Party::responder, [](T t) { cm(t).outcome = CmOutcome::unresolved, cm(t).sidr_status = 1; },
@@ -334,22 +345,23 @@ const std::array kProofs{
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},
 
-    Proof{"protocol-refused", kError, Party::application, [](T t) { tells(t, UlpEventKind::refused); },
-          [](T t) { tells(t, UlpEventKind::login_failed); }},
-    Proof{"login-failed", kError, Party::application, [](T t) { tells(t, UlpEventKind::login_failed); },
-          [](T t) { tells(t, UlpEventKind::terminated); }},
-    Proof{"session-terminated", kError, Party::application, [](T t) { tells(t, UlpEventKind::terminated); },
-          [](T t) { tells(t, UlpEventKind::error_message); }},
-    Proof{"protocol-error", kWarning, Party::application, [](T t) { tells(t, UlpEventKind::error_message); },
-          [](T t) { tells(t, UlpEventKind::refused); }},
-    Proof{"operation-failed", kWarning, Party::application, [](T t) { fails(t, 2); }, [](T t) { fails(t, 2), t.ulp.conversations.clear(); }},  // a wrong guess, given up
+    Proof{"protocol-refused", kError, Party::application, [](T t) { add_event(t, UlpEventKind::refused); },
+          [](T t) { add_event(t, UlpEventKind::login_failed); }},
+    Proof{"login-failed", kError, Party::application, [](T t) { add_event(t, UlpEventKind::login_failed); },
+          [](T t) { add_event(t, UlpEventKind::terminated); }},
+    Proof{"session-terminated", kError, Party::application, [](T t) { add_event(t, UlpEventKind::terminated); },
+          [](T t) { add_event(t, UlpEventKind::error_message); }},
+    Proof{"protocol-error", kWarning, Party::application, [](T t) { add_event(t, UlpEventKind::error_message); },
+          [](T t) { add_event(t, UlpEventKind::refused); }},
+    Proof{"operation-failed", kWarning, Party::application, [](T t) { fails(t, 2); },
+          [](T t) { fails(t, 2), t.ulp.conversations.clear(); }},  // a wrong guess, given up
     Proof{"operation-unanswered", kWarning, Party::responder, [](T t) { waits(t, 2 * kSecond); },
           [](T t) { waits(t, 200 * kMillisecond); }},
     Proof{"operation-slow", kWarning, Party::responder, [](T t) { slow_one(t, 20 * kMillisecond); },
           [](T t) { slow_one(t, 900 * kMicrosecond); }},
-    Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { tells(t, UlpEventKind::keep_alive_late); },
-          [](T t) { tells(t, UlpEventKind::credits_used_up); }},
-    Proof{"credits-used-up", kNote, Party::responder, [](T t) { tells(t, UlpEventKind::credits_used_up); },
+    Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { add_event(t, UlpEventKind::keep_alive_late); },
+          [](T t) { add_event(t, UlpEventKind::credits_used_up); }},
+    Proof{"credits-used-up", kNote, Party::responder, [](T t) { add_event(t, UlpEventKind::credits_used_up); },
           [](T t) { speaks(t).least_credits = 0; }},
     Proof{"credits-of-one", kNote, Party::responder, [](T t) { speaks(t).most_credits = 1; },
           [](T t) { speaks(t).least_credits = 1, t.ulp.conversations[0].most_credits = 2; }},
@@ -403,7 +415,10 @@ const std::array kProofs{
     Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
           [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
     Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T) {}},
-    Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; }, [](T t) { t.left_out.findings = {{"ack-timeout", kWarning, 1}}; }},
+    Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; },
+          [](T t) {
+              t.left_out.findings = {{"ack-timeout", kWarning, 1}};
+          }},
 };
 
 Timeline drawn(Change change) {

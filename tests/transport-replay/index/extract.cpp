@@ -265,15 +265,15 @@ TEST_CASE("a file left by others beside the name stays as it is, and rights stay
     std::ofstream(out + ".part") << "of others";
     std::ofstream(out) << "before";
     fs::permissions(out, fs::perms::owner_read | fs::perms::owner_write);
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
     REQUIRE(extract(index, {out, AllFrames{}, {}},
                     {.progressed =
                          [&](std::uint64_t done, std::uint64_t all) {
                              CHECK(all == index.packets.size());
-                             told = done;
+                             reported = done;
                          }})
                 .has_value());
-    CHECK(told == index.packets.size());
+    CHECK(reported == index.packets.size());
     CHECK(content(out + ".part") == "of others");
     CHECK(fs::status(out).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
     CHECK(kept(out) == kept(kRnr));

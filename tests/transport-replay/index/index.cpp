@@ -30,16 +30,16 @@ std::shared_ptr<CaptureIndex> indexed(const std::vector<std::string>& files, con
 }
 
 // Two accounts of the same packet.
-void check_same(const Packet& read, const Packet& told, const Annotation& annotation) {
-    CAPTURE(std::to_underlying(told.frame.index));
-    CHECK(std::ranges::equal(read.frame.bytes, told.frame.bytes));
-    CHECK(read.frame.index == told.frame.index);
-    CHECK(read.frame.time == told.frame.time);
-    CHECK(read.frame.elapsed == told.frame.elapsed);
-    CHECK(read.frame.has_time == told.frame.has_time);
-    CHECK(read.frame.wire_length == told.frame.wire_length);
-    CHECK(read.frame.link == told.frame.link);
-    CHECK(read.layer_count == told.layer_count);
+void check_same(const Packet& read, const Packet& stored, const Annotation& annotation) {
+    CAPTURE(std::to_underlying(stored.frame.index));
+    CHECK(std::ranges::equal(read.frame.bytes, stored.frame.bytes));
+    CHECK(read.frame.index == stored.frame.index);
+    CHECK(read.frame.time == stored.frame.time);
+    CHECK(read.frame.elapsed == stored.frame.elapsed);
+    CHECK(read.frame.has_time == stored.frame.has_time);
+    CHECK(read.frame.wire_length == stored.frame.wire_length);
+    CHECK(read.frame.link == stored.frame.link);
+    CHECK(read.layer_count == stored.layer_count);
     REQUIRE(read.annotation != nullptr);
     CHECK(read.annotation->connection == annotation.connection);
     CHECK(read.annotation->from == annotation.from);

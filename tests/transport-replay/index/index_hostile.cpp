@@ -1,4 +1,4 @@
-// Captures made to harm whoever opens them, and files that change while they are open.
+// Captures made to harm their reader, and files that change while they are open.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/writer.hpp>
 #include <tests/support/catch.hpp>

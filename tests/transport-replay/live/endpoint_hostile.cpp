@@ -47,7 +47,7 @@ bool leaks(Bytes frame) {
     return false;
 }
 
-// Accepts whoever asks, up to a bound, and shows a region between secrets.
+// Accepts every request, up to a bound, and shows a region between secrets.
 class Server {
 public:
     explicit Server(Endpoint& endpoint)

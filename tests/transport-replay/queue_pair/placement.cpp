@@ -259,7 +259,7 @@ TEST_CASE("placement: a receive that cannot be used is a remote operational erro
     CHECK(peers.actions.back().consumed_with_error == 5);
 }
 
-TEST_CASE("placement: a message that is broken off leaves its receive to whoever ends the queue pair") {
+TEST_CASE("placement: a message that is broken off leaves its receive to the end of the queue pair") {
     Peers peers = connected_pair(3);
     REQUIRE(peers.send(600));
     const auto packets = peers.requests();

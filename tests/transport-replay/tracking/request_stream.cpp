@@ -109,9 +109,9 @@ TEST_CASE("an acknowledgment of PSNs never seen says that the tap missed them") 
     Conversation c;
     c.send(kOnly, 1);
     c.send(kOnly, 4);
-    const Acknowledged told = c.ack(4);
-    CHECK(told.unseen == 2);
-    CHECK(told.messages == 2);
+    const Acknowledged acknowledged = c.ack(4);
+    CHECK(acknowledged.unseen == 2);
+    CHECK(acknowledged.messages == 2);
     c.send(kOnly, 5);
     const Acknowledged beyond = c.ack(8);
     CHECK(beyond.beyond == 3);
@@ -159,9 +159,9 @@ TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and wha
     c.send(kOnly, 1);
     c.read(2, 100);
     c.send(kOnly, 3);
-    const Acknowledged told = c.ack(3);
-    CHECK(told.messages == 2);  // the responder has both SENDs
-    CHECK(told.passed_response);
+    const Acknowledged acknowledged = c.ack(3);
+    CHECK(acknowledged.messages == 2);  // the responder has both SENDs
+    CHECK(acknowledged.passed_response);
     CHECK(c.stream.open() == 1);
     Conversation d;
     d.send(kFetchAdd, 1, 0);

@@ -31,18 +31,18 @@ TEST_CASE("Connect tells that it is NVMe, and which queue of which subsystem") {
     queue.connect(3, 5000);
     const UlpReport report = queue.finish();
     REQUIRE(report.conversations.size() == 1);
-    const UlpConversation& told = report.conversations[0];
-    CHECK(told.protocol == UlpProtocol::nvme);
-    CHECK(told.basis == UlpBasis::content);
-    CHECK(told.certainty == 90);
-    CHECK(told.active == kHost);
-    CHECK(told.unread == 0);
-    CHECK(told.fact("queue") == "I/O 3");
-    CHECK(told.fact("queue size") == "32");
-    CHECK(told.fact("host") == "nqn.host");
-    CHECK(told.fact("subsystem") == "nqn.subsystem");
-    CHECK(told.fact("controller ID") == "5");
-    CHECK(told.fact("keep-alive timeout") == "5000 ms");
+    const UlpConversation& conversation = report.conversations[0];
+    CHECK(conversation.protocol == UlpProtocol::nvme);
+    CHECK(conversation.basis == UlpBasis::content);
+    CHECK(conversation.certainty == 90);
+    CHECK(conversation.active == kHost);
+    CHECK(conversation.unread == 0);
+    CHECK(conversation.fact("queue") == "I/O 3");
+    CHECK(conversation.fact("queue size") == "32");
+    CHECK(conversation.fact("host") == "nqn.host");
+    CHECK(conversation.fact("subsystem") == "nqn.subsystem");
+    CHECK(conversation.fact("controller ID") == "5");
+    CHECK(conversation.fact("keep-alive timeout") == "5000 ms");
     REQUIRE(queue.ended.size() == 1);
     CHECK(queue.ended[0].read == 1024);
     CHECK(queue.ended[0].outcome == OperationOutcome::done);
@@ -145,11 +145,11 @@ TEST_CASE("asynchronous event requests wait for ever, and are not unanswered") {
     queue.controller(nvme_response(31, 0, 0x00700000 | 0xf0 << 8 | 2));  // notice: discovery log changed
     queue.controller(nvme_response(30, 0, 0x00020000 | 0x01 << 8 | 1));  // health: temperature
     const UlpReport report = queue.finish();
-    const UlpConversation& told = report.conversations.at(0);
-    CHECK(told.unread == 0);
-    CHECK(told.unanswered == 0);
-    CHECK(told.most_outstanding == 1);
-    CHECK(told.fact("asynchronous event") == "discovery log changed");
+    const UlpConversation& conversation = report.conversations.at(0);
+    CHECK(conversation.unread == 0);
+    CHECK(conversation.unanswered == 0);
+    CHECK(conversation.most_outstanding == 1);
+    CHECK(conversation.fact("asynchronous event") == "discovery log changed");
     REQUIRE(report.events.size() == 1);
     CHECK(report.events[0].kind == UlpEventKind::error_message);
     CHECK(report.events[0].words == "temperature threshold crossed");
@@ -260,15 +260,15 @@ TEST_CASE("Identify and logs are facts") {
     queue.controller(nvme_response(5, 0, 3));
 
     const UlpReport report = queue.finish();
-    const UlpConversation& told = report.conversations.at(0);
-    CHECK(told.fact("model") == "A model");
-    CHECK(told.fact("serial number") == "S/N 1");
-    CHECK(told.fact("firmware") == "fw 2");
-    CHECK(told.fact("subsystem") == "nqn.subsystem");  // Connect said so first
-    CHECK(told.fact("controller type") == "I/O");
-    CHECK(told.fact("namespace") == "5: 1000 blocks of 4096 bytes");
-    CHECK(told.fact("health") == "warnings 0x04, 310 K, 0 % spare, 0 % used");
-    CHECK(told.fact("version") == "2.0.0");
+    const UlpConversation& conversation = report.conversations.at(0);
+    CHECK(conversation.fact("model") == "A model");
+    CHECK(conversation.fact("serial number") == "S/N 1");
+    CHECK(conversation.fact("firmware") == "fw 2");
+    CHECK(conversation.fact("subsystem") == "nqn.subsystem");  // Connect said so first
+    CHECK(conversation.fact("controller type") == "I/O");
+    CHECK(conversation.fact("namespace") == "5: 1000 blocks of 4096 bytes");
+    CHECK(conversation.fact("health") == "warnings 0x04, 310 K, 0 % spare, 0 % used");
+    CHECK(conversation.fact("version") == "2.0.0");
     CHECK(nvme::describe(queue.ended.at(1)) == "Controller");
     CHECK(nvme::describe(queue.ended.at(2)) == "Namespace, namespace 5");
     CHECK(nvme::describe(queue.ended.at(3)) == "SMART");

@@ -245,9 +245,9 @@ TEST_CASE("no other sample capture has a conversation of NVMe") {
             observe(packet, observation);
             analysis.observe(observation);
         });
-        for (const UlpConversation& told : analysis.finish().ulp.conversations) {
+        for (const UlpConversation& conversation : analysis.finish().ulp.conversations) {
             INFO(path);
-            CHECK(told.protocol != UlpProtocol::nvme);
+            CHECK(conversation.protocol != UlpProtocol::nvme);
         }
     }
 }

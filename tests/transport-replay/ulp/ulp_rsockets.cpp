@@ -42,11 +42,11 @@ TEST_CASE("rsockets: a stream between two peers is data, credits and farewells, 
     });
     const Timeline timeline = analysis.finish();
     REQUIRE(timeline.ulp.conversations.size() == 1);
-    const UlpConversation& told = timeline.ulp.conversations[0];
-    CHECK(told.protocol == UlpProtocol::rsockets);
-    CHECK(told.basis == UlpBasis::private_data);
-    CHECK(told.unread == 0);
-    CHECK_FALSE(told.fact("buffer of the active side").empty());
+    const UlpConversation& conversation = timeline.ulp.conversations[0];
+    CHECK(conversation.protocol == UlpProtocol::rsockets);
+    CHECK(conversation.basis == UlpBasis::private_data);
+    CHECK(conversation.unread == 0);
+    CHECK_FALSE(conversation.fact("buffer of the active side").empty());
     std::array<std::uint64_t, 2> bytes{};
     for (const UlpOperation& operation : operations)
         if (operation.code == rsockets::kData) bytes[static_cast<std::size_t>(operation.requester)] += operation.bytes;

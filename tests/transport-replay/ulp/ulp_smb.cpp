@@ -79,11 +79,11 @@ TEST_CASE("READ and WRITE of SMB2 are followed with the memory that they name") 
     CHECK(write.outcome == OperationOutcome::failed);
     CHECK(smb_status(write) == "STATUS_DISK_FULL");
     CHECK(write.answered - write.asked == Duration{3 * UlpDialogue::kStep});
-    const UlpConversation& told = dialogue.report.conversations.at(0);
-    CHECK(told.protocol == UlpProtocol::smb_direct);
-    CHECK(told.fact("dialect") == "SMB 3.1.1");
-    CHECK(told.fact("share") == "\\\\s\\share");
-    CHECK(told.active == End::a);
+    const UlpConversation& conversation = dialogue.report.conversations.at(0);
+    CHECK(conversation.protocol == UlpProtocol::smb_direct);
+    CHECK(conversation.fact("dialect") == "SMB 3.1.1");
+    CHECK(conversation.fact("share") == "\\\\s\\share");
+    CHECK(conversation.active == End::a);
 }
 
 TEST_CASE("operations of SMB2 bear the name of the file that CREATE opened") {

@@ -26,9 +26,9 @@ constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection
 [[nodiscard]] std::uint32_t counted_since(Msn msn, std::uint32_t base) { return (std::to_underlying(msn) - base) & Psn::kMask; }
 
 // The number of the last message that ends at or before that PSN; 0: not known.
-[[nodiscard]] std::uint32_t ended_by(const HalfWatch& requester, Psn psn) {
+[[nodiscard]] std::uint32_t ended_by(const EndState& requester, Psn psn) {
     std::uint32_t number = 0;
-    for (const HalfWatch::Ending& ending : requester.endings)
+    for (const EndState::Ending& ending : requester.endings)
         if (ending.number != 0 && !psn.before(ending.last)) number = std::max(number, ending.number);
     return number;
 }
@@ -37,8 +37,8 @@ constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection
 
 // C9-220: a queue pair that failed is silent. A requester that did not get the NAK repeats.
 void ConversationWatch::take_failed(const Observation& packet, const PacketRecord& record, Tallies& tallies) {
-    if (failure_->told || record.arrival == Arrival::restart || packet.time - failure_->nak.time <= kErrorGrace) return;
-    failure_->told = true;
+    if (failure_->reported || record.arrival == Arrival::restart || packet.time - failure_->nak.time <= kErrorGrace) return;
+    failure_->reported = true;
     const bool may_not_know = record.from != failure_->responder && (record.retransmission || !info(packet.opcode).request);
     if (may_not_know) tallies.doubt(Passive::err_02, failure_->nak.frame, packet.frame);
     else tallies.fail(Passive::err_02, failure_->nak.frame, packet.frame);
@@ -49,11 +49,11 @@ void ConversationWatch::take_answer(const Observation& packet, const PacketRecor
         tallies.fail(Passive::rsp_50, packet.frame);
         return;
     }
-    HalfWatch& requester = half(other(record.from));
+    EndState& requester = state(other(record.from));
     take_order(requester, packet, tallies);
     if (info(packet.opcode).verb == Verb::acknowledge) take_acknowledgment(requester, packet, tallies);
     take_count(requester, packet, tallies);
-    take_credits(half(record.from), packet);
+    take_credits(state(record.from), packet);
     if (requester.unasked && !packet.psn.before(requester.unasked_psn)) requester.unasked = false;
     if (packet.acknowledgment && !is_plain_ack(packet)) take_nak(record.from, packet, tallies);
     if (is_fatal(packet) && !failure_) {
@@ -63,7 +63,7 @@ void ConversationWatch::take_answer(const Observation& packet, const PacketRecor
 }
 
 // 9.7.5.1.1: what is acknowledged was sent, and stays acknowledged.
-void ConversationWatch::take_acknowledgment(HalfWatch& requester, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_acknowledgment(EndState& requester, const Observation& packet, Tallies& tallies) {
     if (!requester.sent_known || !packet.acknowledgment) return;
     tallies.look(Passive::rsp_02);
     if (!packet.psn.before(requester.sent_next)) {
@@ -89,14 +89,14 @@ void ConversationWatch::take_acknowledgment(HalfWatch& requester, const Observat
         tallies.fail(Passive::rsp_02, requester.acknowledgment.frame, packet.frame);
 }
 
-void ConversationWatch::take_credits(HalfWatch& responder, const Observation& packet) {
+void ConversationWatch::take_credits(EndState& responder, const Observation& packet) {
     if (!is_plain_ack(packet)) return;
     ++responder.plain_acks;
     if (packet.acknowledgment->code() == kUnlimitedCredits && responder.unlimited++ == 0) responder.unlimited_frame = packet.frame;
 }
 
 // C9-148. An MSN may run ahead of the PSN it comes with, never of what was sent; with nothing outstanding it is exact.
-void ConversationWatch::take_count(HalfWatch& requester, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_count(EndState& requester, const Observation& packet, Tallies& tallies) {
     const OpcodeRow& row = info(packet.opcode);
     const bool ends = ends_message(row.place);
     if (!is_plain_ack(packet) || !ends || !requester.sent_known) return;
@@ -130,12 +130,12 @@ void ConversationWatch::take_count(HalfWatch& requester, const Observation& pack
 }
 
 // o9-30: answers in the order of the requests.
-void ConversationWatch::take_order(HalfWatch& requester, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_order(EndState& requester, const Observation& packet, Tallies& tallies) {
     if (requester.reads.empty()) return;
     const OpcodeRow& row = info(packet.opcode);
     const bool response = row.verb == Verb::read_response || row.verb == Verb::atomic_acknowledge;
     const bool ends = ends_message(row.place);
-    for (HalfWatch::OpenRead& read : requester.reads) {
+    for (EndState::OpenRead& read : requester.reads) {
         if (read.last.before(packet.psn)) {
             if (!read.passed) read.passed = Moment{packet.frame, packet.time};
             continue;
@@ -150,29 +150,29 @@ void ConversationWatch::take_order(HalfWatch& requester, const Observation& pack
     const bool answered = (response && ends) || is_fatal(packet);
     if (!answered) return;
     const auto gone = std::erase_if(
-        requester.reads, [&](const HalfWatch::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
+        requester.reads, [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
     tallies.look(Passive::rsp_21, gone);
 }
 
 // CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.
 void ConversationWatch::take_notification(const Observation& packet, End from, Tallies& tallies) {
-    HalfWatch& half = this->half(from);
+    EndState& state = this->state(from);
     tallies.look(Passive::cnp_09);
-    half.cnp = Moment{packet.frame, packet.time};
-    const bool with_nak = half.nak && packet.time - half.nak->time <= kTogether;
+    state.cnp = Moment{packet.frame, packet.time};
+    const bool with_nak = state.nak && packet.time - state.nak->time <= kTogether;
     if (with_nak) take_nak(from, packet, tallies);
 }
 
 void ConversationWatch::take_nak(End from, const Observation& packet, Tallies& tallies) {
-    HalfWatch& half = this->half(from);
-    if (info(packet.opcode).verb != Verb::notify) half.nak = Moment{packet.frame, packet.time};
-    if (!half.cnp || !half.nak || magnitude(half.nak->time - half.cnp->time) > kTogether) return;
-    const HalfWatch& sender = this->half(other(from));
-    if (sender.mark && half.cnp->time - sender.mark->time <= kReordering) return;
-    ++half.cnps_with_nak;
-    if (half.cnps_with_nak > 1) tallies.fail(Passive::cnp_09, half.cnp->frame, half.nak->frame);
-    else tallies.doubt(Passive::cnp_09, half.cnp->frame, half.nak->frame);
-    half.cnp.reset();
+    EndState& state = this->state(from);
+    if (info(packet.opcode).verb != Verb::notify) state.nak = Moment{packet.frame, packet.time};
+    if (!state.cnp || !state.nak || magnitude(state.nak->time - state.cnp->time) > kTogether) return;
+    const EndState& sender = this->state(other(from));
+    if (sender.mark && state.cnp->time - sender.mark->time <= kReordering) return;
+    ++state.cnps_with_nak;
+    if (state.cnps_with_nak > 1) tallies.fail(Passive::cnp_09, state.cnp->frame, state.nak->frame);
+    else tallies.doubt(Passive::cnp_09, state.cnp->frame, state.nak->frame);
+    state.cnp.reset();
 }
 
 }  // namespace qps::transport::conformance

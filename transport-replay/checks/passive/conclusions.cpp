@@ -29,13 +29,13 @@ std::uint64_t dropped(const Drops& drops) { return drops.dropped_by_system + dro
 
 // A sender that computes an ICRC wrongly does so for all packets of a kind; the wire spoils single ones, of any kind, and now and then
 // makes one of another kind of them.
-bool is_computed_wrongly(const HalfWatch& half) {
+bool is_computed_wrongly(const EndState& state) {
     std::uint32_t never_right = 0;
     std::uint32_t wrong = 0;
-    for (std::size_t kind = 0; kind < half.bad_kinds.size(); ++kind) {
-        wrong += half.bad_kinds[kind];
-        const bool also_right = (half.good_kinds[kind / 64] >> kind % 64 & 1) != 0;
-        if (!also_right) never_right += half.bad_kinds[kind];
+    for (std::size_t kind = 0; kind < state.bad_kinds.size(); ++kind) {
+        wrong += state.bad_kinds[kind];
+        const bool also_right = (state.good_kinds[kind / 64] >> kind % 64 & 1) != 0;
+        if (!also_right) never_right += state.bad_kinds[kind];
     }
     return never_right > 1 && 2 * never_right >= wrong;
 }
@@ -101,14 +101,14 @@ void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& 
     for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
-            const HalfWatch& half = watch.half(end);
-            const bool computed_wrongly = is_computed_wrongly(half);
-            for (std::uint32_t i = 0; i < half.bad; ++i) {
-                const FrameIndex frame = i < half.bad_frames.size() ? half.bad_frames[i] : FrameIndex{};
+            const EndState& state = watch.state(end);
+            const bool computed_wrongly = is_computed_wrongly(state);
+            for (std::uint32_t i = 0; i < state.bad; ++i) {
+                const FrameIndex frame = i < state.bad_frames.size() ? state.bad_frames[i] : FrameIndex{};
                 if (computed_wrongly) tallies.fail(Passive::fmt_01, frame);
                 else tallies.doubt(Passive::fmt_01, frame);
             }
-            if (attempt != nullptr && attempt->path_mtu && half.mtu != 0 && half.mtu != *attempt->path_mtu)
+            if (attempt != nullptr && attempt->path_mtu && state.mtu != 0 && state.mtu != *attempt->path_mtu)
                 tallies.fail(Passive::fmt_26, connection.way(end).first_frame);
         }
     });
@@ -124,17 +124,17 @@ void conclude_responder(const Timeline& timeline, const Watches& watches, Tallie
     for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
-            const HalfWatch& half = watch.half(end);
+            const EndState& state = watch.state(end);
             // What nothing explained: acknowledged beyond everything that the capture has.
-            if (half.ghost) tallies.doubt(Passive::rsp_02, half.ghost->frame);
-            if (attempt == nullptr || half.plain_acks == 0) continue;
+            if (state.ghost) tallies.doubt(Passive::rsp_02, state.ghost->frame);
+            if (attempt == nullptr || state.plain_acks == 0) continue;
             // 12.7.26: an end that has end-to-end flow control gives credits, unless its receives are shared.
             const CmSide& side = side_of(*attempt, end);
             if (!side.flow_control || !side.shared_receive_queue) continue;
-            tallies.look(Passive::rsp_47, half.plain_acks);
-            if (!*side.flow_control || *side.shared_receive_queue || half.unlimited == 0) continue;
-            tallies.fail(Passive::rsp_47, half.unlimited_frame);
-            tallies[Passive::rsp_47].failures.count += half.unlimited - 1;
+            tallies.look(Passive::rsp_47, state.plain_acks);
+            if (!*side.flow_control || *side.shared_receive_queue || state.unlimited == 0) continue;
+            tallies.fail(Passive::rsp_47, state.unlimited_frame);
+            tallies[Passive::rsp_47].failures.count += state.unlimited - 1;
         }
     });
 }

@@ -59,12 +59,12 @@ void check_delays(const CongestionReport& report, Tallies& tallies) {
 void check_capable(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
     for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         for (const End end : {End::a, End::b}) {
-            const HalfWatch& half = watch.half(end);
-            if (half.data == 0 || connection.way(other(end)).cnps == 0) continue;
-            tallies.look(Passive::cnp_08, half.data);
-            if (half.not_capable == 0) continue;
-            tallies.fail(Passive::cnp_08, half.not_capable_frame);
-            tallies[Passive::cnp_08].failures.count += half.not_capable - 1;
+            const EndState& state = watch.state(end);
+            if (state.data == 0 || connection.way(other(end)).cnps == 0) continue;
+            tallies.look(Passive::cnp_08, state.data);
+            if (state.not_capable == 0) continue;
+            tallies.fail(Passive::cnp_08, state.not_capable_frame);
+            tallies[Passive::cnp_08].failures.count += state.not_capable - 1;
         }
     });
 }

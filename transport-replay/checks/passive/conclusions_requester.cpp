@@ -48,15 +48,15 @@ void check_gaps(const Connection& connection, End end, Tallies& tallies) {
     tallies.doubt(Passive::req_01, frames.empty() ? way.first_frame : frames.front());
 }
 
-void check_asking(const Timeline& timeline, const Connection& connection, const HalfWatch& half, End end, Tallies& tallies) {
+void check_asking(const Timeline& timeline, const Connection& connection, const EndState& state, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
-    if (!connection.reliable() || way.requests == 0 || half.messages == 0) return;
+    if (!connection.reliable() || way.requests == 0 || state.messages == 0) return;
     tallies.look(Passive::req_30);
     const bool over = connection.released || connection.failed;
-    const bool waits = half.unasked && !over && timeline.last && *timeline.last - half.unasked_end.time > kIdle;
-    if (waits) tallies.fail(Passive::req_30, half.unasked_end.frame);
-    else if (!half.ever_asked && half.messages >= kEnoughMessages) tallies.fail(Passive::req_30, way.first_frame);
-    else if (!half.ever_asked) tallies.doubt(Passive::req_30, way.first_frame);
+    const bool waits = state.unasked && !over && timeline.last && *timeline.last - state.unasked_end.time > kIdle;
+    if (waits) tallies.fail(Passive::req_30, state.unasked_end.frame);
+    else if (!state.ever_asked && state.messages >= kEnoughMessages) tallies.fail(Passive::req_30, way.first_frame);
+    else if (!state.ever_asked) tallies.doubt(Passive::req_30, way.first_frame);
 }
 
 // 4.096 us * 2^exponent
@@ -155,7 +155,7 @@ void conclude_requester(const Timeline& timeline, const Watches& watches, Tallie
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             check_gaps(connection, end, tallies);
-            check_asking(timeline, connection, watch.half(end), end, tallies);
+            check_asking(timeline, connection, watch.state(end), end, tallies);
             if (attempt == nullptr || !connection.reliable()) continue;
             check_first_psn(connection, *attempt, end, tallies);
             check_depth(connection, *attempt, end, tallies);

@@ -36,7 +36,7 @@ struct Moment {
 };
 
 // What one end sends, as a requester and as a responder.
-struct HalfWatch {
+struct EndState {
     // The run of requests without a gap: what must come next.
     dissect::Psn run_next;
     bool run_known = false;
@@ -111,28 +111,28 @@ public:
     // A packet of the connection, in the order of the capture. `remember`: there is room for its requests.
     void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, Tallies& tallies);
 
-    [[nodiscard]] const HalfWatch& half(End end) const { return halves_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] const EndState& state(End end) const { return states_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] bool older() const { return older_; }  // than the capture
 
 private:
     struct Failure {
         Moment nak;
         End responder{};
-        bool told = false;
+        bool reported = false;
     };
-    [[nodiscard]] HalfWatch& half(End end) { return halves_[static_cast<std::size_t>(end)]; }
-    [[nodiscard]] std::uint32_t span_of_read(const HalfWatch& requester, std::uint32_t length) const;
+    [[nodiscard]] EndState& state(End end) { return states_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] std::uint32_t span_of_read(const EndState& requester, std::uint32_t length) const;
     void take_failed(const Observation& packet, const PacketRecord& record, Tallies& tallies);
     void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, Tallies& tallies);
     void take_answer(const Observation& packet, const PacketRecord& record, Tallies& tallies);
-    void take_acknowledgment(HalfWatch& requester, const Observation& packet, Tallies& tallies);
-    void take_credits(HalfWatch& responder, const Observation& packet);
-    void take_count(HalfWatch& requester, const Observation& packet, Tallies& tallies);
-    void take_order(HalfWatch& requester, const Observation& packet, Tallies& tallies);
+    void take_acknowledgment(EndState& requester, const Observation& packet, Tallies& tallies);
+    void take_credits(EndState& responder, const Observation& packet);
+    void take_count(EndState& requester, const Observation& packet, Tallies& tallies);
+    void take_order(EndState& requester, const Observation& packet, Tallies& tallies);
     void take_notification(const Observation& packet, End from, Tallies& tallies);
     void take_nak(End from, const Observation& packet, Tallies& tallies);
 
-    std::array<HalfWatch, 2> halves_;
+    std::array<EndState, 2> states_;
     std::optional<Failure> failure_;
     dissect::Service service_{};
     bool begun_ = false;

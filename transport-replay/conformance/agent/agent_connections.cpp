@@ -30,16 +30,16 @@ live::ConnectOptions options_of(const Fields& ask, const QueuePair& pair, std::u
             .private_data = data_of(ask)};
 }
 
-void add_data(Fields& told, Bytes data) {
-    if (!data.empty()) told.add(Key::data, std::string_view(reinterpret_cast<const char*>(data.data()), data.size()));
+void add_data(Fields& fields, Bytes data) {
+    if (!data.empty()) fields.add(Key::data, std::string_view(reinterpret_cast<const char*>(data.data()), data.size()));
 }
 
-void add_parameters(Fields& told, const live::ConnectionParameters& parameters) {
-    told.add(Key::qpn, std::uint64_t{std::to_underlying(parameters.remote_qpn)});
-    told.add(Key::responder_resources, std::uint64_t{parameters.responder_resources});
-    told.add(Key::initiator_depth, std::uint64_t{parameters.initiator_depth});
-    told.add(Key::flow_control, std::uint64_t{parameters.flow_control ? 1U : 0U});
-    told.add(Key::retry, std::uint64_t{parameters.retry_count}).add(Key::rnr_retry, std::uint64_t{parameters.rnr_retry_count});
+void add_parameters(Fields& fields, const live::ConnectionParameters& parameters) {
+    fields.add(Key::qpn, std::uint64_t{std::to_underlying(parameters.remote_qpn)});
+    fields.add(Key::responder_resources, std::uint64_t{parameters.responder_resources});
+    fields.add(Key::initiator_depth, std::uint64_t{parameters.initiator_depth});
+    fields.add(Key::flow_control, std::uint64_t{parameters.flow_control ? 1U : 0U});
+    fields.add(Key::retry, std::uint64_t{parameters.retry_count}).add(Key::rnr_retry, std::uint64_t{parameters.rnr_retry_count});
 }
 
 CmWord word_of(ConnectionEventKind kind) {
@@ -65,7 +65,7 @@ std::uint64_t State::cm_of(live::CmId id) {
 }
 
 void State::take_cm_event(const live::ConnectionEvent& event) {
-    Fields told;
+    Fields fields;
     CmWord word = word_of(event.kind);
     std::uint64_t number = cm_of(event.id);
     if (word == CmWord::connect_request) {
@@ -80,33 +80,33 @@ void State::take_cm_event(const live::ConnectionEvent& event) {
                           .port = service->port,
                           .id = event.id,
                           .requested = event.parameters});
-        told.add(Key::listener, listener);
-        if (event.kind == ConnectionEventKind::request) add_parameters(told, event.parameters);
+        fields.add(Key::listener, listener);
+        if (event.kind == ConnectionEventKind::request) add_parameters(fields, event.parameters);
         const auto caller = live::read_ip_cm(event.private_data.bytes());
-        add_data(told, caller ? caller->private_data : event.private_data.bytes());
-        told.add(Key::remote, transport::text(event.remote));
-        if (caller) told.add(Key::port, std::uint64_t{std::to_underlying(caller->ends.source_port)});
+        add_data(fields, caller ? caller->private_data : event.private_data.bytes());
+        fields.add(Key::remote, transport::text(event.remote));
+        if (caller) fields.add(Key::port, std::uint64_t{std::to_underlying(caller->ends.source_port)});
     } else {
         if (number == 0) return;
         if (event.kind == ConnectionEventKind::rejected) {
-            told.add(Key::status, std::uint64_t{std::to_underlying(event.rejection.reason)});
-            add_data(told, event.rejection.private_data.bytes());
+            fields.add(Key::status, std::uint64_t{std::to_underlying(event.rejection.reason)});
+            add_data(fields, event.rejection.private_data.bytes());
         } else if (event.kind == ConnectionEventKind::sidr_response && event.sidr.status != live::SidrStatus::valid) {
             word = CmWord::unreachable;
-            told.add(Key::status, std::uint64_t{std::to_underlying(event.sidr.status)});
+            fields.add(Key::status, std::uint64_t{std::to_underlying(event.sidr.status)});
         } else if (event.kind == ConnectionEventKind::sidr_response) {
-            told.add(Key::qpn, std::uint64_t{std::to_underlying(event.sidr.qpn)});
-            told.add(Key::qkey, std::uint64_t{std::to_underlying(event.sidr.qkey)});
-            add_data(told, event.private_data.bytes());
+            fields.add(Key::qpn, std::uint64_t{std::to_underlying(event.sidr.qpn)});
+            fields.add(Key::qkey, std::uint64_t{std::to_underlying(event.sidr.qkey)});
+            add_data(fields, event.private_data.bytes());
         } else {
-            if (event.parameters.remote_qpn != dissect::Qpn{}) add_parameters(told, event.parameters);
-            add_data(told, event.private_data.bytes());
+            if (event.parameters.remote_qpn != dissect::Qpn{}) add_parameters(fields, event.parameters);
+            add_data(fields, event.private_data.bytes());
         }
     }
     if (event.last) cms.find(number)->over = true;
-    told.add(Key::cm_event, word).add(Key::cm, number);
+    fields.add(Key::cm_event, word).add(Key::cm, number);
     if (cm_events.size() >= kMostEvents) cm_events.pop_front();
-    cm_events.push_back(std::move(told));
+    cm_events.push_back(std::move(fields));
 }
 
 void State::end_cm(CmEnd& end, const Turn& turn) {
@@ -188,9 +188,9 @@ State::Later State::disconnect(const Fields& ask, const Turn& turn) {
 State::Later State::cm_event(const Fields& ask, const Turn& turn) {
     if (cm_events.empty() && !waited_long_enough(ask, turn)) return std::nullopt;
     if (cm_events.empty()) return Fields{}.add(Key::cm_event, CmWord::none);
-    Fields told = std::move(cm_events.front());
+    Fields fields = std::move(cm_events.front());
     cm_events.pop_front();
-    return told;
+    return fields;
 }
 
 State::Later State::cm_free(const Fields& ask, const Turn& turn) {

@@ -120,18 +120,18 @@ bool State::waited_long_enough(const Fields&, const Turn& turn) { return !waits_
 void State::take_events(const Turn& turn) {
     for (const live::ConnectionEvent& event : turn.endpoint.connections().take_events()) take_cm_event(event);
     for (const verbs::AsyncEvent& event : turn.endpoint.connections().take_async_events()) {
-        Fields told;
-        told.add(Key::event, kAsyncOf[static_cast<std::size_t>(event.type)]);
+        Fields fields;
+        fields.add(Key::event, kAsyncOf[static_cast<std::size_t>(event.type)]);
         if (event.type == verbs::AsyncEventType::cq_err) {
             for (const auto& [number, cq] : cqs.all())
-                if (cq == event.cq) told.add(Key::cq, number);
+                if (cq == event.cq) fields.add(Key::cq, number);
         } else if (event.type == verbs::AsyncEventType::srq_limit_reached) {
             for (const auto& [number, srq] : srqs.all())
-                if (srq == event.srq) told.add(Key::srq, number);
+                if (srq == event.srq) fields.add(Key::srq, number);
         } else if (const std::uint64_t number = qp_of(event.qp); number != 0) {
-            told.add(Key::qp, number);
+            fields.add(Key::qp, number);
         }
-        keep(events, std::move(told));
+        keep(events, std::move(fields));
     }
 }
 
@@ -205,9 +205,9 @@ State::Later State::quit(const Fields&, const Turn& turn) {
 State::Later State::event(const Fields& ask, const Turn& turn) {
     if (events.empty() && !waited_long_enough(ask, turn)) return std::nullopt;
     if (events.empty()) return Fields{}.add(Key::event, AsyncWord::none);
-    Fields told = std::move(events.front());
+    Fields fields = std::move(events.front());
     events.pop_front();
-    return told;
+    return fields;
 }
 
 // Those that mean what a counter of rxe or mlx5 means have its name.
@@ -218,23 +218,25 @@ State::Later State::counters(const Fields&, const Turn& turn) {
     for (const auto& [number, pair] : qps.all())
         if (const auto status = turn.adapter().query_qp(pair.qpn)) add(sum, status->counts);
     Fields fields;
-    const auto tell = [&](std::string_view name, std::uint64_t value) { fields.add(Key::counter, fmt::format("{}:{}", name, value)); };
-    tell("sent_pkts", wire.packets_sent);
-    tell("rcvd_pkts", wire.packets_received);
-    tell("rx_icrc_encapsulated", wire.wrong_icrc);
-    tell("malformed", wire.malformed);
-    tell("rcvd_seq_err", sum.sequence_naks);
-    tell("rcvd_rnr_err", sum.rnr_naks);
-    tell("completer_retry_err", sum.timeouts);
-    tell("retransmitted", sum.retransmitted);
-    tell("ghosts", sum.ghosts);
-    tell("np_ecn_marked_roce_packets", adapter.marked);
-    tell("np_cnp_sent", adapter.cnps_sent);
-    tell("rp_cnp_handled", adapter.cnps_received);
-    tell("bad_pkey_cntr", adapter.of(verbs::Refusal::pkey));
-    tell("qkey_viol_cntr", adapter.of(verbs::Refusal::qkey));
+    const auto add_counter = [&](std::string_view name, std::uint64_t value) {
+        fields.add(Key::counter, fmt::format("{}:{}", name, value));
+    };
+    add_counter("sent_pkts", wire.packets_sent);
+    add_counter("rcvd_pkts", wire.packets_received);
+    add_counter("rx_icrc_encapsulated", wire.wrong_icrc);
+    add_counter("malformed", wire.malformed);
+    add_counter("rcvd_seq_err", sum.sequence_naks);
+    add_counter("rcvd_rnr_err", sum.rnr_naks);
+    add_counter("completer_retry_err", sum.timeouts);
+    add_counter("retransmitted", sum.retransmitted);
+    add_counter("ghosts", sum.ghosts);
+    add_counter("np_ecn_marked_roce_packets", adapter.marked);
+    add_counter("np_cnp_sent", adapter.cnps_sent);
+    add_counter("rp_cnp_handled", adapter.cnps_received);
+    add_counter("bad_pkey_cntr", adapter.of(verbs::Refusal::pkey));
+    add_counter("qkey_viol_cntr", adapter.of(verbs::Refusal::qkey));
     for (std::size_t i = 0; i < verbs::kRefusalNames.size(); ++i)
-        tell(fmt::format("refused_{}", verbs::kRefusalNames[i]), adapter.refused[i]);
+        add_counter(fmt::format("refused_{}", verbs::kRefusalNames[i]), adapter.refused[i]);
     return fields;
 }
 

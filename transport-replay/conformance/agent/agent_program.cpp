@@ -251,7 +251,7 @@ std::expected<Program, std::string> make(const ProgramRequest& request) {
     const std::string tcp = AgentProgram::tcp_of(request);
     if (request.secret.empty() && !request.insecure && !is_loopback(tcp))
         return std::unexpected(
-            fmt::format("whoever reaches {} could use the agent: give it a secret (--secret FILE), or say --insecure", tcp));
+            fmt::format("every host that reaches {} could use the agent: give a secret (--secret FILE) or --insecure", tcp));
     return Program(AgentProgram(request));
 }
 

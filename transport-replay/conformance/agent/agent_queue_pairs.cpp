@@ -238,23 +238,23 @@ State::Later State::qp_state(const Fields& ask, const Turn& turn) {
     Fields fields;
     fields.add(Key::state, status->state);
     if (status->state == QpState::sqd) fields.add(Key::sq_drained, std::uint64_t{status->sends > 0 ? 1U : 0U});
-    const auto tell = [&](Key key, const auto& value) {
+    const auto add_field = [&](Key key, const auto& value) {
         if (!value) return;
         if constexpr (std::is_enum_v<std::decay_t<decltype(*value)>>) fields.add(key, std::uint64_t{std::to_underlying(*value)});
         else fields.add(key, std::uint64_t{*value});
     };
-    tell(Key::qpn, attr.dest_qp_num);
+    add_field(Key::qpn, attr.dest_qp_num);
     if (attr.rq_psn) fields.add(Key::rq_psn, std::uint64_t{attr.rq_psn->value()});
     if (attr.sq_psn) fields.add(Key::sq_psn, std::uint64_t{attr.sq_psn->value()});
     if (attr.path_mtu) fields.add(Key::mtu, std::uint64_t{std::to_underlying(*attr.path_mtu)} - 1);
-    tell(Key::timeout, attr.timeout);
-    tell(Key::retry, attr.retry_cnt);
-    tell(Key::rnr_retry, attr.rnr_retry);
-    tell(Key::min_rnr, attr.min_rnr_timer);
-    tell(Key::rd_atomic, attr.max_rd_atomic);
-    tell(Key::dest_rd_atomic, attr.max_dest_rd_atomic);
+    add_field(Key::timeout, attr.timeout);
+    add_field(Key::retry, attr.retry_cnt);
+    add_field(Key::rnr_retry, attr.rnr_retry);
+    add_field(Key::min_rnr, attr.min_rnr_timer);
+    add_field(Key::rd_atomic, attr.max_rd_atomic);
+    add_field(Key::dest_rd_atomic, attr.max_dest_rd_atomic);
     if (attr.access) fields.add(Key::access, rights_of(*attr.access));
-    tell(Key::qkey, attr.qkey);
+    add_field(Key::qkey, attr.qkey);
     return fields;
 }
 

@@ -1,4 +1,4 @@
-// What memory is filled with, and a hash of it: pure functions that the agent and whoever asks it have in common.
+// What memory is filled with, and a hash of it: pure functions that the agent and its clients have in common.
 //
 // Byte i of the pattern of a seed is byte i % 8 (the least significant first) of mix(seed * kGolden + i / 8), where mix is the
 // finalizer of SplitMix64 (Steele, Lea, Flood 2014). So every byte says where it belongs, and patterns of different seeds differ.

@@ -286,7 +286,7 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::cq, "cq", uses::kCq, uses::kCqAnswer, "a completion queue for several queue pairs"},
     VerbRow{Verb::cq_free, "cq_free", uses::kCqAnswer, {}, ""},
     VerbRow{Verb::mr, "mr", uses::kMrMake, uses::kMrAnswer, "memory of zeros, or a part of another region's, registered"},
-    VerbRow{Verb::mr_free, "mr_free", uses::kMrFree, {}, "deregistered, at once, whoever uses it"},
+    VerbRow{Verb::mr_free, "mr_free", uses::kMrFree, {}, "deregistered at once, even while it is in use"},
     VerbRow{Verb::mw, "mw", uses::kMw, uses::kMwAnswer, "a memory window, of type 2 where nothing is said"},
     VerbRow{Verb::mw_free, "mw_free", uses::kMwFree, {}, ""},
     VerbRow{Verb::bind, "bind", uses::kBind, uses::kBindAnswer, "posts a bind of a window, of length 0: an unbind; its key from then on"},

@@ -209,7 +209,7 @@ Parsed take_state(Parsing& at, AgentLine line) {
 struct ActRow {
     std::string_view word;
     Act act;
-    bool of_half;  // dut HALF WORD; else dut WORD
+    bool of_qp;  // dut QP WORD; else dut WORD
     Parsed (*take)(Parsing& at, AgentLine line);
 };
 constexpr std::array kActs{
@@ -232,15 +232,15 @@ Parsed take_agent_line(Parsing& at, Side side) {
     if (!first) return std::unexpected(first.error());
     AgentLine line{.side = side};
     std::size_t word = 1;
-    if (at.is_half(first->text)) {
-        line.half = first->text;
+    if (at.is_qp(first->text)) {
+        line.qp = first->text;
         word = 2;
     }
     const auto act = token_at(at, word, "recv, post, completion, no completion or state");
     if (!act) return std::unexpected(act.error());
     std::vector<std::string_view> names;
     for (const ActRow& row : kActs) {
-        if (row.of_half != (word == 2)) continue;
+        if (row.of_qp != (word == 2)) continue;
         if (row.word == act->text) {
             line.act = row.act;
             return row.take(at, std::move(line));

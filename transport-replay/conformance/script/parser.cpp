@@ -19,7 +19,7 @@ constexpr std::array kGiven{
     GivenName{"port", "where the device listens, of the option --port; 0 where it was not said"},
     GivenName{"seed", "of all that is drawn"},
 };
-constexpr std::array kOfHalf{
+constexpr std::array kOfQp{
     GivenName{"qpn", "our queue pair number"},          GivenName{"psn", "our first PSN"},
     GivenName{"dut", "the device's queue pair number"}, GivenName{"dut_psn", "the device's first PSN"},
     GivenName{"mtu", "bytes of a full packet"},         GivenName{"id", "of the queue pair at its agent"},
@@ -28,7 +28,7 @@ constexpr std::array kOfRegion{
     GivenName{"va", "its first address"}, GivenName{"rkey", "its key for peers"},   GivenName{"lkey", "its key for the device itself"},
     GivenName{"len", "its length"},       GivenName{"id", "its name at the agent"},
 };
-constexpr std::string_view kManagement = "gsi";  // the half that every script has
+constexpr std::string_view kManagement = "gsi";  // the queue pair that every script has
 
 std::string_view with_end(std::string_view text, std::size_t from) { return text.substr(std::min(from, text.size())); }
 
@@ -45,7 +45,7 @@ std::vector<Keyword> keywords() {
 Parsing::Parsing(const ParseOptions& options) : options_(options), open_(1) {
     for (const GivenName& row : kGiven) variables_.insert(std::string(row.name));
     for (const std::string& name : options.defined) variables_.insert(name);
-    halves_.insert(std::string(kManagement));
+    queue_pairs_.insert(std::string(kManagement));
 }
 
 std::unexpected<ScriptError> Parsing::fail(const Token& token, std::size_t offset, std::size_t length, std::string message,
@@ -201,12 +201,12 @@ Parsed Parsing::define(const Token& token, std::string name) {
     return {};
 }
 
-Parsed Parsing::define_half(const Token& token, const std::string& name) {
+Parsed Parsing::define_qp(const Token& token, const std::string& name) {
     if (!is_name(name) || name.find('.') != std::string::npos || name == kManagement || name == "dut" || name == "us")
         return fail(token, fmt::format("invalid name of a queue pair '{}': expected letters, digits, _; not gsi, dut, us", name));
-    for (const GivenName& row : kOfHalf)
+    for (const GivenName& row : kOfQp)
         if (auto defined = define(token, fmt::format("{}.{}", name, row.name)); !defined) return defined;
-    halves_.insert(name);
+    queue_pairs_.insert(name);
     define_region(name + ".recv");
     define_region(name + ".send");
     return {};
@@ -218,9 +218,9 @@ void Parsing::define_region(const std::string& name) {
     regions_.insert(name);
 }
 
-Parsed Parsing::known_half(const Token& token, std::string_view name) const {
-    if (halves_.contains(std::string(name))) return {};
-    return fail(token, fmt::format("no such queue pair '{}'", name), nearest(name, halves_));
+Parsed Parsing::known_qp(const Token& token, std::string_view name) const {
+    if (queue_pairs_.contains(std::string(name))) return {};
+    return fail(token, fmt::format("no such queue pair '{}'", name), nearest(name, queue_pairs_));
 }
 
 Parsed Parsing::known_region(const Token& token, std::string_view name) const {

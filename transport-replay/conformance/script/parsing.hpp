@@ -54,12 +54,12 @@ public:
                                                                 std::span<const std::string_view> keys) const;
 
     Parsed define(const Token& token, std::string name);  // a variable
-    Parsed define_half(const Token& token, const std::string& name);
+    Parsed define_qp(const Token& token, const std::string& name);
     void define_region(const std::string& name);
     void define_all_of(const std::string& prefix) { prefixes_.insert(prefix); }
-    [[nodiscard]] Parsed known_half(const Token& token, std::string_view name) const;
+    [[nodiscard]] Parsed known_qp(const Token& token, std::string_view name) const;
     [[nodiscard]] Parsed known_region(const Token& token, std::string_view name) const;
-    [[nodiscard]] bool is_half(std::string_view name) const { return halves_.contains(std::string(name)); }
+    [[nodiscard]] bool is_qp(std::string_view name) const { return queue_pairs_.contains(std::string(name)); }
     Parsed add(Body body);
     Parsed open(Body body);
     Parsed next_branch();
@@ -83,7 +83,7 @@ private:
     std::size_t include_depth_ = 0;
     boost::unordered_flat_set<std::string> variables_;
     boost::unordered_flat_set<std::string> prefixes_;
-    boost::unordered_flat_set<std::string> halves_;
+    boost::unordered_flat_set<std::string> queue_pairs_;
     boost::unordered_flat_set<std::string> regions_;
     // Of the line that is read:
     SourcePosition place_;

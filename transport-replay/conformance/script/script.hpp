@@ -111,11 +111,11 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
-enum class HalfKind : std::uint8_t { raw, verbs, managed };  // we are packets; a queue pair of our own; packets, connected by the CM
+enum class EndKind : std::uint8_t { raw, verbs, managed };  // we are packets; a queue pair of our own; packets, connected by the CM
 struct MakeQp {
     std::string name;
     dissect::Service service{};
-    HalfKind kind{};
+    EndKind kind{};
     Settings settings;
 };
 struct Release {  // `free a`
@@ -124,20 +124,20 @@ struct Release {  // `free a`
 
 enum class DelayKind : std::uint8_t { none, after_line, after_start };
 struct Inject {
-    std::string half;
+    std::string qp;
     PacketLine packet;
 };
 struct Expect {
-    std::string half;
+    std::string qp;
     PacketLine packet;
     Window window;
 };
 struct Nothing {
-    std::string half;  // empty: at any
+    std::string qp;  // empty: at any
     Expression lasting;
 };
 struct Allow {
-    std::string half;
+    std::string qp;
     PacketLine packet;
 };
 struct Either {
@@ -176,7 +176,7 @@ struct Mark {
     std::string name;
 };
 struct Alive {
-    std::string half;  // empty: the device as a whole
+    std::string qp;  // empty: the device as a whole
 };
 
 enum class Side : std::uint8_t { device, us };
@@ -196,7 +196,7 @@ enum class Content : std::uint8_t { filled, bytes, unchanged };
 struct AgentLine {
     Side side{};
     Act act{};
-    std::string half{};    // of receive, post, completion, state
+    std::string qp{};      // of receive, post, completion, state
     std::string object{};  // a region's name, an operation, a state, a counter, a verb
     Settings settings{};
     std::optional<Choice> range{};  // of a region, of a counter's rise

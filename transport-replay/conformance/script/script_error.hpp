@@ -1,4 +1,4 @@
-// What is wrong with a script, where, and what was probably meant: for whoever writes it.
+// What is wrong with a script, where, and what was probably meant: for the author.
 //
 // Everything in it is borrowed from a text that anybody may have written; explain() shows it with control characters escaped.
 #pragma once

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> number_in(const Packet& packet, LayerKind kind, std
     return std::nullopt;
 }
 
-// Fields that say the same whoever the machines are.
+// Fields that do not depend on the machines.
 struct Kept {
     LayerKind kind;
     std::string_view field;
@@ -130,7 +130,7 @@ void ScriptWriter::add(const Packet& packet) {
 }
 
 // Queue pairs in the order in which each direction first meets them: the first of one belongs to the first of the other.
-std::vector<ScriptWriter::Written> ScriptWriter::halves() const {
+std::vector<ScriptWriter::Written> ScriptWriter::queue_pairs() const {
     std::vector<Qpn> of_us, of_device;
     for (const Row& row : rows_) {
         if (row.to == kGsiQpn) continue;
@@ -144,17 +144,17 @@ std::vector<ScriptWriter::Written> ScriptWriter::halves() const {
     return all;
 }
 
-const ScriptWriter::Written* ScriptWriter::half_of(const std::vector<Written>& all, const Row& row) {
+const ScriptWriter::Written* ScriptWriter::qp_of(const std::vector<Written>& all, const Row& row) {
     for (const Written& each : all)
         if ((row.ours ? each.theirs : each.ours) == row.to) return &each;
     return nullptr;
 }
 
 // The first PSN of that space: of requests, or, where only responses were recorded, of these.
-Psn ScriptWriter::base_of(const Written& half, bool our_space) const {
+Psn ScriptWriter::base_of(const Written& qp, bool our_space) const {
     std::optional<Psn> first;
     for (const Row& row : rows_) {
-        if ((row.ours ? half.theirs : half.ours) != row.to || (row.ours == row.request) != our_space) continue;
+        if ((row.ours ? qp.theirs : qp.ours) != row.to || (row.ours == row.request) != our_space) continue;
         if (row.request) return row.psn;
         if (!first) first = row.psn;
     }
@@ -162,31 +162,31 @@ Psn ScriptWriter::base_of(const Written& half, bool our_space) const {
 }
 
 void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const {
-    for (Written& half : all) {
+    for (Written& qp : all) {
         std::uint32_t mtu = 256, longest = 0, message = 0;
         std::optional<Service> service;
         std::optional<std::uint64_t> timer;
         std::set<std::uint32_t> receives;  // PSNs that take one: what is sent again takes no other
         for (const Row& row : rows_)
-            if (half_of(all, row) == &half && row.rnr && !timer) timer = row.rnr, half.refused = row.psn;
+            if (qp_of(all, row) == &qp && row.rnr && !timer) timer = row.rnr, qp.refused = row.psn;
         for (const Row& row : rows_) {
-            if (half_of(all, row) != &half) continue;
+            if (qp_of(all, row) != &qp) continue;
             service = service.value_or(service_of(row.opcode));
             if (!ends(row.opcode))
                 while (mtu < row.length && mtu < 4096) mtu *= 2;
             if (!row.ours || !row.request) continue;
             message = begins(row.opcode) ? row.length : message + row.length;
             if (!takes_receive(row.opcode)) continue;
-            if (!half.refused || row.psn.before(*half.refused)) receives.insert(row.psn.value());
+            if (!qp.refused || row.psn.before(*qp.refused)) receives.insert(row.psn.value());
             longest = std::max(longest, message);
         }
         for (const Row& row : rows_)
-            if (half_of(all, row) == &half)
+            if (qp_of(all, row) == &qp)
                 while (mtu < row.length && mtu < 4096) mtu *= 2;
         const std::string_view kind = service == Service::uc ? "uc" : service == Service::ud ? "ud" : "rc";
-        half.receive = std::max(longest, 1U) + (kind == "ud" ? 40U : 0U);
-        text += fmt::format("qp {} {} mtu={}{}{}\n", half.name, kind, mtu,
-                            receives.empty() ? "" : fmt::format(" recv={}x{}", receives.size(), half.receive),
+        qp.receive = std::max(longest, 1U) + (kind == "ud" ? 40U : 0U);
+        text += fmt::format("qp {} {} mtu={}{}{}\n", qp.name, kind, mtu,
+                            receives.empty() ? "" : fmt::format(" recv={}x{}", receives.size(), qp.receive),
                             timer ? fmt::format(" min_rnr={}", *timer) : "");
     }
     for (const auto& [key, region] : regions)
@@ -194,9 +194,9 @@ void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, cons
                             std::max<std::uint64_t>(region.high - region.low, 8));
 }
 
-std::string ScriptWriter::packet_line(const Row& row, const Written& half, const std::map<std::uint32_t, Touched>& regions) const {
+std::string ScriptWriter::packet_line(const Row& row, const Written& qp, const std::map<std::uint32_t, Touched>& regions) const {
     const bool our_space = row.ours == row.request;
-    std::string text = fmt::format("{} psn={:+}", info(row.opcode).name(), row.psn - base_of(half, our_space));
+    std::string text = fmt::format("{} psn={:+}", info(row.opcode).name(), row.psn - base_of(qp, our_space));
     if (const auto region = regions.find(row.rkey); row.has_reth && row.ours && region != regions.end())
         text += fmt::format(" va=$m{0}.va+{1} rkey=$m{0}.rkey", region->second.number, row.va - region->second.low);
     if (row.has_reth && info(row.opcode).verb != Verb::fetch_add && info(row.opcode).verb != Verb::compare_swap)
@@ -214,7 +214,7 @@ std::string ScriptWriter::packet_line(const Row& row, const Written& half, const
 }
 
 // The work request whose first packet that is; empty where it is sent again.
-std::string ScriptWriter::post_line(std::size_t at, const Written& half) const {
+std::string ScriptWriter::post_line(std::size_t at, const Written& qp) const {
     const Row& first = rows_[at];
     if (first.ours || !first.request || !begins(first.opcode) || operation_of(first.opcode).empty()) return {};
     for (std::size_t i = 0; i < at; ++i)
@@ -230,16 +230,16 @@ std::string ScriptWriter::post_line(std::size_t at, const Written& half) const {
     }
     const std::string_view operation = operation_of(first.opcode);
     if (first.has_reth) length = first.dmalen;
-    return fmt::format("dut {} post {}{} len={}\n", half.name, operation, immediate ? "_imm" : "", length);
+    return fmt::format("dut {} post {}{} len={}\n", qp.name, operation, immediate ? "_imm" : "", length);
 }
 
 // Whether the packet took a receive that was posted after one had been missing: the first sending of its PSN that was not refused.
-bool ScriptWriter::finds_late_receive(std::size_t at, const Written& half) const {
+bool ScriptWriter::finds_late_receive(std::size_t at, const Written& qp) const {
     const Row& row = rows_[at];
-    if (!half.refused || !row.ours || !row.request || row.psn.before(*half.refused)) return false;
+    if (!qp.refused || !row.ours || !row.request || row.psn.before(*qp.refused)) return false;
     // A SEND needs it with its first packet, a WRITE with immediate with its last.
     if (info(row.opcode).verb == Verb::send ? !begins(row.opcode) : !takes_receive(row.opcode)) return false;
-    const auto refuses = [&](const Row& other) { return !other.ours && other.rnr && other.psn == row.psn && other.to == half.ours; };
+    const auto refuses = [&](const Row& other) { return !other.ours && other.rnr && other.psn == row.psn && other.to == qp.ours; };
     const auto sends = [&](const Row& other) { return other.ours && other.request && other.psn == row.psn && other.to == row.to; };
     const std::span rows(rows_);
     if (std::ranges::any_of(rows.subspan(at + 1), refuses)) return false;
@@ -258,7 +258,7 @@ std::string ScriptWriter::finish(std::string_view source) const {
     }
     std::size_t number = 0;
     for (auto& [key, region] : regions) region.number = number++;
-    std::vector<Written> all = halves();
+    std::vector<Written> all = queue_pairs();
     std::string text = "# of ";
     append_printable(text, source);
     text += fmt::format(": {} packets{}\n", rows_.size(), left_out_ > 0 ? fmt::format(", {} left out", left_out_) : "");
@@ -270,14 +270,14 @@ std::string ScriptWriter::finish(std::string_view source) const {
     std::optional<Instant> before;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         const Row& row = rows_[i];
-        const Written* half = half_of(all, row);
-        if (row.to == kGsiQpn ? row.words.empty() : half == nullptr) continue;
+        const Written* qp = qp_of(all, row);
+        if (row.to == kGsiQpn ? row.words.empty() : qp == nullptr) continue;
         const auto gap = static_cast<std::uint64_t>(std::max(before ? row.time - *before : Duration{}, Duration{}));
-        if (half != nullptr) text += post_line(i, *half);
-        if (half != nullptr && finds_late_receive(i, *half)) text += fmt::format("dut {} recv count=1 len={}\n", half->name, half->receive);
+        if (qp != nullptr) text += post_line(i, *qp);
+        if (qp != nullptr && finds_late_receive(i, *qp)) text += fmt::format("dut {} recv count=1 len={}\n", qp->name, qp->receive);
         if (row.ours && gap >= kWorthATime) text += fmt::format("@+{} ", time_text(gap));
-        text += fmt::format("{} {} {}", row.ours ? ">" : "<", half == nullptr ? "gsi" : half->name,
-                            half == nullptr ? row.words : packet_line(row, *half, regions));
+        text += fmt::format("{} {} {}", row.ours ? ">" : "<", qp == nullptr ? "gsi" : qp->name,
+                            qp == nullptr ? row.words : packet_line(row, *qp, regions));
         if (!row.ours && gap * 2 > kPatience) text += fmt::format(" within {}", time_text(gap * 2));
         text += '\n';
         before = row.time;

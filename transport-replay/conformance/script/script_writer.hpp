@@ -56,13 +56,13 @@ private:
         std::uint64_t low = ~std::uint64_t{0}, high = 0;
         std::size_t number = 0;
     };
-    [[nodiscard]] std::vector<Written> halves() const;
-    [[nodiscard]] static const Written* half_of(const std::vector<Written>& all, const Row& row);
+    [[nodiscard]] std::vector<Written> queue_pairs() const;
+    [[nodiscard]] static const Written* qp_of(const std::vector<Written>& all, const Row& row);
     void write_head(std::string& text, std::vector<Written>& all, const std::map<std::uint32_t, Touched>& regions) const;
-    [[nodiscard]] std::string packet_line(const Row& row, const Written& half, const std::map<std::uint32_t, Touched>& regions) const;
-    [[nodiscard]] bool finds_late_receive(std::size_t at, const Written& half) const;
-    [[nodiscard]] std::string post_line(std::size_t at, const Written& half) const;
-    [[nodiscard]] dissect::Psn base_of(const Written& half, bool our_space) const;
+    [[nodiscard]] std::string packet_line(const Row& row, const Written& qp, const std::map<std::uint32_t, Touched>& regions) const;
+    [[nodiscard]] bool finds_late_receive(std::size_t at, const Written& qp) const;
+    [[nodiscard]] std::string post_line(std::size_t at, const Written& qp) const;
+    [[nodiscard]] dissect::Psn base_of(const Written& qp, bool our_space) const;
 
     std::vector<Row> rows_;
     Address ours_{};

@@ -88,47 +88,47 @@ Parsed take_qp(Parsing& at) {
     if (!name) return std::unexpected(name.error());
     const auto service = token_in_place(at, 2, "rc, uc or ud");
     if (!service) return std::unexpected(service.error());
-    MakeQp made{.name = name->text, .service = {}, .kind = HalfKind::raw, .settings = {}};
+    MakeQp made{.name = name->text, .service = {}, .kind = EndKind::raw, .settings = {}};
     if (service->text == "rc") made.service = dissect::Service::rc;
     else if (service->text == "uc") made.service = dissect::Service::uc;
     else if (service->text == "ud") made.service = dissect::Service::ud;
     else return at.fail(*service, fmt::format("invalid service '{}': expected rc, uc or ud", service->text));
     std::size_t first = 3;
     if (first < at.tokens().size() && (at.tokens()[3].text == "verbs" || at.tokens()[3].text == "cm"))
-        made.kind = at.tokens()[first++].text == "cm" ? HalfKind::managed : HalfKind::verbs;
+        made.kind = at.tokens()[first++].text == "cm" ? EndKind::managed : EndKind::verbs;
     auto settings = at.settings(first, at.tokens().size(), kQpKeys);
     if (!settings) return std::unexpected(settings.error());
     made.settings = std::move(*settings);
     if (auto split = split_receives(at, made.settings); !split) return split;
-    if (auto defined = at.define_half(*name, name->text); !defined) return defined;
+    if (auto defined = at.define_qp(*name, name->text); !defined) return defined;
     return at.add(std::move(made));
 }
 
 Parsed take_free(Parsing& at) {
     const auto name = token_in_place(at, 1, "the queue pair's name");
     if (!name) return std::unexpected(name.error());
-    if (auto known = at.known_half(*name, name->text); !known) return known;
+    if (auto known = at.known_qp(*name, name->text); !known) return known;
     if (auto behind = nothing_behind(at, 2); !behind) return behind;
     return at.add(Release{name->text});
 }
 
 // The queue pair that a line of packets is about.
-std::expected<std::string, ScriptError> half_of(const Parsing& at, std::size_t place = 1) {
+std::expected<std::string, ScriptError> qp_of(const Parsing& at, std::size_t place = 1) {
     const auto name = token_in_place(at, place, "the queue pair");
     if (!name) return std::unexpected(name.error());
-    if (auto known = at.known_half(*name, name->text); !known) return std::unexpected(known.error());
+    if (auto known = at.known_qp(*name, name->text); !known) return std::unexpected(known.error());
     return name->text;
 }
 
 Parsed take_inject(Parsing& at) {
-    auto half = half_of(at);
-    if (!half) return std::unexpected(half.error());
+    auto qp = qp_of(at);
+    if (!qp) return std::unexpected(qp.error());
     auto packet = at.packet(2, at.tokens().size(), Purpose::inject);
     if (!packet) return std::unexpected(packet.error());
-    return at.add(Inject{std::move(*half), std::move(*packet)});
+    return at.add(Inject{std::move(*qp), std::move(*packet)});
 }
 
-Parsed take_nothing(Parsing& at, std::string half, std::size_t word) {
+Parsed take_nothing(Parsing& at, std::string qp, std::size_t word) {
     const auto preposition = token_in_place(at, word + 1, "\"for\" and a time");
     if (!preposition) return std::unexpected(preposition.error());
     if (preposition->text != "for") return at.fail(*preposition, "expected: nothing for 50ms");
@@ -137,27 +137,27 @@ Parsed take_nothing(Parsing& at, std::string half, std::size_t word) {
     auto lasting = at.expression(*time);
     if (!lasting) return std::unexpected(lasting.error());
     if (auto behind = nothing_behind(at, word + 3); !behind) return behind;
-    return at.add(Nothing{std::move(half), std::move(*lasting)});
+    return at.add(Nothing{std::move(qp), std::move(*lasting)});
 }
 
 Parsed take_expect(Parsing& at) {
     if (at.tokens().size() > 1 && at.tokens()[1].text == "nothing") return take_nothing(at, {}, 1);
-    auto half = half_of(at);
-    if (!half) return std::unexpected(half.error());
-    if (at.tokens().size() > 2 && at.tokens()[2].text == "nothing") return take_nothing(at, std::move(*half), 2);
+    auto qp = qp_of(at);
+    if (!qp) return std::unexpected(qp.error());
+    if (at.tokens().size() > 2 && at.tokens()[2].text == "nothing") return take_nothing(at, std::move(*qp), 2);
     auto tail = at.window_at_end(2);
     if (!tail) return std::unexpected(tail.error());
     auto packet = at.packet(2, tail->begins, Purpose::expect);
     if (!packet) return std::unexpected(packet.error());
-    return at.add(Expect{std::move(*half), std::move(*packet), std::move(tail->window)});
+    return at.add(Expect{std::move(*qp), std::move(*packet), std::move(tail->window)});
 }
 
 Parsed take_allow(Parsing& at) {
-    auto half = half_of(at);
-    if (!half) return std::unexpected(half.error());
+    auto qp = qp_of(at);
+    if (!qp) return std::unexpected(qp.error());
     auto packet = at.packet(2, at.tokens().size(), Purpose::expect);
     if (!packet) return std::unexpected(packet.error());
-    return at.add(Allow{std::move(*half), std::move(*packet)});
+    return at.add(Allow{std::move(*qp), std::move(*packet)});
 }
 
 Parsed take_either(Parsing& at) {
@@ -260,10 +260,10 @@ Parsed take_mark(Parsing& at) {
 
 Parsed take_alive(Parsing& at) {
     if (at.tokens().size() == 1) return at.add(Alive{});
-    auto half = half_of(at);
-    if (!half) return std::unexpected(half.error());
+    auto qp = qp_of(at);
+    if (!qp) return std::unexpected(qp.error());
     if (auto behind = nothing_behind(at, 2); !behind) return behind;
-    return at.add(Alive{std::move(*half)});
+    return at.add(Alive{std::move(*qp)});
 }
 
 constexpr std::array kRows{
@@ -273,7 +273,7 @@ constexpr std::array kRows{
     KeywordRow{"dangerous", "devices were seen to die of it: it runs last", take_dangerous},
     KeywordRow{"include", "the lines of another file, in this place", take_include},
     KeywordRow{"let", "a variable gets a value", take_let},
-    KeywordRow{"qp", "a queue pair of the device, and our half of it", take_qp},
+    KeywordRow{"qp", "a queue pair of the device, and our end of it", take_qp},
     KeywordRow{"free", "a queue pair is given back", take_free},
     KeywordRow{">", "a packet is sent", take_inject},
     KeywordRow{"<", "a packet is expected, or nothing for a time", take_expect},

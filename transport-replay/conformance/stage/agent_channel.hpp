@@ -4,7 +4,7 @@
 //                  .take_answer = [&](std::uint32_t sequence) { return client.take_answer(sequence); },
 //                  .problem = [&] { return client.problem(); }};
 //
-// Whoever has the client moves its bytes. Answers are a stranger's: agent::parse_answer() holds them to the table.
+// The owner of the client moves its bytes. Answers are a stranger's: agent::parse_answer() holds them to the table.
 #pragma once
 
 #include <dissect/types.hpp>

@@ -103,24 +103,24 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
 }
 
 std::optional<std::uint64_t> Run::queue_pair_of(const AgentLine& line) {
-    const auto half = halves_.find(line.half);
-    const auto id = half == halves_.end() ? std::nullopt : line.side == Side::device ? half->second.agent_qp : half->second.our_qp;
-    if (!id) cannot(fmt::format("the agent of \"{}\" has no queue pair {}", word_of(line.side), line.half));
+    const auto qp = queue_pairs_.find(line.qp);
+    const auto id = qp == queue_pairs_.end() ? std::nullopt : line.side == Side::device ? qp->second.agent_qp : qp->second.our_qp;
+    if (!id) cannot(fmt::format("the agent of \"{}\" has no queue pair {}", word_of(line.side), line.qp));
     return id;
 }
 
 void Run::receive(const AgentLine& line) {
-    const auto qp = queue_pair_of(line);
-    if (!qp) return;
+    const auto id = queue_pair_of(line);
+    if (!id) return;
     const std::uint64_t count = number_of(line.settings, "count").value_or(1);
     const std::uint64_t length = number_of(line.settings, "len").value_or(4096);
     const std::uint64_t at = number_of(line.settings, "at").value_or(0);
-    const auto receive = [this, side = line.side, qp, count, length, at](const Region& region) {
+    const auto receive = [this, side = line.side, id, count, length, at](const Region& region) {
         Question question(agent::Verb::recv);
-        question.put("qp", *qp).put("mr", region.mr).put("off", at).put("len", length).put("count", count).put("step", length);
+        question.put("qp", *id).put("mr", region.mr).put("off", at).put("len", length).put("count", count).put("step", length);
         ask(side, question, nullptr);
     };
-    const std::string name = line.half + ".recv";
+    const std::string name = line.qp + ".recv";
     const auto region = regions_.find(region_name(line.side, name));
     if (region != regions_.end() && at + count * length <= region->second.length) return receive(region->second);
     make_region(line.side, name, {}, at + count * length, receive);
@@ -136,16 +136,16 @@ void Run::post(const AgentLine& line) {
         return post_from(line, region->second);
     }
     const std::uint64_t length = number_of(line.settings, "at").value_or(0) + number_of(line.settings, "len").value_or(8);
-    const std::string name = line.half + ".send";
+    const std::string name = line.qp + ".send";
     const auto region = regions_.find(region_name(line.side, name));
     if (region != regions_.end() && length <= region->second.length) return post_from(line, region->second);
     make_region(line.side, name, {}, std::max(length, kSendRegion), [this, &line](const Region& made) { post_from(line, made); });
 }
 
 void Run::post_from(const AgentLine& line, const Region& region) {
-    const auto qp = queue_pair_of(line);
-    const auto half = halves_.find(line.half);
-    if (!qp || half == halves_.end()) return;
+    const auto id = queue_pair_of(line);
+    const auto qp = queue_pairs_.find(line.qp);
+    if (!id || qp == queue_pairs_.end()) return;
     const bool atomic = line.object == "fetch_add" || line.object == "cmp_swap" || line.object == "atomic_write";
     const std::uint64_t length = number_of(line.settings, "len").value_or(atomic ? 8 : 0);
     const std::uint64_t at = number_of(line.settings, "at").value_or(0);
@@ -153,7 +153,7 @@ void Run::post_from(const AgentLine& line, const Region& region) {
         ask(line.side, Question(agent::Verb::fill).put("mr", region.mr).put("off", at).put("len", length).put("seed", *seed),
             nullptr);
     Question question(agent::Verb::post);
-    question.put("qp", *qp).put("op", line.object);
+    question.put("qp", *id).put("op", line.object);
     if (line.object != "local_inv") question.put("mr", region.mr).put("off", at).put("len", length);
     const bool remote = line.object != "send" && line.object != "send_imm" && line.object != "send_inv" && line.object != "local_inv";
     std::string flags = "signaled";
@@ -168,25 +168,25 @@ void Run::post_from(const AgentLine& line, const Region& region) {
         question.put("rkey", *key);
     for (const std::string_view key : {"imm", "compare", "swap", "add", "count"})
         if (const auto value = setting(line.settings, key)) question.put(key, *value);
-    if (half->second.service == Service::ud) {
+    if (qp->second.service == Service::ud) {
         question.put("to", setting(line.settings, "to").value_or(text(live::in_space(route_.source, AddressSpace::roce_v2))));
-        question.put("qpn", setting(line.settings, "qpn").value_or(std::to_string(std::to_underlying(half->second.ours))));
-        question.put("qkey", setting(line.settings, "qkey").value_or(std::to_string(std::to_underlying(half->second.qkey))));
+        question.put("qpn", setting(line.settings, "qpn").value_or(std::to_string(std::to_underlying(qp->second.ours))));
+        question.put("qkey", setting(line.settings, "qkey").value_or(std::to_string(std::to_underlying(qp->second.qkey))));
     }
     ask(line.side, question, nullptr);
 }
 
 // A completion that the line describes: the next one.
 void Run::poll_completion(const AgentLine& line) {
-    const auto qp = queue_pair_of(line);
-    const auto bounds = qp ? bounds_of(line.window) : std::nullopt;
+    const auto id = queue_pair_of(line);
+    const auto bounds = id ? bounds_of(line.window) : std::nullopt;
     if (!bounds) return;
     Question question(agent::Verb::poll);
-    question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
+    question.put("qp", *id).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
     ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
-        fail_agent(line.half + ": a completion", "none", fmt::format("no completion at {}", line.half));
+        fail_agent(line.qp + ": a completion", "none", fmt::format("no completion at {}", line.qp));
     });
 }
 
@@ -218,15 +218,15 @@ void Run::compare_completion(const AgentLine& line, std::string_view text) {
     ++outcome_.examined;
     if (differs.empty()) return;
     came = fmt::format("a completion op={} status={} len={}", value_of("op"), value_of("status"), value_of("len"));
-    fail_agent("a completion" + expected, came, fmt::format("completion at {}: {}", line.half, differs));
+    fail_agent("a completion" + expected, came, fmt::format("completion at {}: {}", line.qp, differs));
 }
 
 void Run::poll_no_completion(const AgentLine& line) {
-    const auto qp = queue_pair_of(line);
-    const auto lasting = qp && line.window.latest ? duration(*line.window.latest) : std::nullopt;
+    const auto id = queue_pair_of(line);
+    const auto lasting = id && line.window.latest ? duration(*line.window.latest) : std::nullopt;
     if (!lasting) return;
     Question question(agent::Verb::poll);
-    question.put("qp", *qp).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(*lasting));
+    question.put("qp", *id).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(*lasting));
     ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) {
@@ -234,26 +234,26 @@ void Run::poll_no_completion(const AgentLine& line) {
             const std::string_view status = done && done->status < agent::kStatusWords.size() ? agent::kStatusWords[done->status] : "?";
             const std::string_view what = done && done->done < agent::kDoneWords.size() ? agent::kDoneWords[done->done] : "?";
             return fail_agent("no completion", fmt::format("a completion op={} status={} len={}", what, status, done ? done->length : 0),
-                              fmt::format("unexpected completion at {}", line.half));
+                              fmt::format("unexpected completion at {}", line.qp));
         }
         ++outcome_.examined;
     });
 }
 
 void Run::ask_state(const AgentLine& line) {
-    const auto qp = queue_pair_of(line);
-    const auto bounds = qp ? bounds_of(line.window) : std::nullopt;
+    const auto id = queue_pair_of(line);
+    const auto bounds = id ? bounds_of(line.window) : std::nullopt;
     if (!bounds) return;
     if (!waits_.until) waits_.until = bounds->latest;
-    ask(line.side, Question(agent::Verb::qp_state).put("qp", *qp), [this, &line](const agent::ParsedAnswer& answer) {
+    ask(line.side, Question(agent::Verb::qp_state).put("qp", *id), [this, &line](const agent::ParsedAnswer& answer) {
         const auto state = answer.fields.number_or(agent::Key::state, 0);
         const std::string_view is = state < agent::kQpStateWords.size() ? agent::kQpStateWords[state] : "?";
         if (is == line.object) {
             ++outcome_.examined;
             waits_.part = 2;
         } else if (now_ >= *waits_.until) {
-            fail_agent(fmt::format("{} in state {}", line.half, line.object), fmt::format("state {}", is),
-                       fmt::format("the queue pair of {} is in {}, not in {}", line.half, is, line.object));
+            fail_agent(fmt::format("{} in state {}", line.qp, line.object), fmt::format("state {}", is),
+                       fmt::format("the queue pair of {} is in {}, not in {}", line.qp, is, line.object));
         } else {
             waits_.part = 1;  // again, in a while
             waits_.at = now_ + kAskAgain;

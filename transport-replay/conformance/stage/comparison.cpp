@@ -122,7 +122,7 @@ private:
 
     [[nodiscard]] Scale scale_of(const PacketWord& word) const {
         if (word.field == nullptr) return {};
-        if (word.field->name == "infiniband.bth.psn") return {first_psn(with_.half, Sender::device, request_).value(), true};
+        if (word.field->name == "infiniband.bth.psn") return {first_psn(with_.qp, Sender::device, request_).value(), true};
         if (word.field->name == "infiniband.aeth.msn") return {0, true};
         return {};
     }
@@ -255,7 +255,7 @@ private:
         if (!seed) return;
         const OpcodeRow& row = info(packet_.opcode);
         const bool first = begins_message(row.place);
-        std::uint64_t from = first ? 0 : with_.half.streams[1][request_ ? 0 : 1].offset_at(packet_.psn, with_.half.mtu);
+        std::uint64_t from = first ? 0 : with_.qp.streams[1][request_ ? 0 : 1].offset_at(packet_.psn, with_.qp.mtu);
         const auto said = std::ranges::find(line_.words, Special::from, &PacketWord::special);
         if (said != line_.words.end() && !said->pattern.choices.empty())
             if (const auto offset = evaluated(*said->pattern.choices.front().first)) from = *offset;
@@ -290,11 +290,11 @@ std::expected<std::vector<Difference>, std::string> compare(const PacketLine& li
 
 std::string relative_text(Psn psn, Psn first) { return fmt::format("{:+}", psn - first); }
 
-std::string line_of(const Packet& packet, const Half& half, Sender sender) {
+std::string line_of(const Packet& packet, const ScriptQp& qp, Sender sender) {
     std::string line;
     append_line(line, packet);
-    if (!packet.has_transport() || half.management) return line;
-    const Psn first = first_psn(half, sender, info(packet.opcode).request);
+    if (!packet.has_transport() || qp.management) return line;
+    const Psn first = first_psn(qp, sender, info(packet.opcode).request);
     const std::string word = fmt::format(" psn={}", packet.psn.value());
     if (const std::size_t at = line.find(word); at != std::string::npos)
         line.insert(at + word.size(), fmt::format(" ({})", relative_text(packet.psn, first)));

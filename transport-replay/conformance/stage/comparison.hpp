@@ -4,7 +4,7 @@
 // acknowledgment whose syndrome the line does not name has to be an ACK. Packets are a stranger's: any that decodes may come.
 #pragma once
 
-#include <transport-replay/conformance/stage/half.hpp>
+#include <transport-replay/conformance/stage/script_qp.hpp>
 #include <transport-replay/conformance/stage/variables.hpp>
 
 namespace qps::transport::conformance::stage {
@@ -16,7 +16,7 @@ struct Difference {
 };
 
 struct Comparing {
-    const Half& half;
+    const ScriptQp& qp;
     const Variables& variables;
     bool checks_icrc = true;  // of the device: where it does not, a wrong ICRC proves nothing
 };
@@ -29,7 +29,7 @@ struct Comparing {
 [[nodiscard]] std::optional<dissect::Value> value_of(const dissect::Packet& packet, dissect::LayerKind kind, const dissect::Field& field);
 
 // A packet as `packets` prints it, with its PSN as the script counts it: "RC_ACKNOWLEDGE qp=17 psn=4711 (+2) msn=1".
-[[nodiscard]] std::string line_of(const dissect::Packet& packet, const Half& half, Sender sender);
+[[nodiscard]] std::string line_of(const dissect::Packet& packet, const ScriptQp& qp, Sender sender);
 
 // "+2", "-1": a PSN as a script counts it.
 [[nodiscard]] std::string relative_text(dissect::Psn psn, dissect::Psn first);

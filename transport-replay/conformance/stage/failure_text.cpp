@@ -40,20 +40,20 @@ std::string Run::here() const {
     return fmt::format("{}:{}", script_.files[place.file].name, place.line);
 }
 
-std::string Run::decoded_line(const live::ClaimedFrame& frame, const Half& half, Sender sender) {
-    return line_of(decoded(frame.bytes), half, sender);
+std::string Run::decoded_line(const live::ClaimedFrame& frame, const ScriptQp& qp, Sender sender) {
+    return line_of(decoded(frame.bytes), qp, sender);
 }
 
 // What went to and from that queue pair until now.
 std::string Run::before_it(std::string_view name) {
-    const auto half = halves_.find(std::string(name));
-    if (half == halves_.end()) return {};
+    const auto qp = queue_pairs_.find(std::string(name));
+    if (qp == queue_pairs_.end()) return {};
     std::vector<std::string> lines;
     for (auto each = outcome_.frames.rbegin(); each != outcome_.frames.rend() && lines.size() < kShownBefore; ++each) {
         const Packet packet = decoded(each->bytes);
-        if (!packet.has_transport() || packet.dest_qp != (each->sender == Sender::us ? half->second.theirs : half->second.ours)) continue;
+        if (!packet.has_transport() || packet.dest_qp != (each->sender == Sender::us ? qp->second.theirs : qp->second.ours)) continue;
         lines.push_back(fmt::format("      {:>12}  {} {}\n", time_text(each->time - began_), each->sender == Sender::us ? "->" : "<-",
-                                    line_of(packet, half->second, each->sender)));
+                                    line_of(packet, qp->second, each->sender)));
     }
     std::ranges::reverse(lines);
     std::string text;
@@ -63,13 +63,13 @@ std::string Run::before_it(std::string_view name) {
 
 void Run::fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
                       const std::optional<Bounds>& bounds) {
-    const Half& half = halves_[std::string(name)];
+    const ScriptQp& qp = queue_pairs_[std::string(name)];
     std::string wanted = packet.text;
     if (bounds && bounds->earliest) wanted += fmt::format(", not before {}", time_text(*bounds->earliest - event_));
     if (bounds) wanted += fmt::format(", within {}", time_text(bounds->latest - event_));
     std::string detail = row("expected", wanted);
     if (came != nullptr)
-        detail += row("received", fmt::format("{}, after {}", decoded_line(*came, half, Sender::device), time_text(came->time - event_)));
+        detail += row("received", fmt::format("{}, after {}", decoded_line(*came, qp, Sender::device), time_text(came->time - event_)));
     std::string reason;
     for (const Difference& each : met.differences) {
         detail += row("differs", fmt::format("{}: expected {}, received {}", each.word, each.expected, each.came));
@@ -94,19 +94,19 @@ void Run::fail_silent(std::string_view name, std::string_view expected, const Bo
                     row("received", "nothing"), before_it(name)));
 }
 
-void Run::fail_unexpected(Half& half, const live::ClaimedFrame& came, Duration lasting) {
-    const std::string line = decoded_line(came, half, Sender::device);
+void Run::fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, Duration lasting) {
+    const std::string line = decoded_line(came, qp, Sender::device);
     const std::string at = here();
     end(Verdict::fail, fmt::format("{}: unexpected {}", at, line.substr(0, line.find(' '))),
-        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("nothing at {} for {}", half.name, time_text(lasting))),
-                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(half.name)));
+        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("nothing at {} for {}", qp.name, time_text(lasting))),
+                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(qp.name)));
 }
 
 void Run::fail_agent(const std::string& expected, const std::string& came, std::string reason) {
     const std::string at = here();
     std::string before;
-    for (const auto& [name, half] : halves_)
-        if (!half.management && half.kind != script::HalfKind::verbs) before += before_it(name);
+    for (const auto& [name, qp] : queue_pairs_)
+        if (!qp.management && qp.kind != script::EndKind::verbs) before += before_it(name);
     end(Verdict::fail, fmt::format("{}: {}", at, reason),
         fmt::format("{}\n{}{}{}", at, row("expected", expected), row("came", came), before));
 }

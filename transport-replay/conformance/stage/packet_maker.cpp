@@ -60,10 +60,10 @@ private:
         TransportPacket packet;
         packet.opcode = *line_.opcode;
         spec_ = to_spec(packet, making_.route);
-        const Half& half = making_.half;
-        set(spec_, "infiniband.bth.destqp", std::to_underlying(half.theirs));
-        set(spec_, "infiniband.deth.srcqp", std::to_underlying(half.ours));
-        set(spec_, "infiniband.deth.q_key", std::to_underlying(half.qkey));
+        const ScriptQp& qp = making_.qp;
+        set(spec_, "infiniband.bth.destqp", std::to_underlying(qp.theirs));
+        set(spec_, "infiniband.deth.srcqp", std::to_underlying(qp.ours));
+        set(spec_, "infiniband.deth.q_key", std::to_underlying(qp.qkey));
         if (line_.acknowledges) set(spec_, "infiniband.aeth.syndrome", kUnlimited);
         if (line_.attribute == nullptr) return;
         const PacketSpec mad = mad_packet(ManagementClass::communication, *line_.attribute, making_.route.network);
@@ -74,13 +74,13 @@ private:
     }
 
     Done set_psn() {
-        made_.psn = row_.request ? making_.half.next_sent : making_.half.last_request;
+        made_.psn = row_.request ? making_.qp.next_sent : making_.qp.last_request;
         for (const PacketWord& word : line_.words) {
             if (word.field == nullptr || word.special != Special::none || word.field->name != "infiniband.bth.psn") continue;
             const auto value = number(word);
             if (!value) return std::unexpected(value.error());
             const Relative relative = word.pattern.choices.front().relative;
-            const Psn base = first_psn(making_.half, Sender::us, row_.request);
+            const Psn base = first_psn(making_.qp, Sender::us, row_.request);
             const auto by = static_cast<std::uint32_t>(*value & kPsnBits);
             made_.psn = relative == Relative::no ? Psn(by) : relative == Relative::plus ? base + by : base + (0 - by);
         }
@@ -175,9 +175,9 @@ private:
         const auto seed = number(Special::fill, kUsualFill);
         if (!length || !seed) return std::unexpected(length ? seed.error() : length.error());
         if (*length > kLongestPayload) return std::unexpected(fmt::format("a payload of {} bytes does not fit into a frame", *length));
-        const Stream& stream = making_.half.streams[0][row_.request ? 0 : 1];
+        const Stream& stream = making_.qp.streams[0][row_.request ? 0 : 1];
         const bool first = begins_message(row_.place);
-        const auto from = number(Special::from, first ? 0 : stream.offset_at(made_.psn, making_.half.mtu));
+        const auto from = number(Special::from, first ? 0 : stream.offset_at(made_.psn, making_.qp.mtu));
         if (!from) return std::unexpected(from.error());
         made_.pattern_offset = *from;
         if (const PacketWord* data = word(Special::data)) {
@@ -277,7 +277,7 @@ private:
 
 }  // namespace
 
-Psn first_psn(const Half& half, Sender sender, bool request) { return in_our_space(sender, request) ? half.our_first : half.their_first; }
+Psn first_psn(const ScriptQp& qp, Sender sender, bool request) { return in_our_space(sender, request) ? qp.our_first : qp.their_first; }
 
 std::expected<MadePacket, std::string> make_packet(const PacketLine& line, const Making& making) {
     if (!line.opcode) return std::unexpected("a packet to send needs a name");

@@ -4,7 +4,7 @@
 // rdma_cm would say. The ICRC is right for what is sent unless the line wants another.
 #pragma once
 
-#include <transport-replay/conformance/stage/half.hpp>
+#include <transport-replay/conformance/stage/script_qp.hpp>
 #include <transport-replay/conformance/stage/variables.hpp>
 
 #include <expected>
@@ -26,7 +26,7 @@ struct Management {
 
 struct Making {
     const Route& route;  // ready: MAC addresses and all
-    const Half& half;
+    const ScriptQp& qp;
     const Variables& variables;
     Management& management;  // a request draws new ids
 };
@@ -41,7 +41,7 @@ struct MadePacket {
 [[nodiscard]] std::expected<MadePacket, std::string> make_packet(const script::PacketLine& line, const Making& making);
 
 // The PSN that a line means; none: that of the conversation's place.
-[[nodiscard]] dissect::Psn first_psn(const Half& half, Sender sender, bool request);
+[[nodiscard]] dissect::Psn first_psn(const ScriptQp& qp, Sender sender, bool request);
 
 // Of communication management: everything that rdma_cm would say, in the specification's headers. Draws ids.
 void set_management(dissect::PacketSpec& spec, const dissect::MadAttribute& attribute, const Making& making);

@@ -26,17 +26,17 @@ std::optional<std::uint64_t> number_in(const Packet& packet, LayerKind kind, std
 
 }  // namespace
 
-Half* Run::half_named(const std::string& name) {
-    const auto half = halves_.find(name);
-    if (half == halves_.end()) {
+ScriptQp* Run::qp_named(const std::string& name) {
+    const auto qp = queue_pairs_.find(name);
+    if (qp == queue_pairs_.end()) {
         cannot(fmt::format("no such queue pair {}", name));
         return nullptr;
     }
-    if (half->second.kind == script::HalfKind::verbs) {
+    if (qp->second.kind == script::EndKind::verbs) {
         cannot(fmt::format("{} is a queue pair of our own adapter: scripts cannot write its packets", name));
         return nullptr;
     }
-    return &half->second;
+    return &qp->second;
 }
 
 bool Run::send(const std::vector<std::byte>& bytes) {
@@ -46,13 +46,13 @@ bool Run::send(const std::vector<std::byte>& bytes) {
     return true;
 }
 
-std::optional<MadePacket> Run::make(const script::PacketLine& packet, Half& half) {
+std::optional<MadePacket> Run::make(const script::PacketLine& packet, ScriptQp& qp) {
     static_cast<void>(endpoint_->host().complete(route_, 0, now_));  // the next identification
     Route route = route_;
     route.ecn = info(packet.opcode.value_or(Opcode{})).carries_payload ? Ecn::capable_0 : Ecn::not_capable;
     const verbs::AddressHandle handle{.destination = route.destination, .source = route.source, .network = route.network};
-    route.udp_source_port = verbs::udp_source_port(handle, half.ours, half.theirs);
-    auto made = make_packet(packet, {.route = route, .half = half, .variables = variables_, .management = management_});
+    route.udp_source_port = verbs::udp_source_port(handle, qp.ours, qp.theirs);
+    auto made = make_packet(packet, {.route = route, .qp = qp, .variables = variables_, .management = management_});
     if (!made) {
         cannot(made.error());
         return std::nullopt;
@@ -60,48 +60,47 @@ std::optional<MadePacket> Run::make(const script::PacketLine& packet, Half& half
     return std::move(*made);
 }
 
-void Run::note_sent(Half& half, const MadePacket& made) {
+void Run::note_sent(ScriptQp& qp, const MadePacket& made) {
     const Packet packet = decoded(made.bytes);
-    if (half.management) {
+    if (qp.management) {
         variables_.set("gsi.comm", management_.our_comm);
         variables_.set("gsi.tid", management_.our_tid);
         return;
     }
     if (!packet.has_transport()) return;
     const OpcodeRow& row = info(packet.opcode);
-    if (begins_message(row.place))
-        half.streams[0][row.request ? 0 : 1].begin(made.psn, made.pattern_offset);
+    if (begins_message(row.place)) qp.streams[0][row.request ? 0 : 1].begin(made.psn, made.pattern_offset);
     if (!row.request) return;
     std::uint32_t packets = 1;
     if (row.verb == Verb::read_request)
         if (const auto length = number_in(packet, LayerKind::reth, "infiniband.reth.dmalen"))
-            packets = *length == 0 ? 1 : static_cast<std::uint32_t>((*length - 1) / half.mtu + 1);
-    if (const Psn behind = made.psn + packets; half.next_sent.before(behind)) half.next_sent = behind;
+            packets = *length == 0 ? 1 : static_cast<std::uint32_t>((*length - 1) / qp.mtu + 1);
+    if (const Psn behind = made.psn + packets; qp.next_sent.before(behind)) qp.next_sent = behind;
 }
 
-// A packet of a half's own making: words as a script has them.
-bool Run::send_line(const std::string& words, Half& half) {
+// A packet that no script asked for: words as a script has them.
+bool Run::send_line(const std::string& words, ScriptQp& qp) {
     const auto split = script::split_line(words);
     if (!split) return false;
     const auto packet = script::parse_packet(split->tokens, script::Purpose::inject);
     if (!packet) return false;
-    const auto made = make(*packet, half);
+    const auto made = make(*packet, qp);
     if (!made || !send(made->bytes)) return false;
-    note_sent(half, *made);
+    note_sent(qp, *made);
     return true;
 }
 
 Step Run::play(const script::Inject& line) {
-    Half* half = half_named(line.half);
-    if (half == nullptr) return Step::ended;
-    const auto made = make(line.packet, *half);
+    ScriptQp* qp = qp_named(line.qp);
+    if (qp == nullptr) return Step::ended;
+    const auto made = make(line.packet, *qp);
     if (!made) return Step::ended;
     if (!send(made->bytes)) {
         if (made->bytes.size() > endpoint_->device().limits().frame_bytes) return cannot("the frame is longer than the MTU of the interface");
         waits_.at = now_;  // the device has no room: behind what waits
         return Step::wait;
     }
-    note_sent(*half, *made);
+    note_sent(*qp, *made);
     return Step::next;
 }
 
@@ -124,30 +123,30 @@ std::optional<Run::Bounds> Run::bounds_of(const script::Window& window) {
 }
 
 // The next that came and that nobody allowed to come.
-const live::ClaimedFrame* Run::first_of(Half& half) {
-    while (!half.arrived.empty()) {
-        const Packet packet = decoded(half.arrived.front().bytes);
-        const Comparing with{.half = half, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc};
-        const bool allowed = std::ranges::any_of(half.allowed, [&](const script::PacketLine* line) {
+const live::ClaimedFrame* Run::first_of(ScriptQp& qp) {
+    while (!qp.arrived.empty()) {
+        const Packet packet = decoded(qp.arrived.front().bytes);
+        const Comparing with{.qp = qp, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc};
+        const bool allowed = std::ranges::any_of(qp.allowed, [&](const script::PacketLine* line) {
             const auto differences = compare(*line, packet, with);
             return differences && differences->empty();
         });
-        if (!allowed) return &half.arrived.front();
-        note_received(half, packet);
-        half.arrived.pop_front();
+        if (!allowed) return &qp.arrived.front();
+        note_received(qp, packet);
+        qp.arrived.pop_front();
     }
     return nullptr;
 }
 
-std::optional<Run::Met> Run::meet(const script::Expect& line, Half& half) {
+std::optional<Run::Met> Run::meet(const script::Expect& line, ScriptQp& qp) {
     Met met;
-    const live::ClaimedFrame* came = first_of(half);
+    const live::ClaimedFrame* came = first_of(qp);
     if (came == nullptr) return met;
     met.there = true;
     met.time = came->time;
     const Packet packet = decoded(came->bytes);
     auto differences =
-        compare(line.packet, packet, {.half = half, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc});
+        compare(line.packet, packet, {.qp = qp, .variables = variables_, .checks_icrc = endpoint_->device().limits().checks_icrc});
     if (!differences) {
         cannot(differences.error());
         return std::nullopt;
@@ -176,65 +175,65 @@ void Run::note_management(const Packet& packet) {
         if (const auto comm = number_in(packet, row.kind, row.field)) management_.their_comm = static_cast<std::uint32_t>(*comm);
 }
 
-// What was taken: it moves what the half knows of the conversation.
-void Run::note_received(Half& half, const Packet& packet) {
-    if (half.management) return note_management(packet);
+// What was taken: it moves what is known of the queue pair.
+void Run::note_received(ScriptQp& qp, const Packet& packet) {
+    if (qp.management) return note_management(packet);
     if (!packet.has_transport()) return;
     const OpcodeRow& row = info(packet.opcode);
     if (row.request) {
-        half.last_request = packet.psn;
-        if (begins_message(row.place)) half.streams[1][0].begin(packet.psn, 0);
+        qp.last_request = packet.psn;
+        if (begins_message(row.place)) qp.streams[1][0].begin(packet.psn, 0);
         return;
     }
-    if (begins_message(row.place)) half.streams[1][1].begin(packet.psn, 0);
+    if (begins_message(row.place)) qp.streams[1][1].begin(packet.psn, 0);
     const auto type = number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode");
     const Psn behind = type.value_or(0) == 0 ? packet.psn + 1 : packet.psn;
-    if (half.next.before(behind)) half.next = behind;
+    if (qp.next.before(behind)) qp.next = behind;
 }
 
-void Run::accept(const script::Expect& line, Half& half) {
-    const live::ClaimedFrame& frame = half.arrived.front();
+void Run::accept(const script::Expect& line, ScriptQp& qp) {
+    const live::ClaimedFrame& frame = qp.arrived.front();
     const Packet packet = decoded(frame.bytes);
     for (const script::Binding& binding : line.packet.bindings)
         if (const auto value = stage::value_of(packet, binding.kind, *binding.field)) {
             variables_.set(binding.variable, value->number);
             if (!value->bytes.empty()) variables_.set_bytes(binding.variable, value->bytes);
         }
-    note_received(half, packet);
+    note_received(qp, packet);
     // A response that begins in the middle of the pattern goes on from there.
     const auto from = std::ranges::find(line.packet.words, script::Special::from, &script::PacketWord::special);
     if (from != line.packet.words.end() && packet.has_transport())
         if (const auto offset = variables_.value_of(*from->pattern.choices.front().first)) {
-            auto& beginnings = half.streams[1][info(packet.opcode).request ? 0 : 1].beginnings;
+            auto& beginnings = qp.streams[1][info(packet.opcode).request ? 0 : 1].beginnings;
             if (!beginnings.empty() && beginnings.back().psn == packet.psn) beginnings.back().offset = *offset;
         }
     event_ = frame.time;
     ++outcome_.examined;
-    half.arrived.pop_front();
+    qp.arrived.pop_front();
 }
 
 Step Run::play(const script::Expect& line) {
-    Half* half = half_named(line.half);
-    if (half == nullptr) return Step::ended;
+    ScriptQp* qp = qp_named(line.qp);
+    if (qp == nullptr) return Step::ended;
     const auto bounds = bounds_of(line.window);
     if (!bounds) return Step::ended;
-    auto met = meet(line, *half);
+    auto met = meet(line, *qp);
     if (!met) return Step::ended;
     if (!met->there) {
         if (now_ < bounds->latest) {
             static_cast<void>(wait_until(bounds->latest));
             return Step::wait;
         }
-        fail_silent(line.half, line.packet.text, *bounds);
+        fail_silent(line.qp, line.packet.text, *bounds);
         return Step::ended;
     }
     met->early = met->holds && bounds->earliest && met->time < *bounds->earliest;
     met->late = met->holds && met->time > bounds->latest;
     if (!met->holds || met->early || met->late) {
-        fail_packet(line.half, line.packet, *met, first_of(*half), bounds);
+        fail_packet(line.qp, line.packet, *met, first_of(*qp), bounds);
         return Step::ended;
     }
-    accept(line, *half);
+    accept(line, *qp);
     return Step::next;
 }
 
@@ -242,11 +241,11 @@ Step Run::play(const script::Nothing& line) {
     const auto lasting = duration(line.lasting);
     if (!lasting) return Step::ended;
     const Instant last = event_ + *lasting;
-    for (auto& [name, half] : halves_) {
-        if (!line.half.empty() && name != line.half) continue;
-        const live::ClaimedFrame* came = first_of(half);
+    for (auto& [name, qp] : queue_pairs_) {
+        if (!line.qp.empty() && name != line.qp) continue;
+        const live::ClaimedFrame* came = first_of(qp);
         if (came == nullptr || came->time > last) continue;
-        fail_unexpected(half, *came, *lasting);
+        fail_unexpected(qp, *came, *lasting);
         return Step::ended;
     }
     if (wait_until(last)) return Step::wait;
@@ -256,9 +255,9 @@ Step Run::play(const script::Nothing& line) {
 }
 
 Step Run::play(const script::Allow& line) {
-    Half* half = half_named(line.half);
-    if (half == nullptr) return Step::ended;
-    if (std::ranges::find(half->allowed, &line.packet) == half->allowed.end()) half->allowed.push_back(&line.packet);
+    ScriptQp* qp = qp_named(line.qp);
+    if (qp == nullptr) return Step::ended;
+    if (std::ranges::find(qp->allowed, &line.packet) == qp->allowed.end()) qp->allowed.push_back(&line.packet);
     return Step::next;
 }
 
@@ -274,14 +273,14 @@ Step Run::play(const script::Either& line) {
         }
         const auto& expect = std::get<script::Expect>(branch.front().body);
         if (first == nullptr) first = &expect;
-        Half* half = half_named(expect.half);
-        const auto bounds = half == nullptr ? std::nullopt : bounds_of(expect.window);
+        ScriptQp* qp = qp_named(expect.qp);
+        const auto bounds = qp == nullptr ? std::nullopt : bounds_of(expect.window);
         if (!bounds) return Step::ended;
         latest = std::max(latest.value_or(live::kAtOnce), bounds->latest);
-        const auto met = meet(expect, *half);
+        const auto met = meet(expect, *qp);
         if (!met) return Step::ended;
         if (!met->holds || (bounds->earliest && met->time < *bounds->earliest) || met->time > bounds->latest) continue;
-        accept(expect, *half);
+        accept(expect, *qp);
         enter(branch, nullptr, nullptr, 1);
         cursors_.back().next = 1;  // its first line has been played
         return Step::next;
@@ -290,11 +289,11 @@ Step Run::play(const script::Either& line) {
     for (const script::Block& branch : line.branches) {
         const auto* expect = std::get_if<script::Expect>(&branch.front().body);
         if (expect == nullptr) continue;
-        Half& half = halves_[expect->half];
-        const auto met = meet(*expect, half);
+        ScriptQp& qp = queue_pairs_[expect->qp];
+        const auto met = meet(*expect, qp);
         if (!met) return Step::ended;
         if (!met->there) continue;
-        fail_packet(expect->half, expect->packet, *met, first_of(half), bounds_of(expect->window));
+        fail_packet(expect->qp, expect->packet, *met, first_of(qp), bounds_of(expect->window));
         return Step::ended;
     }
     for (const script::Block& branch : line.branches) {
@@ -307,39 +306,39 @@ Step Run::play(const script::Either& line) {
         return Step::next;
     }
     if (latest && wait_until(*latest)) return Step::wait;
-    fail_silent(first == nullptr ? "" : first->half, "one of the alternatives", {.earliest = {}, .latest = now_});
+    fail_silent(first == nullptr ? "" : first->qp, "one of the alternatives", {.earliest = {}, .latest = now_});
     return Step::ended;
 }
 
 Step Run::play(const script::Alive& line) {
-    if (line.half.empty()) return alive_device();
-    Half* half = half_named(line.half);
-    if (half == nullptr) return Step::ended;
-    return half->service == Service::rc ? alive_half(*half) : alive_device();
+    if (line.qp.empty()) return alive_device();
+    ScriptQp* qp = qp_named(line.qp);
+    if (qp == nullptr) return Step::ended;
+    return qp->service == Service::rc ? alive_half(*qp) : alive_device();
 }
 
 // An empty WRITE needs no key and no receive (C9-88), and its acknowledgment says that the queue pair goes on.
-Step Run::alive_half(Half& half) {
+Step Run::alive_half(ScriptQp& qp) {
     if (waits_.part == 0) {
-        half.arrived.clear();
-        waits_.psn = half.next;
-        if (!send_line(fmt::format("RC_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", half.next.value()), half)) return Step::ended;
+        qp.arrived.clear();
+        waits_.psn = qp.next;
+        if (!send_line(fmt::format("RC_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", qp.next.value()), qp)) return Step::ended;
         waits_.part = 1;
         waits_.until = now_ + given_.settings.patience;
     }
-    while (const live::ClaimedFrame* came = first_of(half)) {
+    while (const live::ClaimedFrame* came = first_of(qp)) {
         const Packet packet = decoded(came->bytes);
         const bool answers = packet.opcode == Opcode::rc_acknowledge && packet.psn == waits_.psn &&
                              number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode").value_or(1) == 0;
         event_ = came->time;
-        note_received(half, packet);
-        half.arrived.pop_front();
+        note_received(qp, packet);
+        qp.arrived.pop_front();
         if (!answers) continue;
         ++outcome_.examined;
         return Step::next;
     }
     if (wait_until(*waits_.until)) return Step::wait;
-    fail_silent(half.name, "an ACK of an empty RC_RDMA_WRITE_ONLY", {.earliest = {}, .latest = *waits_.until});
+    fail_silent(qp.name, "an ACK of an empty RC_RDMA_WRITE_ONLY", {.earliest = {}, .latest = *waits_.until});
     return Step::ended;
 }
 
@@ -351,7 +350,7 @@ Step Run::alive_device() {
         ask(script::Side::device, Question(agent::Verb::ping), [this](const agent::ParsedAnswer&) { ++outcome_.examined; });
         return Step::wait;
     }
-    Half& gsi = halves_["gsi"];
+    ScriptQp& gsi = queue_pairs_["gsi"];
     if (waits_.part == 0) {
         gsi.arrived.clear();
         if (!send_line("REQ service=0x0000000001060009", gsi)) return Step::ended;

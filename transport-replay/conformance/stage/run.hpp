@@ -113,7 +113,7 @@ private:
     Step play(const script::Allow& line);
     Step play(const script::Either& line);
     Step play(const script::Alive& line);
-    Step alive_half(Half& half);
+    Step alive_half(ScriptQp& qp);
     Step alive_device();
     struct Met {
         bool there = false;  // something has come
@@ -122,21 +122,21 @@ private:
         std::vector<Difference> differences;
         bool early = false, late = false;
     };
-    [[nodiscard]] std::optional<Met> meet(const script::Expect& line, Half& half);
-    void accept(const script::Expect& line, Half& half);
-    [[nodiscard]] const live::ClaimedFrame* first_of(Half& half);  // that is not allowed to come anyway
+    [[nodiscard]] std::optional<Met> meet(const script::Expect& line, ScriptQp& qp);
+    void accept(const script::Expect& line, ScriptQp& qp);
+    [[nodiscard]] const live::ClaimedFrame* first_of(ScriptQp& qp);  // that is not allowed to come anyway
     struct Bounds {
         std::optional<dissect::Instant> earliest;
         dissect::Instant latest{};
     };
     [[nodiscard]] std::optional<Bounds> bounds_of(const script::Window& window);
     [[nodiscard]] bool send(const std::vector<std::byte>& bytes);
-    [[nodiscard]] std::optional<MadePacket> make(const script::PacketLine& packet, Half& half);
-    [[nodiscard]] bool send_line(const std::string& words, Half& half);
-    void note_sent(Half& half, const MadePacket& made);
-    void note_received(Half& half, const dissect::Packet& packet);
+    [[nodiscard]] std::optional<MadePacket> make(const script::PacketLine& packet, ScriptQp& qp);
+    [[nodiscard]] bool send_line(const std::string& words, ScriptQp& qp);
+    void note_sent(ScriptQp& qp, const MadePacket& made);
+    void note_received(ScriptQp& qp, const dissect::Packet& packet);
     void note_management(const dissect::Packet& packet);
-    [[nodiscard]] Half* half_named(const std::string& name);
+    [[nodiscard]] ScriptQp* qp_named(const std::string& name);
 
     // plain_steps.cpp
     Step play(const script::Let& line);
@@ -152,11 +152,11 @@ private:
     // setting_up.cpp
     Step play(const script::MakeQp& line);
     Step play(const script::Release& line);
-    Step connect_managed(const script::MakeQp& line, Half& half);
-    void make_at_agents(const script::MakeQp& line, Half& half);
-    void connect_at(script::Side side, const script::MakeQp& line, const Half& half);
-    void free_half(Half& half);
-    void define_half(const Half& half);
+    Step connect_managed(const script::MakeQp& line, ScriptQp& qp);
+    void make_at_agents(const script::MakeQp& line, ScriptQp& qp);
+    void connect_at(script::Side side, const script::MakeQp& line, const ScriptQp& qp);
+    void free_half(ScriptQp& qp);
+    void define_qp(const ScriptQp& qp);
     [[nodiscard]] std::optional<std::string> setting(const script::Settings& settings, std::string_view key);
     [[nodiscard]] std::optional<std::uint64_t> number_of(const script::Settings& settings, std::string_view key);
     [[nodiscard]] std::uint64_t draw();
@@ -194,10 +194,10 @@ private:
     void fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
                      const std::optional<Bounds>& bounds);
     void fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds);
-    void fail_unexpected(Half& half, const live::ClaimedFrame& came, dissect::Duration lasting);
+    void fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, dissect::Duration lasting);
     void fail_agent(const std::string& expected, const std::string& came, std::string reason);
     [[nodiscard]] std::string before_it(std::string_view name);
-    [[nodiscard]] std::string decoded_line(const live::ClaimedFrame& frame, const Half& half, Sender sender);
+    [[nodiscard]] std::string decoded_line(const live::ClaimedFrame& frame, const ScriptQp& qp, Sender sender);
 
     const script::Script& script_;
     Given given_;
@@ -210,7 +210,7 @@ private:
     std::vector<Cursor> cursors_;
     Waits waits_;
     std::deque<Asked> asked_;
-    std::map<std::string, Half> halves_;
+    std::map<std::string, ScriptQp> queue_pairs_;
     std::map<std::string, Region> regions_;                                    // "dut m", "us x"
     std::map<std::pair<script::Side, std::uint64_t>, std::uint64_t> domains_;  // protection domains: a script's number to the agent's
     std::map<std::string, std::uint64_t> counters_;                            // of the device, when the script began

@@ -18,7 +18,7 @@ public:
     void poll(Endpoint& endpoint, Instant now) {
         stage_.poll(endpoint, now);
         while (stage_.done() && !done_) {
-            if (playing_ != nullptr && settings_.told) settings_.told(*playing_, stage_.take_outcome());
+            if (playing_ != nullptr && settings_.on_outcome) settings_.on_outcome(*playing_, stage_.take_outcome());
             playing_ = nullptr;
             next(endpoint, now);
             if (!done_) stage_.poll(endpoint, now);

@@ -16,7 +16,7 @@ struct ScriptProgramSettings {
     std::uint16_t agent_port = 0;
     std::string agent_secret{};  // that both know; empty: the agent asks for none
     // Called as each is over.
-    std::function<void(const script::Script& script, ScriptOutcome outcome)> told;
+    std::function<void(const script::Script& script, ScriptOutcome outcome)> on_outcome;
 };
 
 // Fails where the agent's name is nobody's.

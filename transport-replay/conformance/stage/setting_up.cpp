@@ -1,4 +1,4 @@
-// Queue pairs of the device and our halves of them: by agents, or by connection management with whoever listens there.
+// Queue pairs of the device and our ends of them: by agents, or by connection management with the listener there.
 #include <dissect/packet.hpp>
 #include <transport-replay/conformance/stage/run.hpp>
 
@@ -9,7 +9,7 @@
 namespace qps::transport::conformance::stage {
 
 using namespace dissect;
-using script::HalfKind;
+using script::EndKind;
 using script::Side;
 
 namespace {
@@ -41,29 +41,29 @@ std::optional<std::uint64_t> Run::number_of(const script::Settings& settings, st
     return number(*found->choices.front().value);
 }
 
-void Run::define_half(const Half& half) {
-    const auto name = [&](std::string_view member) { return fmt::format("{}.{}", half.name, member); };
-    variables_.set(name("qpn"), std::to_underlying(half.ours));
-    variables_.set(name("psn"), half.our_first.value());
-    variables_.set(name("dut"), std::to_underlying(half.theirs));
-    variables_.set(name("dut_psn"), half.their_first.value());
-    variables_.set(name("mtu"), half.mtu);
-    variables_.set(name("id"), half.agent_qp.value_or(0));
+void Run::define_qp(const ScriptQp& qp) {
+    const auto name = [&](std::string_view member) { return fmt::format("{}.{}", qp.name, member); };
+    variables_.set(name("qpn"), std::to_underlying(qp.ours));
+    variables_.set(name("psn"), qp.our_first.value());
+    variables_.set(name("dut"), std::to_underlying(qp.theirs));
+    variables_.set(name("dut_psn"), qp.their_first.value());
+    variables_.set(name("mtu"), qp.mtu);
+    variables_.set(name("id"), qp.agent_qp.value_or(0));
 }
 
-void Run::free_half(Half& half) {
-    if (half.agent_qp) ask(Side::device, Question(agent::Verb::qp_free).put("qp", *half.agent_qp), nullptr);
-    if (half.our_qp) ask(Side::us, Question(agent::Verb::qp_free).put("qp", *half.our_qp), nullptr);
-    endpoint_->release(half.ours);
-    regions_.erase("dut " + half.name + ".recv");
-    regions_.erase("dut " + half.name + ".send");
+void Run::free_half(ScriptQp& qp) {
+    if (qp.agent_qp) ask(Side::device, Question(agent::Verb::qp_free).put("qp", *qp.agent_qp), nullptr);
+    if (qp.our_qp) ask(Side::us, Question(agent::Verb::qp_free).put("qp", *qp.our_qp), nullptr);
+    endpoint_->release(qp.ours);
+    regions_.erase("dut " + qp.name + ".recv");
+    regions_.erase("dut " + qp.name + ".send");
 }
 
 Step Run::play(const script::Release& line) {
-    const auto half = halves_.find(line.name);
-    if (half != halves_.end() && waits_.part == 0) {
-        free_half(half->second);
-        halves_.erase(half);
+    const auto qp = queue_pairs_.find(line.name);
+    if (qp != queue_pairs_.end() && waits_.part == 0) {
+        free_half(qp->second);
+        queue_pairs_.erase(qp);
         waits_.part = 1;
     }
     return asked_.empty() ? Step::next : Step::wait;
@@ -71,34 +71,34 @@ Step Run::play(const script::Release& line) {
 
 Step Run::play(const script::MakeQp& line) {
     if (waits_.part == 0) {
-        if (line.kind != HalfKind::managed && !given_.device.there())
+        if (line.kind != EndKind::managed && !given_.device.there())
             return cannot("a queue pair of the device needs its agent (--agent) or `cm`");
-        if (line.kind == HalfKind::verbs && !given_.us.there()) return cannot("no adapter of our own");
-        if (const auto old = halves_.find(line.name); old != halves_.end()) free_half(old->second);
-        Half& half = halves_[line.name] = Half{};
-        half.name = line.name;
-        half.kind = line.kind;
-        half.service = line.service;
-        half.ours = Qpn{static_cast<std::uint32_t>(kFirstRawQpn + draw() % kRawQpns)};
-        half.our_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "psn").value_or(draw())));
-        half.their_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "dut_psn").value_or(draw())));
-        half.next = half.next_sent = half.our_first;
-        half.mtu = static_cast<std::uint32_t>(number_of(line.settings, "mtu").value_or(1024));
-        half.qkey = Qkey{static_cast<std::uint32_t>(number_of(line.settings, "qkey").value_or(std::to_underlying(half.qkey)))};
+        if (line.kind == EndKind::verbs && !given_.us.there()) return cannot("no adapter of our own");
+        if (const auto old = queue_pairs_.find(line.name); old != queue_pairs_.end()) free_half(old->second);
+        ScriptQp& qp = queue_pairs_[line.name] = ScriptQp{};
+        qp.name = line.name;
+        qp.kind = line.kind;
+        qp.service = line.service;
+        qp.ours = Qpn{static_cast<std::uint32_t>(kFirstRawQpn + draw() % kRawQpns)};
+        qp.our_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "psn").value_or(draw())));
+        qp.their_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "dut_psn").value_or(draw())));
+        qp.next = qp.next_sent = qp.our_first;
+        qp.mtu = static_cast<std::uint32_t>(number_of(line.settings, "mtu").value_or(1024));
+        qp.qkey = Qkey{static_cast<std::uint32_t>(number_of(line.settings, "qkey").value_or(std::to_underlying(qp.qkey)))};
         if (phase_ != Phase::playing) return Step::ended;
         waits_.part = 1;
-        if (line.kind != HalfKind::verbs && !endpoint_->claim(half.ours)) return cannot("too many queue pairs");
-        if (line.kind != HalfKind::managed) make_at_agents(line, half);
+        if (line.kind != EndKind::verbs && !endpoint_->claim(qp.ours)) return cannot("too many queue pairs");
+        if (line.kind != EndKind::managed) make_at_agents(line, qp);
     }
-    Half& half = halves_[line.name];
-    if (line.kind == HalfKind::managed) return connect_managed(line, half);
+    ScriptQp& qp = queue_pairs_[line.name];
+    if (line.kind == EndKind::managed) return connect_managed(line, qp);
     if (!asked_.empty()) return Step::wait;
-    define_half(half);
+    define_qp(qp);
     return Step::next;
 }
 
 // Both ends are made before either is connected: each is told the other's number.
-void Run::make_at_agents(const script::MakeQp& line, Half& half) {
+void Run::make_at_agents(const script::MakeQp& line, ScriptQp& qp) {
     const auto question = [&](bool device) {
         Question made(agent::Verb::qp);
         made.put("kind", kind_word(line.service));
@@ -108,45 +108,45 @@ void Run::make_at_agents(const script::MakeQp& line, Half& half) {
         if (const auto srq = setting(line.settings, "srq"); srq && device) made.put("srq", *srq);
         return made;
     };
-    if (line.kind == HalfKind::verbs)
-        ask(Side::us, question(false), [&half](const agent::ParsedAnswer& answer) {
-            half.our_qp = answer.fields.number_or(agent::Key::qp, 0);
-            half.ours = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+    if (line.kind == EndKind::verbs)
+        ask(Side::us, question(false), [&qp](const agent::ParsedAnswer& answer) {
+            qp.our_qp = answer.fields.number_or(agent::Key::qp, 0);
+            qp.ours = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
         });
     Question theirs = question(true);
     const auto domain = number_of(line.settings, "pd");
     if (domain && *domain != 0) theirs.put("pd", domains_[{Side::device, *domain}]);
-    ask(Side::device, theirs, [this, &line, &half](const agent::ParsedAnswer& answer) {
-        half.agent_qp = answer.fields.number_or(agent::Key::qp, 0);
-        half.theirs = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
-        connect_at(Side::device, line, half);
-        if (line.kind == HalfKind::verbs) connect_at(Side::us, line, half);
+    ask(Side::device, theirs, [this, &line, &qp](const agent::ParsedAnswer& answer) {
+        qp.agent_qp = answer.fields.number_or(agent::Key::qp, 0);
+        qp.theirs = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+        connect_at(Side::device, line, qp);
+        if (line.kind == EndKind::verbs) connect_at(Side::us, line, qp);
         const auto count = number_of(line.settings, "recv_count");
         const auto length = number_of(line.settings, "recv_len");
         if (!count || !length || *count == 0) return;
-        make_region(Side::device, half.name + ".recv", {}, *count * *length, [this, &half, count, length](const Region& region) {
+        make_region(Side::device, qp.name + ".recv", {}, *count * *length, [this, &qp, count, length](const Region& region) {
             Question receive(agent::Verb::recv);
-            receive.put("qp", half.agent_qp.value_or(0)).put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
+            receive.put("qp", qp.agent_qp.value_or(0)).put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
             ask(Side::device, receive, nullptr);
         });
     });
 }
 
 // From reset to RTS. What a script says of a queue pair is said of the device's; ours is patient.
-void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
+void Run::connect_at(Side side, const script::MakeQp& line, const ScriptQp& qp) {
     const bool device = side == Side::device;
     Question connect(agent::Verb::connect);
-    connect.put("qp", device ? half.agent_qp.value_or(0) : half.our_qp.value_or(0));
+    connect.put("qp", device ? qp.agent_qp.value_or(0) : qp.our_qp.value_or(0));
     if (line.service == Service::ud) {
-        connect.put("qkey", std::to_underlying(half.qkey)).put("sq_psn", device ? half.their_first.value() : half.our_first.value());
+        connect.put("qkey", std::to_underlying(qp.qkey)).put("sq_psn", device ? qp.their_first.value() : qp.our_first.value());
         ask(side, connect, nullptr);
         return;
     }
     connect.put("to", address_text(device ? route_.source : route_.destination));
-    connect.put("qpn", std::to_underlying(device ? half.ours : half.theirs));
-    connect.put("rq_psn", (device ? half.our_first : half.their_first).value());
-    connect.put("sq_psn", (device ? half.their_first : half.our_first).value());
-    connect.put("mtu", std::uint64_t{half.mtu});
+    connect.put("qpn", std::to_underlying(device ? qp.ours : qp.theirs));
+    connect.put("rq_psn", (device ? qp.our_first : qp.their_first).value());
+    connect.put("sq_psn", (device ? qp.their_first : qp.our_first).value());
+    connect.put("mtu", std::uint64_t{qp.mtu});
     struct Named {
         std::string_view ours, agents;
     };
@@ -160,25 +160,25 @@ void Run::connect_at(Side side, const script::MakeQp& line, const Half& half) {
     ask(side, connect, nullptr);
 }
 
-// Our half calls whoever listens: REQ, REP, RTU, each a packet of queue pair 1. The starting PSN in a message is the one that its
+// Our end connects to the listener: REQ, REP, RTU, each a packet of queue pair 1. The starting PSN in a message is the one that its
 // sender expects: the other end's requests begin with it.
-Step Run::connect_managed(const script::MakeQp& line, Half& half) {
-    Half& gsi = halves_["gsi"];
+Step Run::connect_managed(const script::MakeQp& line, ScriptQp& qp) {
+    ScriptQp& gsi = queue_pairs_["gsi"];
     const auto port = number_of(line.settings, "port").value_or(variables_.number("port").value_or(0));
     if (port == 0) {
         end(Verdict::not_applicable, "the port of the device is unknown (--port)");
         return Step::ended;
     }
-    const std::uint64_t code = half.mtu >= 4096 ? 5 : half.mtu >= 2048 ? 4 : half.mtu >= 1024 ? 3 : half.mtu >= 512 ? 2 : 1;
+    const std::uint64_t code = qp.mtu >= 4096 ? 5 : qp.mtu >= 2048 ? 4 : qp.mtu >= 1024 ? 3 : qp.mtu >= 512 ? 2 : 1;
     if (!waits_.until || now_ >= *waits_.until) {
         if (waits_.part > kMostRequests) return cannot("no answer to the connection request");
         ++waits_.part;
         waits_.until = now_ + kRequestAgain;
         const std::string request =
-            fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(half.ours), half.their_first.value(),
-                        code, line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");
+            fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(qp.ours), qp.their_first.value(), code,
+                        line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");
         if (!send_line(request, gsi)) return Step::ended;
-        half.our_comm = management_.our_comm;
+        qp.our_comm = management_.our_comm;
     }
     for (; !gsi.arrived.empty(); gsi.arrived.pop_front()) {
         Packet packet;
@@ -192,19 +192,19 @@ Step Run::connect_managed(const script::MakeQp& line, Half& half) {
                     if (const auto value = stage::value_of(packet, kind, each)) return value->number;
             return 0;
         };
-        if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == half.our_comm)
+        if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == qp.our_comm)
             return cannot(
                 fmt::format("the connection to port {} is rejected, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
-        if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != half.our_comm)
+        if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != qp.our_comm)
             continue;
         note_received(gsi, packet);
-        half.their_comm = management_.their_comm;
-        half.theirs = Qpn{static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.localqpn"))};
-        half.our_first = Psn(static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.startpsn")));
-        half.next = half.next_sent = half.our_first;
+        qp.their_comm = management_.their_comm;
+        qp.theirs = Qpn{static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.localqpn"))};
+        qp.our_first = Psn(static_cast<std::uint32_t>(field(LayerKind::cm_rep, "infiniband.cm.rep.startpsn")));
+        qp.next = qp.next_sent = qp.our_first;
         gsi.arrived.pop_front();
         if (!send_line("RTU", gsi)) return Step::ended;
-        define_half(half);
+        define_qp(qp);
         return Step::next;
     }
     waits_.at = waits_.until;

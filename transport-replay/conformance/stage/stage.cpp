@@ -31,12 +31,12 @@ bool mentions(const script::Block& block, const auto& wanted) {
 }
 
 bool uses_management(const Statement& line, bool agent) {
-    const auto is = [](const std::string& half) { return half == "gsi"; };
-    if (const auto* inject = std::get_if<script::Inject>(&line.body)) return is(inject->half);
-    if (const auto* expect = std::get_if<script::Expect>(&line.body)) return is(expect->half);
-    if (const auto* nothing = std::get_if<script::Nothing>(&line.body)) return is(nothing->half);
-    if (const auto* made = std::get_if<script::MakeQp>(&line.body)) return made->kind == script::HalfKind::managed;
-    if (const auto* alive = std::get_if<script::Alive>(&line.body)) return alive->half.empty() && !agent;
+    const auto is = [](const std::string& qp) { return qp == "gsi"; };
+    if (const auto* inject = std::get_if<script::Inject>(&line.body)) return is(inject->qp);
+    if (const auto* expect = std::get_if<script::Expect>(&line.body)) return is(expect->qp);
+    if (const auto* nothing = std::get_if<script::Nothing>(&line.body)) return is(nothing->qp);
+    if (const auto* made = std::get_if<script::MakeQp>(&line.body)) return made->kind == script::EndKind::managed;
+    if (const auto* alive = std::get_if<script::Alive>(&line.body)) return alive->qp.empty() && !agent;
     return false;
 }
 
@@ -62,7 +62,7 @@ Run::Run(const script::Script& script, const Given& given, live::Endpoint& endpo
     uses_us_ = mentions(script.body, [](const Statement& line) {
         const auto* agent = std::get_if<script::AgentLine>(&line.body);
         const auto* made = std::get_if<script::MakeQp>(&line.body);
-        return (agent != nullptr && agent->side == Side::us) || (made != nullptr && made->kind == script::HalfKind::verbs);
+        return (agent != nullptr && agent->side == Side::us) || (made != nullptr && made->kind == script::EndKind::verbs);
     });
     route_.network = settings.roce_v1                                         ? Network::roce_v1
                      : live::family_of(settings.device) == live::Family::ipv4 ? Network::roce_v2_ipv4
@@ -183,7 +183,7 @@ void Run::prepare() {
     variables_.set_bytes("dut.gid", gid_of(route_.destination));
     variables_.set_bytes("us.gid", gid_of(route_.source));
     for (const DefinedVariable& each : settings.defined) variables_.set(each.name, each.value);
-    Half& gsi = halves_["gsi"];
+    ScriptQp& gsi = queue_pairs_["gsi"];
     gsi.name = "gsi";
     gsi.service = Service::ud;
     gsi.management = true;
@@ -203,9 +203,9 @@ void Run::take_arrivals() {
         whole.wire_length = static_cast<std::uint32_t>(frame.bytes.size());
         decode(whole, packet);
         record(frame.bytes, frame.time, Sender::device);
-        for (auto& [name, half] : halves_)
-            if (half.ours == packet.dest_qp && half.arrived.size() < kMostArrived) {
-                half.arrived.push_back(std::move(frame));
+        for (auto& [name, qp] : queue_pairs_)
+            if (qp.ours == packet.dest_qp && qp.arrived.size() < kMostArrived) {
+                qp.arrived.push_back(std::move(frame));
                 break;
             }
     }
@@ -299,29 +299,29 @@ void Run::play() {
 void Run::leave() {
     if (!farewell_) {
         farewell_ = now_ + kFarewell;
-        for (auto& [name, half] : halves_)
-            if (half.their_comm != 0) {
-                management_.our_comm = half.our_comm;
-                management_.their_comm = half.their_comm;
-                static_cast<void>(send_line(fmt::format("DREQ remote_qp={}", std::to_underlying(half.theirs)), halves_["gsi"]));
+        for (auto& [name, qp] : queue_pairs_)
+            if (qp.their_comm != 0) {
+                management_.our_comm = qp.our_comm;
+                management_.their_comm = qp.their_comm;
+                static_cast<void>(send_line(fmt::format("DREQ remote_qp={}", std::to_underlying(qp.theirs)), queue_pairs_["gsi"]));
             }
         if (given_.device.there() && !outcome_.silent) ask(Side::device, Question(agent::Verb::reset), nullptr);
         if (uses_us_ && given_.us.there()) ask(Side::us, Question(agent::Verb::reset), nullptr);
     }
-    for (auto& [name, half] : halves_) {
-        for (const live::ClaimedFrame& frame : half.arrived) {
+    for (auto& [name, qp] : queue_pairs_) {
+        for (const live::ClaimedFrame& frame : qp.arrived) {
             Packet packet;
             Frame whole;
             whole.bytes = frame.bytes;
             decode(whole, packet);
-            if (half.management && find(packet, LayerKind::cm_drep) != nullptr)
-                for (auto& [other, connected] : halves_) connected.their_comm = 0;
+            if (qp.management && find(packet, LayerKind::cm_drep) != nullptr)
+                for (auto& [other, connected] : queue_pairs_) connected.their_comm = 0;
         }
-        half.arrived.clear();
+        qp.arrived.clear();
     }
-    const bool connected = std::ranges::any_of(halves_, [](const auto& each) { return each.second.their_comm != 0; });
+    const bool connected = std::ranges::any_of(queue_pairs_, [](const auto& each) { return each.second.their_comm != 0; });
     if ((connected || !asked_.empty()) && now_ < *farewell_) return;
-    for (auto& [name, half] : halves_) endpoint_->release(half.ours);
+    for (auto& [name, qp] : queue_pairs_) endpoint_->release(qp.ours);
     phase_ = Phase::over;
 }
 

@@ -16,7 +16,7 @@
 #include <transport-replay/checks/verdict.hpp>
 #include <transport-replay/conformance/script/script.hpp>
 #include <transport-replay/conformance/stage/agent_channel.hpp>
-#include <transport-replay/conformance/stage/half.hpp>
+#include <transport-replay/conformance/stage/script_qp.hpp>
 
 #include <memory>
 

@@ -96,14 +96,14 @@ Suite::Entry* Suite::entry_of(const std::string& id) {
     return &*entries_[place(*check)];
 }
 
-void Suite::tell(SuiteEventKind kind, std::string sentence) const {
-    if (settings_.told)
-        settings_.told({.kind = kind,
-                        .script = last_,
-                        .outcome = nullptr,
-                        .number = at_,
-                        .of = settings_.scripts.size(),
-                        .sentence = std::move(sentence)});
+void Suite::notify(SuiteEventKind kind, std::string sentence) const {
+    if (settings_.on_event)
+        settings_.on_event({.kind = kind,
+                            .script = last_,
+                            .outcome = nullptr,
+                            .number = at_,
+                            .of = settings_.scripts.size(),
+                            .sentence = std::move(sentence)});
 }
 
 void Suite::begin(Endpoint& endpoint, Instant now) {
@@ -135,7 +135,7 @@ void Suite::finish_request(bool answered) {
     requesting_ = false;
     if (hearing_ == Hearing::hears && !answered) {
         deaf_since_ = joined_ids(*last_);
-        tell(SuiteEventKind::deaf, "connection requests are no longer answered");
+        notify(SuiteEventKind::deaf, "connection requests are no longer answered");
     }
     hearing_ = answered ? Hearing::hears : Hearing::deaf;
 }
@@ -180,13 +180,13 @@ void Suite::stop(Endpoint& endpoint, Instant now) {
 void Suite::finish_script(Endpoint& endpoint, Instant now) {
     const ScriptOutcome outcome = stage_.take_outcome();
     note(*last_, outcome);
-    if (settings_.told)
-        settings_.told({.kind = SuiteEventKind::played,
-                        .script = last_,
-                        .outcome = &outcome,
-                        .number = at_,
-                        .of = settings_.scripts.size(),
-                        .sentence = {}});
+    if (settings_.on_event)
+        settings_.on_event({.kind = SuiteEventKind::played,
+                            .script = last_,
+                            .outcome = &outcome,
+                            .number = at_,
+                            .of = settings_.scripts.size(),
+                            .sentence = {}});
     if (stopped_) return end(now, "interrupted");
     if (outcome.verdict == Verdict::not_applicable && outcome.frames.empty() && !outcome.silent) return next(endpoint, now);
     knocks_ = 0;
@@ -205,7 +205,7 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
         if (gone_since_) {
             const std::string after = fmt::format("it came back after {}", duration_text(now - *gone_since_));
             blame("; " + after, {});
-            tell(SuiteEventKind::came_back, after);
+            notify(SuiteEventKind::came_back, after);
             gone_since_.reset();
             hearing_ = Hearing::unknown;
         }
@@ -218,19 +218,19 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     if (last_ == nullptr) {
         lost_ = true;
         const std::string never = fmt::format("the device did not answer before the first check: {}", outcome.reason);
-        tell(SuiteEventKind::given_up, never);
+        notify(SuiteEventKind::given_up, never);
         return end(now, never);
     }
     if (!gone_since_) {
         gone_since_ = now;
         const std::string died = fmt::format("the device crashed: {}", outcome.reason);
         blame(died, outcome.detail);
-        tell(SuiteEventKind::died, died);
+        notify(SuiteEventKind::died, died);
     }
     if (now - *gone_since_ < settings_.comes_back) return wait(now);
     lost_ = true;
     const std::string gone = fmt::format("the device did not come back after {}", joined_ids(*last_));
-    tell(SuiteEventKind::given_up, gone);
+    notify(SuiteEventKind::given_up, gone);
     end(now, gone);
 }
 

@@ -40,7 +40,7 @@ struct SuiteSettings {
     std::vector<const CheckRow*> only{};         // none: all
     Profile profile{};
     dissect::Duration comes_back{kUsualReturn};  // how long a device that died is waited for
-    std::function<void(const SuiteEvent& event)> told{};
+    std::function<void(const SuiteEvent& event)> on_event{};
 };
 
 class Suite {
@@ -77,7 +77,7 @@ private:
     void end(dissect::Instant now, const std::string& rest);
     void note(const script::Script& script, const stage::ScriptOutcome& outcome);
     void blame(const std::string& reason, const std::string& detail);
-    void tell(SuiteEventKind kind, std::string sentence) const;
+    void notify(SuiteEventKind kind, std::string sentence) const;
     [[nodiscard]] bool is_wanted(const CheckRow& check) const;
     [[nodiscard]] Entry* entry_of(const std::string& id);
 

@@ -1,7 +1,7 @@
 // What a ConnectionManager is inside: its table, its queues and the steps that calls, datagrams and timers share.
 //
 // Private to the sources of the manager. Invariant: only advance() changes the state of a record, and only along an edge of
-// kCmEndMachine; whoever leads a record to `closed` forgets it with close() in the same breath.
+// kCmEndMachine; a record that becomes `closed` is forgotten with close() at once.
 #pragma once
 
 #include <transport-replay/live/cm/cm_messages.hpp>

@@ -1,6 +1,6 @@
 // What queue pair 1 sends and receives: one management datagram and whom it is for or from.
 //
-// The seam between the connection manager, which knows what is in the bytes, and the adapter, which puts DETH, BTH and the
+// The interface between the connection manager, which knows what is in the bytes, and the adapter, which puts DETH, BTH and the
 // headers of the network around them. A UD packet to QP 1 with the Q_Key of the GSI carries exactly these 256 bytes (C13-3);
 // whatever has another length never becomes one of these. Every byte, and both addresses, are the sender's word.
 #pragma once

@@ -24,13 +24,13 @@ bool needs_facts(const FaultSettings& settings, const WayFaults& way) {
 
 }  // namespace
 
-FaultInjector::FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* told)
+FaultInjector::FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected)
     : inside_(std::move(inside)),
       settings_(settings),
       idle_{nothing_happens(settings, End::a), nothing_happens(settings, End::b)},
       dispositions_{Dispositions(settings.seed, settings.out.chances, {}, settings.exact),
                     Dispositions(settings.seed ^ kInSalt, {}, settings.in.chances, settings.exact)},
-      told_(told) {}
+      shared_counts_(injected) {}
 
 FaultInjector::Plan FaultInjector::draw(End from, Bytes frame) {
     const PacketFacts facts = needs_facts(settings_, way(from)) ? facts_of(frame) : PacketFacts{};
@@ -46,7 +46,7 @@ FaultInjector::Plan FaultInjector::draw(End from, Bytes frame) {
     if (plan.disposition.reordered)
         plan.later_by =
             duration(count(plan.later_by) + (plan.disposition.later_by > Duration{} ? count(plan.disposition.later_by) : extra));
-    InjectedCounts& counts = told(from);
+    InjectedCounts& counts = injected(from);
     if (plan.disposition.lost) ++counts.lost;
     else if (plan.disposition.reordered) ++counts.delayed;
     if (!plan.disposition.lost && plan.disposition.duplicated) ++counts.duplicated;
@@ -54,15 +54,15 @@ FaultInjector::Plan FaultInjector::draw(End from, Bytes frame) {
 }
 
 void FaultInjector::alter(End from, const Plan& plan, MutableBytes frame) {
-    if (plan.disposition.marked && mark_congestion(frame)) ++told(from).marked;
+    if (plan.disposition.marked && mark_congestion(frame)) ++injected(from).marked;
     if (!plan.disposition.corrupted) return;
     flip_bit(frame.subspan(plan.corrupt_from, plan.corrupt_bytes), plan.bit);
-    ++told(from).corrupted;
+    ++injected(from).corrupted;
 }
 
 void FaultInjector::hold(End from, Bytes frame, Instant until) {
     if (held(from).size() >= kMaxHeld) {
-        ++told(from).overflowed;
+        ++injected(from).overflowed;
         return;
     }
     held(from).emplace(std::pair(until, serial_++), std::vector(frame.begin(), frame.end()));

@@ -46,8 +46,8 @@ struct InjectedCounts {
 
 class FaultInjector {
 public:
-    // `told`, where given, counts what happened each way (a: out, b: in); the caller keeps it alive.
-    FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* told = nullptr);
+    // `injected`, where given, counts what happened each way (a: out, b: in); the caller keeps it alive.
+    FaultInjector(Device inside, const FaultSettings& settings, std::array<InjectedCounts, 2>* injected = nullptr);
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now);
@@ -82,7 +82,9 @@ private:
     void take(const ReceivedFrame& frame, dissect::Instant now);
     void send_due(dissect::Instant now);
     [[nodiscard]] bool send(dissect::Bytes frame, dissect::Instant now);
-    [[nodiscard]] InjectedCounts& told(End from) { return (told_ != nullptr ? *told_ : own_counts_)[static_cast<std::size_t>(from)]; }
+    [[nodiscard]] InjectedCounts& injected(End from) {
+        return (shared_counts_ != nullptr ? *shared_counts_ : own_counts_)[static_cast<std::size_t>(from)];
+    }
     [[nodiscard]] Held& held(End from) { return held_[static_cast<std::size_t>(from)]; }
 
     Device inside_;
@@ -90,7 +92,7 @@ private:
     std::array<bool, 2> idle_;    // nothing can happen to a frame of that way
     std::array<Dispositions, 2> dispositions_;  // each way has draws of its own, so that one does not depend on the other's traffic
     std::array<InjectedCounts, 2> own_counts_{};
-    std::array<InjectedCounts, 2>* told_;
+    std::array<InjectedCounts, 2>* shared_counts_;
     std::array<Held, 2> held_;
     std::uint64_t serial_ = 0;
     dissect::MutableBytes lent_;

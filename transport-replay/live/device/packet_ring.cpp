@@ -35,7 +35,7 @@ constexpr std::size_t kBlock = 1U << 18;      // bytes the kernel must find in o
 constexpr std::uint16_t kNothing = 0;         // the protocol of a socket that receives nothing
 constexpr unsigned kLooksAtInterface = 4096;  // empty receives from one look to the next whether the interface still exists
 constexpr int kSendBuffer = 4 << 20;          // bytes: some batches of the longest frames with the kernel's overhead
-constexpr std::int64_t kSendAgain = 20'000;   // nanoseconds until what the system had no room for is tried again
+constexpr Duration kSendAgain{20'000};        // until what the system had no room for is tried again
 
 // As the kernel lays out a slot: its header, then where the frame came from.
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * TPACKET_ALIGNMENT; }
@@ -284,7 +284,7 @@ void PacketRing::flush(Instant now) {
             state.counts.sent += static_cast<std::size_t>(sent);
             state.outbox.leave(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == ENOBUFS) {
-            state.retry = Instant{static_cast<std::int64_t>(now) + kSendAgain};
+            state.retry = now + kSendAgain;
             return;
         } else if (errno != EINTR) {
             if (errno == ENXIO || errno == ENODEV) state.look_at_interface();

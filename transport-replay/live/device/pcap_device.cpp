@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kKernelBuffer = 16 << 20;      // bytes of frames that come while we are busy
 constexpr std::size_t kTagBytes = 8;             // a frame as long as the MTU may have two VLAN tags besides (802.1ad)
-constexpr std::int64_t kRetryAfter = 20'000;  // nanoseconds until what the system had no room for is tried again
+constexpr Duration kRetryAfter{20'000};          // until what the system had no room for is tried again
 
 struct CloseHandle {
     void operator()(pcap_t* handle) const { pcap_close(handle); }
@@ -127,7 +127,7 @@ void PcapDevice::flush(Instant now) {
             ++state.counts.sent;
             state.counts.sent_bytes += frame.size();
         } else if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) {
-            state.retry = Instant{static_cast<std::int64_t>(now) + kRetryAfter};
+            state.retry = now + kRetryAfter;
             return;
         } else {
             ++state.counts.refused;

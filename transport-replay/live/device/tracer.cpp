@@ -5,7 +5,7 @@ namespace qps::transport::live {
 
 using namespace dissect;
 
-void Tracer::tell(Way way, Bytes bytes, Instant time) {
+void Tracer::trace(Way way, Bytes bytes, Instant time) {
     Frame frame;
     frame.bytes = bytes;
     frame.wire_length = static_cast<std::uint32_t>(bytes.size());
@@ -14,18 +14,18 @@ void Tracer::tell(Way way, Bytes bytes, Instant time) {
     decode(frame, packet);
     line_.clear();
     append_line(line_, packet);
-    tell_(way, time, line_);
+    sink_(way, time, line_);
 }
 
 std::span<const ReceivedFrame> Tracer::receive(Instant now) {
     const auto frames = inside_.receive(now);
-    for (const ReceivedFrame& frame : frames) tell(Way::in, frame.bytes, frame.time);
+    for (const ReceivedFrame& frame : frames) trace(Way::in, frame.bytes, frame.time);
     return frames;
 }
 
 void Tracer::commit(std::size_t bytes, Instant now) {
     const MutableBytes lent = std::exchange(lent_, MutableBytes{});
-    if (bytes >= kEthernetHeader && bytes <= lent.size()) tell(Way::out, lent.first(bytes), now);
+    if (bytes >= kEthernetHeader && bytes <= lent.size()) trace(Way::out, lent.first(bytes), now);
     inside_.commit(bytes, now);
 }
 

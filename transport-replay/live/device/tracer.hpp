@@ -16,9 +16,9 @@ enum class Way : std::uint8_t { in, out };
 class Tracer {
 public:
     // The line has no line end and is borrowed during the call.
-    using Tell = std::move_only_function<void(Way, dissect::Instant, std::string_view line)>;
+    using Sink = std::move_only_function<void(Way, dissect::Instant, std::string_view line)>;
 
-    Tracer(Device inside, Tell tell) : inside_(std::move(inside)), tell_(std::move(tell)) {}
+    Tracer(Device inside, Sink trace) : inside_(std::move(inside)), sink_(std::move(trace)) {}
 
     [[nodiscard]] std::span<const ReceivedFrame> receive(dissect::Instant now);
     [[nodiscard]] dissect::MutableBytes reserve(dissect::Instant now) { return lent_ = inside_.reserve(now); }
@@ -31,10 +31,10 @@ public:
     [[nodiscard]] std::optional<Problem> problem() const { return inside_.problem(); }
 
 private:
-    void tell(Way way, dissect::Bytes bytes, dissect::Instant time);
+    void trace(Way way, dissect::Bytes bytes, dissect::Instant time);
 
     Device inside_;
-    Tell tell_;
+    Sink sink_;
     dissect::MutableBytes lent_;
     std::string line_;
 };

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kReceiveBuffer = 16 << 20;     // bytes of datagrams that come while we are busy, the kernel's overhead included
 constexpr int kSocketSendBuffer = 4 << 20;         // bytes: some batches of the longest frames
-constexpr std::int64_t kResendAfter = 20'000;  // nanoseconds until what the system had no room for is tried again
+constexpr Duration kResendAfter{20'000};           // until what the system had no room for is tried again
 constexpr std::size_t kIcrcBytes = 4;
 constexpr std::size_t kBth = 12;
 
@@ -278,7 +278,7 @@ void UdpDevice::flush(Instant now) {
             state.counts.sent += static_cast<std::size_t>(sent);
             state.outbox.leave(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == ENOBUFS) {
-            state.retry = Instant{static_cast<std::int64_t>(now) + kResendAfter};
+            state.retry = now + kResendAfter;
             return;
         } else if (errno != EINTR) {
             ++state.counts.refused;

@@ -16,7 +16,7 @@ constexpr std::array kPingpongDone{std::byte{'d'}, std::byte{'o'}, std::byte{'n'
 }  // namespace
 
 PingPongSession::PingPongSession(ExchangeRole role, std::vector<QueuePairEnd> own)
-    : role_(role), own_(std::move(own)), telling_(role == ExchangeRole::client) {
+    : role_(role), own_(std::move(own)), may_send_ends_(role == ExchangeRole::client) {
     if (own_.size() > kSrqPingPongEnds) own_.resize(kSrqPingPongEnds);
     if (own_.empty()) fail("no queue pair to announce");
 }
@@ -66,8 +66,8 @@ void PingPongSession::closed() {
 
 std::vector<std::byte> PingPongSession::take_output() {
     if (state_ == PingPongState::failed) return {};
-    if (telling_ && told_ < own_.size()) {
-        const auto text = pingpong_text(own_[told_++]);
+    if (may_send_ends_ && ends_sent_ < own_.size()) {
+        const auto text = pingpong_text(own_[ends_sent_++]);
         return {text.begin(), text.end()};
     }
     if (!std::exchange(says_done_, false)) return {};
@@ -77,7 +77,7 @@ std::vector<std::byte> PingPongSession::take_output() {
 void PingPongSession::proceed() {
     if (awaits() != Awaits::connect && awaits() != Awaits::traffic) return;
     take(role_ == ExchangeRole::server ? PingPongEvent::proceed_as_server : PingPongEvent::proceed_as_client);
-    telling_ = true;
+    may_send_ends_ = true;
 }
 
 Awaits PingPongSession::awaits() const {

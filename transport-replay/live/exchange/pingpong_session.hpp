@@ -90,8 +90,8 @@ private:
     std::vector<QueuePairEnd> own_;
     std::vector<QueuePairEnd> remote_;
     std::vector<std::byte> heard_;  // the message that is coming in
-    std::size_t told_ = 0;          // ends put out
-    bool telling_ = false;
+    std::size_t ends_sent_ = 0;     // ends put out
+    bool may_send_ends_ = false;
     bool says_done_ = false;
     PingPongState state_ = PingPongState::hears_ends;
     std::string problem_;

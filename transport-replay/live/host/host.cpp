@@ -192,7 +192,7 @@ FrameDisposition Host::take_arp(const ArpMessage& message, Instant now) {
     const bool probe = is_unspecified(message.sender);
     const bool to_ours = own_.ours(message.target);
     if (settings_.owner == AddressOwner::us) {
-        // Whoever says it has an address of ours, or asks for one that we ask for ourselves.
+        // A host that claims an address of ours, or asks for one that we ask for ourselves.
         const bool both_ask = probe && !to_ours;
         if (own_.claimed(both_ask ? message.target : message.sender, now)) {
             ++counts_.conflicts;
@@ -244,7 +244,7 @@ FrameDisposition Host::take_neighbour(const IpDatagram& datagram, const Neighbou
     return FrameDisposition::consumed;
 }
 
-// Answered the way it came: whoever passed it on passes the answer back.
+// Answered the way it came: the router that passed it on passes the answer back.
 FrameDisposition Host::take_echo(const IpDatagram& datagram) {
     if (settings_.owner != AddressOwner::us || !own_.ours(datagram.ends.destination)) return FrameDisposition::consumed;
     const Address& asker = datagram.ends.source;

@@ -193,7 +193,7 @@ FrameBytes mld_body(const GroupReport& report) {
     return body;
 }
 
-// Who must hear it: routers, and of an older report whoever is in the group and need not say so again.
+// Who must hear it: routers, and of an older report the members of the group, which then need not report again.
 Address audience(const GroupReport& report) {
     const bool ipv4 = family_of(report.group) == Family::ipv4;
     if (report.version == QueryVersion::current) return ipv4 ? kAllIgmpRouters4 : kAllMldRouters;

@@ -49,7 +49,7 @@ void Neighbours::take(Entry& entry, NeighbourEvent event, Instant now) {
         case NeighbourState::verifying:
         case NeighbourState::doubted: return schedule(entry, now);
         case NeighbourState::reachable: ++counts_.resolved; return schedule(entry, now + kReachableTime);
-        case NeighbourState::stale: return schedule(entry, now + (entry.told ? kInUse : kForgetTime));
+        case NeighbourState::stale: return schedule(entry, now + (entry.unsolicited ? kInUse : kForgetTime));
         case NeighbourState::unreachable: ++counts_.unreachable; return schedule(entry, now + kUnreachableTime);
         case NeighbourState::none: return;
     }
@@ -59,11 +59,11 @@ void Neighbours::take(Entry& entry, NeighbourEvent event, Instant now) {
 bool Neighbours::make_room(Instant now) {
     if (table_->entries.size() < kMaxNeighbours) return true;
     const auto victim = std::ranges::min_element(table_->entries, {}, [](const auto& entry) {
-        return entry.second.told || entry.second.state == NeighbourState::unreachable ? Instant{} : entry.second.used;
+        return entry.second.unsolicited || entry.second.state == NeighbourState::unreachable ? Instant{} : entry.second.used;
     });
     const Entry& entry = victim->second;
-    if (!entry.told && entry.state != NeighbourState::unreachable && entry.used + kInUse > now) return false;
-    if (entry.told) --told_;
+    if (!entry.unsolicited && entry.state != NeighbourState::unreachable && entry.used + kInUse > now) return false;
+    if (entry.unsolicited) --unsolicited_;
     table_->entries.erase(victim);
     return true;
 }
@@ -78,8 +78,8 @@ Neighbour Neighbours::find(const Address& address, Instant now) {
         found = table_->entries.try_emplace(address).first;
     }
     Entry& entry = found->second;
-    if (entry.told) --told_;
-    entry.told = false;
+    if (entry.unsolicited) --unsolicited_;
+    entry.unsolicited = false;
     entry.used = now;
     if (entry.state == NeighbourState::none || entry.state == NeighbourState::stale) take(entry, NeighbourEvent::wanted, now);
     if (entry.state == NeighbourState::asking) return {Resolution::resolving};
@@ -112,7 +112,7 @@ void Neighbours::learn(Entry& entry, Mac mac, Instant now) {
     }
     if (known) return;
     entry.mac = mac;
-    take(entry, NeighbourEvent::told, now);
+    take(entry, NeighbourEvent::unsolicited, now);
 }
 
 void Neighbours::announced(const Address& address, Mac mac, Instant now) {
@@ -122,10 +122,10 @@ void Neighbours::announced(const Address& address, Mac mac, Instant now) {
 void Neighbours::asked_us(const Address& address, Mac mac, Instant now) {
     auto found = table_->entries.find(address);
     if (found == table_->entries.end()) {
-        if (told_ == kMaxToldNeighbours || table_->entries.size() == kMaxNeighbours) return;
+        if (unsolicited_ == kMaxUnsolicited || table_->entries.size() == kMaxNeighbours) return;
         found = table_->entries.try_emplace(address).first;
-        found->second.told = true;
-        ++told_;
+        found->second.unsolicited = true;
+        ++unsolicited_;
     }
     learn(found->second, mac, now);
 }
@@ -155,7 +155,7 @@ void Neighbours::collect(Instant now) {
         Entry& entry = at->second;
         if (entry.due <= now) come_due(at->first, entry, now);
         if (entry.state == NeighbourState::none) {
-            if (entry.told) --told_;
+            if (entry.unsolicited) --unsolicited_;
             table_->entries.erase(at++);
             continue;
         }

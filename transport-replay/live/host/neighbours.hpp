@@ -1,7 +1,7 @@
 // Neighbours: which MAC address belongs to an address of the link: the cache of ARP and neighbour discovery, and when to ask.
 //
 //   find(address, now)      used by every packet: the MAC address, or that it is being asked for, or that nobody answers
-//   answered(), told()      what the wire said: in answer to us, or unasked
+//   answered(), unsolicited()      what the wire said: in answer to us, or unasked
 //   due(now)                the next question to send
 //
 // After RFC 4861, 7.3, for both families: a neighbour that was asked for and does not answer is unreachable for a while; one
@@ -22,8 +22,8 @@
 
 namespace qps::transport::live {
 
-inline constexpr std::size_t kMaxNeighbours = 1024;     // a large subnet's peers; some 100 KiB
-inline constexpr std::size_t kMaxToldNeighbours = 256;  // of them, those that nobody here ever asked for
+inline constexpr std::size_t kMaxNeighbours = 1024;  // a large subnet's peers; some 100 KiB
+inline constexpr std::size_t kMaxUnsolicited = 256;  // of them, those that nobody here ever asked for
 
 inline constexpr dissect::Duration kReachableTime = microseconds(30'000'000);   // RFC 4861, 10
 inline constexpr dissect::Duration kAskAgain = microseconds(1'000'000);         // RetransTimer
@@ -45,7 +45,7 @@ enum class NeighbourState : std::uint8_t {
 enum class NeighbourEvent : std::uint8_t {
     wanted,        // a packet is to go there
     answered,      // to a question of ours
-    told,          // unasked, and nothing contradicts
+    unsolicited,   // unasked, and nothing contradicts
     contradicted,  // unasked, another MAC address
     aged,
     gave_up,  // asked often enough
@@ -54,12 +54,12 @@ enum class NeighbourEvent : std::uint8_t {
 
 inline constexpr Machine kNeighbourMachine{
     std::array<std::string_view, 7>{"none", "asking", "reachable", "stale", "verifying", "doubted", "unreachable"},
-    std::array<std::string_view, 7>{"wanted", "answered", "told", "contradicted", "aged", "gave_up", "forgotten"},
+    std::array<std::string_view, 7>{"wanted", "answered", "unsolicited", "contradicted", "aged", "gave_up", "forgotten"},
     std::array{
         Edge{NeighbourState::none, NeighbourEvent::wanted, NeighbourState::asking},
-        Edge{NeighbourState::none, NeighbourEvent::told, NeighbourState::stale},
+        Edge{NeighbourState::none, NeighbourEvent::unsolicited, NeighbourState::stale},
         Edge{NeighbourState::asking, NeighbourEvent::answered, NeighbourState::reachable},
-        Edge{NeighbourState::asking, NeighbourEvent::told, NeighbourState::stale},
+        Edge{NeighbourState::asking, NeighbourEvent::unsolicited, NeighbourState::stale},
         Edge{NeighbourState::asking, NeighbourEvent::gave_up, NeighbourState::unreachable},
         Edge{NeighbourState::reachable, NeighbourEvent::contradicted, NeighbourState::doubted},
         Edge{NeighbourState::reachable, NeighbourEvent::aged, NeighbourState::stale},
@@ -71,7 +71,7 @@ inline constexpr Machine kNeighbourMachine{
         Edge{NeighbourState::verifying, NeighbourEvent::gave_up, NeighbourState::doubted},
         Edge{NeighbourState::doubted, NeighbourEvent::answered, NeighbourState::reachable},
         Edge{NeighbourState::doubted, NeighbourEvent::gave_up, NeighbourState::unreachable},
-        Edge{NeighbourState::unreachable, NeighbourEvent::told, NeighbourState::stale},
+        Edge{NeighbourState::unreachable, NeighbourEvent::unsolicited, NeighbourState::stale},
         Edge{NeighbourState::unreachable, NeighbourEvent::aged, NeighbourState::none},
     },
 };
@@ -127,7 +127,7 @@ private:
     struct Entry {
         NeighbourState state = NeighbourState::none;
         std::uint8_t questions = 0;
-        bool told = false;  // nobody here ever asked for it
+        bool unsolicited = false;  // nobody here ever asked for it
         Mac mac{};
         std::optional<Mac> claimed{};  // of doubted: what another than the old one answered
         dissect::Instant due{};        // next question, or next change of its own
@@ -144,7 +144,7 @@ private:
 
     std::unique_ptr<Table> table_;
     std::vector<Question> questions_;  // due and not yet sent; at most one a neighbour
-    std::size_t told_ = 0;
+    std::size_t unsolicited_ = 0;
     std::optional<dissect::Instant> due_at_;  // never later than the first that is due
     NeighbourCounts counts_;
 };

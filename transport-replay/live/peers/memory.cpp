@@ -1,7 +1,7 @@
 // memory: a region that anybody who connects may READ, WRITE and do atomics on; and the client that does all of that.
 //
 // The region is one for all connections. Where it is, is said in the private data of the reply (offer.hpp), and again, as a
-// SEND of the same 32 bytes, to whoever SENDs anything of up to 64 bytes. What was done to it the queue pair's counts say when
+// SEND of the same 32 bytes, to every peer that SENDs up to 64 bytes. What was done to it the queue pair's counts say when
 // its connection ends.
 //
 // Our client takes a ticket (FETCH ADD of 1 to the first 8 bytes of the region), which gives it a stripe of its own; a round is

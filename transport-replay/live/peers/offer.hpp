@@ -1,4 +1,4 @@
-// What sink, source and memory say beside a request and a reply: formats of our own, documented for whoever sessions to them.
+// What sink, source and memory say beside a request and a reply: formats of our own, documented for other implementations.
 //
 // Offer: memory that a server lends. Private data of the reply (REP) of sink and memory; and the answer of memory to any SEND.
 //

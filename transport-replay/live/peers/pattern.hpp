@@ -1,4 +1,4 @@
-// What messages of ours are filled with, so that whoever gets one can tell whether every byte of it is right.
+// What messages of ours are filled with, so that a receiver can tell whether every byte of it is right.
 //
 //   0   4  "QPSm"
 //   4   4  seed of the sender

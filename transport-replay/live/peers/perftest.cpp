@@ -10,7 +10,7 @@
 //
 // How many there are is not told. A server that was not told either goes on until the peer goes on to what comes next on TCP, or
 // leaves; so does one with a duration. Messages of ours are filled so that they can be judged, those of others are not judged; a
-// FETCH ADD that does not count up by ones is wrong whoever's memory it is.
+// FETCH ADD that does not count up by ones is wrong in anybody's memory.
 //
 // A peer may write what it likes into the memory it is shown, nothing in there is believed; receives are as long as the longest
 // message that was asked for, and a longer one fails.
@@ -223,8 +223,8 @@ private:
         part.begins = client == (settings_.test != write_lat);
         part.duration = request_.exchange.duration;
         part.gap = request_.exchange.gap;
-        const bool told = request_.count || client || settings_.bidirectional || (settings_.all_sizes && settings_.test == write_lat);
-        part.iterations = told ? request_.count.value_or(settings_.test == write_bw ? kWriteIterations : kIterations) : kNoLimit;
+        const bool given = request_.count || client || settings_.bidirectional || (settings_.all_sizes && settings_.test == write_lat);
+        part.iterations = given ? request_.count.value_or(settings_.test == write_bw ? kWriteIterations : kIterations) : kNoLimit;
         return part;
     }
     // Whether it could wait in vain: what the peer was to send may be lost.

@@ -1,7 +1,7 @@
 // Block and Queues: registered memory of a program, and a queue pair with its receives and what is outstanding on it.
 //
 // Queues knows how many work requests of each kind are under way, so that no work queue and no completion queue can overflow:
-// whoever posts asks for room() first, and room comes back with completions alone, those of unsignaled requests with the next
+// callers ask for room() before they post, and room comes back with completions alone, those of unsignaled requests with the next
 // signaled one. Receives are slots of equal size in one block; a slot is posted or its message is being looked at.
 //
 // Lengths of messages come from the adapter, which cut nothing; what is in a slot is a stranger's. Nothing grows after open().
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    // Of calloc(), not of new: pages come from the system when they are written first. Whoever asks for a connection and sends
+    // Of calloc(), not of new: pages come from the system when they are written first. A peer that connects and sends
     // nothing takes addresses and no memory.
     struct Free {
         void operator()(std::byte* memory) const;

@@ -30,7 +30,7 @@ constexpr std::uint32_t kDefaultPing = 64;
 constexpr std::uint32_t kShown = 16;
 constexpr QueueNeeds kNeeds{.sends = 8, .receives = 4, .receive_bytes = kShown};
 
-enum Tag : std::uint32_t { kTold, kRead, kWritten };
+enum Tag : std::uint32_t { kSinkShown, kRead, kWritten };
 
 struct Shown {
     std::uint64_t address = 0;
@@ -105,11 +105,11 @@ public:
             const Shown theirs = shown(message);
             if (!link.post_receive(context, done.tag)) return;
             if (request_.target) {
-                told(context, link, session);
+                advance(context, link, session);
             } else {
                 serve(context, link, session, theirs);
             }
-        } else if (done.tag != kTold) {
+        } else if (done.tag != kSinkShown) {
             served(context, link, session, done.tag);
         }
     }
@@ -139,7 +139,7 @@ private:
         write_ping(session.ping.bytes(), session.rounds);
         show(context, link, session, session.ping);
     }
-    void told(const PeerContext& context, Link& link, Session& session) const {
+    void advance(const PeerContext& context, Link& link, Session& session) const {
         if (session.through) return;
         if (session.step == Step::waits_for_source) {
             session.step = Step::waits_for_sink;
@@ -207,7 +207,7 @@ private:
     }
     static void say(const PeerContext& context, Link& link, const Session& session) {
         const verbs::Sge piece = session.control.piece(0, kShown);
-        link.post(context, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kTold);
+        link.post(context, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kSinkShown);
     }
 
     ProgramRequest request_;

@@ -234,7 +234,7 @@ private:
     }
     void report(const PeerContext& context, const Link& link, const Session& session) const {
         const Test& done = test(session);
-        const std::int64_t took = static_cast<std::int64_t>(context.now) - static_cast<std::int64_t>(session.began);
+        const auto took = std::to_underlying(context.now - session.began);
         const std::uint64_t transfers = done.iterations * done.transfers * 2;
         std::string line = fmt::format("{} of {}", counted(transfers, "transfer"), counted(done.size, "byte"));
         if (took > 0)

@@ -4,7 +4,7 @@
 //   SEND                   messages go into the posted receives; nothing is answered. So do those of who announces nothing.
 //   WRITE                  message n goes into slot n modulo slots; a SEND of 8 bytes says how many were written, from the first.
 //   WRITE with immediate   likewise, and every message says itself that it is there (immediate data: n, the low 32 bits).
-// To WRITEs the sink answers by SENDs of 8 bytes: how many it has looked at. Whoever writes message n waits until n - slots was
+// To WRITEs the sink answers by SENDs of 8 bytes: how many it has looked at. The writer of message n waits until n - slots was
 // looked at. Counts are big-endian.
 //
 // A stranger may announce any size: kMostMemory ends what all of them take. What a source claims to have written without having

@@ -27,7 +27,7 @@ struct SourceSession {
     Block control;
     Offer offer{};
     std::uint64_t sent = 0;
-    std::uint64_t told = 0;       // WRITE: of how many the sink knows
+    std::uint64_t announced = 0;  // WRITE: of how many the sink knows
     std::uint64_t completed = 0;  // acknowledged
     std::uint64_t seen = 0;       // by the sink, as it says
     dissect::Instant began{};
@@ -106,9 +106,9 @@ private:
     }
     void proceed(const PeerContext& context, Link& link, Session& session) const {
         do {
-            if (way_ == Way::write && !tell(context, link, session)) return;
+            if (way_ == Way::write && !announce(context, link, session)) return;
         } while (may_send(link, session) && send(context, link, session));
-        if (way_ == Way::write && !tell(context, link, session)) return;
+        if (way_ == Way::write && !announce(context, link, session)) return;
         if (through(session)) link.finish();
     }
     // A slot of ours is free once its message was acknowledged; one of the sink's once it has looked at it.
@@ -138,14 +138,14 @@ private:
     [[nodiscard]] bool may_send_after(const Link& link, const Session& session) const {
         return link.queues.room() > 2 && may_send(link, session);
     }
-    bool tell(const PeerContext& context, Link& link, Session& session) const {
-        if (session.told == session.sent || link.queues.room() == 0) return true;
+    bool announce(const PeerContext& context, Link& link, Session& session) const {
+        if (session.announced == session.sent || link.queues.room() == 0) return true;
         const bool worth_it = session.sent == count_ ||
-                              session.sent - session.told >= std::max<std::uint64_t>(1, session.offer.slots / 2U) ||
+                              session.sent - session.announced >= std::max<std::uint64_t>(1, session.offer.slots / 2U) ||
                               session.sent - session.seen >= session.offer.slots;
         if (!worth_it) return true;
-        session.told = session.sent;
-        write_be(session.control.bytes(), 0, session.told);
+        session.announced = session.sent;
+        write_be(session.control.bytes(), 0, session.announced);
         const verbs::Sge piece = session.control.piece(0, kSourceCountBytes);
         return link.post(context, {.sg_list = {&piece, 1}, .send_flags = {.inline_data = true}}, kNotice);
     }

@@ -13,7 +13,7 @@
 // and so on for each row. The announcement, big-endian:  0 4 "QPSp"   4 1 version, 1   5 1 bit 0: not all signaled   6 2 depth
 // 8 4 bytes   12 4 0.
 //
-// Processor time is read by a function that whoever runs the program gives; times are those of poll(). Both ends check what the
+// Processor time is read by a function that the caller gives; times are those of poll(). Both ends check what the
 // other says: a row that is not in the table, an answer to nothing, bytes that changed end the connection or count as wrong.
 // Bounds: kMaxRounds samples of a client, and of a server those of every program (kMaxClients, kMostMemory).
 #pragma once
@@ -71,7 +71,7 @@ struct PingpongSettings {
     std::function<dissect::Duration()> processor{};  // time used so far; none: nothing is said of it
     // Read beside it, so that what a row used fits into what it lasted; none: the time of poll(), which is that of its beginning.
     std::function<dissect::Instant()> clock{};
-    std::function<void(const PingpongRow&)> told{};  // client: called at the end of each row
+    std::function<void(const PingpongRow&)> on_row{};  // client: called at the end of each row
 };
 
 // A client where the request has a target. A sentence: what of the settings cannot be.

@@ -151,7 +151,7 @@ private:
         row.mode = settings_.modes[session.row];
         row.here = session.here;
         row.there = there;
-        if (settings_.told) settings_.told(row);
+        if (settings_.on_row) settings_.on_row(row);
         session.step = Step::through;
         if (++session.row == settings_.modes.size()) return link.finish();
         session.step = Step::beginning;

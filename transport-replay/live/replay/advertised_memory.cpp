@@ -25,7 +25,7 @@ void write_as(MutableBytes bytes, std::size_t offset, bool big_endian, T value) 
 }
 
 // Only what the other end's application gets to know of.
-bool may_tell(const RecordedMessage& each) {
+bool may_advertise(const RecordedMessage& each) {
     if (!each.is_visible()) return false;
     return each.message.verb == Verb::send || each.payload.bytes.size() <= kTellingWrite;
 }
@@ -37,19 +37,20 @@ bool fits(Bytes bytes, std::size_t offset, std::size_t size) { return bytes.size
 bool in_words(std::size_t key_offset, std::size_t address_offset) { return (key_offset - address_offset) % sizeof(std::uint32_t) == 0; }
 
 // Whether an address that was told is about that one.
-bool reaches(std::uint64_t told, std::uint64_t asked) {
-    if (told < kSmallAddress) return told == asked;
-    return told <= asked && asked - told < kReachOfAddress;
+bool reaches(std::uint64_t advertised, std::uint64_t asked) {
+    if (advertised < kSmallAddress) return advertised == asked;
+    return advertised <= asked && asked - advertised < kReachOfAddress;
 }
-bool is_near(std::uint64_t told, std::uint64_t asked) {
-    return reaches(told, asked) || (told >= kSmallAddress && asked < told && told - asked < kReachOfAddress);
+bool is_near(std::uint64_t advertised, std::uint64_t asked) {
+    return reaches(advertised, asked) || (advertised >= kSmallAddress && asked < advertised && advertised - asked < kReachOfAddress);
 }
 
 }  // namespace
 
-AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End teller) : conversation_(&conversation), teller_(teller) {
+AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End advertiser)
+    : conversation_(&conversation), teller_(advertiser) {
     for (const RecordedMessage& each : conversation.messages) {
-        if (each.from == teller) continue;
+        if (each.from == advertiser) continue;
         if (each.message.access)
             places_.try_emplace(std::to_underlying(each.message.access->key)).first->second.asked = each.message.access->address;
         if (each.message.invalidate) places_.try_emplace(std::to_underlying(*each.message.invalidate));
@@ -57,7 +58,7 @@ AdvertisedMemory::AdvertisedMemory(const RecordedConversation& conversation, End
     if (places_.empty()) return;
     search(bytes_of(kInPrivateData), kInPrivateData);
     for (std::size_t i = 0; i < conversation.messages.size(); ++i)
-        if (conversation.messages[i].from == teller && may_tell(conversation.messages[i]))
+        if (conversation.messages[i].from == advertiser && may_advertise(conversation.messages[i]))
             search(bytes_of(static_cast<std::uint32_t>(i)), static_cast<std::uint32_t>(i));
 }
 
@@ -76,24 +77,24 @@ void AdvertisedMemory::search(Bytes bytes, std::uint32_t message) {
         }
 }
 
-bool AdvertisedMemory::precedes(const Place& place, FrameIndex frame) const {
+bool AdvertisedMemory::precedes(const Mention& place, FrameIndex frame) const {
     return place.message == kInPrivateData || conversation_->messages[place.message].message.last_frame < frame;
 }
 
-bool AdvertisedMemory::may_stand_alone(const Place& place) const {
+bool AdvertisedMemory::may_stand_alone(const Mention& place) const {
     return place.message == kInPrivateData || conversation_->messages[place.message].message.verb == Verb::send;
 }
 
 // The address nearest to the key, behind or before it, whole words away where there is one.
-std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place, Rkey key, std::uint64_t address, Reach reach) const {
+std::optional<Advertisement> AdvertisedMemory::beside_address(const Mention& place, Rkey key, std::uint64_t address, Reach reach) const {
     const Bytes bytes = bytes_of(place.message);
     const std::size_t first = place.offset < kNearKey ? 0 : place.offset - kNearKey;
     std::optional<std::size_t> best;
     const auto distance = [&](std::size_t at) { return at < place.offset ? place.offset - at : at - place.offset; };
     for (std::size_t at = first; at <= place.offset + kNearKey && fits(bytes, at, sizeof(std::uint64_t)); ++at) {
         if (at + sizeof(std::uint64_t) > place.offset && at < place.offset + sizeof(std::uint32_t)) continue;  // the key itself
-        const auto told = read_as<std::uint64_t>(bytes, at, place.big_endian);
-        if (reach == Reach::behind ? !reaches(told, address) : !is_near(told, address)) continue;
+        const auto advertised = read_as<std::uint64_t>(bytes, at, place.big_endian);
+        if (reach == Reach::behind ? !reaches(advertised, address) : !is_near(advertised, address)) continue;
         const auto rank = [&](std::size_t each) { return std::pair(!in_words(place.offset, each), distance(each)); };
         if (!best || rank(at) < rank(*best)) best = at;
     }
@@ -105,8 +106,8 @@ std::optional<Advertisement> AdvertisedMemory::beside_address(const Place& place
 std::optional<Advertisement> AdvertisedMemory::find(Rkey key, std::optional<std::uint64_t> address, FrameIndex before) const {
     const auto found = places_.find(std::to_underlying(key));
     if (found == places_.end()) return std::nullopt;
-    const std::vector<Place>& places = found->second.all;
-    std::optional<Place> alone;
+    const std::vector<Mention>& places = found->second.all;
+    std::optional<Mention> alone;
     std::optional<Advertisement> odd;  // not whole words apart
     std::size_t tried = 0;
     for (std::size_t i = places.size(); i-- > 0 && tried < kPlacesTried;) {
@@ -128,7 +129,7 @@ std::vector<Advertisement> AdvertisedMemory::mentions() const {
     std::vector<Advertisement> all;
     for (const auto& [key, places] : places_) {
         if (!places.asked) continue;
-        for (const Place& place : places.all) {
+        for (const Mention& place : places.all) {
             if (place.message == kInPrivateData) continue;
             const auto both = beside_address(place, Rkey{key}, *places.asked, Reach::around);
             if (both && in_words(both->key_offset, *both->address_offset)) all.push_back(*both);

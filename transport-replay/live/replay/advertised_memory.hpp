@@ -37,8 +37,8 @@ struct Advertisement {
 
 class AdvertisedMemory {
 public:
-    // What `teller` told of the memory that the other end asks for. Borrows the conversation.
-    AdvertisedMemory(const RecordedConversation& conversation, End teller);
+    // What `advertiser` told of the memory that the other end asks for. Borrows the conversation.
+    AdvertisedMemory(const RecordedConversation& conversation, End advertiser);
     // The latest place before that frame which told of that memory; without an address: of the key alone.
     [[nodiscard]] std::optional<Advertisement> find(dissect::Rkey key, std::optional<std::uint64_t> address,
                                                     dissect::FrameIndex before) const;
@@ -47,26 +47,26 @@ public:
     [[nodiscard]] std::vector<Advertisement> mentions() const;
 
 private:
-    struct Place {
+    struct Mention {
         std::uint32_t message = 0;
         std::uint32_t offset = 0;
         bool big_endian = false;
     };
-    struct Places {
+    struct Mentions {
         std::optional<std::uint64_t> asked{};  // an address that was asked for by that key
-        std::vector<Place> all;                // in the order of the messages
+        std::vector<Mention> all;              // in the order of the messages
     };
     enum class Reach : std::uint8_t { behind, around };  // what was asked for lies behind the address that is looked for, or on either side
     void search(dissect::Bytes bytes, std::uint32_t message);
     [[nodiscard]] dissect::Bytes bytes_of(std::uint32_t message) const;
-    [[nodiscard]] bool precedes(const Place& place, dissect::FrameIndex frame) const;
-    [[nodiscard]] bool may_stand_alone(const Place& place) const;
-    [[nodiscard]] std::optional<Advertisement> beside_address(const Place& place, dissect::Rkey key, std::uint64_t address,
+    [[nodiscard]] bool precedes(const Mention& place, dissect::FrameIndex frame) const;
+    [[nodiscard]] bool may_stand_alone(const Mention& place) const;
+    [[nodiscard]] std::optional<Advertisement> beside_address(const Mention& place, dissect::Rkey key, std::uint64_t address,
                                                               Reach reach) const;
 
     const RecordedConversation* conversation_;
     End teller_;
-    boost::unordered_flat_map<std::uint32_t, Places> places_;  // by key
+    boost::unordered_flat_map<std::uint32_t, Mentions> places_;  // by key
     std::size_t kept_ = 0;
 };
 

@@ -63,31 +63,31 @@ RecordedPayload laid_out(const MessagePayload& payload, std::uint64_t length, st
 // They come as they ended. Of one end the order is that of the PSNs; both ends are merged by first packets, a packet that was
 // recorded late standing where its message begins.
 void put_in_order(std::vector<RecordedMessage>& messages) {
-    struct Place {
+    struct SortKey {
         std::int64_t psn = 0;  // counted on where PSNs wrap
         FrameIndex frame{};
         std::size_t index = 0;
     };
-    std::array<std::vector<Place>, 2> places;
+    std::array<std::vector<SortKey>, 2> places;
     for (std::size_t i = 0; i < messages.size(); ++i) {
-        std::vector<Place>& ours = places[static_cast<std::size_t>(messages[i].from)];
+        std::vector<SortKey>& ours = places[static_cast<std::size_t>(messages[i].from)];
         const Message& message = messages[i].message;
         const std::int64_t psn =
             ours.empty() ? message.first.value() : ours.back().psn + (message.first - Psn(static_cast<std::uint32_t>(ours.back().psn)));
         ours.push_back({psn, message.first_frame, i});
     }
-    std::vector<Place> all;
-    for (std::vector<Place>& ours : places) {
-        std::ranges::stable_sort(ours, {}, &Place::psn);
+    std::vector<SortKey> all;
+    for (std::vector<SortKey>& ours : places) {
+        std::ranges::stable_sort(ours, {}, &SortKey::psn);
         FrameIndex latest{};
-        for (Place& place : ours) place.frame = latest = std::max(latest, place.frame);
-        std::vector<Place> merged;
-        std::ranges::merge(all, ours, std::back_inserter(merged), {}, &Place::frame, &Place::frame);
+        for (SortKey& place : ours) place.frame = latest = std::max(latest, place.frame);
+        std::vector<SortKey> merged;
+        std::ranges::merge(all, ours, std::back_inserter(merged), {}, &SortKey::frame, &SortKey::frame);
         all = std::move(merged);
     }
     std::vector<RecordedMessage> ordered;
     ordered.reserve(messages.size());
-    for (const Place& place : all) ordered.push_back(std::move(messages[place.index]));
+    for (const SortKey& place : all) ordered.push_back(std::move(messages[place.index]));
     messages = std::move(ordered);
 }
 
@@ -95,29 +95,29 @@ void put_in_order(std::vector<RecordedMessage>& messages) {
 
 ConversationCollector::ConversationCollector(const Timeline& timeline, ConnectionId uid)
     : timeline_(&timeline), uid_(uid), connection_(timeline.find(uid)) {
-    told_.uid = uid;
+    recorded_.uid = uid;
     if (connection_ == nullptr) refusal_ = fmt::format("no such connection {}", std::to_underlying(uid));
     else describe();
 }
 
 void ConversationCollector::describe() {
     const Connection& connection = *connection_;
-    told_.service = connection.service;
-    for (const End end : {End::a, End::b}) told_.ends[static_cast<std::size_t>(end)].who = connection.end(end);
-    told_.mtu = std::max(connection.ways[0].path_mtu, connection.ways[1].path_mtu);
-    if (told_.mtu == 0) told_.mtu = connection.cm_path_mtu.value_or(0);
-    told_.requester = connection.ways[0].requests == 0 && connection.ways[1].requests != 0 ? End::b : End::a;
+    recorded_.service = connection.service;
+    for (const End end : {End::a, End::b}) recorded_.ends[static_cast<std::size_t>(end)].who = connection.end(end);
+    recorded_.mtu = std::max(connection.ways[0].path_mtu, connection.ways[1].path_mtu);
+    if (recorded_.mtu == 0) recorded_.mtu = connection.cm_path_mtu.value_or(0);
+    recorded_.requester = connection.ways[0].requests == 0 && connection.ways[1].requests != 0 ? End::b : End::a;
     if (connection.cm_attempt && *connection.cm_attempt < timeline_->cm.attempts.size())
         describe_set_up(timeline_->cm.attempts[*connection.cm_attempt]);
-    told_.gaps.one_way = connection.one_way();
+    recorded_.gaps.one_way = connection.one_way();
     if (connection.service != Service::rc && connection.service != Service::uc)
         refusal_ = fmt::format("connection {} is {}: only RC and UC connections can be replayed", std::to_underlying(uid_),
                                service_name(connection.service));
 }
 
 void ConversationCollector::describe_set_up(const CmAttempt& attempt) {
-    told_.set_up = true;
-    told_.requester = End::a;
+    recorded_.set_up = true;
+    recorded_.requester = End::a;
     const auto take = [](RecordedEnd& end, const CmSide& side) {
         end.responder_resources = side.responder_resources;
         end.initiator_depth = side.initiator_depth;
@@ -127,14 +127,15 @@ void ConversationCollector::describe_set_up(const CmAttempt& attempt) {
     };
     const bool a_is_active =
         connection_->end(End::a).address == attempt.active.address && connection_->end(End::a).qpn == attempt.active.qpn;
-    if (!a_is_active) told_.requester = End::b;
-    const End active = told_.requester;
-    take(told_.ends[static_cast<std::size_t>(active)], attempt.active);
-    take(told_.ends[static_cast<std::size_t>(other(active))], attempt.passive);
-    if (attempt.ip) told_.port = attempt.ip->port;
-    told_.retry_count = attempt.retry_count;
+    if (!a_is_active) recorded_.requester = End::b;
+    const End active = recorded_.requester;
+    take(recorded_.ends[static_cast<std::size_t>(active)], attempt.active);
+    take(recorded_.ends[static_cast<std::size_t>(other(active))], attempt.passive);
+    if (attempt.ip) recorded_.port = attempt.ip->port;
+    recorded_.retry_count = attempt.retry_count;
     for (const CmRung& rung : attempt.ladder)
-        if (rung.message == CmMessage::dreq && !told_.taken_down_by) told_.taken_down_by = rung.from_active ? active : other(active);
+        if (rung.message == CmMessage::dreq && !recorded_.taken_down_by)
+            recorded_.taken_down_by = rung.from_active ? active : other(active);
 }
 
 // Which end sent the packet; nothing where it is none of ours.
@@ -197,17 +198,17 @@ void ConversationCollector::take_marks(RecordedMessage& recorded) {
 
 void ConversationCollector::message(ConnectionId connection, End requester, const Message& message) {
     if (refusal_ || connection != uid_) return;
-    if (told_.messages.size() == kMaxConversationMessages) {
+    if (recorded_.messages.size() == kMaxConversationMessages) {
         refusal_ = fmt::format("connection {} has more than {}", std::to_underlying(uid_), counted(kMaxConversationMessages, "message"));
         return;
     }
-    RecordedMessage& recorded = told_.messages.emplace_back();
+    RecordedMessage& recorded = recorded_.messages.emplace_back();
     recorded.from = requester;
     recorded.message = message;
     take_marks(recorded);
     if (!has_payload(message)) return;
     const MessagePayload payload = store_.take(requester, message);
-    const std::uint64_t size = packet_size(payload, message.span(), told_.mtu != 0 ? told_.mtu : kUnknownMtu);
+    const std::uint64_t size = packet_size(payload, message.span(), recorded_.mtu != 0 ? recorded_.mtu : kUnknownMtu);
     const bool unanswered_read = message.verb == Verb::read_request && payload.pieces.empty();
     const std::uint64_t length = unanswered_read && message.outcome != Outcome::completed ? 0 : length_of(message, payload, size);
     const std::uint64_t captured = payload.bytes.size();
@@ -225,17 +226,17 @@ void ConversationCollector::message(ConnectionId connection, End requester, cons
 }
 
 std::expected<RecordedConversation, std::string> ConversationCollector::finish() {
-    if (!refusal_ && told_.messages.empty()) refusal_ = fmt::format("connection {} has no messages", std::to_underlying(uid_));
+    if (!refusal_ && recorded_.messages.empty()) refusal_ = fmt::format("connection {} has no messages", std::to_underlying(uid_));
     if (refusal_) return std::unexpected(*refusal_);
-    put_in_order(told_.messages);
-    for (const RecordedMessage& each : told_.messages) {
+    put_in_order(recorded_.messages);
+    for (const RecordedMessage& each : recorded_.messages) {
         const std::uint64_t missing = each.payload.missing();
-        if (!each.is_playable()) ++told_.gaps.unplayable;
-        else if (missing != 0) ++told_.gaps.incomplete;
-        told_.gaps.missing_bytes += missing;
+        if (!each.is_playable()) ++recorded_.gaps.unplayable;
+        else if (missing != 0) ++recorded_.gaps.incomplete;
+        recorded_.gaps.missing_bytes += missing;
     }
-    told_.gaps.let_go = store_.let_go();
-    return std::move(told_);
+    recorded_.gaps.let_go = store_.let_go();
+    return std::move(recorded_);
 }
 
 }  // namespace qps::transport::live

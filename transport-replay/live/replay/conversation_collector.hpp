@@ -55,7 +55,7 @@ private:
     const Timeline* timeline_;
     ConnectionId uid_;
     const Connection* connection_;
-    RecordedConversation told_;
+    RecordedConversation recorded_;
     PayloadStore store_;
     std::array<std::vector<Mark>, 2> marks_;  // by requester
     std::uint64_t bytes_ = 0;

@@ -33,7 +33,7 @@ public:
         plan_posts();
         plan_receives();
         plan_learning();
-        plan_telling();
+        plan_advertising();
         plan_fills();
         plan_touches();
         return std::move(part_);
@@ -100,19 +100,19 @@ private:
     }
 
     void plan_learning() {
-        const AdvertisedMemory told_by_peer(conversation_, other(part_.ours));
+        const AdvertisedMemory advertised_by_peer(conversation_, other(part_.ours));
         for (PlannedPost& post : part_.posts) {
             const Message& message = recorded(post.message).message;
             std::optional<Advertisement> found;
-            if (message.access) found = told_by_peer.find(message.access->key, message.access->address, message.first_frame);
-            else if (message.invalidate) found = told_by_peer.find(*message.invalidate, std::nullopt, message.first_frame);
+            if (message.access) found = advertised_by_peer.find(message.access->key, message.access->address, message.first_frame);
+            else if (message.invalidate) found = advertised_by_peer.find(*message.invalidate, std::nullopt, message.first_frame);
             if (found) post.target = place_of(part_.learned, *found);
         }
         // Also what nobody asked for before the recording ended: so it is not compared.
         const auto place = [](const Advertisement& each) { return std::tuple(each.key, each.message, each.key_offset); };
         std::vector<Advertisement> known = part_.learned;
         std::ranges::sort(known, {}, place);
-        for (const Advertisement& each : told_by_peer.mentions())
+        for (const Advertisement& each : advertised_by_peer.mentions())
             if (!std::ranges::binary_search(known, place(each), {}, place)) part_.learned.push_back(each);
     }
 
@@ -122,26 +122,26 @@ private:
         return region == nullptr || region->access != verbs::Access{};
     }
 
-    void plan_telling() {
-        const AdvertisedMemory told_by_us(conversation_, part_.ours);
+    void plan_advertising() {
+        const AdvertisedMemory advertised_by_us(conversation_, part_.ours);
         for (const std::uint32_t index : part_.peers) {
             const Message& message = recorded(index).message;
             const bool used = message.access.has_value();
             if (!used && (!message.invalidate || was_used(*message.invalidate))) continue;
-            const auto found = used ? told_by_us.find(message.access->key, message.access->address, message.first_frame)
-                                    : told_by_us.find(*message.invalidate, std::nullopt, message.first_frame);
-            if (found) place_of(part_.told, *found);
+            const auto found = used ? advertised_by_us.find(message.access->key, message.access->address, message.first_frame)
+                                    : advertised_by_us.find(*message.invalidate, std::nullopt, message.first_frame);
+            if (found) place_of(part_.advertised, *found);
         }
-        for (const Advertisement& place : part_.told)
-            if (place.message != kInPrivateData) part_.told_keys.push_back(place.key);
-        std::ranges::sort(part_.told_keys);
-        for (std::uint32_t i = 0; i < part_.told.size(); ++i) {
-            if (part_.told[i].message == kInPrivateData) {
-                part_.private_tells.push_back(i);
+        for (const Advertisement& place : part_.advertised)
+            if (place.message != kInPrivateData) part_.advertised_keys.push_back(place.key);
+        std::ranges::sort(part_.advertised_keys);
+        for (std::uint32_t i = 0; i < part_.advertised.size(); ++i) {
+            if (part_.advertised[i].message == kInPrivateData) {
+                part_.private_advertisements.push_back(i);
                 continue;
             }
-            const auto post = std::ranges::lower_bound(part_.posts, part_.told[i].message, {}, &PlannedPost::message);
-            if (post != part_.posts.end() && post->message == part_.told[i].message) post->tells.push_back(i);
+            const auto post = std::ranges::lower_bound(part_.posts, part_.advertised[i].message, {}, &PlannedPost::message);
+            if (post != part_.posts.end() && post->message == part_.advertised[i].message) post->advertises.push_back(i);
         }
     }
 

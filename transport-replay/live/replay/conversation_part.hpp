@@ -5,7 +5,7 @@
 // as was recorded from the last of these. The order at the place where the capture was made is one in which everything could
 // happen, so two parts that wait for each other never wait in a circle.
 //
-// What an attacker could feed: a conversation, bounded by whoever collected it; a part is not larger.
+// What an attacker could feed: a conversation, bounded by its collector; a part is not larger.
 #pragma once
 
 #include <transport-replay/live/replay/advertised_memory.hpp>
@@ -28,7 +28,7 @@ struct PlannedPost {
     Due due;
     bool playable = true;
     std::optional<std::uint32_t> target{};  // in `learned`: what it asks for was told there
-    std::vector<std::uint32_t> tells;       // in `told`: what it tells of our memory
+    std::vector<std::uint32_t> advertises;  // in `advertised`: what it tells of our memory
     std::vector<std::uint32_t> fills;       // in the memory's: done before it is posted
     std::vector<std::uint32_t> touches;     // in the memory's: to be looked at before it is posted
 };
@@ -51,12 +51,12 @@ struct ConversationPart {
     std::vector<std::uint32_t> peers;  // messages of the peer, in RecordedConversation::messages, in order
     std::vector<PlannedPost> posts;
     std::vector<PlannedReceive> receives;
-    std::vector<TimedFill> fills;              // that no message of ours comes before
-    std::vector<std::uint32_t> last_touches;   // looked at in the end
-    std::vector<std::uint32_t> private_tells;  // in `told`: what our REQ or REP tells of our memory
-    std::vector<Advertisement> learned;        // of the peer's memory
-    std::vector<dissect::Rkey> told_keys;      // sorted: of ours, that messages tell of
-    std::vector<Advertisement> told;           // of ours
+    std::vector<TimedFill> fills;                       // that no message of ours comes before
+    std::vector<std::uint32_t> last_touches;            // looked at in the end
+    std::vector<std::uint32_t> private_advertisements;  // in `advertised`: what our REQ or REP tells of our memory
+    std::vector<Advertisement> learned;                 // of the peer's memory
+    std::vector<dissect::Rkey> advertised_keys;         // sorted: of ours, that messages tell of
+    std::vector<Advertisement> advertised;              // of ours
     RecordedMemory memory;
 };
 

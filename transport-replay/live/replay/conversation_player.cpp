@@ -62,7 +62,7 @@ void ConversationPlayer::stop(Endpoint& endpoint, Instant now) { state_->conclud
 bool ConversationPlayer::done() const { return state_->phase == Playing::Phase::over && state_->settled; }
 std::vector<std::string> ConversationPlayer::take_lines() { return std::exchange(state_->lines, {}); }
 ProgramCounts ConversationPlayer::counts() const { return state_->counts; }
-std::vector<KeyMapping> ConversationPlayer::untold_keys() const { return state_->untold; }
+std::vector<KeyMapping> ConversationPlayer::untold_keys() const { return state_->unadvertised; }
 void ConversationPlayer::map_keys(std::span<const KeyMapping> keys) {
     state_->settings.keys.insert(state_->settings.keys.end(), keys.begin(), keys.end());
 }

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] std::vector<std::string> take_lines();
     [[nodiscard]] ProgramCounts counts() const;
 
-    // Recorded keys of our memory that no message tells of, and what they are here: for whoever must tell the peer. After begin().
+    // Recorded keys of our memory that no message tells of, and what they are here: for the user, who must tell the peer. After begin().
     [[nodiscard]] std::vector<KeyMapping> untold_keys() const;
     // The same, heard of the peer; as PlayerSettings::keys, until it is asked for.
     void map_keys(std::span<const KeyMapping> keys);

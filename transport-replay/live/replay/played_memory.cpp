@@ -26,7 +26,7 @@ verbs::Result<PlayedMemory> PlayedMemory::open(verbs::Adapter& adapter, verbs::P
             if (!window) return std::unexpected(window.error());
             region.window = *window;
             region.key = verbs::next_rkey(window->rkey);  // what the first bind makes of it
-            region.at_once = !std::ranges::binary_search(part.told_keys, recorded.key);
+            region.at_once = !std::ranges::binary_search(part.advertised_keys, recorded.key);
         }
         memory.regions_.push_back(region);
     }

@@ -37,7 +37,7 @@ struct Playing {
     ReplayComparison result{};
     ProgramCounts counts{};
     std::vector<std::string> lines{};
-    std::vector<KeyMapping> untold{};
+    std::vector<KeyMapping> unadvertised{};
 
     Phase phase = Phase::idle;
     bool settled = false;  // the endpoint had a turn since it was over
@@ -82,7 +82,7 @@ struct Playing {
     std::expected<void, std::string> begin(Endpoint& endpoint, dissect::Instant now);
     verbs::Result<void> make_queues(verbs::Adapter& adapter);
     ConnectOptions options(CmPrivateBytes& private_data);
-    void tell_regions();
+    void report_regions();
     void take(Endpoint& endpoint, const ConnectionEvent& event, dissect::Instant now);
     void give_up(std::string words);
     void establish(Endpoint& endpoint, dissect::Bytes private_data, dissect::Instant now);

@@ -64,7 +64,7 @@ std::expected<void, std::string> Playing::begin(Endpoint& endpoint, Instant now)
     phase = Phase::connecting;
     last_progress = now;
     post_receives(endpoint.adapter(), now);
-    tell_regions();
+    report_regions();
     if (!settings.connect) {
         const CmResult listening = endpoint.connections().listen(PortSpace::tcp, settings.port);
         if (!listening) return std::unexpected(fmt::format("cannot listen: {}", name(listening.error())));
@@ -79,12 +79,12 @@ std::expected<void, std::string> Playing::begin(Endpoint& endpoint, Instant now)
 }
 
 // What a user has to tell the peer, where no message does.
-void Playing::tell_regions() {
+void Playing::report_regions() {
     for (const PlayedMemory::Region& region : memory->regions()) {
         const Rkey key = region.recorded->key;
-        const auto has_key = [&](std::uint32_t place) { return part.told[place].key == key; };
-        if (std::ranges::binary_search(part.told_keys, key) || std::ranges::any_of(part.private_tells, has_key)) continue;
-        untold.push_back({region.recorded->key, region.key});
+        const auto has_key = [&](std::uint32_t place) { return part.advertised[place].key == key; };
+        if (std::ranges::binary_search(part.advertised_keys, key) || std::ranges::any_of(part.private_advertisements, has_key)) continue;
+        unadvertised.push_back({region.recorded->key, region.key});
         lines.push_back(fmt::format("memory with key {:#x}, {} at {:#x}, has key {:#x} here; no recorded message carries it",
                                     std::to_underlying(region.recorded->key), bytes_text(region.recorded->range.length),
                                     region.recorded->range.offset, std::to_underlying(region.key)));
@@ -94,8 +94,8 @@ void Playing::tell_regions() {
 ConnectOptions Playing::options(CmPrivateBytes& private_data) {
     const RecordedEnd& ours = conversation.end(part.ours);
     std::vector<std::byte> bytes(ours.private_data.bytes().begin(), ours.private_data.bytes().end());
-    for (const std::uint32_t place : part.private_tells)
-        if (const auto live = memory->live(part.told[place])) write_place(bytes, part.told[place], *live);
+    for (const std::uint32_t place : part.private_advertisements)
+        if (const auto live = memory->live(part.advertised[place])) write_place(bytes, part.advertised[place], *live);
     private_data = CmPrivateBytes(bytes);
     ConnectOptions options{.access = part.memory.access,
                            .responder_resources = std::max<std::uint8_t>(ours.responder_resources.value_or(kDepth), 1),

@@ -296,9 +296,9 @@ verbs::Result<void> Playing::post(verbs::Adapter& adapter, std::uint32_t index, 
     if (message.verb == Verb::read_request) mine.bytes.resize(message.access->length);
     else if (each.is_atomic()) mine.bytes.resize(sizeof(std::uint64_t));
     else mine.bytes = each.payload.bytes;
-    for (const std::uint32_t place : next.tells) {
-        if (auto bound = memory->bind(adapter, qp, &part.told[place]); !bound) return bound;
-        if (const auto live = memory->live(part.told[place])) write_place(mine.bytes, part.told[place], *live);
+    for (const std::uint32_t place : next.advertises) {
+        if (auto bound = memory->bind(adapter, qp, &part.advertised[place]); !bound) return bound;
+        if (const auto live = memory->live(part.advertised[place])) write_place(mine.bytes, part.advertised[place], *live);
     }
     verbs::Sge piece{};
     if (!mine.bytes.empty()) {

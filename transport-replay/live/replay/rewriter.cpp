@@ -184,8 +184,8 @@ Rewriter::Rewriter(std::span<const RewriteRule> rules) {
         });
         if (!wanted || field == nullptr) continue;
         fields_ = true;
-        auto row = std::ranges::find(layers_, target.kind, &LayerPlaces::kind);
-        if (row == layers_.end()) row = layers_.insert(row, LayerPlaces{target.kind});
+        auto row = std::ranges::find(layers_, target.kind, &RuledLayer::kind);
+        if (row == layers_.end()) row = layers_.insert(row, RuledLayer{target.kind});
         row->places.push_back({field, target.subject, target.side});
     }
     asks_ends_ = std::ranges::any_of(rules_, [](const RewriteRule& rule) { return rule.at.has_value(); });
@@ -193,7 +193,7 @@ Rewriter::Rewriter(std::span<const RewriteRule> rules) {
 }
 
 // For psn the value is the queue pair's number.
-const RewriteRule* Rewriter::rule_for(const Place& place, const Wide& value, const Ends& ends) const {
+const RewriteRule* Rewriter::rule_for(const RuledField& place, const Wide& value, const Ends& ends) const {
     const bool ipv4 = place.field->format == Format::ipv4 || (value.high == 0 && (value.low >> 32 << 32) == kMappedPrefix);
     for (const RewriteRule& rule : rules_) {
         if (rule.subject != place.subject || (rule.only != Side::neither && rule.only != place.side)) continue;
@@ -205,7 +205,7 @@ const RewriteRule* Rewriter::rule_for(const Place& place, const Wide& value, con
     return nullptr;
 }
 
-bool Rewriter::rewrite_field(MutableBytes frame, const Layer& layer, const Place& place, const Ends& ends) const {
+bool Rewriter::rewrite_field(MutableBytes frame, const Layer& layer, const RuledField& place, const Ends& ends) const {
     const auto found = value_of(packet_, layer, *place.field);
     if (!found) return false;
     const Wide value = wide(*place.field, *found);
@@ -239,9 +239,9 @@ std::size_t Rewriter::apply(MutableBytes room, std::size_t length) {
     }
     bool changed = false;
     for (const Layer& layer : packet_.layers()) {
-        const auto row = std::ranges::find(layers_, layer.kind, &LayerPlaces::kind);
+        const auto row = std::ranges::find(layers_, layer.kind, &RuledLayer::kind);
         if (row == layers_.end()) continue;
-        for (const Place& place : row->places) changed = rewrite_field(frame, layer, place, ends) || changed;
+        for (const RuledField& place : row->places) changed = rewrite_field(frame, layer, place, ends) || changed;
     }
     if (!changed) return length;
     const CrcVerdict recorded = packet_.icrc;

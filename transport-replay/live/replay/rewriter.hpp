@@ -28,14 +28,14 @@ public:
     [[nodiscard]] std::size_t apply(dissect::MutableBytes room, std::size_t length);
 
 private:
-    struct Place {  // a field that some rule is about
+    struct RuledField {  // a field that some rule is about
         const dissect::Field* field = nullptr;
         Subject subject{};
         Side side{};
     };
-    struct LayerPlaces {
+    struct RuledLayer {
         dissect::LayerKind kind{};
-        std::vector<Place> places{};
+        std::vector<RuledField> places{};
     };
     // The addresses of the packet as recorded, which "at" asks for.
     struct Ends {
@@ -43,12 +43,12 @@ private:
         Wide destination;
     };
 
-    [[nodiscard]] const RewriteRule* rule_for(const Place& place, const Wide& value, const Ends& ends) const;
-    bool rewrite_field(dissect::MutableBytes frame, const dissect::Layer& layer, const Place& place, const Ends& ends) const;
+    [[nodiscard]] const RewriteRule* rule_for(const RuledField& place, const Wide& value, const Ends& ends) const;
+    bool rewrite_field(dissect::MutableBytes frame, const dissect::Layer& layer, const RuledField& place, const Ends& ends) const;
     [[nodiscard]] std::size_t retag(dissect::MutableBytes room, std::size_t length) const;
 
     std::vector<RewriteRule> rules_;
-    std::vector<LayerPlaces> layers_;
+    std::vector<RuledLayer> layers_;
     bool tags_ = false;       // some rule is about VLAN tags
     bool fields_ = false;     // some is about fields
     bool asks_ends_ = false;  // some is about one host

@@ -181,13 +181,13 @@ Result<void> Adapter::send_datagram(const live::ManagementDatagram& datagram) {
 
 std::vector<live::ManagementDatagram> Adapter::take_datagrams() { return state_->gsi.take(); }
 
-void Adapter::process(const Arrival& arrival, Instant now) { verbs::process(*state_, arrival, now); }
-std::optional<Departure> Adapter::poll(Instant now) { return verbs::poll(*state_, now); }
+void Adapter::process(const IncomingPacket& arrival, Instant now) { verbs::process(*state_, arrival, now); }
+std::optional<OutgoingPacket> Adapter::poll(Instant now) { return verbs::poll(*state_, now); }
 std::optional<Instant> Adapter::poll_at() const { return verbs::poll_at(*state_); }
 const AdapterCounts& Adapter::counts() const { return state_->counts; }
 const AdapterSettings& Adapter::settings() const { return state_->settings; }
 
-Route route_of(const Departure& departure) {
+Route route_of(const OutgoingPacket& departure) {
     const AddressHandle& to = departure.to;
     Route route;
     route.network = network_of(to.destination);

@@ -1,7 +1,7 @@
 // Adapter: a channel adapter of one port, without I/O: what ibv_context and everything made from it are to an application.
 //
 // An application opens protection domains, memory, completion queues and queue pairs, posts work and polls completions, as with
-// ibverbs. Whoever has a wire hands in what arrived (process) and sends what is due (poll). Time is an argument everywhere.
+// ibverbs. The owner of a wire hands in what arrived (process) and sends what is due (poll). Time is an argument everywhere.
 //
 //   Adapter adapter({.addresses = {mine}});
 //   const Pd pd = *adapter.alloc_pd();
@@ -69,7 +69,7 @@ struct AdapterSettings {
 };
 
 // A packet that came, checked for its ICRC and decoded. transport_version is that of the BTH.
-struct Arrival {
+struct IncomingPacket {
     TransportPacket packet{};
     Address source{};
     Address destination{};
@@ -80,7 +80,7 @@ struct Arrival {
 };
 
 // A packet to send. References are valid until the adapter is called again.
-struct Departure {
+struct OutgoingPacket {
     const TransportPacket& packet;
     const AddressHandle& to;  // source always set, where the adapter has an address of that kind
     dissect::Qpn from{};
@@ -88,7 +88,7 @@ struct Departure {
     Ecn ecn = Ecn::not_capable;
 };
 // How it travels: all but MAC addresses, VLAN and the identification of IPv4.
-[[nodiscard]] Route route_of(const Departure& departure);
+[[nodiscard]] Route route_of(const OutgoingPacket& departure);
 
 // Why an arrival was dropped.
 enum class Refusal : std::uint8_t {
@@ -226,9 +226,9 @@ public:
     [[nodiscard]] std::vector<live::ManagementDatagram> take_datagrams();
 
     // The wire.
-    void process(const Arrival& arrival, dissect::Instant now);
+    void process(const IncomingPacket& arrival, dissect::Instant now);
     // The next packet to send, or nothing: call until nothing comes.
-    [[nodiscard]] std::optional<Departure> poll(dissect::Instant now);
+    [[nodiscard]] std::optional<OutgoingPacket> poll(dissect::Instant now);
     // When poll() is due: kAtOnce where something is ready, a timer's time, or nothing at all.
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
 

@@ -69,12 +69,12 @@ void fail(AdapterState& adapter, QueuePair& qp, std::optional<AsyncEventType> ev
 [[nodiscard]] QpStatus status_of(const QueuePair& qp);
 
 // arrivals.cpp
-void process(AdapterState& adapter, const Arrival& arrival, dissect::Instant now);
+void process(AdapterState& adapter, const IncomingPacket& arrival, dissect::Instant now);
 
 // departures.cpp
 // Puts the queue pair where it belongs in the schedule, after anything that may have changed what it has to send.
 void refresh(AdapterState& adapter, QueuePair& qp);
-[[nodiscard]] std::optional<Departure> poll(AdapterState& adapter, dissect::Instant now);
+[[nodiscard]] std::optional<OutgoingPacket> poll(AdapterState& adapter, dissect::Instant now);
 [[nodiscard]] std::optional<dissect::Instant> poll_at(const AdapterState& adapter);
 
 }  // namespace qps::transport::verbs

@@ -26,7 +26,7 @@ void refuse(AdapterState& adapter, Refusal why) { ++adapter.counts.refused[std::
 bool is_cnp(const TransportPacket& packet) { return info(packet.opcode).verb == Verb::notify; }
 
 // What does not depend on a queue pair.
-std::optional<Refusal> check_packet(const AdapterState& adapter, const Arrival& arrival) {
+std::optional<Refusal> check_packet(const AdapterState& adapter, const IncomingPacket& arrival) {
     const TransportPacket& packet = arrival.packet;
     if (arrival.transport_version != 0) return Refusal::transport_version;
     if (!info(packet.opcode).defined) return Refusal::undefined_opcode;
@@ -41,7 +41,7 @@ std::optional<Refusal> check_packet(const AdapterState& adapter, const Arrival& 
 }
 
 // What does; the same for a packet of its own and a copy of a group's.
-std::optional<Refusal> check_queue_pair(const QueuePair& qp, const Arrival& arrival) {
+std::optional<Refusal> check_queue_pair(const QueuePair& qp, const IncomingPacket& arrival) {
     const TransportPacket& packet = arrival.packet;
     const OpcodeRow& row = info(packet.opcode);
     const bool cnp = is_cnp(packet);
@@ -80,7 +80,7 @@ constexpr std::array kFailures{
     Failure{ResponderVerdict::invalidate_failed, WcStatus::loc_qp_op_err, AsyncEventType::qp_access_err},
 };
 
-void deliver_message(AdapterState& adapter, QueuePair& qp, const ReceivedMessage& message, const Arrival& arrival) {
+void deliver_message(AdapterState& adapter, QueuePair& qp, const ReceivedMessage& message, const IncomingPacket& arrival) {
     Wc wc{.opcode = message.verb == Verb::send ? WcOpcode::recv : WcOpcode::recv_rdma_with_imm, .byte_len = message.length};
     wc.flags = {.grh = message.has_network_header, .with_imm = message.immediate.has_value(), .with_inv = message.invalidated.has_value()};
     wc.imm_data = message.immediate.value_or(0);
@@ -100,7 +100,7 @@ void watch_limit(AdapterState& adapter, QueuePair& qp) {
 }
 
 // False: an unreliable service had no use for it.
-bool process_request(AdapterState& adapter, QueuePair& qp, const Arrival& arrival) {
+bool process_request(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival) {
     if (qp.state == QpState::rtr && qp.connected() && !std::exchange(qp.communicated, true))
         raise(adapter, {.type = AsyncEventType::comm_est, .qp = qp.number});
     const ResponderActions actions = qp.responder->process(arrival.packet, qp.pd->memory, qp.receives().queue());
@@ -129,7 +129,7 @@ void on_cnp(AdapterState& adapter, QueuePair& qp, Instant now) {
 }
 
 // Data that arrived marked is answered by a CNP (A17.9.3); ACKs bear no data, and nobody could slow down their sender.
-void on_mark(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Instant now) {
+void on_mark(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival, Instant now) {
     const TransportPacket& packet = arrival.packet;
     const Verb verb = info(packet.opcode).verb;
     if (verb == Verb::acknowledge || verb == Verb::atomic_acknowledge || !qp.cnps.allow(now)) return;
@@ -143,7 +143,7 @@ void on_mark(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Insta
 }
 
 // False: refused, and counted.
-bool deliver(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Instant now) {
+bool deliver(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival, Instant now) {
     const TransportPacket& packet = arrival.packet;
     if (const auto why = check_queue_pair(qp, arrival)) {
         refuse(adapter, *why);
@@ -162,7 +162,7 @@ bool deliver(AdapterState& adapter, QueuePair& qp, const Arrival& arrival, Insta
     return true;
 }
 
-void deliver_to_group(AdapterState& adapter, const Arrival& arrival, Instant now) {
+void deliver_to_group(AdapterState& adapter, const IncomingPacket& arrival, Instant now) {
     const auto members = adapter.groups.members(arrival.destination);
     if (members.empty()) return refuse(adapter, Refusal::multicast_group);
     adapter.counts.copies += members.size() - 1;
@@ -172,7 +172,7 @@ void deliver_to_group(AdapterState& adapter, const Arrival& arrival, Instant now
 
 }  // namespace
 
-void process(AdapterState& adapter, const Arrival& arrival, Instant now) {
+void process(AdapterState& adapter, const IncomingPacket& arrival, Instant now) {
     ++adapter.counts.arrivals;
     if (arrival.ecn == Ecn::congestion_experienced) ++adapter.counts.marked;
     const TransportPacket& packet = arrival.packet;

@@ -76,8 +76,8 @@ void settle(AdapterState& adapter, QueuePair& qp) {
         const bool failed = qp.requester->state() == RequesterState::error && qp.may_send();
         if (failed && qp.init.qp_type == QpType::rc) fail(adapter, qp, std::nullopt, LastWords::no);
         else if (failed) qp.state = step(kQpMachine, qp.state, QpEvent::work_failed).value_or(qp.state);
-        if (qp.state == QpState::sqd && !qp.drain_told && qp.requester->drained()) {
-            qp.drain_told = true;
+        if (qp.state == QpState::sqd && !qp.drain_reported && qp.requester->drained()) {
+            qp.drain_reported = true;
             if (qp.attr.en_sqd_async_notify.value_or(false)) raise(adapter, {.type = AsyncEventType::sq_drained, .qp = qp.number});
         }
     }

@@ -19,7 +19,7 @@ constexpr Duration kPatience = microseconds(1);
 bool may_respond(const QueuePair& qp) { return qp.responder && qp.responder->pending() && !qp.mute; }
 std::optional<Instant> request_due(const QueuePair& qp) { return qp.requester && qp.may_send() ? qp.requester->poll_at() : std::nullopt; }
 
-Departure depart(AdapterState& adapter, QueuePair& qp, const AddressHandle& to, Instant now) {
+OutgoingPacket depart(AdapterState& adapter, QueuePair& qp, const AddressHandle& to, Instant now) {
     TransportPacket& packet = adapter.departing;
     packet.pkey = qp.attr.pkey.value_or(Pkey{0xffff});  // it may have changed since the machine was told
     const Verb verb = info(packet.opcode).verb;
@@ -37,7 +37,7 @@ Departure depart(AdapterState& adapter, QueuePair& qp, const AddressHandle& to, 
             .ecn = adapter.settings.ecn_capable && bears_data ? Ecn::capable_0 : Ecn::not_capable};
 }
 
-Departure depart_cnp(AdapterState& adapter, QueuePair& qp, Instant now) {
+OutgoingPacket depart_cnp(AdapterState& adapter, QueuePair& qp, Instant now) {
     const PendingCnp cnp = *std::exchange(qp.cnp, std::nullopt);
     adapter.departing = {};
     adapter.departing.opcode = Opcode::cnp;
@@ -56,7 +56,7 @@ bool waits(AdapterState& adapter, QueuePair& qp, Instant now) {
     return true;
 }
 
-std::optional<Departure> respond(AdapterState& adapter, QueuePair& qp, Instant now) {
+std::optional<OutgoingPacket> respond(AdapterState& adapter, QueuePair& qp, Instant now) {
     if (qp.cnp) return depart_cnp(adapter, qp, now);
     if (!may_respond(qp) || waits(adapter, qp, now)) return std::nullopt;
     auto packet = qp.responder->poll(qp.pd->memory);
@@ -88,7 +88,7 @@ void be_patient(AdapterState& adapter, const QueuePair& qp, Instant now) {
     adapter.schedule.wake_at(qp.slot, now + kPatience);
 }
 
-std::optional<Departure> request(AdapterState& adapter, QueuePair& qp, Instant now) {
+std::optional<OutgoingPacket> request(AdapterState& adapter, QueuePair& qp, Instant now) {
     if (!qp.requester || !qp.may_send() || waits(adapter, qp, now)) return std::nullopt;
     work_locally(adapter, qp, now);
     auto packet = qp.requester->poll(now);
@@ -104,17 +104,17 @@ std::optional<Departure> request(AdapterState& adapter, QueuePair& qp, Instant n
     return depart(adapter, qp, to, now);
 }
 
-std::optional<Departure> manage(AdapterState& adapter) {
+std::optional<OutgoingPacket> manage(AdapterState& adapter) {
     if (!adapter.gsi.pending()) return std::nullopt;
     AddressHandle to;
     adapter.departing = adapter.gsi.next(to);
     adapter.departing_to = with_source(to, adapter.settings);
     if (adapter.gsi.pending()) adapter.schedule.ready(Lane::requests, kGsiSlot);
     ++adapter.counts.departures;
-    return Departure{.packet = adapter.departing,
-                     .to = adapter.departing_to,
-                     .from = kGsiQpn,
-                     .udp_source_port = udp_source_port(adapter.departing_to, kGsiQpn, adapter.departing.dest_qp)};
+    return OutgoingPacket{.packet = adapter.departing,
+                          .to = adapter.departing_to,
+                          .from = kGsiQpn,
+                          .udp_source_port = udp_source_port(adapter.departing_to, kGsiQpn, adapter.departing.dest_qp)};
 }
 
 // Whose time has come stands in the lanes again, for what it has by now.
@@ -160,7 +160,7 @@ void refresh(AdapterState& adapter, QueuePair& qp) {
     else schedule.wake_never(qp.slot);
 }
 
-std::optional<Departure> poll(AdapterState& adapter, Instant now) {
+std::optional<OutgoingPacket> poll(AdapterState& adapter, Instant now) {
     wake(adapter, now);
     for (;;) {
         const Lane lane = next_lane(adapter);

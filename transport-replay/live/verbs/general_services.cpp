@@ -7,7 +7,7 @@ namespace qps::transport::verbs {
 
 using namespace dissect;
 
-std::optional<Refusal> GeneralServices::accept(const Arrival& arrival) {
+std::optional<Refusal> GeneralServices::accept(const IncomingPacket& arrival) {
     const TransportPacket& packet = arrival.packet;
     if (packet.opcode != Opcode::ud_send_only) return Refusal::service;
     if (!packet.datagram || packet.datagram->key != live::kGsiQkey) return Refusal::qkey;

@@ -12,7 +12,7 @@ namespace qps::transport::verbs {
 
 class GeneralServices {
 public:
-    [[nodiscard]] std::optional<Refusal> accept(const Arrival& arrival);
+    [[nodiscard]] std::optional<Refusal> accept(const IncomingPacket& arrival);
     [[nodiscard]] std::vector<live::ManagementDatagram> take() { return std::exchange(arrived_, {}); }
 
     [[nodiscard]] Result<void> send(const live::ManagementDatagram& datagram);

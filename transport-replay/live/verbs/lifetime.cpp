@@ -50,7 +50,7 @@ void clear(AdapterState& adapter, QueuePair& qp) {
     qp.cnp.reset();
     qp.cnps = {};
     qp.attr = {};
-    qp.mute = qp.communicated = qp.drain_told = qp.overrun = false;
+    qp.mute = qp.communicated = qp.drain_reported = qp.overrun = false;
     qp.state = QpState::reset;
     adapter.schedule.remove(qp.slot);
 }
@@ -121,7 +121,7 @@ Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr)
         if (qp.requester) qp.requester->adjust(requester_settings(qp, adapter.settings));
     }
     if (from != QpState::init && qp.responder) adjust_responder(adapter, qp);
-    if (*to == QpState::sqd && from != QpState::sqd) qp.drain_told = false;
+    if (*to == QpState::sqd && from != QpState::sqd) qp.drain_reported = false;
     if (qp.requester) qp.requester->drain(*to == QpState::sqd);
     settle(adapter, qp);
     return {};

@@ -82,8 +82,8 @@ bool in_range(const QpAttr& attr, const AdapterSettings& settings) {
 }
 
 template <class T>
-void take(std::optional<T>& have, const std::optional<T>& told) {
-    if (told) have = told;
+void take(std::optional<T>& have, const std::optional<T>& given) {
+    if (given) have = given;
 }
 
 }  // namespace
@@ -105,10 +105,10 @@ Result<QpState> judge(const QueuePair& qp, const QpAttr& attr, const AdapterSett
     });
     const QpAttributes required = row == transitions.end() ? 0 : row->required;
     const QpAttributes optional = (row == transitions.end() ? 0 : row->optional) | attributes(QpAttribute::rate_control);
-    const QpAttributes told = attributes_of(attr);
+    const QpAttributes given = attributes_of(attr);
     const bool ends = to == QpState::reset || to == QpState::err;  // these take anything, and heed nothing
-    if ((told & required) != required) return std::unexpected(VerbsError::missing_attribute);
-    if (!ends && (told & ~(required | optional)) != 0) return std::unexpected(VerbsError::excess_attribute);
+    if ((given & required) != required) return std::unexpected(VerbsError::missing_attribute);
+    if (!ends && (given & ~(required | optional)) != 0) return std::unexpected(VerbsError::excess_attribute);
     if (!in_range(attr, settings)) return std::unexpected(VerbsError::invalid_attribute);
     return to;
 }

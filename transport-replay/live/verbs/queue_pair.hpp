@@ -52,7 +52,7 @@ struct QueuePair {
 
     bool mute = false;          // in error, and not to say any more what was queued
     bool communicated = false;  // the event of the first packet in RTR was given
-    bool drain_told = false;
+    bool drain_reported = false;
     bool overrun = false;  // a completion queue of it has no room
     QpCounts counts{};
 

@@ -15,7 +15,7 @@ using Kind = ConnectionEventKind;
 namespace {
 
 struct Course {
-    std::map<CmId, std::vector<Kind>> told;
+    std::map<CmId, std::vector<Kind>> events;
     bool operator==(const Course&) const = default;
 };
 
@@ -98,7 +98,7 @@ std::array<Course, 2> play(std::uint64_t seed) {
         if (weather.chance(0.1)) (void)ends.of(end).abandon(*id, ends.now);
         if (weather.chance(0.2)) (void)ends.of(end).load_alternate(*id, {.local = ipv4(1), .remote = ipv4(2)}, {}, ends.now);
     }
-    // Whoever still has something hangs up, then time passes.
+    // Ends with open connections disconnect, then time passes.
     ends.run_for(seconds(300));
     for (const auto& [end, event] : std::vector(ends.events)) (void)ends.of(end).disconnect(event.id, {}, ends.now);
     ends.run_for(seconds(3000));
@@ -111,10 +111,10 @@ std::array<Course, 2> play(std::uint64_t seed) {
         if (event.kind == Kind::established) CHECK(fits_a_reply(ends.events_of(other(end), Kind::reply), event));
     std::array<Course, 2> courses;
     for (const auto& [end, event] : ends.events) {
-        auto& told = courses[static_cast<std::size_t>(end)].told[event.id];
-        REQUIRE((told.empty() || told.back() != kLast));  // `last` is the last
-        told.push_back(event.kind);
-        if (event.last) told.push_back(kLast);
+        auto& events = courses[static_cast<std::size_t>(end)].events[event.id];
+        REQUIRE((events.empty() || events.back() != kLast));  // `last` is the last
+        events.push_back(event.kind);
+        if (event.last) events.push_back(kLast);
     }
     return courses;
 }
@@ -128,14 +128,14 @@ TEST_CASE("over any wire every attempt ends, and nothing is left of it") {
         CAPTURE(seed);
         const auto courses = play(seed);
         for (const Course& course : courses)
-            for (const auto& [id, told] : course.told) {
-                const auto count = [&](Kind kind) { return std::ranges::count(told, kind); };
+            for (const auto& [id, events] : course.events) {
+                const auto count = [&](Kind kind) { return std::ranges::count(events, kind); };
                 REQUIRE(count(Kind::established) <= 1);
                 REQUIRE(count(Kind::disconnected) <= 1);
                 REQUIRE(count(Kind::request) + count(Kind::reply) <= 1);
                 REQUIRE(count(Kind::rejected) + count(Kind::unreachable) + count(Kind::sidr_response) + count(Kind::disconnected) <= 1);
                 established += static_cast<std::size_t>(count(Kind::established));
-                over += told.back() == kLast ? 1U : 0U;
+                over += events.back() == kLast ? 1U : 0U;
             }
     }
     CHECK(established > 500);  // it was not all failure

@@ -104,7 +104,7 @@ void note(Session& session, Heard& heard) {
 
 // Lets a session exchange with a recorded peer, whose messages come in pieces of `piece` bytes.
 template <class Session>
-Heard talk_with(Session& session, const std::vector<Message>& peer, std::size_t piece) {
+Heard exchange_with(Session& session, const std::vector<Message>& peer, std::size_t piece) {
     Heard heard;
     note(session, heard);
     for (const Message& message : peer) {
@@ -205,7 +205,7 @@ TEST_CASE("a pingpong's exchange, in both roles, in pieces of any size") {
     const auto server = with_nul("0000:000011:21a17c:00000000000000000000ffff0a4d000c");
     for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
         PingPongSession as_server(ExchangeRole::server, {*read_pingpong_text(server)});
-        const Heard at_server = talk_with(as_server, {client, with_nul("done")}, piece);
+        const Heard at_server = exchange_with(as_server, {client, with_nul("done")}, piece);
         REQUIRE(at_server.said.size() == 1);
         CHECK(at_server.said[0] == server);
         CHECK(at_server.stops == "connect traffic ");
@@ -213,7 +213,7 @@ TEST_CASE("a pingpong's exchange, in both roles, in pieces of any size") {
         CHECK(as_server.problem().empty());
         CHECK(as_server.remote()[0].qpn == Qpn{0x12});
         PingPongSession as_client(ExchangeRole::client, {*read_pingpong_text(client)});
-        const Heard at_client = talk_with(as_client, {server}, piece);
+        const Heard at_client = exchange_with(as_client, {server}, piece);
         REQUIRE(at_client.said.size() == 2);
         CHECK(at_client.said[0] == client);
         CHECK(shown(at_client.said[1]) == "done\\x00");
@@ -280,7 +280,7 @@ TEST_CASE("perftest's exchanges, as they were heard, in both roles") {
             const auto server_says = messages_of(exchange.exchange, kServerKeys);
             PerftestSession server(ExchangeRole::server, exchange.settings, ends_of(kServerKeys, exchange.settings.queue_pairs));
             server.set_report(report_of(kClientReport));
-            const Heard at_server = talk_with(server, client_says, piece);
+            const Heard at_server = exchange_with(server, client_says, piece);
             CHECK(server.problem().empty());
             CHECK(server.awaits() == Awaits::nothing);
             CHECK(at_server.stops == exchange.stops_of_server);
@@ -291,7 +291,7 @@ TEST_CASE("perftest's exchanges, as they were heard, in both roles") {
 
             PerftestSession client(ExchangeRole::client, exchange.settings, ends_of(kClientKeys, exchange.settings.queue_pairs));
             client.set_report(report_of(kClientReport));
-            const Heard at_client = talk_with(client, server_says, piece);
+            const Heard at_client = exchange_with(client, server_says, piece);
             CHECK(client.problem().empty());
             CHECK(at_client.stops == exchange.stops_of_client);
             REQUIRE(at_client.said.size() == client_says.size());
@@ -375,7 +375,7 @@ TEST_CASE("perftest's exchange with strangers, and with other options, ends with
     const auto server = [] { return PerftestSession(ExchangeRole::server, settings_for(PerftestTest::write_bw), ends_of(kServerKeys, 1)); };
     const auto problem_after = [&](const std::vector<Message>& said) {
         PerftestSession session = server();
-        talk_with(session, said, 1000);
+        exchange_with(session, said, 1000);
         return session.problem();
     };
     const auto exchange = messages_of("V P L M k0 k1", kClientKeys);
@@ -438,7 +438,7 @@ TEST_CASE("exchanges survive any bytes") {
         }
         PerftestSession session(as_client ? ExchangeRole::client : ExchangeRole::server, exchange.settings,
                                 ends_of(as_client ? kClientKeys : kServerKeys, exchange.settings.queue_pairs));
-        const Heard heard = talk_with(session, peer, 1 + dice() % 200);
+        const Heard heard = exchange_with(session, peer, 1 + dice() % 200);
         CHECK(heard.said.size() <= messages_of(exchange.exchange, kClientKeys).size());
         CHECK(session.awaits() == Awaits::nothing);
         ++(session.problem().empty() ? finished : failed);
@@ -446,7 +446,7 @@ TEST_CASE("exchanges survive any bytes") {
         const auto end = pingpong_text(QueuePairEnd{.gid = ipv4_address(2)});
         std::vector<Message> noise{Message(end.begin(), end.end()), with_nul("done")};
         noise[0][dice() % noise[0].size()] = static_cast<std::byte>(dice());
-        talk_with(pingpong, noise, 1 + dice() % 60);
+        exchange_with(pingpong, noise, 1 + dice() % 60);
         CHECK(pingpong.awaits() == Awaits::nothing);
     }
     CHECK(failed > 100);

@@ -126,7 +126,7 @@ TEST_CASE("two hosts find each other over every network") {
         CHECK(arrived.source_mac == kMacA);
         CHECK(arrived.ecn == Ecn::capable_0);
         CHECK(arrived.hops == 64);
-        Route back = route_over(Network::roce_v2_ipv4, kA);  // whoever was asked knows who asked
+        Route back = route_over(Network::roce_v2_ipv4, kA);  // a request makes its sender known
         CHECK(lan.b.complete(back, 0, lan.now) == Reach::ready);
         CHECK(lan.b.counts().answered == 1);
     }

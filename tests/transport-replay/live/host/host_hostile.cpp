@@ -128,7 +128,7 @@ TEST_CASE("liars change nothing that is in use") {
         REQUIRE(lan.a.complete(route, 0, lan.now) == Reach::ready);
         REQUIRE(route.destination_mac == std::to_underlying(kMacB));
     }
-    CHECK(lan.a.neighbours().size() <= kMaxToldNeighbours + 2);
+    CHECK(lan.a.neighbours().size() <= kMaxUnsolicited + 2);
     CHECK(lan.a.neighbours().counts().contradicted > 0);
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("a flood of announcements and questions evicts no neighbour in use, an
             clock.pass(10);
         }
     }
-    CHECK(neighbours.size() <= peers.size() + kMaxToldNeighbours);
+    CHECK(neighbours.size() <= peers.size() + kMaxUnsolicited);
     CHECK(asked <= 100 * 200);  // no more than once a pass
     clock.pass(700'000);
     while (neighbours.due(clock.now)) {

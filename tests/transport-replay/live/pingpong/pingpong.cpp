@@ -31,7 +31,7 @@ Played play(PingpongSettings settings, const qps::tests::PairSettings& link = {}
     Played played;
     std::int64_t worked = 0;
     settings.processor = [&worked] { return Duration{worked}; };
-    settings.told = [&played](const PingpongRow& row) { played.rows.push_back(row); };
+    settings.on_row = [&played](const PingpongRow& row) { played.rows.push_back(row); };
     PingpongSettings serves = settings;
     serves.request.clients = 1;
     settings.request.target = kServerAddress;

@@ -24,7 +24,7 @@ RecordedConversation recorded(const std::string& name, std::uint32_t uid = 1) {
 }
 
 // "3 data: ..., 5 missing: ..."
-std::string told(const ReplayComparison& comparison) {
+std::string text_of(const ReplayComparison& comparison) {
     std::string text;
     for (std::size_t i = 0; i < comparison.messages.size(); ++i)
         for (const Difference& each : comparison.messages[i].differences)
@@ -40,8 +40,8 @@ void nothing_differs(const std::string& sample, std::uint32_t uid = 1, PlayerSet
     CHECK(name(played.requester.end) == name(ReplayEnd::complete));
     CHECK(name(played.responder.end) == name(ReplayEnd::complete));
     CHECK(played.requester.words == (played.requester.end == ReplayEnd::complete ? played.requester.words : ""));
-    CHECK(told(played.requester) == "");
-    CHECK(told(played.responder) == "");
+    CHECK(text_of(played.requester) == "");
+    CHECK(text_of(played.responder) == "");
     CHECK(played.requester.extra_count + played.responder.extra_count == 0);
 }
 
@@ -72,8 +72,8 @@ TEST_CASE("a receive that was too small is answered as we answer it") {
     const RecordedConversation c = recorded("err_recv_too_small");
     const Played played = play(c, c);
     // Soft-RoCE says remote operational error where the specification wants invalid request (9.7.4.1.6).
-    CHECK(told(played.requester) == "1 outcome: recorded remote operational error, live invalid request");
-    CHECK(told(played.responder) == "");
+    CHECK(text_of(played.requester) == "1 outcome: recorded remote operational error, live invalid request");
+    CHECK(text_of(played.responder) == "");
 }
 
 TEST_CASE("losses of the recording do not matter to the replay") {
@@ -83,8 +83,8 @@ TEST_CASE("losses of the recording do not matter to the replay") {
 TEST_CASE("an answer that was held back because nobody was ready is held back again") {
     const RecordedConversation c = recorded("rds", 2);
     const Played played = play(c, c);
-    CHECK(told(played.requester) == "");
-    CHECK(told(played.responder) == "");
+    CHECK(text_of(played.requester) == "");
+    CHECK(text_of(played.responder) == "");
     std::uint32_t naks = 0;
     for (const ReplayComparison* each : {&played.requester, &played.responder})
         for (const ComparedMessage& message : each->messages) naks += message.rnr_naks;
@@ -95,7 +95,7 @@ TEST_CASE("the pace is that of the recording, or a multiple of it") {
     const RecordedConversation c = recorded("rping_v4");
     const auto lasts = [&](const PlayerSettings& settings) {
         const Played played = play(c, c, settings);
-        CHECK(told(played.requester) == "");
+        CHECK(text_of(played.requester) == "");
         return std::to_underlying(played.requester.messages.back().done - played.requester.messages.front().posted);
     };
     const std::int64_t as_recorded = std::to_underlying(c.messages.back().message.answer_time - c.messages.front().message.first_time);
@@ -120,8 +120,8 @@ TEST_CASE("a replay that is recorded is the same conversation") {
     }
     CHECK(again->messages[0].payload.bytes != c.messages[0].payload.bytes);  // another key
     const Played second = play(*again, *again);
-    CHECK(told(second.requester) == "");
-    CHECK(told(second.responder) == "");
+    CHECK(text_of(second.requester) == "");
+    CHECK(text_of(second.responder) == "");
 }
 
 TEST_CASE("a peer whose memory holds something else: every READ says so") {
@@ -143,7 +143,7 @@ TEST_CASE("a peer that refuses a key: one difference, and what comes behind it i
     RecordedConversation other_key = c;
     for (RecordedMessage& each : other_key.messages) each.message.access->key = Rkey{0x77000000};
     const Played played = play(c, other_key, {.fast = true});
-    CHECK(told(played.requester) == "1 outcome: recorded completed, live remote access error");
+    CHECK(text_of(played.requester) == "1 outcome: recorded completed, live remote access error");
     CHECK(played.requester.end == ReplayEnd::failed);
     CHECK(count(played.requester, Progress::done) == 1);
     REQUIRE(played.requester.unmapped.size() == 1);
@@ -328,27 +328,27 @@ TEST_CASE("a recorded client of rping is played to a live server, a recorded ser
     const RecordedConversation c = recorded_programs("rping", {.count = 5, .size = 3000});
     CHECK(c.messages.size() == 30);
     const ReplayComparison client = against(c, End::a, "rping", {.clients = 1});
-    CHECK(told(client) == "");
+    CHECK(text_of(client) == "");
     CHECK(client.end == ReplayEnd::complete);
     const ReplayComparison server = against(c, End::b, "rping", {.count = 5, .size = 3000});
-    CHECK(told(server) == "");
+    CHECK(text_of(server) == "");
     CHECK(server.end == ReplayEnd::complete);
 }
 
 // rsockets tell of their buffers in private data, and by WRITE whenever there is room again.
 TEST_CASE("a recorded stream is played by either end: buffers that WRITEs tell of are the live ones") {
     const RecordedConversation c = recorded_programs("rstream", {.count = 100, .size = 4096});
-    const AdvertisedMemory told_by_a(c, End::a);
-    std::size_t told_by_write = 0;
+    const AdvertisedMemory advertised_by_a(c, End::a);
+    std::size_t advertised_by_write = 0;
     for (const RecordedMessage& each : c.messages) {
         if (each.from == End::a || !each.message.access) continue;
-        const auto place = told_by_a.find(each.message.access->key, each.message.access->address, each.message.first_frame);
-        if (place && place->message != kInPrivateData) ++told_by_write;
+        const auto place = advertised_by_a.find(each.message.access->key, each.message.access->address, each.message.first_frame);
+        if (place && place->message != kInPrivateData) ++advertised_by_write;
     }
-    CHECK(told_by_write > 0);
+    CHECK(advertised_by_write > 0);
     for (const End ours : {End::a, End::b}) {
         const ReplayComparison played = against(c, ours, "rstream", {.count = 100, .size = 4096, .clients = 1});
-        CHECK(told(played) == "");
+        CHECK(text_of(played) == "");
         CHECK(played.end == ReplayEnd::complete);
         CHECK(played.unmapped.empty());
     }
@@ -358,9 +358,9 @@ TEST_CASE("a live client that has other pings, or fewer, is told from the record
     const RecordedConversation c = recorded_programs("rping", {.count = 5, .size = 3000});
     const ReplayComparison fewer = against(c, End::b, "rping", {.count = 4, .size = 3000});
     CHECK(fewer.end == ReplayEnd::peer_left);
-    CHECK(told(fewer) == "25 missing: recorded only");
+    CHECK(text_of(fewer) == "25 missing: recorded only");
     // Shorter memory: the READ of what was recorded leaves it, and is refused.
     const ReplayComparison shorter = against(c, End::b, "rping", {.count = 5, .size = 1000});
     CHECK(shorter.end == ReplayEnd::failed);
-    CHECK(told(shorter).find("2 outcome: recorded completed, live remote access error") != std::string::npos);
+    CHECK(text_of(shorter).find("2 outcome: recorded completed, live remote access error") != std::string::npos);
 }

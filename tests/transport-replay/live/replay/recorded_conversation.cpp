@@ -87,19 +87,19 @@ TEST_CASE("memory that rping's client must have: what is read changes before the
     CHECK(looks == 4);
     // The client tells of its memory in every SEND, and learns nothing of the server's.
     CHECK(client.learned.empty());
-    REQUIRE(client.told.size() == 8);
-    for (const Advertisement& place : client.told) {
+    REQUIRE(client.advertised.size() == 8);
+    for (const Advertisement& place : client.advertised) {
         CHECK(place.big_endian);
         CHECK(place.key_offset == 8);
         CHECK(place.address_offset == 0);
     }
-    for (const PlannedPost& post : client.posts) CHECK(post.tells.size() == 1);
+    for (const PlannedPost& post : client.posts) CHECK(post.advertises.size() == 1);
 }
 
 TEST_CASE("rping's server learns of all memory from the messages before") {
     const RecordedConversation c = sample("rping_v4");
     const ConversationPart server = part(c, End::b);
-    CHECK(server.told.empty());
+    CHECK(server.advertised.empty());
     CHECK(server.learned.size() == 8);
     CHECK(server.memory.regions.empty());
     std::uint32_t sends = 0;

@@ -38,7 +38,7 @@ void put(std::vector<std::byte>& bytes, std::size_t offset, T value, bool big_en
 }
 
 // a tells of memory in a SEND, b WRITEs there.
-RecordedConversation telling(bool big_endian, std::size_t key_offset, std::size_t address_offset) {
+RecordedConversation advertising(bool big_endian, std::size_t key_offset, std::size_t address_offset) {
     RecordedConversation c;
     c.messages.push_back(message(End::a, Verb::send, 1, 100));
     put(c.messages[0].payload.bytes, key_offset, std::to_underlying(kTheKey), big_endian);
@@ -51,13 +51,13 @@ RecordedConversation telling(bool big_endian, std::size_t key_offset, std::size_
 
 TEST_CASE("a key is found in either byte order, with the address beside it") {
     for (const bool big_endian : {true, false}) {
-        const RecordedConversation c = telling(big_endian, 50, 38);
-        const AdvertisedMemory told(c, End::a);
-        const auto found = told.find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
+        const RecordedConversation c = advertising(big_endian, 50, 38);
+        const AdvertisedMemory advertised(c, End::a);
+        const auto found = advertised.find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
         REQUIRE(found.has_value());
         CHECK(*found == Advertisement{0, 50, 38, big_endian, kTheKey, kTheAddress});
-        CHECK_FALSE(told.find(kTheKey, kTheAddress, FrameIndex{1}).has_value());  // not before it was told
-        CHECK_FALSE(told.find(Rkey{5}, kTheAddress, FrameIndex{10}).has_value());
+        CHECK_FALSE(advertised.find(kTheKey, kTheAddress, FrameIndex{1}).has_value());  // not before it was told
+        CHECK_FALSE(advertised.find(Rkey{5}, kTheAddress, FrameIndex{10}).has_value());
         // What it is in another message, and put into one of ours.
         std::vector<std::byte> live(100);
         write_place(live, *found, {Rkey{0x77}, 0x5000});
@@ -73,10 +73,10 @@ TEST_CASE("a key is found in either byte order, with the address beside it") {
 }
 
 TEST_CASE("an address too far from its key, or in another byte order, is not taken for its") {
-    const auto found = AdvertisedMemory(telling(true, 90, 2), End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
+    const auto found = AdvertisedMemory(advertising(true, 90, 2), End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
     REQUIRE(found.has_value());
     CHECK_FALSE(found->address_offset.has_value());
-    RecordedConversation mixed = telling(true, 50, 38);
+    RecordedConversation mixed = advertising(true, 50, 38);
     put(mixed.messages[0].payload.bytes, 38, kTheAddress, false);
     const auto alone = AdvertisedMemory(mixed, End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10});
     REQUIRE(alone.has_value());
@@ -108,13 +108,13 @@ TEST_CASE("a WRITE tells of memory where it has immediate data, is short, and th
         teller.message.access = RemoteAccess{0x1000, Rkey{9}, static_cast<std::uint32_t>(teller.payload.bytes.size())};
         return AdvertisedMemory(c, End::a).find(kTheKey, kTheAddress + 0x100, FrameIndex{10}).has_value();
     };
-    RecordedConversation c = telling(true, 50, 38);
+    RecordedConversation c = advertising(true, 50, 38);
     CHECK_FALSE(found(c));
     c.messages[0].message.immediate = 5;
     CHECK(found(c));
     c.messages[0].payload.bytes.resize(kTellingWrite + 1);
     CHECK_FALSE(found(c));
-    c = telling(true, 90, 2);  // too far: the key alone
+    c = advertising(true, 90, 2);  // too far: the key alone
     c.messages[0].message.immediate = 5;
     CHECK_FALSE(found(c));
 }

@@ -70,7 +70,7 @@ TEST_CASE("each queue pair has its own gap, CNPs, ACKs and groups are never answ
     pair.converse();
     CHECK(marking.cnps == 2);
 
-    Arrival in{.source = v4(1), .destination = v4(2), .ecn = Ecn::congestion_experienced};
+    IncomingPacket in{.source = v4(1), .destination = v4(2), .ecn = Ecn::congestion_experienced};
     in.packet.opcode = dissect::Opcode::cnp;
     in.packet.dest_qp = qb;
     pair.now = pair.now + microseconds(100);
@@ -177,7 +177,7 @@ TEST_CASE("one that is slowed down does not hold up another, rate_control says w
     VerbsPair plain;
     const auto [pa, pb] = plain.pair();
     REQUIRE(plain.a.adapter.modify_qp(pa, {.rate_control = true}));
-    Arrival in{.source = v4(2), .destination = v4(1)};
+    IncomingPacket in{.source = v4(2), .destination = v4(1)};
     in.packet.opcode = dissect::Opcode::cnp;
     in.packet.dest_qp = pa;
     plain.a.adapter.process(in, plain.now);

@@ -38,7 +38,7 @@ TEST_CASE("a request with one thing wrong is refused for that, and the right one
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.b.receive(qb, 1, 0, 64));
     const Flying right = request_of(pair, qa);
-    Arrival in = arrival_of(right);
+    IncomingPacket in = arrival_of(right);
     Refusal expected{};
     SECTION("version") { in.transport_version = 1, expected = Refusal::transport_version; }
     SECTION("opcode") { in.packet.opcode = dissect::Opcode{0x1f}, expected = Refusal::undefined_opcode; }
@@ -68,7 +68,7 @@ TEST_CASE("limited members speak with full ones") {
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.b.receive(qb, 1, 0, 64));
     const Flying right = request_of(pair, qa);
-    Arrival in = arrival_of(right);
+    IncomingPacket in = arrival_of(right);
     in.packet.pkey = dissect::Pkey{0x7fff};
     pair.b.adapter.process(in, pair.now);
     CHECK(pair.b.received().size() == 1);
@@ -79,7 +79,7 @@ TEST_CASE("queue pairs that are not ready take nothing") {
     const auto [qa, qb] = pair.pair();
     const Flying right = request_of(pair, qa);
     const auto fresh = *pair.b.adapter.create_qp(pair.b.init());
-    Arrival in = arrival_of(right);
+    IncomingPacket in = arrival_of(right);
     in.packet.dest_qp = fresh;
     pair.b.adapter.process(in, pair.now);
     REQUIRE(pair.b.adapter.modify_qp(fresh, {.qp_state = QpState::init, .pkey = dissect::Pkey{0xffff}, .access = Access{}}));
@@ -95,7 +95,7 @@ TEST_CASE("forged responses: from elsewhere refused, to nothing outstanding igno
     const auto [qa, qb] = pair.pair();
     REQUIRE(pair.b.receive(qb, 1, 0, 64));
     static_cast<void>(request_of(pair, qa));
-    Arrival forged{.source = v4(2), .destination = v4(1)};
+    IncomingPacket forged{.source = v4(2), .destination = v4(1)};
     forged.packet.opcode = dissect::Opcode::rc_acknowledge;
     forged.packet.dest_qp = qa;
     forged.packet.psn = dissect::Psn(100);
@@ -134,24 +134,24 @@ TEST_CASE("forged responses: from elsewhere refused, to nothing outstanding igno
 TEST_CASE("datagrams to QP 1: others than management datagrams are refused, more than fit too") {
     VerbsPair pair;
     const std::vector<std::byte> bytes(256);
-    Arrival in{.source = v4(2), .destination = v4(1)};
+    IncomingPacket in{.source = v4(2), .destination = v4(1)};
     in.packet.opcode = dissect::Opcode::ud_send_only;
     in.packet.dest_qp = dissect::kGsiQpn;
     in.packet.datagram = Datagram{.key = dissect::Qkey{0x80010000}, .source_qp = dissect::kGsiQpn};
     in.packet.payload = bytes;
     const auto with = [&](auto change) {
-        Arrival changed = in;
+        IncomingPacket changed = in;
         change(changed);
         pair.a.adapter.process(changed, pair.now);
     };
-    with([](Arrival& arrival) { arrival.packet.opcode = dissect::Opcode{4}; });
+    with([](IncomingPacket& arrival) { arrival.packet.opcode = dissect::Opcode{4}; });
     CHECK(pair.a.refused(Refusal::service) == 1);
-    with([](Arrival& arrival) { arrival.packet.datagram->key = dissect::Qkey{}; });
-    with([](Arrival& arrival) { arrival.packet.datagram.reset(); });
+    with([](IncomingPacket& arrival) { arrival.packet.datagram->key = dissect::Qkey{}; });
+    with([](IncomingPacket& arrival) { arrival.packet.datagram.reset(); });
     CHECK(pair.a.refused(Refusal::qkey) == 2);
-    with([](Arrival& arrival) { arrival.packet.payload = arrival.packet.payload.first(255); });
+    with([](IncomingPacket& arrival) { arrival.packet.payload = arrival.packet.payload.first(255); });
     CHECK(pair.a.refused(Refusal::datagram_length) == 1);
-    with([](Arrival& arrival) { arrival.packet.pkey = dissect::Pkey{0x8001}; });
+    with([](IncomingPacket& arrival) { arrival.packet.pkey = dissect::Pkey{0x8001}; });
     CHECK(pair.a.refused(Refusal::pkey) == 1);
     for (std::size_t i = 0; i < kMaxDatagrams + 3; ++i) pair.a.adapter.process(in, pair.now);
     CHECK(pair.a.refused(Refusal::datagram_queue) == 3);
@@ -162,7 +162,7 @@ TEST_CASE("a peer that makes queue pairs fail cannot make events grow without en
     for (std::size_t i = 0; i < kMaxAsyncEvents + 10; ++i) {
         const auto qb = *pair.b.adapter.create_qp(pair.b.init());
         VerbsPair::connect_one(pair.b, qb, v4(1), dissect::Qpn{0x100}, 200, 100, {});
-        Arrival in{.source = v4(1), .destination = v4(2)};
+        IncomingPacket in{.source = v4(1), .destination = v4(2)};
         in.packet.opcode = dissect::Opcode{0x0c};
         in.packet.dest_qp = qb;
         in.packet.psn = dissect::Psn(100);
@@ -194,7 +194,7 @@ TEST_CASE("any packet at all: nothing breaks, and every queue pair that is left 
                 pair.a.send(qa, 0, 700, {.opcode = WrOpcode::rdma_read, .remote = {.address = pair.b.mr.address, .rkey = pair.b.mr.rkey}}));
         for (int i = 0; i < 300; ++i) {
             if (draw() % 4 == 0) static_cast<void>(pair.a.adapter.poll(pair.now));
-            Arrival in{.source = v4(2), .destination = draw() % 8 == 0 ? kGroup : v4(1), .ecn = static_cast<Ecn>(draw() % 4)};
+            IncomingPacket in{.source = v4(2), .destination = draw() % 8 == 0 ? kGroup : v4(1), .ecn = static_cast<Ecn>(draw() % 4)};
             TransportPacket& packet = in.packet;
             packet.opcode = dissect::Opcode{static_cast<std::uint8_t>(draw() % 0x82)};
             packet.dest_qp = targets[draw() % targets.size()];

@@ -242,11 +242,11 @@ TEST_CASE("the region of a READ that is being answered may go: the peer is told"
     REQUIRE(pair.b.adapter.poll(pair.now));
     REQUIRE(pair.b.adapter.dereg_mr(going.lkey));
     memory = {};
-    bool told = false;
+    bool acknowledged = false;
     while (const auto out = pair.b.adapter.poll(pair.now)) {
-        told = told || out->packet.opcode == dissect::Opcode::rc_acknowledge;
+        acknowledged = acknowledged || out->packet.opcode == dissect::Opcode::rc_acknowledge;
         pair.carry(flying(*out), false);
     }
-    CHECK(told);
+    CHECK(acknowledged);
     CHECK(pair.b.state(qb) == QpState::err);
 }

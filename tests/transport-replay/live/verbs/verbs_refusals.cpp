@@ -18,22 +18,22 @@ struct Refuser {
     dissect::Qpn datagrams = VerbsPair::datagram_qp(pair.b, dissect::Qkey{0x22});
     std::vector<std::byte> bytes{};
 
-    [[nodiscard]] Arrival send(dissect::Qpn to, dissect::Opcode opcode = dissect::Opcode{0x04}, std::size_t length = 8) {
+    [[nodiscard]] IncomingPacket send(dissect::Qpn to, dissect::Opcode opcode = dissect::Opcode{0x04}, std::size_t length = 8) {
         bytes.resize(length);
-        Arrival in{.source = v4(1), .destination = v4(2)};
+        IncomingPacket in{.source = v4(1), .destination = v4(2)};
         in.packet.opcode = opcode;
         in.packet.dest_qp = to;
         in.packet.psn = dissect::Psn(100);
         in.packet.payload = bytes;
         return in;
     }
-    [[nodiscard]] Arrival datagram(dissect::Qpn to, dissect::Qkey key, std::size_t length = 8) {
-        Arrival in = send(to, dissect::Opcode::ud_send_only, length);
+    [[nodiscard]] IncomingPacket datagram(dissect::Qpn to, dissect::Qkey key, std::size_t length = 8) {
+        IncomingPacket in = send(to, dissect::Opcode::ud_send_only, length);
         in.packet.datagram = Datagram{.key = key, .source_qp = dissect::Qpn{0x33}};
         return in;
     }
-    void process(const Arrival& in) { pair.b.adapter.process(in, pair.now); }
-    void process(Arrival in, auto change) {
+    void process(const IncomingPacket& in) { pair.b.adapter.process(in, pair.now); }
+    void process(IncomingPacket in, auto change) {
         change(in);
         process(in);
     }
@@ -48,19 +48,21 @@ struct Cause {
     void (*arrive)(R);
 };
 constexpr std::array kCauses{
-    Cause{Refusal::transport_version, [](R r) { r.process(r.send(r.connected.second), [](Arrival& in) { in.transport_version = 1; }); }},
+    Cause{Refusal::transport_version,
+          [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.transport_version = 1; }); }},
     Cause{Refusal::undefined_opcode, [](R r) { r.process(r.send(r.connected.second, dissect::Opcode{0x1f})); }},
     Cause{Refusal::management_qp, [](R r) { r.process(r.send(dissect::kSmiQpn)); }},
-    Cause{Refusal::destination, [](R r) { r.process(r.send(r.connected.second), [](Arrival& in) { in.destination = v4(77); }); }},
+    Cause{Refusal::destination, [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.destination = v4(77); }); }},
     Cause{Refusal::unknown_qp, [](R r) { r.process(r.send(dissect::Qpn{0x5555})); }},
     Cause{Refusal::qp_state, [](R r) { r.process(r.send(*r.pair.b.adapter.create_qp(r.pair.b.init()))); }},
     Cause{Refusal::service, [](R r) { r.process(r.send(r.connected.second, dissect::Opcode{0x24})); }},
-    Cause{Refusal::pkey, [](R r) { r.process(r.send(r.connected.second), [](Arrival& in) { in.packet.pkey = dissect::Pkey{0x8001}; }); }},
+    Cause{Refusal::pkey,
+          [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.packet.pkey = dissect::Pkey{0x8001}; }); }},
     Cause{Refusal::qkey, [](R r) { r.process(r.datagram(r.datagrams, dissect::Qkey{0x23})); }},
-    Cause{Refusal::source, [](R r) { r.process(r.send(r.connected.second), [](Arrival& in) { in.source = v4(66); }); }},
+    Cause{Refusal::source, [](R r) { r.process(r.send(r.connected.second), [](IncomingPacket& in) { in.source = v4(66); }); }},
     Cause{Refusal::multicast_service, [](R r) { r.process(r.send(dissect::kMulticastQpn)); }},
     Cause{Refusal::multicast_group,
-          [](R r) { r.process(r.datagram(dissect::kMulticastQpn, kKey), [](Arrival& in) { in.destination = kGroup; }); }},
+          [](R r) { r.process(r.datagram(dissect::kMulticastQpn, kKey), [](IncomingPacket& in) { in.destination = kGroup; }); }},
     Cause{Refusal::no_receive, [](R r) { r.process(r.datagram(r.datagrams, kKey)); }},
     Cause{Refusal::datagram_length,
           [](R r) {
@@ -74,8 +76,9 @@ constexpr std::array kCauses{
     Cause{Refusal::unusable,
           [](R r) {  // an RDMA WRITE of UC with a key of nothing
               const auto [qa, qb] = r.pair.pair(QpType::uc);
-              r.process(r.send(qb, dissect::Opcode{0x2a}),
-                        [](Arrival& in) { in.packet.access = RemoteAccess{.address = 0, .key = dissect::Rkey{0x7777}, .length = 8}; });
+              r.process(r.send(qb, dissect::Opcode{0x2a}), [](IncomingPacket& in) {
+                  in.packet.access = RemoteAccess{.address = 0, .key = dissect::Rkey{0x7777}, .length = 8};
+              });
           }},
 };
 

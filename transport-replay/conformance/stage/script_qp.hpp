@@ -1,4 +1,4 @@
-// A half: what a run knows of a queue pair that a script plays packet by packet, or of queue pair 1.
+// ScriptQp: what a run knows of a queue pair that a script plays packet by packet, or of queue pair 1.
 //
 // PSNs have two spaces, that of our requests with the device's responses, and that of the device's requests with ours; a script's +N
 // is relative to the first PSN of the space. The pattern in payloads goes on from packet to packet of a message: where it stands
@@ -39,9 +39,9 @@ struct Stream {
     }
 };
 
-struct Half {
+struct ScriptQp {
     std::string name;
-    script::HalfKind kind = script::HalfKind::raw;
+    script::EndKind kind = script::EndKind::raw;
     dissect::Service service = dissect::Service::rc;
     bool management = false;  // queue pair 1
     dissect::Qpn ours{};

@@ -1,4 +1,4 @@
-// What faces show of upper protocols: rows of operations and of their sums, rows of the index, JSON, what somebody said of
+// What front ends show of upper protocols: rows of operations and of their sums, rows of the index, JSON, what somebody said of
 // connections before their packets came.
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
@@ -74,7 +74,7 @@ UlpMessage message(const std::vector<std::byte>& bytes, std::uint64_t frame) {
     return one;
 }
 
-UlpReport told(UlpHints hints) {
+UlpReport report_with(UlpHints hints) {
     UlpTracker ulp(std::move(hints));
     Tracker tracker(false);
     const std::vector<std::byte> bytes(64, std::byte{0x5a});
@@ -214,25 +214,25 @@ TEST_CASE("what connections speak is told of both ends, and taken back") {
     UlpKnowledge knowledge;
     const ConnectionId one{7};
     CHECK(knowledge.hint(one, End::a).protocol == UlpProtocol::none);
-    knowledge.tell(one, End::b, {UlpProtocol::iser, true});
+    knowledge.learn(one, End::b, {UlpProtocol::iser, true});
     CHECK(knowledge.hint(one, End::b).protocol == UlpProtocol::iser);
     CHECK(knowledge.hint(one, End::b).from_active);
     CHECK(!knowledge.hint(one, End::a).from_active);
     CHECK(knowledge.hint(ConnectionId{8}, End::a).protocol == UlpProtocol::none);
-    knowledge.tell(one, End::a, {});
+    knowledge.learn(one, End::a, {});
     CHECK(knowledge.hint(one, End::b).protocol == UlpProtocol::none);
-    knowledge.tell(ConnectionId{UINT32_MAX}, End::a, {UlpProtocol::iser, true});
+    knowledge.learn(ConnectionId{UINT32_MAX}, End::a, {UlpProtocol::iser, true});
     CHECK(knowledge.hint(ConnectionId{UINT32_MAX}, End::a).protocol == UlpProtocol::none);
 }
 
 TEST_CASE("the user's word decides what a connection speaks, and that it speaks nothing") {
-    const UlpReport said = told({{1, UlpProtocol::nvme}});
+    const UlpReport said = report_with({{1, UlpProtocol::nvme}});
     REQUIRE(said.conversations.size() == 1);
     CHECK(said.conversations[0].basis == UlpBasis::user);
     CHECK(said.conversations[0].certainty == 100);
     CHECK(said.conversations[0].messages == 39);
-    CHECK(told({{1, UlpProtocol::none}}).conversations.empty());
-    CHECK(told({{2, UlpProtocol::nvme}}).conversations.empty());
+    CHECK(report_with({{1, UlpProtocol::none}}).conversations.empty());
+    CHECK(report_with({{2, UlpProtocol::nvme}}).conversations.empty());
 }
 
 TEST_CASE("what an earlier pass found keeps how it was found, and is not given up") {
@@ -251,7 +251,7 @@ TEST_CASE("what an earlier pass found keeps how it was found, and is not given u
     CHECK(!part.contains(2));
     CHECK(!part.at(1).settled);
 
-    const UlpReport again = told(whole);
+    const UlpReport again = report_with(whole);
     REQUIRE(again.conversations.size() == 1);
     CHECK(again.conversations[0].basis == UlpBasis::content);
     CHECK(again.conversations[0].certainty == 60);
