@@ -2,8 +2,8 @@
 #include <gui/plain_tip.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <QHelpEvent>
 #include <QKeyEvent>

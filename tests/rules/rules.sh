@@ -1,6 +1,7 @@
 #!/bin/bash
 # The rules of the house that a compiler does not check:  rules.sh RULE [ROOT]
 #   includes    includes point one way: dissect <- transport-replay <- { cli, gui }; Qt only in gui; nobody includes tests;
+#               a room of transport-replay includes only rooms before it ($floors);
 #               the agent includes nothing of ours but the headers of its protocol, sandbox/ nothing of ours at all
 #   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
 #   ascii       sources are ASCII, without tabs or carriage returns
@@ -17,6 +18,8 @@ self=$(readlink -f "${BASH_SOURCE[0]}")
 root=${2:-$(dirname "$self")/../..}
 cd "$root" || exit 2
 
+# The rooms of transport-replay, each of which includes only those before it.
+floors='model capture queue_pair tracking cm management collectives ulp iwarp report findings checks analysis index series live conformance'
 max_lines=550  # the style card says about 500
 
 files_in() {  # PATTERN FOLDER...: files below the folders that exist
@@ -49,6 +52,10 @@ not_allowed() {
 rule_includes() {
     files_in "$cpp" dissect | included '(transport-replay|cli|gui)/'
     files_in "$cpp" transport-replay | included '(cli|gui)/'
+    files_in "$cpp" transport-replay | included 'transport-replay/' | awk -v order="$floors" '
+        BEGIN { n = split(order, rooms, " "); for (i = 1; i <= n; ++i) floor[rooms[i]] = i }
+        { split($0, from, "/"); to = $0; sub(/^[^<"]*[<"]transport-replay\//, "", to); sub(/\/.*/, "", to)
+          if (!(from[2] in floor) || !(to in floor) || floor[to] > floor[from[2]]) print }'
     files_in "$cpp" dissect transport-replay cli gui | included 'agent/'
     files_in "$cpp" agent | included '(dissect|transport-replay|cli|gui)/' | grep -vE '[<"]transport-replay/conformance/agent/'
     files_in "$cpp" transport-replay/conformance/agent | grep -E '/(words|keys|protocol|line|pattern)\.hpp$' |
@@ -109,6 +116,9 @@ rule_self() {
     plant includes dissect/a.cpp '#include <transport-replay/x.hpp>'
     plant includes dissect/a.cpp '#include "cli/x.hpp"'
     plant includes transport-replay/live/a.hpp '  # include <gui/x.hpp>'
+    plant includes transport-replay/model/a.hpp '#include <transport-replay/report/x.hpp>'
+    plant includes transport-replay/new_room/a.hpp '#include <transport-replay/model/x.hpp>'
+    spare includes transport-replay/report/a.hpp '#include <transport-replay/model/x.hpp>'
     plant includes dissect/a.cpp '#include <sandbox/x.hpp>'
     plant includes sandbox/a.cpp '#include <dissect/x.hpp>'
     plant includes cli/a.cpp '#include <gui/x.hpp>'

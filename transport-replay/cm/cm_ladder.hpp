@@ -10,6 +10,7 @@
 // was possible before and comes again, byte for byte, is none: ends repeat until they are answered, and networks double and delay.
 #pragma once
 
+#include <transport-replay/cm/cm_machine.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>

@@ -10,9 +10,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::array<std::string_view, kCmMessages> kMessageNames{"REQ",  "MRA",      "REJ",      "REP", "RTU", "DREQ",
-                                                                  "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR"};
-
 constexpr std::uint8_t kCmClassVersion = 2;  // 16.7.1
 constexpr std::uint64_t kMethodSend = 0x03;  // 16.7.2: the only method of CM messages
 constexpr std::uint64_t kFirstAttribute = 0x10;
@@ -34,10 +31,6 @@ constexpr Field kMessageRejected = named(kCmRejFields, "infiniband.cm.rej.msgrej
 constexpr std::size_t kIdsLength = 10;  // both ids and, of an MRA or a REJ, what it speaks of
 
 }  // namespace
-
-std::string_view name(CmMessage message) { return kMessageNames[std::to_underlying(message)]; }
-std::string_view name(CmEvent event) { return kCmEventNames[std::to_underlying(event)]; }
-std::string_view name(CmState state) { return kCmStateNames[std::to_underlying(state)]; }
 
 std::optional<CmStep> step(CmState state, CmEvent event) {
     if (const auto to = step(kCmConversation, state, event)) return CmStep{*to, false};

@@ -2,9 +2,9 @@
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <utility>

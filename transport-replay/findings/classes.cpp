@@ -1,8 +1,8 @@
 // Findings about traffic classes (DSCP, VLAN priority) and about how traffic spreads over equal paths.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Findings about groups of hosts that work in steps together: whom all wait for, whom many send to at once.
 #include <transport-replay/findings/draw.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/collectives.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <fmt/format.h>
 

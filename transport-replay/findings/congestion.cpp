@@ -1,8 +1,8 @@
 // Findings about congestion: pauses of the link, CE marks and their CNPs, bursts of many senders.
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <tuple>

@@ -2,9 +2,10 @@
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
+#include <transport-replay/report/management_words.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,9 +1,9 @@
 // Findings about RDMA over TCP: connections that ended or were refused, FPDUs that were spoiled, what TCP had to repair.
 #include <transport-replay/findings/draw.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/iwarp/iwarp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #include <transport-replay/findings/loss_place.hpp>
-#include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <fmt/format.h>
 

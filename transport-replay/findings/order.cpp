@@ -1,7 +1,7 @@
 // Findings about what the network did to the order, the number and the bits of packets.
 #include <transport-replay/findings/draw.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // Findings about how two ends are set up to reach each other: RoCE version, GID, path MTU, partition.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 

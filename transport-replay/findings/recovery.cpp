@@ -4,8 +4,8 @@
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/loss_place.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <utility>

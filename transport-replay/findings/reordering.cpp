@@ -1,7 +1,7 @@
 // Findings about NAKs of packets that were not lost, only late.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
-#include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 

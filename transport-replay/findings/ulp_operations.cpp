@@ -4,9 +4,9 @@
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/operations.hpp>
+#include <transport-replay/report/words.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 
 #include <algorithm>

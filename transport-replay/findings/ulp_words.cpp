@@ -1,7 +1,7 @@
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
 
 namespace qps::transport {
 

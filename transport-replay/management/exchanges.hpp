@@ -5,7 +5,7 @@
 // bounded; the sums count them all.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/management/management_datagram.hpp>
 #include <transport-replay/management/rmpp.hpp>
 
 #include <boost/unordered/unordered_flat_map.hpp>

@@ -6,7 +6,7 @@
 // is bounded by the constants of fabric_map.hpp, and nothing follows a route.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/management/management_datagram.hpp>
 #include <transport-replay/management/rmpp.hpp>
 
 #include <map>

@@ -1,11 +1,7 @@
-#include <dissect/mad/administration.hpp>
 #include <dissect/mad/subnet.hpp>
 #include <transport-replay/management/management_datagram.hpp>
 
 #include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
 
 namespace qps::transport {
 
@@ -23,9 +19,7 @@ constexpr Field kHopCount = named(kMadFields, "infiniband.smpdirected.hopcount")
 constexpr Field kTransaction = named(kMadFields, "infiniband.mad.transactionid");
 constexpr Field kAttribute = named(kMadFields, "infiniband.mad.attributeid");
 constexpr Field kModifier = named(kMadFields, "infiniband.mad.attributemodifier");
-constexpr Field kStatusCode = named(kMadFields, "infiniband.mad.status.code");
 constexpr std::uint16_t kDirectionBit = 0x8000;
-constexpr std::uint16_t kBusy = 1, kRedirect = 2;
 
 PortPath path_at(Bytes paths, std::size_t offset, std::size_t hops) {
     PortPath path;
@@ -45,24 +39,7 @@ DirectedRoute route_of(Bytes bytes) {
     return route;
 }
 
-std::string name_or_number(std::span<const ValueName> names, std::uint64_t value, std::string_view what) {
-    const std::string_view name = name_in(names, value);
-    return name.empty() ? fmt::format("{} 0x{:02x}", what, value) : std::string(name);
-}
-
 }  // namespace
-
-PortPath PortPath::parent() const {
-    PortPath above = *this;
-    if (above.length > 0) above.ports[--above.length] = 0;
-    return above;
-}
-
-std::string text(const PortPath& path) {
-    std::string out = "0";
-    for (const std::uint8_t port : path.hops()) out += fmt::format(",{}", port);
-    return out;
-}
 
 std::optional<ManagementDatagram> read_management(Bytes bytes) {
     if (bytes.size() < kMadHeaderLength || read(bytes, kBaseVersion) != kMadBaseVersion) return {};
@@ -82,27 +59,6 @@ std::optional<ManagementDatagram> read_management(Bytes bytes) {
         if (datagram.whole()) datagram.route = route_of(bytes);
     }
     return datagram;
-}
-
-std::string request_text(ManagementClass management_class, ManagementMethod method, std::uint16_t attribute) {
-    const MadAttribute* row = find_attribute(management_class, attribute);
-    return fmt::format("{} {} {}", name_or_number(kManagementClasses, std::to_underlying(management_class), "class"),
-                       name_or_number(kMethods, std::to_underlying(method), "method"),
-                       row != nullptr ? std::string(row->name) : fmt::format("attribute 0x{:04x}", attribute));
-}
-
-std::string status_text(ManagementClass management_class, std::uint16_t status) {
-    if (status == 0) return "ok";
-    std::array<std::byte, kMadHeaderLength> header{};
-    write_bits(header, kStatus.bit, kStatus.width, status);
-    const std::uint64_t code = read(header, kStatusCode);
-    const auto of_class = static_cast<std::uint64_t>(status >> 8);
-    std::string_view name;
-    if (management_class == ManagementClass::subnet_administration && of_class != 0) name = name_in(kSaStatusCodes, of_class);
-    else if (code != 0) name = name_in(kMadStatusCodes, code);
-    else if ((status & kBusy) != 0) name = "Busy";
-    else if ((status & kRedirect) != 0) name = "Redirection required";
-    return name.empty() ? fmt::format("status 0x{:04x}", status) : fmt::format("{} (0x{:04x})", name, status);
 }
 
 }  // namespace qps::transport

@@ -1,33 +1,16 @@
-// ManagementDatagram: what the trackers of management need of one datagram, read once; and the path of a directed-route SMP.
+// ManagementDatagram: what the trackers of management need of one datagram, read once.
 //
 // Everything in it is the sender's word. Fields that were not captured read as zero: who needs more than the common header asks for a
 // whole datagram.
 #pragma once
 
 #include <dissect/mad/attributes.hpp>
+#include <transport-replay/model/management_report.hpp>
 #include <transport-replay/model/observation.hpp>
 
-#include <array>
-#include <compare>
 #include <optional>
-#include <span>
-#include <string>
 
 namespace qps::transport {
-
-// The ports by which a directed-route SMP leaves node after node (14.2.2): none of them for the node it starts from.
-struct PortPath {
-    static constexpr std::size_t kMost = 63;  // 14.2.1.2: hop count
-    std::uint8_t length = 0;
-    std::array<std::uint8_t, kMost> ports{};
-
-    [[nodiscard]] std::span<const std::uint8_t> hops() const { return std::span(ports).first(length); }
-    // Without its last hop; of the empty path itself.
-    [[nodiscard]] PortPath parent() const;
-    [[nodiscard]] auto operator<=>(const PortPath&) const = default;
-};
-// "0,1,17": as diagnostic tools write it; the first is the node itself.
-[[nodiscard]] std::string text(const PortPath& path);
 
 struct DirectedRoute {
     PortPath path;         // where it goes
@@ -37,19 +20,6 @@ struct DirectedRoute {
     [[nodiscard]] bool operator==(const DirectedRoute&) const = default;
 };
 
-// Methods (13.4.5, 15.2.2).
-enum class ManagementMethod : std::uint8_t {
-    get = 0x01,
-    set = 0x02,
-    send = 0x03,
-    trap = 0x05,
-    report = 0x06,
-    trap_repress = 0x07,
-    get_table = 0x12,
-    get_trace_table = 0x13,
-    get_multi = 0x14,
-    remove = 0x15,  // Delete
-};
 inline constexpr std::uint8_t kResponseBit = 0x80;
 
 struct ManagementDatagram {
@@ -72,10 +42,5 @@ struct ManagementDatagram {
 
 // Nothing where it is none that can be read: cut in its header, or of another base version.
 [[nodiscard]] std::optional<ManagementDatagram> read_management(dissect::Bytes bytes);
-
-// "SubnAdm GetTable NodeRecord"; numbers where there is no name.
-[[nodiscard]] std::string request_text(dissect::ManagementClass management_class, ManagementMethod method, std::uint16_t attribute);
-// "no records", "busy", "status 0x1234"; "ok" of 0.
-[[nodiscard]] std::string status_text(dissect::ManagementClass management_class, std::uint16_t status);
 
 }  // namespace qps::transport

@@ -3,7 +3,7 @@
 // What an attacker could feed: notices without end, each another. They are bounded by kMaxEvents.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/management/management_datagram.hpp>
 
 #include <map>
 

@@ -3,7 +3,7 @@
 // What an attacker could feed: any numbers of any ports. Ports are bounded by kMaxCounterPorts; sums of steps wrap at 64 bits at worst.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/management/management_datagram.hpp>
 
 #include <map>
 #include <tuple>

@@ -7,7 +7,7 @@
 // has room for; segments out of order wait in a bounded place, and those of a transfer, of all transfers, and their number are bounded.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/management/management_datagram.hpp>
 
 #include <map>
 #include <vector>

@@ -3,8 +3,8 @@
 // nothing, not zero. Bounds are the tracker's.
 #pragma once
 
-#include <transport-replay/cm/cm_machine.hpp>
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/model/cm_states.hpp>
 #include <transport-replay/model/mpa_set_up.hpp>
 
 #include <vector>

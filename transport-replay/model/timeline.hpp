@@ -1,13 +1,13 @@
 // Timeline: all that was reconstructed of a capture, immutable. What reports print and views show.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
 #include <transport-replay/model/capture_quality.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
+#include <transport-replay/model/management_report.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/totals.hpp>
 #include <transport-replay/model/ulp_report.hpp>

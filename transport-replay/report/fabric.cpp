@@ -2,6 +2,7 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/fabric.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/management_words.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // The fabric in words, as rows of its ports, as a report for programs and as a picture for Graphviz.
 #pragma once
 
-#include <transport-replay/management/management_report.hpp>
+#include <transport-replay/model/management_report.hpp>
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/table.hpp>
 

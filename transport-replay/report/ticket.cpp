@@ -4,7 +4,6 @@
 // can begin no heading, link or tag.
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
@@ -12,6 +11,7 @@
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/ticket.hpp>
 #include <transport-replay/report/ulp.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <array>
 #include <utility>

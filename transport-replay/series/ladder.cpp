@@ -1,7 +1,7 @@
 #include <dissect/headers/infiniband.hpp>
-#include <transport-replay/findings/words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/words.hpp>
 #include <transport-replay/series/ladder.hpp>
 
 #include <algorithm>

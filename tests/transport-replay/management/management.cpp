@@ -9,6 +9,7 @@
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
+#include <transport-replay/report/management_words.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include <dissect/mad/names.hpp>
 #include <dissect/render_value.hpp>
-#include <transport-replay/management/fabric_map.hpp>
+#include <transport-replay/model/fabric_map.hpp>
 
 #include <algorithm>
 #include <span>

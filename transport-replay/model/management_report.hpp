@@ -4,8 +4,9 @@
 // Everything that grows is bounded by the constants below; what is past them is counted.
 #pragma once
 
-#include <transport-replay/management/fabric_map.hpp>
-#include <transport-replay/management/management_datagram.hpp>
+#include <dissect/mad/mad.hpp>
+#include <transport-replay/model/fabric_map.hpp>
+#include <transport-replay/model/port_path.hpp>
 
 #include <deque>
 #include <optional>
@@ -19,6 +20,20 @@ inline constexpr std::size_t kMaxExchangeSums = 512;            // kinds of requ
 inline constexpr std::size_t kMaxEvents = 4096;                 // different ones
 inline constexpr std::size_t kMaxCounterPorts = 1 << 13;        // of some 2 KiB
 inline constexpr dissect::Duration kAnswerTime{1'000'000'000};  // what managers wait at most before they ask again or give up
+
+// Methods (13.4.5, 15.2.2).
+enum class ManagementMethod : std::uint8_t {
+    get = 0x01,
+    set = 0x02,
+    send = 0x03,
+    trap = 0x05,
+    report = 0x06,
+    trap_repress = 0x07,
+    get_table = 0x12,
+    get_trace_table = 0x13,
+    get_multi = 0x14,
+    remove = 0x15,  // Delete
+};
 
 enum class ExchangeOutcome : std::uint8_t {
     open,        // the capture ended before anybody had to give up

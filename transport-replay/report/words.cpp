@@ -1,5 +1,5 @@
 #include <dissect/render_value.hpp>
-#include <transport-replay/findings/words.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <array>
 #include <utility>

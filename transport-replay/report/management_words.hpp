@@ -1,0 +1,16 @@
+// Words of management datagrams: their requests and their status.
+#pragma once
+
+#include <transport-replay/model/management_report.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace qps::transport {
+
+// "SubnAdm GetTable NodeRecord"; numbers where there is no name.
+[[nodiscard]] std::string request_text(dissect::ManagementClass management_class, ManagementMethod method, std::uint16_t attribute);
+// "no records", "busy", "status 0x1234"; "ok" of 0.
+[[nodiscard]] std::string status_text(dissect::ManagementClass management_class, std::uint16_t status);
+
+}  // namespace qps::transport
