@@ -51,6 +51,7 @@ public:
             if (listening_.placed) listening_.placed(slot, place, observation, record);
             if (listening_.packet) listening_.packet(observation, record);
             hand_on();
+            if (listening_.after) listening_.after();
             return !full();
         });
     }
@@ -135,6 +136,7 @@ Analyzed analyze_once(const Options& options, const Filter& filter, const Output
     // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
     const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
     known.memory = options.memory.part_of(analyses);
+    analyzed.known = known.traits;
     Analyst analyst(options, listening, std::move(known));
     std::optional<Annotator> annotator;
     if (filter.needs_annotation()) {
@@ -150,6 +152,7 @@ Analyzed analyze_once(const Options& options, const Filter& filter, const Output
         if (analyst.full()) return ExitCode::done;
         input.number_from(frames);
         input.wake_when_idle();
+        if (listening.opened) listening.opened(input);
         const Jobs jobs = jobs_for(options, input);
         std::vector<ObservationBatch> parts(jobs.slots());
         if (listening.slots) listening.slots(parts.size());
@@ -166,7 +169,9 @@ Analyzed analyze_once(const Options& options, const Filter& filter, const Output
             if (input.live()) analyst.pause();
             return !analyst.full() && output.ok();
         };
-        decode_all(input, progress, jobs, {filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
+        std::function<void(const Batch&)> seen;
+        if (listening.batch) seen = [&](const Batch&) { listening.batch(input); };
+        decode_all(input, progress, jobs, {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr});
         frames = input.last_number();
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
@@ -198,6 +203,17 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
     analyzed = analyze_once(options, filter, output, listening, std::move(known), true);
     analyzed.code = worse(analyzed.code, code);
     return analyzed;
+}
+
+Analyzed analyze_again(const Options& options, const Filter& filter, const Output& output, const Listening& listening, const Analyzed& first,
+                       bool said_before) {
+    auto log = read_nccl_log_of(options);
+    if (!log) {
+        Analyzed failed;
+        failed.code = log.error();
+        return failed;
+    }
+    return analyze_once(options, filter, output, listening, {.traits = first.known, .nccl_log = std::move(*log)}, said_before);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "exit_code.hpp"
+#include "input.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
@@ -33,6 +34,11 @@ struct Listening {
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
     // The same for those who only have to show what they hold back.
     std::function<void()> pause{};
+    // An input was opened. A batch of it was read, which may have brought interfaces.
+    std::function<void(const Input&)> opened{};
+    std::function<void(const Input&)> batch{};
+    // After each packet that was analysed, when all of the above were told what it ended.
+    std::function<void()> after{};
     // For who has shown nothing before the end: files are read a second time, and what was told so far is to be forgotten. Who has
     // none is told once, after the files were read for what must be known before.
     std::function<void()> again{};
@@ -42,9 +48,15 @@ struct Analyzed {
     transport::Timeline timeline;
     ExitCode code = ExitCode::done;  // of the inputs
     bool any = false;                // an input could be opened: there is something to report
+    transport::CaptureTraits known;  // before the packets were analysed
 };
 
 [[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening);
+
+// Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and connections
+// that they had in `first`. `said_before`: what is wrong with the inputs was told.
+[[nodiscard]] Analyzed analyze_again(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening,
+                                     const Analyzed& first, bool said_before = true);
 
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);

@@ -23,6 +23,10 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_show(const Options& options);
 [[nodiscard]] ExitCode run_replay(const Options& options);
 [[nodiscard]] ExitCode run_replay_conversation(const Options& options);  // replay --as
+[[nodiscard]] ExitCode run_annotate(const Options& options);
+[[nodiscard]] ExitCode run_anonymize(const Options& asked);
+[[nodiscard]] ExitCode run_doctor(const Options& options);
+[[nodiscard]] ExitCode run_extract(const Options& options);
 [[nodiscard]] ExitCode run_fields(const Options& options);
 [[nodiscard]] ExitCode run_peer(const Options& options);
 [[nodiscard]] ExitCode run_pingpong(const Options& options);

@@ -12,6 +12,7 @@ namespace {
 // What one wants of a command: the headings of --help.
 constexpr std::string_view kAnalyse = "Analyse a capture";
 constexpr std::string_view kLookAt = "Look at packets";
+constexpr std::string_view kHandOn = "Hand on a capture";
 constexpr std::string_view kOnAWire = "Work on a wire";
 
 constexpr std::array kCommands{
@@ -112,6 +113,46 @@ constexpr std::array kCommands{
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
             {.pattern = true},
             run_fields},
+    Command{"extract", kHandOn,
+            "Write the packets of a connection or a finding, with its set-up, to a capture",
+            "  qpscope extract -C 3 -o three.pcapng trace.pcap\n"
+            "  qpscope extract --finding go-back-n-loss --around 50ms -o loss.pcapng trace.pcap\n"
+            "  qpscope extract -C 3 --finding 2 --around 50ms -o slice.pcapng ring_*.pcap     # rotated files of one capture\n"
+            "  qpscope extract --finding 1 --around 1ms --everything -o all.pcapng trace.pcap\n\n"
+            "The set-up and the end of the connection are kept however far away they are, and so is what proves the finding. Packets,\n"
+            "times, interfaces and comments stay as they are. The capture is read twice, so it must be in files.",
+            {.captures = true, .analysis = true, .extracted = true, .saved = true, .sandbox = true},
+            run_extract},
+    Command{"annotate", kHandOn,
+            "Write a capture with what happened to its packets as comments, for Wireshark",
+            "  qpscope annotate -o annotated.pcapng trace.pcap\n"
+            "  qpscope annotate --findings-only -o annotated.pcapng trace.pcap\n"
+            "  qpscope annotate --hosts /etc/hosts -o annotated.pcapng ring_*.pcap     # rotated files of one capture\n"
+            "  tshark -r annotated.pcapng -Y 'frame.comment contains \"retransmission\"'\n\n"
+            "Packets stay as they are, byte for byte. Retransmissions, gaps, timeouts, findings, set-up and the end of messages are\n"
+            "comments of packets; the findings are the comment of the capture. qpscope.lua makes filters and columns of them:\n"
+            "  wireshark -X lua_script:qpscope.lua annotated.pcapng",
+            {.captures = true, .analysis = true, .nccl_log = true, .annotated = true, .saved = true, .sandbox = true},
+            run_annotate},
+    Command{"anonymize", kHandOn,
+            "Write a capture with other addresses, keys and names, and without payload",
+            "  qpscope anonymize -o clean.pcapng trace.pcap\n"
+            "  qpscope anonymize --map map.json -o clean.pcapng trace.pcap               # the map stays with you\n"
+            "  qpscope anonymize --payload cut --keep-vendor -o clean.pcapng trace.pcap\n"
+            "  qpscope anonymize --key $(openssl rand -hex 32) -o clean.pcapng ring_*.pcap\n\n"
+            "IP addresses keep their common prefixes (Crypto-PAn). MAC addresses, GIDs, GUIDs, LIDs, keys of memory, partitions and queues,\n"
+            "addresses of memory, NQNs, IQNs, names of hosts, services and files are each replaced by the same other one everywhere.\n"
+            "What no header explains becomes zero. Numbers of queue pairs and ports, sizes and times stay. Checksums, ICRCs and VCRCs\n"
+            "are made right again where they were right.",
+            {.captures = true, .analysis = true, .anonymized = true, .saved = true, .sandbox = true},
+            run_anonymize},
+    Command{"doctor", kOnAWire,
+            "Tell what this machine can do: rights, interfaces, timestamps, offloads, RDMA devices",
+            "  qpscope doctor\n"
+            "  sudo qpscope doctor                        # what drivers tell root alone\n"
+            "  qpscope doctor -f json | jq '.diagnoses[] | select(.state == \"missing\")'",
+            {},
+            run_doctor},
     Command{"peer", kOnAWire,
             "Run a live endpoint: serve or call rping, perftest and others",
             "  qpscope peer -i eth1 --address 10.77.0.9/24 rping                 # serve: rping -c -a 10.77.0.9\n"

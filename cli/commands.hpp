@@ -32,6 +32,10 @@ struct Takes {
     bool replayed = false;
     bool verdicts = false;
     bool operations = false;
+    bool extracted = false;  // a slice of the capture
+    bool anonymized = false;
+    bool annotated = false;  // comments
+    bool saved = false;      // the packets go to a capture file, and nothing to standard output
     bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 

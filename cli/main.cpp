@@ -161,6 +161,12 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (takes.nccl_log)
         app.add_option("--nccl-log", options.nccl_log, "Name the ranks of NCCL jobs by this log of NCCL_DEBUG=INFO")->type_name("FILE");
     if (takes.operations) add_operation_options(app, options.operations);
+    if (takes.annotated) {
+        app.add_flag("--findings-only", options.findings_only, "Comment only on packets that prove a finding");
+        app.add_option("--hosts", options.hosts, "Add the names of hosts in this file: lines of address and name, as /etc/hosts")->type_name("FILE");
+    }
+    if (takes.anonymized) add_anonymize_options(app, options.anonymize);
+    if (takes.extracted) add_extract_options(app, options.extract);
     add_fail_on(app, options);
 }
 
@@ -217,10 +223,10 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
     OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed --no-sandbox "},
-    OptionGroup{"Filter", " --filter --connection --match --protocol --operation --failed --slower-than --from --message --frames --only "},
+    OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --no-bytes --markdown "
-                          "--dot --rewrite --fail-on --quiet --no-progress --help "},
+                          "--dot --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
@@ -282,7 +288,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Match name or meaning against this text");
     if (command.takes.verdicts) add_check_options(*sub, options.check);
-    else add_choice(*sub, "-f,--format", options.format, kFormats, "Print as table, json, ndjson, csv or tsv (default: table)");
+    else if (!command.takes.saved) add_choice(*sub, "-f,--format", options.format, kFormats, "Print as table, json, ndjson, csv or tsv (default: table)");
     if (command.takes.tickets) {
         sub->add_flag("--list", options.list_findings, "List every finding with its meaning; needs no capture")
             ->excludes(sub->get_option("files"))
@@ -297,7 +303,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_fail_on(*sub, options);
     }
     CLI::Option* output =
-        sub->add_option("-o,--output", options.output, "Write to FILE instead of stdout")->type_name("FILE");
+        command.takes.saved
+            ? sub->add_option("-o,--output", options.capture, "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")
+            : sub->add_option("-o,--output", options.output, "Write to FILE instead of stdout");
+    output->type_name("FILE");
     if (command.takes.written)
         sub->add_option("-w,--write", options.capture,
                         "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")

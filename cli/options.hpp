@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "anonymize_options.hpp"
 #include "check_options.hpp"
 #include "conform_options.hpp"
 #include "conversation_options.hpp"
+#include "extract_options.hpp"
 #include "live_options.hpp"
 #include "operation_options.hpp"
 
@@ -78,6 +80,11 @@ struct Options {
     ConversationOptions conversation;   // --as
 
     ConformOptions conform;
+
+    ExtractOptions extract;
+    bool findings_only = false;  // annotate: comments of findings alone
+    AnonymizeOptions anonymize;
+    std::string hosts;           // annotate: file of addresses and names
 
     bool dot = false;  // fabric: a picture for Graphviz
 };

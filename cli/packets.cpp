@@ -1,6 +1,4 @@
 // `packets`: one line a packet; or, with -w, the packets themselves.
-#include <dissect/capture/saved_capture.hpp>
-
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -11,7 +9,7 @@
 #include "decoding.hpp"
 #include "decoding_as.hpp"
 #include "json_rows.hpp"
-#include "message.hpp"
+#include "packet_copies.hpp"
 #include "tone.hpp"
 #include <fmt/format.h>
 
@@ -101,49 +99,9 @@ private:
     std::uint64_t written_ = 0;
 };
 
-// The packets of the inputs as one capture.
-class PacketCopies {
-public:
-    PacketCopies(SavedCapture& file, const Options& options) : file_(file), options_(options) {}
-
-    // Interfaces are described before their first frame: their numbers stay.
-    void describe(const Input& input) {
-        const auto interfaces = input.file() != nullptr ? input.file()->interfaces() : std::span<const Interface>{};
-        for (; ok_ && described_ < interfaces.size(); ++described_) {
-            const Interface& interface = interfaces[described_];
-            const BitsPerSecond speed = options_.link_speed != BitsPerSecond{} ? options_.link_speed : interface.speed;
-            ok_ = file_.describe(InterfaceId{static_cast<std::uint32_t>(described_)}, interface.link, speed, interface.name);
-        }
-        if (input.file() == nullptr && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, input.name());
-    }
-    void next_input() { described_ = 0; }
-
-    // In order, up to the limit.
-    bool write(std::span<const Frame> frames, bool at_once) {
-        for (const Frame& frame : frames)
-            if (ok_ && !full()) ok_ = file_.write(frame);
-        if (ok_ && at_once) ok_ = file_.flush();
-        return ok_ && !full();
-    }
-
-    [[nodiscard]] bool full() const { return options_.count != 0 && file_.frames() >= options_.count; }
-    [[nodiscard]] const std::expected<void, OutputProblem>& ok() const { return ok_; }
-
-private:
-    SavedCapture& file_;
-    const Options& options_;
-    std::size_t described_ = 0;  // interfaces of this input
-    std::expected<void, OutputProblem> ok_;
-};
-
-ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
-    say("qpscope: {}: {}\n", problem.file, problem.sentence);
-    return code;
-}
-
 ExitCode copy_packets(const Options& options, const Filter& filter, bool annotated, LookAhead look_ahead) {
-    auto file = SavedCapture::open(options.capture, options.files);
-    if (!file) return fail_output(file.error(), is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+    auto file = open_capture(options);
+    if (!file) return file.error();
     std::optional<transport::Annotator> annotator;
     if (annotated) annotator.emplace(known_settings(options, look_ahead));
     PacketCopies copies(*file, options);
@@ -160,12 +118,8 @@ ExitCode copy_packets(const Options& options, const Filter& filter, bool annotat
                     [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator ? &*annotator : nullptr});
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
-    if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
-    if (!opened) return code;  // no input: no file
-    if (const auto saved = file->commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
-    if (!options.quiet && options.capture != "-")
-        say("qpscope: {} packets written to {}\n", file->frames(), options.capture);
-    return code;
+    if (!opened && copies.ok()) return code;  // no input: no file
+    return finish(options, *file, copies, code);
 }
 
 }  // namespace

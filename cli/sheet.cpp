@@ -116,9 +116,9 @@ void Sheet::write_line(const Line& line) {
         if (i > 0) out += "  ";
         const std::string& cell = line.cells[i];
         const std::size_t fill = cell.size() < widths_[i] ? widths_[i] - cell.size() : 0;
-        if (head.side == Side::right) out.append(fill, ' ');
+        if (head.side == transport::Side::right) out.append(fill, ' ');
         out += cell;
-        if (head.side == Side::left) out.append(fill, ' ');
+        if (head.side == transport::Side::left) out.append(fill, ' ');
         ++i;
     }
     while (!out.empty() && out.back() == ' ') out.pop_back();

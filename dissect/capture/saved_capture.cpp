@@ -112,6 +112,11 @@ std::expected<void, OutputProblem> SavedCapture::begin(LinkType link) {
     return {};
 }
 
+std::expected<void, OutputProblem> SavedCapture::begin_section(std::string_view comment, std::span<const HostName> hosts) {
+    if (!writer_) return {};
+    return naming_path(writer_->begin_section(comment, hosts));
+}
+
 std::expected<void, OutputProblem> SavedCapture::describe(InterfaceId interface, LinkType link, BitsPerSecond speed, std::string name) {
     if (!writer_) return {};
     if (!name.empty()) writer_->name_interface(interface, std::move(name));

@@ -30,6 +30,8 @@ public:
     SavedCapture& operator=(SavedCapture&&) = delete;
     ~SavedCapture();  // what was not committed goes
 
+    // As CaptureWriter's.
+    [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment, std::span<const HostName> hosts);
     // As CaptureWriter's describe_interface(), with a name (empty: none).
     [[nodiscard]] std::expected<void, OutputProblem> describe(InterfaceId interface, LinkType link, BitsPerSecond speed, std::string name);
     // As CaptureWriter's. A pcap file has the link type of its first frame.

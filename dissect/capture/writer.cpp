@@ -28,6 +28,9 @@ constexpr std::size_t kPacketBlockFixed = 32;  // of an enhanced packet block wi
 constexpr std::size_t kBlockFixed = 12;
 constexpr std::size_t kOptionHeader = 4;
 
+constexpr std::size_t kMaxHostName = 255;      // RFC 1123 2.1
+constexpr std::size_t kMaxHostNames = 65'536;  // in one block: readers refuse those of more than 16 MiB
+
 constexpr const char* kNoMemory = "out of memory";  // needs no memory as a std::string
 
 std::size_t padding(std::size_t length) { return (4 - length % 4) % 4; }
@@ -127,7 +130,8 @@ struct CaptureWriter::State {
     [[nodiscard]] std::expected<void, OutputProblem> write_statistics(const InterfaceStatistics& statistics);
     [[nodiscard]] std::expected<std::uint32_t, OutputProblem> describe(const Described& described);
     void append_pcap_header();
-    void append_section_header();
+    void append_section_header(std::string_view comment = {});
+    void append_names(std::span<const HostName> hosts);
     void append_interface(const Described& described, std::string_view name);
 };
 
@@ -169,16 +173,46 @@ void CaptureWriter::State::append_pcap_header() {
     append.number(static_cast<std::uint32_t>(link));
 }
 
-void CaptureWriter::State::append_section_header() {
-    constexpr std::uint32_t kLength = 28;
+void CaptureWriter::State::append_section_header(std::string_view comment) {
+    std::vector<std::byte> list;
+    if (!comment.empty()) {
+        Appender(list).option(kOptionComment, bytes_of(comment));
+        Appender(list).option(kOptionEnd, Bytes{});
+    }
+    constexpr std::size_t kFixed = 16;
+    const auto length = static_cast<std::uint32_t>(kBlockFixed + kFixed + list.size());
     Appender append(buffer);
     append.number(kSectionHeaderBlock);
-    append.number(kLength);
+    append.number(length);
     append.number(kByteOrderMagic);
     append.number(std::uint16_t{1});  // version 1.0
     append.number(std::uint16_t{0});
     append.number(~std::uint64_t{0});  // section length not known
-    append.number(kLength);
+    append.bytes(list);
+    append.number(length);
+}
+
+// Records of an address and a name that ends with NUL, padded to 32 bits (draft-ietf-opsawg-pcapng, 4.5).
+void CaptureWriter::State::append_names(std::span<const HostName> hosts) {
+    constexpr std::uint16_t kIpv4 = 1, kIpv6 = 2, kEnd = 0;
+    constexpr std::size_t kIpv4Bytes = 4;
+    std::vector<std::byte> records;
+    Appender all(records);
+    for (const HostName& host : hosts) {
+        std::vector<std::byte> value;
+        Appender append(value);
+        append.bytes(slice(host.address, 0, host.ipv4 ? kIpv4Bytes : host.address.size()));
+        append.bytes(bytes_of(std::string_view(host.name).substr(0, kMaxHostName)));
+        append.number(std::uint8_t{0});
+        all.option(host.ipv4 ? kIpv4 : kIpv6, value);  // laid out as options are
+    }
+    all.option(kEnd, Bytes{});
+    const auto length = static_cast<std::uint32_t>(kBlockFixed + records.size());
+    Appender append(buffer);
+    append.number(kNameBlock);
+    append.number(length);
+    append.bytes(records);
+    append.number(length);
 }
 
 void CaptureWriter::State::append_interface(const Described& described, std::string_view name) {
@@ -321,6 +355,22 @@ std::expected<CaptureWriter, OutputProblem> CaptureWriter::onto(Descriptor file,
     else state->append_section_header();
     return CaptureWriter(std::move(state));
 } catch (const std::bad_alloc&) {
+    return std::unexpected(OutputProblem{{}, kNoMemory});
+}
+
+std::expected<void, OutputProblem> CaptureWriter::begin_section(std::string_view comment, std::span<const HostName> hosts) try {
+    State& state = *state_;
+    if (state.failed || state.descriptor < 0) return state.drain();
+    if (state.format == WriterFormat::pcap) return {};
+    if (comment.size() > kMaxComment) return state.problem(fmt::format("comment of the section longer than {} bytes", kMaxComment));
+    if (hosts.size() > kMaxHostNames) return state.problem(fmt::format("more than {} names of hosts", kMaxHostNames));
+    if (state.drained != 0 || state.record != 0 || !state.interfaces.empty()) return state.problem("the section has begun");
+    state.buffer.clear();
+    state.append_section_header(comment);
+    if (!hosts.empty()) state.append_names(hosts);
+    return {};
+} catch (const std::bad_alloc&) {
+    state_->failed = true;
     return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 

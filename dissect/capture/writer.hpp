@@ -9,8 +9,10 @@
 #include <dissect/capture/descriptor.hpp>
 #include <dissect/frame.hpp>
 
+#include <array>
 #include <expected>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +31,13 @@ struct OutputProblem {
 
 // Longest comment that fits an option, in bytes.
 inline constexpr std::size_t kMaxComment = 65'535;
+
+// How a host is called: of an IPv4 address the first four bytes count. The name is UTF-8 without NUL.
+struct HostName {
+    std::array<std::byte, 16> address{};
+    bool ipv4 = false;
+    std::string name{};
+};
 
 // What became of the frames of one interface until `time`.
 struct InterfaceStatistics {
@@ -54,6 +63,9 @@ public:
     CaptureWriter& operator=(CaptureWriter&&) noexcept;
     ~CaptureWriter();  // writes what is buffered, but cannot report: call close()
 
+    // pcapng: what is said of the capture as a whole (UTF-8, at most kMaxComment bytes), and the names of hosts. Before anything else:
+    // refused, without effect, where something was written. pcap has no place for either, and nothing happens.
+    [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment, std::span<const HostName> hosts);
     // pcapng: the name of an interface, before its first frame.
     void name_interface(InterfaceId interface, std::string name);
     // pcapng: describes an interface before its first frame, so that numbers are those of the order of these calls.

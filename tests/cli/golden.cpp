@@ -72,6 +72,10 @@ const std::vector<Golden> kGolden{
     {"show_notice", {"show", "-Y", "infiniband.notice", "-c", "1", "--no-bytes", "fabric_sweep/capture.pcap"}},
     {"timeline_loss", {"timeline", "--interval", "10ms", "loss_write/capture.pcap"}},
     {"timeline_congestion", {"timeline", "congestion/capture.pcap"}},
+    {"doctor_help", {"doctor", "--help"}},
+    {"anonymize_help", {"anonymize", "--help"}},
+    {"extract_help", {"extract", "--help"}},
+    {"annotate_help", {"annotate", "--help"}},
     {"follow_message", {"follow", "1", "--message", "1", "rping_v4/capture.pcap"}},
 };
 

@@ -34,7 +34,9 @@ void check_same(std::vector<std::string> words, const Surroundings& surroundings
 }
 
 std::vector<std::string> start_of(const std::string& command) {
-    return command == "follow" ? std::vector<std::string>{command, "1"} : std::vector<std::string>{command};
+    if (command == "follow") return {command, "1"};
+    if (command == "extract") return {command, "-C", "1"};
+    return {command};
 }
 
 std::string content(const std::string& path) {

@@ -2,7 +2,7 @@
 #include <dissect/build.hpp>
 #include <tests/support/catch.hpp>
 #include <transport-replay/live/faults.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/replay/rewriter.hpp>
 
 using namespace qps::transport;

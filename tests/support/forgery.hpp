@@ -4,7 +4,7 @@
 
 #include <dissect/icrc.hpp>
 #include <transport-replay/live/faults.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <vector>

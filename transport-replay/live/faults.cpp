@@ -1,5 +1,5 @@
 #include <transport-replay/live/faults.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 namespace qps::transport {
 

@@ -3,7 +3,7 @@
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/field_place.hpp>
 #include <transport-replay/live/frame_writer.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include <dissect/packet.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <span>

@@ -5,7 +5,7 @@
 #include <transport-replay/live/device/interface_facts.hpp>
 #include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/device/udp_device.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <array>

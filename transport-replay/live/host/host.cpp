@@ -1,6 +1,6 @@
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/host.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <utility>

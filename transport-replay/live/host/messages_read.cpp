@@ -1,6 +1,6 @@
 // Messages out of decoded frames; everything here comes from strangers.
 #include <transport-replay/live/host/messages.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 

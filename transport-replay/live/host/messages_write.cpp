@@ -1,7 +1,7 @@
 // Frames out of messages.
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/messages.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/live/replay/rewriter.hpp>
 
 #include <algorithm>
@@ -102,70 +102,6 @@ Wide address_of(const Packet& packet, const Layer& layer, Side side) {
     return {};
 }
 
-// A checksum, what it sums up, and what that sum was: it is to be the same afterwards.
-struct Sum {
-    std::size_t from = 0, to = 0;                 // bytes covered
-    std::size_t addresses = 0, addresses_to = 0;  // of a pseudo header
-    std::size_t checksum = 0;
-    bool zero_is_none = false;
-    std::uint64_t before = 0;
-
-    [[nodiscard]] std::uint64_t over(Bytes frame) const {
-        return word_sum(slice(frame, from, to - from), word_sum(slice(frame, addresses, addresses_to - addresses)));
-    }
-};
-
-struct Sums {
-    std::array<Sum, kMaxLayers> rows{};
-    std::size_t count = 0;
-    void add(Bytes frame, Sum sum) {
-        if (count == rows.size() || sum.checksum + 2 > sum.to || sum.to > frame.size()) return;
-        sum.before = sum.over(frame);
-        rows[count++] = sum;
-    }
-};
-
-// Checksums from the outermost to the innermost: of IPv4 headers, and of what follows IP directly.
-Sums sums_of(const Packet& packet) {
-    constexpr std::size_t kIpChecksum = 10, kUdpChecksum = 6, kTcpChecksum = 16;
-    Sums sums;
-    const Bytes frame = packet.frame.bytes;
-    const auto layers = packet.layers();
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        const bool ipv4 = layers[i].kind == LayerKind::ipv4;
-        if (!ipv4 && layers[i].kind != LayerKind::ipv6) continue;
-        const std::size_t ip = layers[i].offset;
-        const std::size_t ip_end = ip + (ipv4 ? read_be<std::uint16_t>(frame, ip + 2) : 40U + read_be<std::uint16_t>(frame, ip + 4));
-        if (ipv4) sums.add(frame, {.from = ip, .to = ip + layers[i].length, .checksum = ip + kIpChecksum});
-        if (i + 1 == layers.size()) continue;
-        const bool udp = layers[i + 1].kind == LayerKind::udp;
-        if (!udp && layers[i + 1].kind != LayerKind::tcp) continue;
-        const std::size_t start = layers[i + 1].offset, checksum = start + (udp ? kUdpChecksum : kTcpChecksum);
-        if (udp && read_be<std::uint16_t>(frame, checksum) == 0) continue;
-        const std::size_t addresses = ip + (ipv4 ? 12U : 8U);
-        sums.add(frame, {.from = start,
-                         .to = std::min(ip_end, frame.size()),
-                         .addresses = addresses,
-                         .addresses_to = addresses + (ipv4 ? 8U : 32U),
-                         .checksum = checksum,
-                         .zero_is_none = udp});
-    }
-    return sums;
-}
-
-// From the innermost out: what is inside another's bytes is right by then.
-void restore(const Sums& sums, MutableBytes frame) {
-    constexpr std::uint64_t kModulus = 0xffff;
-    for (std::size_t i = sums.count; i-- > 0;) {
-        const Sum& sum = sums.rows[i];
-        const std::uint64_t after = sum.over(frame) % kModulus, before = sum.before % kModulus;
-        if (after == before) continue;
-        std::uint64_t checksum = (read_be<std::uint16_t>(frame, sum.checksum) + before + kModulus - after) % kModulus;
-        if (checksum == 0 && sum.zero_is_none) checksum = kModulus;
-        write_bits(frame, sum.checksum * 8, 16, checksum);
-    }
-}
-
 void decode_into(Packet& packet, Bytes bytes) {
     Frame frame;
     frame.bytes = bytes;
@@ -231,7 +167,7 @@ std::size_t Rewriter::apply(MutableBytes room, std::size_t length) {
     if (!fields_ || length == 0) return length;
     const MutableBytes frame = room.first(length);
     decode_into(packet_, frame);
-    const Sums sums = sums_of(packet_);
+    const FrameSums sums = sums_of(packet_);
     Ends ends;
     if (asks_ends_ && packet_.has_transport() && packet_.network_layer != kNoLayer) {
         const Layer& network = packet_.layers()[packet_.network_layer];

@@ -1,6 +1,6 @@
 // A host among others: finding and being found, groups, whose address it is.
 #include <tests/support/lan.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 using namespace qps::tests::lan;
 using qps::tests::Decoded;

@@ -1,6 +1,6 @@
 // A host and what strangers send it: what is handed on, answered, believed, survived.
 #include <tests/support/lan.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <memory>
 #include <random>

@@ -2,7 +2,7 @@
 // addresses, our host is at the far end of the veth.
 #include <tests/support/lan.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
-#include <transport-replay/live/internet_checksum.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <chrono>
 #include <cstdlib>

@@ -1,0 +1,121 @@
+// `annotate`: the capture once more, with what happened to its packets as comments that Wireshark shows and filters, the names of
+// hosts, and the findings as the comment of the section. It is analysed, and read once more for the packets, which stay as they were.
+#include <transport-replay/evidence/host_names.hpp>
+#include <transport-replay/evidence/packet_notes.hpp>
+
+#include <dissect/capture/writer.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "decoding_as.hpp"
+#include "message.hpp"
+#include "packet_copies.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+std::string contradiction_of_annotating(const Options& options) {
+    if (options.capture.empty()) return "missing output: name a capture file with -o";
+    if (format_for(options.capture) == WriterFormat::pcap) return "pcap has no comments: name a file that does not end in .pcap";
+    if (!can_be_read_twice(options)) return "cannot read the input twice: write it to a file first";
+    return {};
+}
+
+constexpr std::size_t kMostOfHosts = std::size_t{1} << 20;  // bytes: of kMostHosts lines
+
+// The names that --hosts gives, before those that the traffic tells; says where the file cannot be read.
+std::optional<std::vector<HostName>> hosts_of(const Options& options) {
+    if (options.hosts.empty()) return std::vector<HostName>{};
+    std::ifstream file(options.hosts, std::ios::binary);
+    std::string text(kMostOfHosts, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (!text.empty()) return read_hosts(text);
+    say("qpscope: {}: cannot be read, or is empty\n", options.hosts);
+    return std::nullopt;
+}
+
+// The second reading: every packet, with what is to be said of it once everything that it ended is known.
+class Annotating {
+public:
+    Annotating(PacketNotes& notes, PacketCopies& copies) : notes_(notes), copies_(copies) {}
+
+    [[nodiscard]] Listening listening() {
+        Listening listening;
+        listening.opened = [this](const Input&) { copies_.next_input(); };
+        listening.batch = [this](const Input& input) { copies_.describe(input); };
+        listening.slots = [this](std::size_t slots) { frames_.resize(slots); };
+        listening.begin = [this](std::size_t slot) { frames_[slot].clear(); };
+        listening.each = [this](std::size_t slot, const Packet& packet) { frames_[slot].push_back(packet.frame); };
+        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+            frame_ = &frames_[slot][place];
+            observation_ = &observation;
+            record_ = record;
+        };
+        listening.message = [this](ConnectionId, End, const Message& message) { ended_.push_back(message); };
+        listening.after = [this] { write(); };
+        return listening;
+    }
+    [[nodiscard]] std::uint64_t annotated() const { return annotated_; }
+
+private:
+    void write() {
+        comment_.clear();
+        notes_.append(comment_, *observation_, record_, ended_);
+        ended_.clear();
+        if (!comment_.empty()) ++annotated_;
+        if (comment_.size() > kMaxComment) comment_.resize(kMaxComment);
+        copies_.write(*frame_, comment_);
+    }
+
+    PacketNotes& notes_;
+    PacketCopies& copies_;
+    std::vector<std::vector<Frame>> frames_;  // borrowed from batches, which stay until they are consumed
+    const Frame* frame_ = nullptr;            // of the packet that is followed
+    const Observation* observation_ = nullptr;
+    PacketRecord record_;
+    std::vector<Message> ended_;
+    std::string comment_;
+    std::uint64_t annotated_ = 0;
+};
+
+}  // namespace
+
+ExitCode run_annotate(const Options& options) {
+    if (const std::string why = contradiction_of_annotating(options); !why.empty()) {
+        say("qpscope: {}\n", why);
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    auto hosts = hosts_of(options);
+    if (!hosts) return ExitCode::unreadable;
+    auto file = open_capture(options);
+    if (!file) return file.error();
+    Output output(options);  // of no use but to those who print
+    const Analyzed analyzed = analyze(options, *filter, output, {});
+    if (!analyzed.any) return analyzed.code;
+    PacketCopies copies(*file, options);
+    std::ranges::copy(host_names(analyzed.timeline), std::back_inserter(*hosts));
+    copies.begin_section(section_text(analyzed.timeline, kMaxComment), *hosts);
+    PacketNotes notes(analyzed.timeline, options.findings_only ? NoteScope::findings : NoteScope::all);
+    Annotating annotating(notes, copies);
+    const Analyzed again = analyze_again(options, *filter, output, annotating.listening(), analyzed);
+    const ExitCode code = finish(options, analyzed, output);
+    return finish(options, *file, copies, worse(code, again.code), fmt::format(", {} of them with comments", annotating.annotated()));
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,156 @@
+// `extract`: the packets that somebody else needs to see what happened, as a capture file: the capture is analysed, and read once
+// more for the packets.
+#include <transport-replay/evidence/slice.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "decoding_as.hpp"
+#include "extract_options.hpp"
+#include "message.hpp"
+#include "packet_copies.hpp"
+#include "quantity.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+// Why the options cannot be followed; empty: they can.
+std::string contradiction(const Options& options) {
+    const ExtractOptions& asked = options.extract;
+    if (options.connections.empty() && asked.findings.empty())
+        return "nothing chosen: name connections with -C, or findings with --finding";
+    if (asked.findings.empty() && (asked.around || asked.everything))
+        return "--around and --everything are about findings: name one with --finding";
+    if (asked.everything && !asked.around) return "--everything needs --around: how close to the finding";
+    if (options.capture.empty()) return "missing output: name a capture file with -o";
+    if (!can_be_read_twice(options)) return "cannot read the input twice: write it to a file first";
+    return {};
+}
+
+// The findings by their places; says which the capture does not have.
+std::optional<std::vector<std::size_t>> findings_of(const Options& options, const transport::Timeline& timeline) {
+    std::vector<std::size_t> places;
+    for (const std::string& word : options.extract.findings) {
+        const std::vector<std::size_t> named = findings_named(timeline, word);
+        if (named.empty()) {
+            say("qpscope: no such finding '{}': this capture has {} (see qpscope findings -f tsv)\n", word,
+                grouped(timeline.findings.size()));
+            return std::nullopt;
+        }
+        places.insert(places.end(), named.begin(), named.end());
+    }
+    return places;
+}
+
+// When those frames passed, for those that have a time: the files are walked, and nothing is decoded.
+std::vector<Instant> times_of(const Options& options, const std::vector<FrameIndex>& frames) {
+    std::vector<Instant> times;
+    std::uint64_t before = 0;
+    const auto each_input = [&](Input& input, Progress&) {
+        input.number_from(before);
+        Batch batch;
+        while (before < std::to_underlying(frames.back()) && input.read(batch)) {
+            for (const Frame& frame : batch.frames)
+                if (frame.has_time && std::ranges::binary_search(frames, frame.index)) times.push_back(frame.time);
+            before = input.last_number();
+        }
+        before = input.last_number();
+        return ExitCode::done;
+    };
+    static_cast<void>(for_each_input(options, each_input, true));
+    return times;
+}
+
+// What was written, for the sentence at the end.
+std::string about(const Slice& slice) {
+    std::string text;
+    for (const ConnectionId uid : slice.connections())
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", std::to_underlying(uid));
+    return text.empty() ? "" : fmt::format(" (connection {})", text);
+}
+
+// The second reading: packets that the slice takes, in their order.
+class Extracting {
+public:
+    Extracting(const Slice& slice, PacketCopies& copies) : slice_(slice), copies_(copies) {}
+
+    [[nodiscard]] Listening listening() {
+        Listening listening;
+        listening.opened = [this](const Input&) { copies_.next_input(); };
+        listening.batch = [this](const Input& input) { copies_.describe(input); };
+        listening.slots = [this](std::size_t slots) { frames_.resize(slots); };
+        listening.begin = [this](std::size_t slot) { frames_[slot].clear(); };
+        listening.each = [this](std::size_t slot, const Packet& packet) { frames_[slot].push_back(packet.frame); };
+        listening.placed = [this](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+            if (slice_.takes(observation, record)) copies_.write(frames_[slot][place]);
+        };
+        return listening;
+    }
+
+private:
+    const Slice& slice_;
+    PacketCopies& copies_;
+    std::vector<std::vector<Frame>> frames_;  // borrowed from batches, which stay until they are consumed
+};
+
+}  // namespace
+
+void add_extract_options(CLI::App& app, ExtractOptions& options) {
+    app.add_option("--finding", options.findings,
+                   "Keep the connections of this finding, by its id or its place in the list (see qpscope findings)")
+        ->delimiter(',')
+        ->type_name("ID|N")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option_function<std::string>(
+           "--around",
+           [&options](const std::string& text) {
+               const auto time = read_time(text);
+               if (!time) throw CLI::ValidationError(time.error());
+               options.around = *time;
+           },
+           "Keep only packets this close to those that prove the finding, and the set-up of its connection: 50ms, ...")
+        ->type_name("TIME");
+    app.add_flag("--everything", options.everything, "With --around: keep packets of all connections, and those of none");
+}
+
+ExitCode run_extract(const Options& options) {
+    if (const std::string why = contradiction(options); !why.empty()) {
+        say("qpscope: {}\n", why);
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    auto file = open_capture(options);
+    if (!file) return file.error();
+    Output output(options);  // of no use but to those who print
+    const Analyzed analyzed = analyze(options, *filter, output, {});
+    if (!analyzed.any) return analyzed.code;
+    if (const ExitCode code = finish(options, analyzed, output); code == ExitCode::usage) return code;
+    const auto findings = findings_of(options, analyzed.timeline);
+    if (!findings) return ExitCode::usage;
+    const std::vector<FrameIndex> evidence = evidence_of(analyzed.timeline, *findings);
+    std::vector<Instant> times;
+    if (options.extract.around && !evidence.empty()) times = times_of(options, evidence);
+    const Slice slice(analyzed.timeline, {options.connections, *findings, options.extract.around, options.extract.everything}, times);
+    PacketCopies copies(*file, options);
+    Extracting extracting(slice, copies);
+    const Analyzed again = analyze_again(options, *filter, output, extracting.listening(), analyzed);
+    if (slice.set_up_left_out() != 0 && !options.quiet)
+        say("qpscope: {} of the set-up not written: more repeated messages than an attempt keeps\n", counted(slice.set_up_left_out(), "packet"));
+    return finish(options, *file, copies, worse(analyzed.code, again.code), about(slice));
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,55 @@
+#include "packet_copies.hpp"
+
+#include "message.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+namespace {
+
+ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
+    say("qpscope: {}: {}\n", problem.file, problem.sentence);
+    return code;
+}
+
+}  // namespace
+
+void PacketCopies::describe(const Input& input) {
+    const auto interfaces = input.file() != nullptr ? input.file()->interfaces() : std::span<const Interface>{};
+    for (; ok_ && described_ < interfaces.size(); ++described_) {
+        const Interface& interface = interfaces[described_];
+        const BitsPerSecond speed = options_.link_speed != BitsPerSecond{} ? options_.link_speed : interface.speed;
+        ok_ = file_.describe(InterfaceId{static_cast<std::uint32_t>(described_)}, interface.link, speed, names_ ? interface.name : std::string());
+    }
+    if (input.file() == nullptr && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, names_ ? input.name() : std::string());
+}
+
+bool PacketCopies::write(const Frame& frame, std::string_view comment) {
+    if (ok_ && !full()) ok_ = file_.write(frame, comment);
+    return ok_ && !full();
+}
+
+bool PacketCopies::write(std::span<const Frame> frames, bool at_once) {
+    for (const Frame& frame : frames)
+        if (!write(frame)) break;
+    if (ok_ && at_once) ok_ = file_.flush();
+    return ok_ && !full();
+}
+
+std::expected<SavedCapture, ExitCode> open_capture(const Options& options) {
+    auto file = SavedCapture::open(options.capture, options.files);
+    if (file) return std::move(*file);
+    const bool is_input = is_one_of(options.capture, options.files);
+    return std::unexpected(fail_output(file.error(), is_input ? ExitCode::usage : ExitCode::output_failed));
+}
+
+ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& copies, ExitCode code, std::string_view about) {
+    if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
+    if (const auto saved = file.commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
+    if (!options.quiet && options.capture != "-") say("qpscope: {} packets written to {}{}\n", file.frames(), options.capture, about);
+    return code;
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,53 @@
+// The packets of the inputs as one capture file, for the commands that write one.
+#pragma once
+
+#include <dissect/capture/saved_capture.hpp>
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "exit_code.hpp"
+#include "input.hpp"
+#include "options.hpp"
+
+namespace qps::cli {
+
+class PacketCopies {
+public:
+    PacketCopies(dissect::SavedCapture& file, const Options& options) : file_(file), options_(options) {}
+
+    // Before anything else: what is said of the capture as a whole, and the names of hosts.
+    void begin_section(std::string_view comment, std::span<const dissect::HostName> hosts) { ok_ = file_.begin_section(comment, hosts); }
+    // Interfaces are written without their names.
+    void hide_names() { names_ = false; }
+    // A batch of an input was read. Interfaces are described before their first frame: their numbers stay.
+    void describe(const Input& input);
+    void next_input() { described_ = 0; }
+
+    // False: nothing more is to be written, because that failed or there are as many as asked for.
+    bool write(const dissect::Frame& frame, std::string_view comment = {});
+    // In order, up to the limit.
+    bool write(std::span<const dissect::Frame> frames, bool at_once);
+
+    [[nodiscard]] bool full() const { return options_.count != 0 && file_.frames() >= options_.count; }
+    [[nodiscard]] const std::expected<void, dissect::OutputProblem>& ok() const { return ok_; }
+
+private:
+    dissect::SavedCapture& file_;
+    const Options& options_;
+    std::size_t described_ = 0;  // interfaces of this input
+    bool names_ = true;
+    std::expected<void, dissect::OutputProblem> ok_;
+};
+
+// Opens options.capture for writing; says what is wrong, and with which code to end.
+[[nodiscard]] std::expected<dissect::SavedCapture, ExitCode> open_capture(const Options& options);
+// The end: the file takes its name, and people are told so. `about` is added to the sentence.
+[[nodiscard]] ExitCode finish(const Options& options, dissect::SavedCapture& file, const PacketCopies& copies, ExitCode code,
+                              std::string_view about = {});
+
+}  // namespace qps::cli

@@ -1,0 +1,143 @@
+// Pseudonyms: the published values of Crypto-PAn; permutations that keep what they promise.
+#include <dissect/parse_value.hpp>
+#include <tests/support/catch.hpp>
+#include <transport-replay/evidence/pseudonyms.hpp>
+
+#include <bit>
+#include <random>
+#include <set>
+
+using namespace qps;
+using namespace qps::transport;
+
+namespace {
+
+// The key and pairs of the sample that comes with the authors' implementation (sample_trace_raw.dat, sample_trace_sanitized.dat).
+constexpr std::array<unsigned char, 32> kSampleKey{21,  34,  23,  141, 51,  164, 207, 128, 19, 10, 91, 22, 73, 144, 125, 16,
+                                                   216, 152, 143, 131, 121, 121, 101, 39,  98, 87, 76, 45, 42, 132, 34,  2};
+constexpr std::size_t kMany = 100'000;
+
+Pseudonyms::Key key_of(const std::array<unsigned char, 32>& bytes) {
+    Pseudonyms::Key key{};
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] = std::byte{bytes[i]};
+    return key;
+}
+
+std::uint32_t ip(std::string_view text) { return dissect::read_be<std::uint32_t>(dissect::parse_ip(text)->bytes, 0); }
+
+std::string renamed(Pseudonyms& pseudonyms, std::string text) {
+    pseudonyms.name(std::as_writable_bytes(std::span(text)));
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("IPv4 addresses are those of Crypto-PAn") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    for (const auto& [original, expected] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+             {"128.11.68.132", "135.242.180.132"},
+             {"129.118.74.4", "134.136.186.123"},
+             {"130.132.252.244", "133.68.164.234"},
+             {"141.223.7.43", "141.167.8.160"},
+             {"141.233.145.108", "141.129.237.235"},
+             {"152.163.225.39", "151.140.114.167"},
+             {"156.29.3.236", "147.225.12.42"},
+             {"165.247.96.84", "162.9.99.234"},
+             {"166.107.77.190", "160.132.178.185"},
+             {"24.0.250.221", "100.15.198.226"},
+         })
+        CHECK(pseudonyms.permute(ip(original), 32, 0, 0) == ip(expected));
+}
+
+TEST_CASE("addresses keep the length of their common prefix, and what they are for") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    std::mt19937_64 random(7);  // NOLINT: the same numbers every time
+    for (int i = 0; i < 2000; ++i) {
+        const auto a = static_cast<std::uint32_t>(random()), b = a ^ static_cast<std::uint32_t>(random()) >> random() % 32;
+        const bool special = a >> 24 == 127 || b >> 24 == 127 || a >> 8 == 0xe00000 || b >> 8 == 0xe00000;
+        if (!special) CHECK(std::countl_zero(pseudonyms.ipv4(a) ^ pseudonyms.ipv4(b)) == std::countl_zero(a ^ b));
+        CHECK((pseudonyms.ipv4(a) >> 28 == 14) == (a >> 28 == 14));  // groups
+        const Ipv6Bits first{0x2001'0db8'0000'0000 | random() >> 40, random()}, second{first.high ^ random() >> random() % 64, first.low};
+        if (second.high == first.high || second.high == 0 || second.high >> 56 == 0xff || second.high >> 48 == 0xfe80) continue;
+        CHECK(std::countl_zero(pseudonyms.ipv6(first).high ^ pseudonyms.ipv6(second).high) == std::countl_zero(first.high ^ second.high));
+        CHECK(pseudonyms.ipv6(first).low == pseudonyms.guid(first.low));  // a GID is a prefix and a GUID
+    }
+    for (const std::uint32_t same : {0U, UINT32_MAX, ip("127.0.0.1"), ip("224.0.0.251")}) CHECK(pseudonyms.ipv4(same) == same);
+    const Ipv6Bits mapped{0, 0xffff'0000'0000 | ip("10.0.0.1")};
+    CHECK(pseudonyms.ipv6(mapped) == Ipv6Bits{0, 0xffff'0000'0000 | pseudonyms.ipv4(ip("10.0.0.1"))});
+    CHECK(pseudonyms.ipv6({0xfe80'0000'0000'0000, 1}).high == 0xfe80'0000'0000'0000);
+    CHECK(pseudonyms.ipv6({0xff02'0000'0000'0000, 1}) == Ipv6Bits{0xff02'0000'0000'0000, 1});
+}
+
+TEST_CASE("no two are the same afterwards, and what everybody has stays") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    std::set<std::uint64_t> lids, keys, partitions;
+    for (std::uint32_t lid = 0; lid < 0x10000; ++lid) {
+        const std::uint32_t other = pseudonyms.lid(lid);
+        CHECK((other >= 0xc000) == (lid >= 0xc000));
+        lids.insert(other);
+        partitions.insert(pseudonyms.pkey(static_cast<std::uint16_t>(lid)));
+        keys.insert(pseudonyms.key(lid, 32));
+    }
+    CHECK(lids.size() == 0x10000);
+    CHECK(partitions.size() == 0x10000);
+    CHECK(keys.size() == 0x10000);
+    CHECK(pseudonyms.lid(0) == 0);
+    CHECK(pseudonyms.lid(0xffff) == 0xffff);
+    CHECK(pseudonyms.pkey(0xffff) == 0xffff);
+    CHECK((pseudonyms.pkey(0x8123) & 0x7fff) == pseudonyms.pkey(0x0123));
+    CHECK(pseudonyms.qkey(0x8001'0000) == 0x8001'0000);
+    CHECK((pseudonyms.qkey(0x1234'5678) & 0x8000'0000) == 0);
+    CHECK(pseudonyms.key(17, 64) == pseudonyms.key(17, 32));
+    CHECK(pseudonyms.guid(0) == 0);
+}
+
+TEST_CASE("MAC addresses keep what kind of address they are; the vendor where that is asked for") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany), keeping(key_of(kSampleKey), true, kMany);
+    const std::uint64_t mac = 0x5254'0077'0011;
+    CHECK(pseudonyms.mac(mac) >> 24 != mac >> 24);
+    CHECK((pseudonyms.mac(mac) >> 40 & 3) == (mac >> 40 & 3));
+    CHECK(keeping.mac(mac) >> 24 == mac >> 24);
+    CHECK(keeping.mac(mac) != mac);
+    for (const std::uint64_t same : {0ULL, 0xffff'ffff'ffffULL, 0x0180'c200'0001ULL, 0x0100'5e00'0001ULL, 0x3333'0000'0001ULL})
+        CHECK(pseudonyms.mac(same) == same);
+    CHECK(pseudonyms.mac(0x3333'ff77'0011) >> 32 == 0x3333);
+    CHECK(pseudonyms.mac(0x3333'ff77'0011) != 0x3333'ff77'0011);
+}
+
+TEST_CASE("what is contiguous in memory stays so") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    const std::uint64_t begin = 0x7f12'3456'7000;
+    CHECK(pseudonyms.memory(begin) != begin);
+    CHECK(pseudonyms.memory(begin + 0x12345) - pseudonyms.memory(begin) == 0x12345);
+    CHECK(pseudonyms.memory(0xffff'8880'1234'5000) >> 47 == 0xffff'8880'1234'5000 >> 47);
+    CHECK(pseudonyms.memory(4096) == 4096);  // an offset
+}
+
+TEST_CASE("names become others of the same length and kind, the same for the same, never the same for others") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    const std::string name = renamed(pseudonyms, "nqn.2026-11.lab:host");
+    CHECK(name.starts_with("nqn."));
+    CHECK(name.size() == 20);
+    CHECK(name != "nqn.2026-11.lab:host");
+    CHECK(renamed(pseudonyms, "nqn.2026-11.lab:host") == name);
+    CHECK(renamed(pseudonyms, "nqn.2014-08.org.nvmexpress.discovery") == "nqn.2014-08.org.nvmexpress.discovery");
+    CHECK(renamed(pseudonyms, "MaxBurstLength=262144") == "MaxBurstLength=262144");
+    CHECK(renamed(pseudonyms, "TargetName=iqn.2026-11.lab:disk") == "TargetName=" + renamed(pseudonyms, "iqn.2026-11.lab:disk"));
+    std::set<std::string> letters;
+    for (char c = 'a'; c <= 'z'; ++c) letters.insert(renamed(pseudonyms, std::string(1, c)));
+    CHECK(letters.size() >= 20);  // of 26 there are no others left for the last ones
+    CHECK(renamed(pseudonyms, "Linux   ").substr(5) == "   ");
+    std::string padded("10.0.0.1\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+    CHECK(ip(renamed(pseudonyms, padded).c_str()) == pseudonyms.ipv4(ip("10.0.0.1")));
+    CHECK(renamed(pseudonyms, std::string("a\0secret", 8)).substr(1) == std::string(7, '\0'));
+}
+
+TEST_CASE("what is forgotten for want of memory is drawn the same again") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, 16);
+    const std::uint32_t first = pseudonyms.ipv4(ip("10.0.0.1"));
+    CHECK(pseudonyms.complete());
+    for (std::uint32_t i = 2; i < 100; ++i) static_cast<void>(pseudonyms.ipv4(ip("10.0.0.0") + i));
+    CHECK_FALSE(pseudonyms.complete());
+    CHECK(pseudonyms.ipv4(ip("10.0.0.1")) == first);
+}

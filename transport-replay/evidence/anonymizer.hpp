@@ -1,0 +1,67 @@
+// Anonymizer: a frame as it may be given away: addresses, keys and names are others (pseudonyms.hpp), payload is gone.
+//
+// A frame is put together anew: what the field tables explain is taken over, field by field, as secrets.hpp says; every byte that no
+// field explains becomes zero. So what we do not know is never given away. Checksums, ICRC, VCRC and the CRCs of MPA change by what
+// was changed: right ones stay right, wrong ones wrong.
+//
+// What an attacker could feed: any frame. Layers lie within their frame; fields that do not lie in their layer are left out.
+#pragma once
+
+#include <dissect/frame.hpp>
+#include <dissect/packet.hpp>
+#include <dissect/ulp/ulp_hint.hpp>
+#include <transport-replay/evidence/mpa_crc_carry.hpp>
+#include <transport-replay/evidence/pseudonyms.hpp>
+#include <transport-replay/evidence/secrets.hpp>
+
+#include <vector>
+
+namespace qps::transport {
+
+// What becomes of bytes that are of no header.
+enum class PayloadMode : std::uint8_t {
+    zero,
+    cut,   // the frame ends before them, as if the capture had left them out
+    keep,  // whoever asks for it answers for it
+};
+
+class Anonymizer {
+public:
+    Anonymizer(Pseudonyms& pseudonyms, PayloadMode payload);
+
+    // The frame with other bytes, which live here until the next call. `way`: that of its TCP segment; `hint`: what its payload is.
+    [[nodiscard]] dissect::Frame anonymize(const dissect::Frame& frame, const FlowKey& way, const dissect::UlpHint& hint);
+
+private:
+    struct Step {
+        const dissect::Field* field = nullptr;
+        Secret secret{};
+        bool fixed = false;  // always there, and a number in whole bytes
+    };
+    // What is done with the layers of one kind.
+    struct Plan {
+        std::vector<std::byte> mask;  // of the fixed part: the bits that are taken over
+        std::vector<Step> steps;
+        bool is_payload = false;
+    };
+    [[nodiscard]] static Plan plan_for(dissect::LayerKind kind);
+    void rewrite(const dissect::Layer& layer);
+    void take_step(const dissect::Layer& layer, const Step& step);
+    void write_number(const dissect::Layer& layer, const Step& step);
+    void write_bytes(Secret secret, std::size_t offset, dissect::Bytes bytes);
+    [[nodiscard]] std::uint64_t other(Secret secret, std::uint64_t value, unsigned width);
+    [[nodiscard]] std::size_t end_of_headers() const;
+    void decode_again();
+    void restore_mpa_crcs(const dissect::UlpHint& hint);
+    void restore_crcs();
+
+    Pseudonyms& pseudonyms_;
+    PayloadMode payload_;
+    std::vector<Plan> plans_;          // by kind of layer
+    dissect::Packet packet_;           // as it was
+    dissect::Packet rewritten_;        // as it is now
+    std::vector<std::byte> out_;
+    MpaCrcCarry crcs_;
+};
+
+}  // namespace qps::transport
