@@ -1,0 +1,116 @@
+# The JSON of every command, on every sample, against docs/schema/, by a validator that is not ours (python3-jsonschema). Here names
+# that a schema does not know are refused: they must be written down.
+command -v python3 >/dev/null && python3 -c 'import jsonschema' 2>/dev/null || { echo "python3-jsonschema is missing"; exit 77; }
+python3 - "$QPSCOPE" "$SOURCE" <<'PYTHON'
+import glob, json, os, re, subprocess, sys
+from concurrent.futures import ThreadPoolExecutor
+
+import jsonschema
+
+program, source = sys.argv[1:]
+failures = 0
+
+
+def fail(text):
+    global failures
+    failures += 1
+    print("FAILED:", text)
+
+
+def strict(schema):
+    """The same, with nothing allowed that is not named."""
+    if isinstance(schema, dict):
+        made = {key: strict(value) if key not in ("enum", "required") else value for key, value in schema.items()}
+        if "properties" in schema and isinstance(schema["properties"], dict) and schema.get("type") is not None and "additionalProperties" not in schema:
+            made["additionalProperties"] = False
+        return made
+    return [strict(each) for each in schema] if isinstance(schema, list) else schema
+
+
+schemas = {}
+for path in glob.glob(os.path.join(source, "docs/schema/*.schema.json")):
+    name = os.path.basename(path)[: -len(".schema.json")]
+    with open(path) as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    if schema["$id"] != "qpscope:schema/" + name:
+        fail(f"{path}: $id is {schema['$id']}")
+    schemas[name] = jsonschema.Draft202012Validator(strict(schema))
+    readme = open(os.path.join(source, "docs/schema/README.md")).read()
+    if f"({name}.schema.json)" not in readme:
+        fail(f"docs/schema/README.md does not list {name}")
+
+samples = sorted(glob.glob(os.path.join(source, "captures/*/capture.*")))
+every = {
+    "analyze": [["analyze"]],
+    "findings": [["findings"]],
+    "connections": [["connections"]],
+    "messages": [["messages"]],
+    "operations": [["operations"]],
+    "operations-list": [["operations", "--list"]],
+    "timeline": [["timeline"]],
+    "cm": [["cm"]],
+    "fabric": [["fabric"]],
+    "check": [["check"]],
+    "info": [["info"]],
+    "packets": [["packets", "-c", "20"]],
+    "show": [["show", "-c", "3"]],
+    "follow": [["follow", "1", "-c", "400"]],
+}
+some = {
+    "connections": [["connections", "--match", "Got completion from peer 10.77.0.12<4711> with status=13"]],
+    "check": [["check", "--all"]],
+    "packets": [["packets", "-e", "frame.number", "-e", "infiniband.bth.psn", "-e", "infiniband.payload"]],
+    "follow": [["follow", "1", "--decode"], ["follow", "3", "--decode"]],
+}
+few = [os.path.join(source, "captures", name) for name in ("nvme_rdma/capture.pcap", "rping_v6_gzip/capture.pcap.gz", "iwarp_rping/capture.pcapng")]
+jobs = [(name, words + [sample]) for name, all_words in every.items() for words in all_words for sample in samples]
+jobs += [(name, words + [sample]) for name, all_words in some.items() for words in all_words for sample in few]
+jobs += [("findings-list", ["findings", "--list"]), ("fields", ["fields", "aeth"]), ("conform-coverage", ["conform", "--coverage"]), ("doctor", ["doctor"])]
+
+
+def output(job):
+    name, words = job
+    return name, words, subprocess.run([program, words[0], "-q", "-f", "json"] + words[1:] if words[0] != "follow" else [program, "follow", words[1], "-q", "-f", "json"] + words[2:],
+                                       capture_output=True).stdout
+
+
+def validate(name, label, document):
+    for error in list(schemas[name].iter_errors(document))[:3]:
+        fail(f"{label}: {'.'.join(map(str, error.absolute_path))}: {error.message[:200]}")
+
+
+checked = {}
+with ThreadPoolExecutor(4) as pool:
+    for name, words, text in pool.map(output, jobs):
+        if not text:
+            continue  # a connection that the sample does not have
+        try:
+            document = json.loads(text)
+        except ValueError as error:
+            fail(f"{' '.join(words)}: no JSON: {error}")
+            continue
+        validate(name, " ".join(words), document)
+        checked[name] = checked.get(name, 0) + 1
+for name in schemas:
+    if name != "map" and not checked.get(name):
+        fail(f"{name} was never validated")
+if checked["analyze"] != len(samples):
+    fail(f"{checked['analyze']} reports of {len(samples)} samples")
+
+# The goldens: whatever of them is one document of a command that has a schema.
+for path in sorted(glob.glob(os.path.join(source, "tests/cli/golden/*_json.txt"))):
+    command = os.path.basename(path).split("_")[0]
+    validate(command, path, json.load(open(path)))
+
+# The map of an anonymised capture.
+subprocess.run([program, "anonymize", "-q", "--map", "map.json", "-o", "clean.pcapng", few[0]], check=True)
+validate("map", "map.json", json.load(open("map.json")))
+
+# What must not be valid: a validator that takes everything proves nothing.
+for name, broken in (("findings", {"schema": 1, "findings": [{"id": "x", "severity": "bad"}]}), ("connections", {"schema": 1}), ("analyze", {"schema": "1"}), ("map", {})):
+    if schemas[name].is_valid(broken):
+        fail(f"{name} takes {broken}")
+print(sum(checked.values()), "documents validated")
+sys.exit(failures != 0)
+PYTHON
