@@ -35,6 +35,11 @@ fuzz   clang-19            the compiler that has libFuzzer
 fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
 afl    afl++               another fuzzer, with other eyes
 coverage  llvm-19          counts what fuzzers reach
+test   python3-jsonschema  validates our JSON
+test   groff               reads the manual pages
+test   mandoc              reads them too
+test   zsh                 completes command lines
+test   fish                completes command lines
 test   tshark              a second opinion on every field; where it is missing that test is skipped
 agent  libibverbs-dev      the agent beside a device under test; without these two it is not built, and nothing else misses them
 agent  librdmacm-dev       connections of that device
