@@ -32,7 +32,7 @@ bool is_well_known_mac(std::uint64_t mac) {
     return mac == 0 || mac == 0xffff'ffff'ffff || mac >> 8 == 0x0180'c200'00 || mac >> 8 == 0x0100'5e00'00 || mac >> 8 == 0x3333'0000'00;
 }
 
-bool is_well_known_ipv4(std::uint32_t ip) { return ip == 0 || ip == UINT32_MAX || ip >> 24 == 127 || ip >> 8 == 0xe00000; }
+bool is_well_known_ipv4(std::uint32_t ip) { return ip == 0 || ip == UINT32_MAX || ip >> 8 == 0xe00000; }
 
 bool is_well_known_pkey(std::uint16_t key) { return (key & 0x7fffU) == 0 || (key & 0x7fffU) == 0x7fff; }
 
@@ -233,7 +233,9 @@ std::uint32_t Pseudonyms::ipv4(std::uint32_t address) {
 std::uint64_t Pseudonyms::gid_prefix(std::uint64_t prefix) {
     constexpr std::uint64_t kLinkLocal = 0xfe80'0000'0000'0000;
     if (prefix == 0 || prefix == kLinkLocal || prefix >> 48 == 0xff02) return prefix;
-    const std::uint64_t frozen = prefix >> 56 == 0xff ? UINT64_MAX << 32 : std::uint64_t{7} << 61;
+    // Of what begins with three ones the first byte stays, so that nothing becomes a group: unique local, link-local, groups.
+    const bool local = prefix >> 61 == 7;
+    const std::uint64_t frozen = prefix >> 56 == 0xff ? UINT64_MAX << 32 : local ? std::uint64_t{0xff} << 56 : std::uint64_t{7} << 61;
     const auto special = [](std::uint64_t value) { return value == 0 || value == kLinkLocal; };
     return state_->remembered(kIpv6High, prefix, [&] { return state_->permuted(prefix, 64, frozen, kIpv6High, special); });
 }

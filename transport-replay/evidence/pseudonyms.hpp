@@ -4,7 +4,7 @@
 // bit i is turned over where AES of the bits before it says so. That is a permutation, and what has n leading bits in common has so
 // many in common afterwards. The halves of an IPv6 address are permuted apart, the lower one as a GUID, since a GID is a prefix and
 // a GUID. Addresses of memory are moved by a distance, so that what is contiguous stays so. Characters of names become others of
-// their kind. What means the same everywhere (0, broadcast, loopback, well-known groups and keys) stays.
+// their kind. What means the same everywhere (0, broadcast, well-known groups and keys) stays.
 //
 // Nothing of it depends on the order of packets, but for names that would become the same one: the later one is drawn again.
 #pragma once

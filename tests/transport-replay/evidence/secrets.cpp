@@ -51,7 +51,8 @@ TEST_CASE("addresses and names of every header are secrets, and bytes that nobod
 TEST_CASE("numbers that are called keys or LIDs have a row") {
     // What counts, bounds, flags and selects.
     constexpr std::array kNoKeys{"violations", "lease", "protect", "suppression", "trapenabled", "valid", "sns.key", "membershiptype", "lidsperport",
-                                 "pkey8",      "pkey10"};
+                                 "pkey8",      "pkey10",
+                                 "cntlid",     "cntrlid"};  // controllers of NVMe
     for_each_field([&](const Field& field) {
         const std::string name(field.name);
         const bool is_number = value_type(field.format) == ValueType::unsigned_integer && !field.computed() && field.width >= 15;
