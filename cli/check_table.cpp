@@ -43,7 +43,9 @@ std::string evidence(const CheckResult& result) {
         text += fmt::format("{}{}", i == 0 ? (result.evidence.size() == 1 ? "frame " : "frames ") : ", ",
                             std::to_underlying(result.evidence[i]));
     if (shown < result.evidence.size()) text += ", ...";
-    text += fmt::format("{}{} severity; {}", text.empty() ? "" : "; ", name(check.severity), check.basis);
+    if (!text.empty()) text += "; ";
+    if (result.verdict != Verdict::inconclusive) text += fmt::format("{} severity; ", name(check.severity));  // nothing severe is known
+    text += check.basis;
     if (check.marks.only_memory()) text += " (from memory: to be verified)";
     return text;
 }

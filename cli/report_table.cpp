@@ -5,6 +5,7 @@
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/rdma_packets.hpp>
 
 #include <algorithm>
 #include <map>
@@ -60,7 +61,7 @@ void append_capture(std::string& out, const Options& options, const transport::T
                                          : fmt::format(" and {} more, {}", grouped(names.size() - 1),
                                                        timeline.quality.vantage.by_file ? "taps of the same packets" : "as one capture"));
     append_row(out, "packets",
-               fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(timeline.quality.rdma_packets),
+               fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(transport::rdma_packets(timeline)),
                            bytes_text(timeline.bytes)));
     if (timeline.first) append_row(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(length_of(timeline))));
 }
@@ -215,7 +216,7 @@ std::string line_of(const Collective& collective) {
     if (collective.protocol != NcclProtocol::unknown) line += fmt::format("; protocol {}", transport::name(collective.protocol));
     if (collective.channels != 0) line += fmt::format(", {}", counted(collective.channels, "channel"));
     if (collective.steps.empty()) return line + fmt::format("; {}", bytes_text(collective.bytes));
-    line += fmt::format("; {} of {}, taking {}", transport::steps_text(collective, collective.steps.size()), bytes_text(collective.step_bytes),
+    line += fmt::format("; {} of {}, taking {}", transport::steps_text(collective, collective.steps.size()), transport::step_size_text(collective),
                         duration_text(collective.step_length.mean()));
     if (collective.between.count != 0) line += fmt::format(", {} apart", duration_text(collective.between.mean()));
     line += fmt::format("; bus bandwidth {}", rate_text(collective.bus_rate));
@@ -228,6 +229,15 @@ std::string line_of(const Collective& collective) {
                               grouped(late.steps), transport::steps_text(collective, late.of));
 }
 
+// "the others", or those of them of which the capture shows when they began.
+std::string waiting_ranks(const Collective& collective, const CollectiveStep& step) {
+    std::vector<std::size_t> known;
+    for (std::size_t rank = 0; rank < step.begun.size(); ++rank)
+        if (step.begun[rank] && rank != *step.last) known.push_back(rank);
+    if (known.size() == 1 && collective.ranks.size() > 2) return rank_text(collective.ranks[known.front()]);
+    return known.empty() || known.size() + 1 == collective.ranks.size() ? "the others" : fmt::format("{} of the others", known.size());
+}
+
 // Who was waited for where no straggler says it already: each of the first steps in which anybody was.
 void append_waits(std::string& out, const Collective& collective) {
     constexpr std::size_t kWaitsShown = 4;
@@ -237,9 +247,9 @@ void append_waits(std::string& out, const Collective& collective) {
         const CollectiveStep& step = collective.steps[i];
         if (!step.last || step.certainty == 0) continue;
         ++shown;
-        append_row(out, "", fmt::format("step {} of {}, frame {}: the others waited {} for {} to begin (confidence {} %)", i + 1,
-                                        collective.steps.size(), std::to_underlying(step.frame), duration_text(step.waited),
-                                        rank_text(collective.ranks[*step.last]), step.certainty));
+        append_row(out, "", fmt::format("step {} of {}, frame {}: {} waited {} for {} to begin (confidence {} %)", i + 1,
+                                        collective.steps.size(), std::to_underlying(step.frame), waiting_ranks(collective, step),
+                                        duration_text(step.waited), rank_text(collective.ranks[*step.last]), step.certainty));
     }
 }
 
@@ -280,7 +290,7 @@ std::vector<std::string> input_names(const Options& options) {
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
     append_capture(out, options, timeline);
-    if (timeline.quality.rdma_packets == 0 && timeline.connections.empty() && timeline.packets != 0)
+    if (transport::rdma_packets(timeline) == 0 && timeline.connections.empty() && timeline.packets != 0)
         append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);

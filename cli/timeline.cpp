@@ -116,9 +116,9 @@ void count_packet(Interval& interval, const Observation& observation, const Pack
     interval.messages += record.completed;
     if (observation.congestion_experienced) ++interval.ce_marked;
     if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
+    if (record.retransmission) ++interval.retransmitted;
     if (observation.kind != ObservationKind::transport) return;
     if (info(observation.opcode).verb == Verb::notify) ++interval.cnps;
-    if (record.retransmission) ++interval.retransmitted;
     if (record.corrupt || record.mirror_copy) return;
     if (!record.retransmission && !observation.management) interval.payload_bytes += observation.payload_length;
     count_answer(interval, observation);

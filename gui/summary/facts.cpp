@@ -7,6 +7,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/rdma_packets.hpp>
 
 #include <QObject>
 #include <algorithm>
@@ -114,7 +115,7 @@ std::vector<Judgement> judgements(const Timeline& timeline, const ReadExtent& ex
     if (extent.damaged) all.push_back({Verdict::Doubtful, tr("Not all of the input could be read: what follows the read error is missing.")});
     if (extent.cancelled)
         all.push_back({Verdict::Doubtful, tr("Loading was cancelled: the figures cover the first %1 packets alone.").arg(number(timeline.packets))});
-    if (quality.rdma_packets == 0) {
+    if (transport::rdma_packets(timeline) == 0) {
         all.push_back({Verdict::Bad, extent.damaged || extent.cancelled ? tr("No RDMA packets in what was read.") : tr("No RDMA packets in the capture.")});
         return all;
     }
@@ -161,7 +162,7 @@ std::vector<const Connection*> noteworthy(const Timeline& timeline, std::size_t 
 
 std::vector<Label> captureLabels(const Timeline& timeline) {
     const Duration length = lengthOf(timeline);
-    std::vector<Label> labels{{tr("Packets"), tr("%1 (RDMA: %2)").arg(number(timeline.packets), number(timeline.quality.rdma_packets))},
+    std::vector<Label> labels{{tr("Packets"), tr("%1 (RDMA: %2)").arg(number(timeline.packets), number(transport::rdma_packets(timeline)))},
                               {tr("Size"), tr("%1 on the wire").arg(shown(bytes_text(timeline.bytes)))}};
     if (timeline.first) {
         labels.push_back({tr("Start"), shown(dissect::utc(*timeline.first))});

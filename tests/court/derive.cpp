@@ -183,7 +183,12 @@ std::vector<Derivation> derivations(bool all) {
         add(
             fmt::format("snap-{}", length), [length](const Recording& whole) { return cut(whole, length); }, too_short);
 
-    for (std::size_t percent = all ? 5 : 25; percent < 100; percent += all ? 5 : 25)
+    std::vector<std::size_t> starts{25, 40, 50, 75};
+    if (all) {
+        starts.clear();
+        for (std::size_t percent = 5; percent < 100; percent += 5) starts.push_back(percent);
+    }
+    for (const std::size_t percent : starts)
         add(fmt::format("from-{}%", percent), [percent](const Recording& whole) { return from_percent(whole, percent); });
 
     add("mirror-ttl", [](const Recording& whole) { return mirrored(whole, route); });

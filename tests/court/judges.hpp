@@ -22,6 +22,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> iwarp_judges();
 [[nodiscard]] std::span<const Judge> fabric_judges();
 [[nodiscard]] std::span<const Judge> pause_judges();
+[[nodiscard]] std::span<const Judge> collective_judges();
 
 // Nothing where there is none.
 [[nodiscard]] const Judge* judge_of(std::string_view finding);

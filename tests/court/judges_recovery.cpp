@@ -33,13 +33,59 @@ void stalled(Hearing& hearing, const Way& way) {
     }
 }
 
+// Where packets that do not advance begin, or leave one out: a requester may send again what was lost alone.
+std::uint64_t repetitions(const Way& way) {
+    std::uint64_t count = 0;
+    std::optional<std::uint32_t> highest, before;
+    for (const Wire* wire : way.requests) {
+        const bool repeats = highest && psn_distance(*highest, wire->psn) <= 0;
+        if (repeats && psn_distance(*before, wire->psn) != 1) ++count;
+        if (!repeats) highest = wire->psn;
+        before = wire->psn;
+    }
+    return count;
+}
+
+// READ requests that end where an earlier one does, and begin behind it, from a PSN that no request had before: all of them, and those
+// that are ahead of all that was sent, since the READ that they ask for was sent last.
+struct Rests {
+    std::uint64_t all = 0;
+    Repeated ahead;
+};
+Rests rests_of_reads(const Way& way, const Hearing& hearing) {
+    Rests rests;
+    std::set<std::uint32_t> seen;
+    std::optional<std::uint32_t> highest;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> longest;  // bytes, by key and end
+    for (const Wire* wire : way.requests) {
+        const bool fresh = seen.insert(wire->psn).second;
+        const bool ahead = !highest || psn_distance(*highest, wire->psn) > 0;
+        if (ahead) highest = wire->psn;
+        if (!wire->read_request() || !wire->reth) continue;
+        std::uint64_t& length = longest[{wire->reth->key, wire->reth->address + wire->reth->length}];
+        if (fresh && wire->reth->length < length) {
+            ++rests.all;
+            rests.ahead.packets += ahead ? 1U : 0U;
+            rests.ahead.bytes += ahead ? hearing.recording().records[wire->frame - 1].wire : 0U;
+        }
+        length = std::max<std::uint64_t>(length, wire->reth->length);
+    }
+    return rests;
+}
+
 void retransmitted(Hearing& hearing, const Way& way) {
     const auto said =
-        hearing.take("retransmitted " + kNumber + " packets?(?: \\(" + kQuantity + "(?:, " + kNumber + " of them new to the tap)?\\))?");
+        hearing.take("retransmitted " + kNumber + " packets?(?: \\(" + kQuantity + "(?:, " + kNumber + " of them new to the tap)?(?:, " + kNumber +
+                     " of them for the rest of a READ)?\\))?");
     if (!said) return;
-    const Repeated shown = not_advancing(way, hearing);
+    const Rests rests = rests_of_reads(way, hearing);
+    Repeated shown = not_advancing(way, hearing);
+    shown.packets += rests.ahead.packets;
+    shown.bytes += rests.ahead.bytes;
     hearing.at_most("retransmitted packets", count_of((*said)[1]).value_or(0), shown.packets);
     if (!(*said)[2].empty()) hearing.at_most("retransmitted", (*said)[2], static_cast<double>(shown.bytes));
+    if (!(*said)[4].empty())  // one for each time that it went back, at most
+        hearing.at_most("requests for the rest of a READ", count_of((*said)[4]).value_or(0), std::min(rests.all, hearing.claim().count));
     if ((*said)[3].empty()) return;
     std::map<std::uint32_t, std::uint64_t> seen;
     for (const Wire* wire : way.requests) ++seen[wire->psn];
@@ -119,14 +165,19 @@ void place_of_loss(Hearing& hearing, const Way& way, std::uint64_t events) {
     }
     if (hearing.take("all lost between " + kHost + " and this tap")) hearing.equal("lost before the tap", events, before);
     if (hearing.take("all corrupted before this tap")) hearing.equal("corrupted before the tap", events, corrupt);
-    if (const auto said = hearing.take(kNumber + " corrupted before this tap"))
-        hearing.at_most("corrupted before the tap", count_of((*said)[1]).value_or(0), corrupt);
+    std::uint64_t placed = 0;
+    const auto part = [&](const std::string& words, std::string_view what, std::uint64_t shown) {
+        const auto said = hearing.take(kNumber + words);
+        if (!said) return;
+        placed += count_of((*said)[1]).value_or(0);
+        hearing.at_most(what, count_of((*said)[1]).value_or(0), shown);
+    };
+    part(" corrupted before this tap", "corrupted before the tap", corrupt);
     if (hearing.take("all lost or reordered behind this tap")) hearing.equal("lost behind the tap", events, behind);
-    if (const auto said = hearing.take(kNumber + " lost between " + kHost + " and this tap"))
-        hearing.at_most("lost before the tap", count_of((*said)[1]).value_or(0), before);
-    if (const auto said = hearing.take(kNumber + " lost or reordered behind this tap"))
-        hearing.at_most("lost behind the tap", count_of((*said)[1]).value_or(0), behind);
-    if (const auto said = hearing.take(kNumber + " undecided")) hearing.at_most("undecided", count_of((*said)[1]).value_or(0), events);
+    part(" lost between " + kHost + " and this tap", "lost before the tap", before);
+    part(" lost or reordered behind this tap", "lost behind the tap", behind);
+    part(" undecided", "undecided", events);
+    hearing.at_most("events with a place", placed, events);
 }
 
 // NAKs alone, where the requests were not captured.
@@ -334,6 +385,8 @@ void read_response_lost(Hearing& hearing) {
     const std::uint64_t again = count_of((*said)[4]).value_or(0);
     hearing.expect(again < requests, "as many requests again as there are requests");
     hearing.at_most("from the middle", count_of((*said)[5]).value_or(0), again);
+    hearing.at_most("requested again", again, repetitions(*way) + rests_of_reads(*way, hearing).ahead.packets);
+    retransmitted(hearing, *way);
     stalled(hearing, *way);
     if (const auto gone = hearing.take(kNumber + " response packets? had not passed this tap by then")) {
         // The responses that follow the missing ones say how many PSNs were skipped, since the one before or since the READ was
@@ -387,19 +440,6 @@ void nak_ignored(Hearing& hearing) {
     }
 }
 
-// Where packets that do not advance begin, or leave one out: a requester may send again what was lost alone.
-std::uint64_t repetitions(const Way& way) {
-    std::uint64_t count = 0;
-    std::optional<std::uint32_t> highest, before;
-    for (const Wire* wire : way.requests) {
-        const bool repeats = highest && psn_distance(*highest, wire->psn) <= 0;
-        if (repeats && psn_distance(*before, wire->psn) != 1) ++count;
-        if (!repeats) highest = wire->psn;
-        before = wire->psn;
-    }
-    return count;
-}
-
 void undecided(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " (?=retransmitted)");
     if (!said) return;
@@ -407,7 +447,7 @@ void undecided(Hearing& hearing) {
     if (!way) return hearing.object("names no connection of its own");
     retransmitted(hearing, *way);
     if (const auto episodes = hearing.take("in " + kNumber + " episodes?"))
-        hearing.at_most("episodes", count_of((*episodes)[1]).value_or(0), repetitions(*way));
+        hearing.at_most("episodes", count_of((*episodes)[1]).value_or(0), std::min(repetitions(*way) + rests_of_reads(*way, hearing).ahead.packets, hearing.claim().count));
     if (const auto waits = hearing.take(kQuantity + "(?: to " + kQuantity + ")? after a sequence NAK"))
         for (const std::string& words : {(*waits)[1], (*waits)[2]}) {
             const auto named = quantity_of(words);

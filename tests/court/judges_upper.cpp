@@ -106,7 +106,7 @@ void operation_unanswered(Hearing& hearing) {
 }
 
 void operation_slow(Hearing& hearing) {
-    const auto said = hearing.must_say("^(At least )?" + kNumber + " of " + kNumber + " (.+?) operations? took (?:up to )?" + kQuantity +
+    const auto said = hearing.must_say("^(At least )?" + kNumber + " of " + kNumber + " (.+?) operations?(?: that were not truncated)? took (?:up to )?" + kQuantity +
                                        " \\(median " + kQuantity + ", p99 " + kQuantity + "\\)");
     if (!said) return;
     // The sentence names no hosts: the two and the protocol are those of its evidence.

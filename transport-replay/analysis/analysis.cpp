@@ -115,7 +115,7 @@ struct Analysis::State {
     void drain();
     [[nodiscard]] bool believes(const Observation& observation) const;
     PacketRecord follow(const Observation& observation, Repetition repetition);
-    [[nodiscard]] bool was_corrupt(const Observation& observation);
+    [[nodiscard]] bool was_corrupt(const Observation& observation, Repetition repetition);
     [[nodiscard]] PacketRecord leave_out_copy(const Observation& observation) const;
     void learn(Timeline& timeline) const;
 
@@ -189,7 +189,7 @@ PacketRecord Analysis::State::observe(const Observation& observation) {
         return {};
     }
     if (observation.icrc != CrcStatus::bad) return follow(observation, repetition);
-    if (!believes(observation)) return was_corrupt(observation) ? leave_out_copy(observation) : follow(observation, repetition);
+    if (!believes(observation)) return was_corrupt(observation, repetition) ? leave_out_copy(observation) : follow(observation, repetition);
     ++icrc_not_judged;
     if (observation.icrc_found == 0) ++icrc_zero;
     believed = observation;
@@ -200,9 +200,9 @@ PacketRecord Analysis::State::observe(const Observation& observation) {
 }
 
 // Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4 identification on sends no
-// datagram twice, and no two are damaged alike.
-bool Analysis::State::was_corrupt(const Observation& observation) {
-    if (observation.ip_id == 0) return false;
+// datagram twice, and no two are damaged alike. Where it does not count, the same bytes come again sooner than any requester repeats them.
+bool Analysis::State::was_corrupt(const Observation& observation, Repetition repetition) {
+    if (observation.ip_id == 0) return repetition == Repetition::ambiguous && magnitude(quality.last_distance()) < kFastestTimeout;
     if (corrupt.contains(observation.packet_hash)) return true;
     if (corrupt.size() < kMaxCorrupt) corrupt.insert(observation.packet_hash);
     return false;

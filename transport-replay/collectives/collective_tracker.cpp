@@ -166,34 +166,56 @@ void CollectiveTracker::rate_ranks(Collective& collective, const std::deque<Way>
 
 namespace {
 
+// A rank sends so many bytes for each of the result of an all-reduce in a ring: 2 (n-1) of n parts.
+double sent_for_result(double ranks) { return 2 * (ranks - 1) / ranks; }
+
+// Of each byte on the wire: how much of it is data, and not a flag of the low-latency protocols.
+double data_of(NcclProtocol protocol) {
+    switch (protocol) {
+        case NcclProtocol::ll: return 0.5;
+        case NcclProtocol::ll128: return 120.0 / 128;
+        default: return 1;
+    }
+}
+
+// Ranks whose data the capture has, on average over the ways of a ring that it sees.
+double senders_of(const Collective& collective) {
+    const auto sends = std::ranges::count_if(collective.ranks, [](const CollectiveRank& rank) { return rank.sent != 0; });
+    return static_cast<double>(std::max<std::ptrdiff_t>(1, sends));
+}
+
 // What each rank sends in steps, and the size of the result.
 void rate(Collective& collective) {
+    if (collective.steps.empty()) return;
+    std::vector<std::uint64_t> sizes;
+    for (const CollectiveStep& step : collective.steps) sizes.push_back(step.bytes);
+    std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2));
+    collective.step_bytes = sizes[sizes.size() / 2];
     std::int64_t busy = 0;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < collective.steps.size(); ++i) {
         const CollectiveStep& step = collective.steps[i];
         collective.step_length.add(step.length);
-        busy += std::max<std::int64_t>(1, std::to_underlying(step.length));
-        bytes += step.bytes;
+        if (step.bytes * 2 >= collective.step_bytes) {  // a barrier of a byte moves nothing, and takes as long
+            busy += std::max<std::int64_t>(1, std::to_underlying(step.length));
+            bytes += step.bytes;
+        }
         if (i != 0) {
             const CollectiveStep& before = collective.steps[i - 1];
             collective.between.add(step.begin - (before.begin + before.length));
         }
     }
-    if (collective.steps.empty() || busy <= 0) return;
-    std::vector<std::uint64_t> sizes;
-    for (const CollectiveStep& step : collective.steps) sizes.push_back(step.bytes);
-    std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2));
-    collective.step_bytes = sizes[sizes.size() / 2];
-    const double bits = 8e9 * static_cast<double>(bytes) / static_cast<double>(busy);
-    const auto ranks = static_cast<double>(collective.ranks.size());
-    collective.bus_rate = bits / ranks;
+    if (busy <= 0) return;
+    collective.bus_rate = 8e9 * static_cast<double>(bytes) / static_cast<double>(busy) / senders_of(collective);
+    const double ranks = std::max<double>(collective.members, static_cast<double>(collective.ranks.size()));
     switch (collective.pattern) {
         case CollectivePattern::ring:
         case CollectivePattern::ring_both_ways:
-        case CollectivePattern::tree: collective.algorithm_rate = bits / (2 * (ranks - 1)); break;
-        case CollectivePattern::all_to_all: collective.algorithm_rate = bits / (ranks - 1); break;
-        case CollectivePattern::recursive_doubling: collective.algorithm_rate = bits / ranks / std::log2(ranks); break;
+        case CollectivePattern::tree:
+            collective.algorithm_rate = collective.bus_rate / sent_for_result(ranks) * data_of(collective.protocol);
+            break;
+        case CollectivePattern::all_to_all: collective.algorithm_rate = collective.bus_rate * ranks / (ranks - 1); break;
+        case CollectivePattern::recursive_doubling: collective.algorithm_rate = collective.bus_rate / std::log2(ranks); break;
         default: break;
     }
 }

@@ -179,6 +179,14 @@ void judge_wait(CollectiveStep& step, const OperationWatch& watch) {
     step.certainty = percent;
 }
 
+// It began when the first rank did, which may be known before any data is sent, but not before the one before it was over.
+void begin_with_ranks(CollectiveStep& step, Instant over) {
+    const Instant end = step.begin + step.length;
+    for (const auto& begun : step.begun)
+        if (begun && *begun < step.begin && *begun >= over) step.begin = *begun;
+    step.length = end - step.begin;
+}
+
 }  // namespace
 
 std::vector<CollectiveStep> nccl_steps(std::span<const NcclFlow> flows, std::span<const NcclOperation> operations,
@@ -199,6 +207,7 @@ std::vector<CollectiveStep> nccl_steps(std::span<const NcclFlow> flows, std::spa
         if (operation.whole) judge_wait(step, watch);
         if (ranks <= kMostTimed)
             for (std::uint32_t rank = 0; rank < ranks; ++rank) step.begun.push_back(watch.begun(rank));
+        begin_with_ranks(step, steps.empty() ? Instant{INT64_MIN} : steps.back().begin + steps.back().length);
         steps.push_back(std::move(step));
     }
     return steps;

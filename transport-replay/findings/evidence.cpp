@@ -41,6 +41,10 @@ std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
     return found;
 }
 
+std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes) {
+    return static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::partial_read));
+}
+
 std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes) {
     constexpr std::size_t kFrames = 4;  // of an episode
     std::vector<dissect::FrameIndex> packets;

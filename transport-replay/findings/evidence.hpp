@@ -33,6 +33,8 @@ struct Case : Episodes {
 [[nodiscard]] std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind);
 
 // The frames that prove episodes: of as many of the first as have room.
+// How many of them ask for the rest of a READ: each begins with that request, whose PSN no other had.
+[[nodiscard]] std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes);
 [[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);
 
 // The attempt that set a connection up, where CM was captured.

@@ -6,7 +6,8 @@
 namespace qps::transport {
 
 LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes)
-    : from_(words::host(found.from())), to_(words::host(found.to())) {
+    : from_(words::host(found.from())), to_(words::host(found.to())),
+      unchecked_(found.way().intact + found.way().corrupt < found.way().packets) {
     for (const Recovery* episode : episodes) switch (episode->cause) {
             case NakCause::corrupt: ++corrupt_; break;
             case NakCause::lost_before_tap: ++before_; break;
@@ -20,11 +21,12 @@ std::string LossPlace::text() const {
     const std::uint64_t all = before_ + behind_ + corrupt_ + undecided_;
     const std::string_view whole = all == 1 ? "" : "all ";
     const std::string before = fmt::format("lost between {} and this tap", from_);
-    constexpr std::string_view kBehind = "lost or reordered behind this tap", kUndecided = "lost or late is undecided",
-                               kCorrupt = "corrupted before this tap";
+    constexpr std::string_view kUndecided = "lost or late is undecided", kCorrupt = "corrupted before this tap";
+    const std::string_view behind = unchecked_ ? "lost or reordered behind this tap, or corrupted before it (ICRC not checked)"
+                                               : "lost or reordered behind this tap";
     if (all == 0) return {};
     if (before_ == all) return fmt::format(", {}{}", whole, before);
-    if (behind_ == all) return fmt::format(", {}{}", whole, kBehind);
+    if (behind_ == all) return fmt::format(", {}{}", whole, behind);
     if (corrupt_ == all) return fmt::format(", {}{}", whole, kCorrupt);
     if (undecided_ == all) return fmt::format(", {}", kUndecided);
     std::string out;
@@ -33,7 +35,7 @@ std::string LossPlace::text() const {
     };
     add(before_, before);
     add(corrupt_, kCorrupt);
-    add(behind_, kBehind);
+    add(behind_, behind);
     add(undecided_, "undecided");
     return out;
 }
@@ -45,9 +47,9 @@ std::string LossPlace::advice() const {
                            from_);
     if (behind_ != 0 && before_ + corrupt_ + undecided_ == 0)
         return fmt::format("Find the drops between this tap and {}: buffer and PFC drop counters of this priority on every switch behind "
-                           "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); capture at "
-                           "the receiver to tell loss from reordering.",
-                           to_);
+                           "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); capture {} "
+                           "to tell loss from {}.",
+                           to_, unchecked_ ? "whole packets" : "at the receiver", unchecked_ ? "corruption" : "reordering");
     return fmt::format("Find the drops on the way from {} to {}: switch buffer and PFC drop counters of this priority, out_of_sequence and "
                        "rx_discards on the receiver (`rdma statistic`, `ethtool -S`), lossless class and ECN on every hop.",
                        from_, to_);

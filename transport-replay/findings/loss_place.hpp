@@ -20,6 +20,7 @@ public:
 
 private:
     std::string from_, to_;
+    bool unchecked_ = false;  // whether packets that passed this tap were intact is not known of all
     std::uint64_t before_ = 0;
     std::uint64_t behind_ = 0;
     std::uint64_t corrupt_ = 0;

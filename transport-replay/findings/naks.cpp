@@ -80,7 +80,7 @@ void nak_ignored(const Timeline& timeline, const Emit& emit) {
 void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::undecided)) {
         const auto& episodes = found.episodes;
-        const std::string again = fmt::format("{} retransmitted {} to {} in {}", host(found.from()), resent(found.sum), who(found.to()),
+        const std::string again = fmt::format("{} retransmitted {} to {} in {}", host(found.from()), resent(found.sum, rests_of_reads(episodes)), who(found.to()),
                                               counted(found.sum.episodes, "episode"));
         FindingDraft draft{
             .party = Party::undecided, .connection = found.connection.uid, .packets = evidence(episodes), .count = found.sum.episodes};

@@ -1,5 +1,4 @@
 // Findings about what had to be sent again, and why.
-#include <dissect/headers/infiniband.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
@@ -7,6 +6,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -27,9 +27,7 @@ constexpr std::int64_t kFeltPart = 100;
 constexpr Duration kFeltStall{10'000'000};
 
 constexpr std::int64_t kAckTimeoutUnit = 4096;           // ns (9.7.6.1.3)
-constexpr std::int64_t kRnrTimerUnit = 10'000;           // ns of kRnrTimer
 
-Duration rnr_time(std::uint8_t code) { return Duration{dissect::kRnrTimer[code & 31U] * kRnrTimerUnit}; }
 Duration ack_timeout_of(std::uint8_t exponent) { return Duration{kAckTimeoutUnit << (exponent & 31U)}; }
 Duration life(const Connection& connection) { return connection.last_time() - connection.first_time(); }
 
@@ -267,7 +265,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::string_view how = selective                     ? "selective repeat retransmitted"
                                      : sum.resent > sum.episodes ? "go-back-N retransmitted"
                                                                    : "retransmitted";
-        std::string price = sum.resent == 0 ? fmt::format("recovery took {}", took) : fmt::format("{} {}; stalled {}", how, resent(sum), took);
+        std::string price = sum.resent == 0 ? fmt::format("recovery took {}", took) : fmt::format("{} {}; stalled {}", how, resent(sum, rests_of_reads(kept(found, counts))), took);
         if (sum.episodes == 0) price = fmt::format("{} acted on none of the NAKs in time", host(found.from()));
         else if (sum.episodes != events) price = fmt::format("after {} of them {}", sum.episodes, price);
         if (ignored != 0) price += fmt::format("; {} ended in an ACK timeout", ignored);
@@ -299,13 +297,13 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
         const auto episodes = kept(found, [](const Recovery& episode) { return !gave_up(episode); });
         std::optional<std::uint8_t> code;
         for (const Recovery* episode : episodes)
-            if (episode->rnr_timer && (!code || rnr_time(*episode->rnr_timer) > rnr_time(*code))) code = episode->rnr_timer;
+            if (episode->rnr_timer && (!code || rnr_wait(*episode->rnr_timer) > rnr_wait(*code))) code = episode->rnr_timer;
         const bool longest = code == std::uint8_t{0};
         const bool felt = longest || sum.most_lost >= kFeltStall ||
                           std::to_underlying(sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
         const Duration wait{std::to_underlying(sum.waited) / static_cast<std::int64_t>(std::max<std::uint64_t>(sum.triggers, 1))};
         const std::string asked =
-            code ? fmt::format(" with a timer of {} (code {})", duration_text(rnr_time(*code)), *code) : std::string();
+            code ? fmt::format(" with a timer of {} (code {})", duration_text(rnr_wait(*code)), *code) : std::string();
         emit({.party = Party::responder,
               .connection = found.connection.uid,
               .packets = evidence(episodes),
@@ -335,7 +333,7 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
         // shorter than the real one. Half of what was asked for leaves room for coarse clocks.
         const auto episodes = kept(found, [](const Recovery& episode) {
             return episode.rnr_timer && episode.resumed != dissect::FrameIndex{} &&
-                   std::to_underlying(episode.longest_wait) < std::to_underlying(rnr_time(*episode.rnr_timer)) / 2;
+                   std::to_underlying(episode.longest_wait) < std::to_underlying(rnr_wait(*episode.rnr_timer)) / 2;
         });
         if (episodes.empty()) continue;
         const Recovery& episode = *episodes.front();
@@ -344,7 +342,7 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
               .packets = evidence(episodes),
               .count = episodes.size(),
               .summary = fmt::format("{} retransmitted {} after an RNR NAK from {} with a timer of {} (code {}).", host(found.from()),
-                                     duration_text(episode.longest_wait), who(found.to()), duration_text(rnr_time(*episode.rnr_timer)),
+                                     duration_text(episode.longest_wait), who(found.to()), duration_text(rnr_wait(*episode.rnr_timer)),
                                      *episode.rnr_timer),
               .advice = fmt::format("Report it to the NIC vendor of {}: a requester must wait until the RNR timer has expired.",
                                     host(found.from()))});
@@ -380,7 +378,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
               .packets = evidence(episodes),
               .count = sum.episodes,
               .summary = fmt::format("{} hit the ACK timeout {} waiting for {} and retransmitted {}{}; stalled {}{}{}.",
-                                     host(found.from()), times(sum.triggers), who(found.to()), resent(sum),
+                                     host(found.from()), times(sum.triggers), who(found.to()), resent(sum, rests_of_reads(episodes)),
                                      fitted(found.way(), episodes, attempt_of(timeline, found.connection)),
                                      cost(sum.episodes, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
               .advice = std::move(why.advice)});
@@ -436,22 +434,25 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
 }
 
 void read_response_lost(const Timeline& timeline, const Emit& emit) {
+    const bool lacking = recorder_lost_packets(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::read_retry)) {
-        const auto partial = kept(found, [](const Recovery& episode) { return episode.partial_read; }).size();
+        const std::uint64_t partial = rests_of_reads(found.episodes);
         const Gaps& gaps = found.answers().response_gaps;
         const bool missed = gaps.network + gaps.reordered != 0;
         // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
         const Gaps& requests = found.way().gaps;
-        const bool unsure = !missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0;
+        const bool unsure = (!missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0) || (lacking && partial == 0);
         std::string seen = gaps.network != 0 ? fmt::format("; {} had not passed this tap by then", counted(gaps.network, "response packet")) : "";
         if (gaps.reordered != 0) seen += fmt::format("; {} passed it late", counted(gaps.reordered, "response packet"));
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
               .packets = evidence(found.episodes),
-              .count = found.sum.episodes,
+              .count = lacking && partial != 0 ? partial : found.sum.episodes,  // those that nothing but a lost response explains
               .summary =
-                  fmt::format("{} requested READ or ATOMIC data from {} again {}, {} of them from the middle of a READ; stalled {}{}.",
-                              host(found.from()), who(found.to()), times(found.sum.episodes), partial, duration_text(found.sum.lost), seen),
+                  fmt::format("{} requested READ or ATOMIC data from {} again {}, {} of them from the middle of a READ, and retransmitted {}; "
+                              "stalled {}{}.",
+                              host(found.from()), who(found.to()), times(found.sum.episodes), partial, resent(found.sum, partial),
+                              cost(found.sum.episodes, found.sum.lost, found.sum.most_lost), seen),
               .advice = fmt::format("Find where READ responses are dropped or reordered on the way from {} to {} (switch drop counters, "
                                     "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
                                     host(found.to()), host(found.from())),

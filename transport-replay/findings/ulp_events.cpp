@@ -4,6 +4,7 @@
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
 
 #include <algorithm>
 #include <map>
@@ -74,12 +75,23 @@ void protocol_refused(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+namespace {
+
+// What failed because no answer came, and not because one said so.
+bool is_by_silence(const UlpEvent& event) { return event.words.ends_with("without an answer"); }
+
+}  // namespace
+
 void login_failed(const Timeline& timeline, const Emit& emit) {
+    const bool lacking = recorder_lost_packets(timeline);
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::login_failed)) {
         const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.summary = fmt::format("{} failed to log in to {} ({}) {}: {}.", sides.active, sides.passive,
-                                    protocol_name(summary.first->protocol), times(summary.count), clean(summary.first->words));
+        const bool unsure = lacking && is_by_silence(*summary.first);
+        if (unsure) draft.severity = Severity::note;
+        draft.summary = fmt::format("{} failed to log in to {} ({}) {}: {}{}.", sides.active, sides.passive,
+                                    protocol_name(summary.first->protocol), times(summary.count), clean(summary.first->words),
+                                    unsure ? "; the capture lacks packets, and perhaps the answer" : "");
         draft.advice = fmt::format("Check the name, the credentials and the access list on {} for {}.", sides.passive, sides.active);
         emit(std::move(draft));
     }

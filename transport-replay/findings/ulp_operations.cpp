@@ -7,6 +7,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/operations.hpp>
 #include <transport-replay/report/words.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 
 #include <algorithm>
@@ -172,6 +173,7 @@ bool lacks_packets(const Connection& connection) {
 
 void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
+    const bool lacking = recorder_lost_packets(timeline);
     struct Waiting {
         const UlpOperation* first = nullptr;
         std::uint64_t count = 0;
@@ -198,7 +200,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     }
     for (const auto& [key, waiting] : found) {
         const Sides sides = sides_of_requester(timeline, *waiting.first);
-        const bool sure = !lacks_packets(*timeline.find(waiting.first->connection));
+        const bool sure = !lacking && !lacks_packets(*timeline.find(waiting.first->connection));
         emit({.party = sure ? Party::responder : Party::undecided,
               .connection = waiting.first->connection,
               .packets = waiting.frames,
@@ -207,7 +209,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
                                      duration_text(*timeline.last - waiting.first->asked),
-                                     sure ? "" : "; the capture lacks packets of the connection, and perhaps the answer"),
+                                     sure ? "" : "; the capture lacks packets, and perhaps the answer"),
               .advice =
                   fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
                               sides.passive, sides.active),
@@ -216,6 +218,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
 }
 
 void operation_slow(const Timeline& timeline, const Emit& emit) {
+    const bool cut = timeline.quality.cut != 0;  // so that operations are known in part, and what is usual for them is not
     for (const OperationSum& sum : timeline.ulp.sums) {
         if (sum.histogram.count() < kEnoughForMedian) continue;
         const Duration median = percentile_of(sum, 50);
@@ -236,12 +239,13 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         if (one_connection) draft.connection = slow.front()->connection;
         draft.count = slow.size();
         draft.summary =
-            fmt::format("{} of {} took {} (median {}, p99 {}){}.",
+            fmt::format("{} of {}{} took {} (median {}, p99 {}){}.",
                         slow.size() == kSlowestKept ? fmt::format("At least {}", slow.size()) : grouped(slow.size()),
-                        counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))),
+                        counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))), cut ? " that were not truncated" : "",
                         slow.size() == 1 ? duration_text(sum.latency.most) : fmt::format("up to {}", duration_text(sum.latency.most)),
                         duration_text(median), duration_text(percentile_of(sum, 99)), blame.words);
         draft.advice = blame.advice;
+        if (cut) draft.severity = Severity::note;
         emit(std::move(draft));
     }
 }

@@ -2,6 +2,7 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,16 @@ std::string group_text(const Collective& collective) {
 
 std::string steps_text(const Collective& collective, std::uint64_t count) {
     return counted(count, collective.operation == CollectiveOperation::all_reduce ? "all-reduce" : "step");
+}
+
+std::string step_size_text(const Collective& collective) {
+    const auto senders = std::ranges::count_if(collective.ranks, [](const CollectiveRank& rank) { return rank.sent != 0; });
+    if (collective.operation != CollectiveOperation::all_reduce || collective.algorithm_rate <= 0 || senders == 0) return bytes_text(collective.step_bytes);
+    // As much of what a rank sends as the rate of the result is of its own.
+    const double part = collective.algorithm_rate / collective.bus_rate / static_cast<double>(senders);
+    const auto result_of = [&](const CollectiveStep& step) { return bytes_text(static_cast<std::uint64_t>(std::ceil(static_cast<double>(step.bytes) * part - 0.5))); };
+    const auto [least, most] = std::ranges::minmax_element(collective.steps, {}, &CollectiveStep::bytes);
+    return least->bytes == most->bytes ? result_of(*most) : fmt::format("{} to {}", result_of(*least), result_of(*most));
 }
 
 std::string chain_text(const Collective& collective) {

@@ -9,6 +9,7 @@
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/rdma_packets.hpp>
 #include <transport-replay/report/ticket.hpp>
 #include <transport-replay/report/ulp.hpp>
 #include <transport-replay/report/words.hpp>
@@ -146,7 +147,7 @@ void append_capture(std::string& out, const Timeline& timeline, const Connection
     for (const std::string& input : inputs) append_item(out, "file", input);
     if (inputs.size() > 1) out += "- frames are numbered through all files, in this order\n";
     if (timeline.first && timeline.last) append_item(out, "period", period_text(*timeline.first, *timeline.last));
-    append_item(out, "packets", fmt::format("{} ({} RDMA)", grouped(timeline.packets), grouped(timeline.quality.rdma_packets)));
+    append_item(out, "packets", fmt::format("{} ({} RDMA)", grouped(timeline.packets), grouped(rdma_packets(timeline))));
     append_doubts(out, timeline, connection);
 }
 

@@ -17,9 +17,10 @@ std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration 
     return one ? duration_text(all) : fmt::format("{} in total, {} at worst", duration_text(all), duration_text(most));
 }
 
-std::string resent(const RecoverySum& sum) {
+std::string resent(const RecoverySum& sum, std::uint64_t rests_of_reads) {
     const std::string fresh = sum.first_seen == 0 ? "" : fmt::format(", {} of them new to the tap", grouped(sum.first_seen));
-    return fmt::format("{} ({}{})", counted(sum.resent, "packet"), bytes_text(sum.resent_bytes), fresh);
+    const std::string rests = rests_of_reads == 0 ? "" : fmt::format(", {} of them for the rest of a READ", grouped(rests_of_reads));
+    return fmt::format("{} ({}{}{})", counted(sum.resent, "packet"), bytes_text(sum.resent_bytes), fresh, rests);
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {

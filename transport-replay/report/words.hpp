@@ -13,7 +13,7 @@ namespace qps::transport::words {
 // "9.2 s"; of several also the longest: "9.2 s, 4.6 s of it at once".
 [[nodiscard]] std::string cost(std::uint64_t events, dissect::Duration all, dissect::Duration most);
 // "419 packets (443 KiB)", "419 packets (443 KiB, 17 of them new to the tap)": what was sent again.
-[[nodiscard]] std::string resent(const RecoverySum& sum);
+[[nodiscard]] std::string resent(const RecoverySum& sum, std::uint64_t rests_of_reads);
 // "4096 bytes": what programs and configurations call it, to be compared with them.
 [[nodiscard]] std::string length(std::uint64_t bytes);
 // "2.1 %" of a whole that is not 0; "0 %" of one that is.

@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::uint8_t kMostRetries = 7;  // 3 bits (C9-142 of the compliance tests)
 
-Duration rnr_wait(std::uint8_t code) {
-    constexpr std::int64_t kUnit = 10'000;  // hundredths of a millisecond
-    return Duration{kRnrTimer[code & 31] * kUnit};
-}
-
 // Whether an answer came sooner after its request was sent again than any did after a request: the first sending brought it, late.
 // Where answers come in a small part of the timer's time, one that is so late is not late by just as much: it was quicker than others.
 bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
@@ -26,6 +21,11 @@ bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
 }
 
 }  // namespace
+
+Duration rnr_wait(std::uint8_t code) {
+    constexpr std::int64_t kUnit = 10'000;  // hundredths of a millisecond
+    return Duration{kRnrTimer[code & 31U] * kUnit};
+}
 
 // Every event is asked for where the machine has an edge for it.
 void RecoveryWatch::move(RecoveryEvent event) { phase_ = step(kRecoveryMachine, phase_, event).value_or(phase_); }
@@ -47,6 +47,12 @@ void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet,
 bool RecoveryWatch::open() const {
     if (phase_ == RecoveryPhase::settled) return open_.front().episode.kind == RecoveryKind::timeout;
     return phase_ != RecoveryPhase::none;
+}
+
+std::optional<Psn> RecoveryWatch::awaits_receive() const {
+    if (open_.empty() || open_.front().episode.kind != RecoveryKind::rnr_nak) return std::nullopt;
+    if (phase_ == RecoveryPhase::waiting) return open_.front().episode.psn;
+    return phase_ == RecoveryPhase::resending ? std::optional(open_.front().resend_next) : std::nullopt;
 }
 
 void RecoveryWatch::hand_out_former(std::vector<Recovery>& ended) {
@@ -171,6 +177,8 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
             hand_out_former(ended);
             return begin_round(request, arrived, request.time - open.trigger_time);
         case RecoveryPhase::resending:
+            // The rest of a READ is asked for when responses were taken since, and another is missing.
+            if (arrived.partial_read && request.psn != open.episode.psn) break;
             if (!request.psn.before(open.resend_next) || silent < kFastestTimeout) {
                 open.resend_next = arrived.behind;
                 return resend(open.episode, request, arrived);
@@ -251,6 +259,14 @@ void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
     episode.last = request.frame;
 }
 
+void RecoveryWatch::corrupt_retransmission(const Observation& request) {
+    if (open_.empty()) return;
+    Recovery& episode = former_.empty() ? open_.front().episode : former_.front();
+    ++episode.resent;
+    episode.resent_bytes += request.wire_length;
+    episode.last = request.frame;
+}
+
 void RecoveryWatch::takes(std::uint32_t psns) {
     if (psns == 0 || open_.empty()) return;
     Recovery& episode = open_.front().episode;
@@ -302,7 +318,7 @@ void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& end
     close(RecoveryEnd::failed, ended);
 }
 
-void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& ended) {
+void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, const RequestStream& stream, std::vector<Recovery>& ended) {
     if (open_.empty()) return;
     Open& open = open_.front();
     Recovery& episode = open.episode;
@@ -315,7 +331,8 @@ void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, std
     const bool silent = now - last > patience + patience;
     const bool exhausted = episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries, kMostRetries);
     // An answer to the last round, of which the capture may lack a part: nobody need send again.
-    const bool heard = episode.kind != RecoveryKind::rnr_nak && open.heard_time > open.round_time && !exhausted;
+    const bool taken = episode.kind == RecoveryKind::rnr_nak && episode.psn.before(stream.acknowledged());  // a receive was posted
+    const bool heard = taken || (episode.kind != RecoveryKind::rnr_nak && open.heard_time > open.round_time && !exhausted);
     const bool sequence = episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
     close(!sequence && !heard && (released || silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
 }

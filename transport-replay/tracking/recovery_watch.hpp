@@ -32,6 +32,9 @@ inline constexpr dissect::Duration kFastestTimeout{100'000};
 // to notice, and nobody sets a timer below 4.096 us * 2^10.
 inline constexpr dissect::Duration kSlowestReaction{4'000'000};
 
+// How long a requester has to wait after an RNR NAK with that code (9.7.5.2.8).
+[[nodiscard]] dissect::Duration rnr_wait(std::uint8_t code);
+
 enum class RecoveryPhase : std::uint8_t {
     none,
     waiting,    // asked for, not yet sent again
@@ -81,6 +84,8 @@ public:
     void late_original(const Observation& request, bool asked_for);
     // Likewise, a retransmission.
     void late_retransmission(const Observation& request, bool seen);
+    // A retransmission whose ICRC is wrong: it begins nothing, for its PSN may be what was corrupted.
+    void corrupt_retransmission(const Observation& request);
     // The request is a READ, and so many PSNs that were counted as missing packets are its own.
     void takes(std::uint32_t psns);
 
@@ -91,12 +96,14 @@ public:
     void failed(const Observation& answer, std::vector<Recovery>& ended);
 
     // The end of the capture, or of the connection. `retries` of the transport where they are known.
-    void finish(dissect::Instant now, bool released, std::uint8_t retries, std::vector<Recovery>& ended);
+    void finish(dissect::Instant now, bool released, std::uint8_t retries, const RequestStream& stream, std::vector<Recovery>& ended);
 
     // Anything of this way or its answers: the ACK timer starts anew.
     void alive(dissect::Instant time) { last_sign_ = time; }
     // Whether the requester has a reason to send again.
     [[nodiscard]] bool open() const;
+    // Where the responder had no receive: the first PSN from there on that was not sent again. It took none behind it.
+    [[nodiscard]] std::optional<dissect::Psn> awaits_receive() const;
 
 private:
     struct Open {

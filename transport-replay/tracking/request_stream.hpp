@@ -15,6 +15,9 @@
 
 namespace qps::transport {
 
+// A request is recorded at most so long after its answer: between the queues or ports of one capture.
+inline constexpr dissect::Duration kLatestRequest{1'000'000};
+
 struct RequestArrival {
     Arrival arrival = Arrival::first;
     std::uint32_t missing = 0;                     // ahead: how many PSNs were skipped
@@ -112,6 +115,7 @@ private:
     bool reads_explain(const Observation& request, std::int32_t distance);
     RequestArrival repeat(const Observation& request);
     void took_all_before(Index index, const Observation& request);
+    void ask_again_through(dissect::Psn psn);
     void restart(const Observation& request, std::uint32_t span, std::vector<Message>& done);
     void join(Index run);
     Acknowledged advance(dissect::Psn through, std::optional<dissect::Instant> asked_at, const Observation& answer,

@@ -11,6 +11,9 @@ using namespace dissect;
 
 namespace {
 
+// Neither seen again, nor asked for before the capture began.
+bool asked_once(const Message& read) { return read.retransmissions == 0 && !read.restarting; }
+
 // The request may have been seen before the path MTU was known: now it is told how many PSNs it takes.
 void widen(Message& read, std::uint32_t pmtu) {
     if (read.verb == Verb::read_request && read.last == read.first && read.access && pmtu != 0)
@@ -26,12 +29,24 @@ bool overtaken(Message& run, const Observation& response) {
 
 }  // namespace
 
+// READs are asked for in order: with this one, all before it had been asked for before the capture began.
+void RequestStream::ask_again_through(Psn psn) {
+    for (Message& read : open_runs()) {
+        if (read.verb != Verb::read_request || psn.before(read.first)) continue;
+        read.restarting = true;
+    }
+}
+
 Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best, std::vector<Message>& done) {
     Responded result;
     Index at = run_at_or_before(response.psn);
     if (at == kNone || !runs_[at].may_have_response()) return result;
     // To a sending before the capture began: what is asked for again is answered again.
-    if (response.time < runs_[at].first_time) return result;
+    if (response.time < runs_[at].first_time) {
+        // One that begins its READ may have been recorded before the request that it answers.
+        if (response.psn != runs_[at].first || runs_[at].first_time - response.time > kLatestRequest) ask_again_through(response.psn);
+        return result;
+    }
     widen(runs_[at], pmtu);
     if (next_.before(runs_[at].last + 1)) next_ = runs_[at].last + 1;
     if (!runs_[at].covers(response.psn)) return result;
@@ -63,7 +78,11 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
     const std::int32_t distance = response.psn - run.response_next;
     const bool late = overtaken(run, response);
     if (distance < 0) {
-        if (run.missing > 0 && run.retransmissions == 0) {
+        if (run.missing > 0 && asked_once(run) && response.ip_id != 0 && !late) {
+            // Sent after those that passed before it: it was asked for again, and the capture lacks that request.
+            result.withdrawn = std::exchange(run.missing, 0);
+            run.response_next = response.psn + 1;
+        } else if (run.missing > 0 && asked_once(run)) {
             result.late = 1;
             --run.missing;
             run.bytes += response.payload_length;
@@ -74,7 +93,7 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
             run.passed.reset();  // all of them again: the first time, one of a READ before this was missing
             run.response_next = response.psn + 1;
         }
-    } else if (run.retransmissions == 0) {  // holes may be the tap's
+    } else if (asked_once(run)) {  // holes may be the tap's
         run.bytes += response.payload_length;
         result.skipped = static_cast<std::uint32_t>(distance);
         run.missing += result.skipped;

@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint8_t kMostExponent = 31;  // 5 bits (12.7.34)
 constexpr std::int64_t kSlack = 16;         // timers of kernels tick some milliseconds early, and clocks differ: a 16th of the time
 constexpr std::uint32_t kAgreeing = 2;      // waits that make an exponent
+constexpr Duration kShortestTimer{4096 << 8};  // 1.05 ms: nobody sets less, and one such silence alone is no timer's
 
 Duration timer_of(std::uint8_t exponent) { return Duration{std::int64_t{4096} << exponent}; }
 Duration part(Duration time, std::int64_t divisor) { return Duration{std::to_underlying(time) / divisor}; }
@@ -111,11 +112,10 @@ std::optional<Timer> announced(const Timeline& timeline, const Connection& conne
     return Timer{timer_of(static_cast<std::uint8_t>(exponent - 1)), timer_of(exponent)};
 }
 
-// Whether the capture lacks packets of the connection, so that it may lack a NAK.
-bool lacks_packets(const Connection& connection) {
-    return std::ranges::any_of(connection.ways, [](const Way& way) {
-        return way.gaps.tap + way.response_gaps.tap != 0;
-    });
+// Whether it was sent again so soon after the capture has the first packet of the connection that a NAK from before may have asked for it.
+bool begins_with(const Connection& connection, const Recovery& episode) {
+    const Duration since = episode.resumed_time - connection.first_time();
+    return !connection.cm_attempt && since >= episode.silence && since <= kSlowestReaction;
 }
 
 RecoveryKind cause_after_nak(const Recovery& episode, const std::optional<Timer>& timer) {
@@ -134,7 +134,7 @@ RecoveryKind cause_unasked(const Recovery& episode, const std::optional<Timer>& 
     // Who asks for the rest of a READ may have seen a response behind the one that it lacks: an implied NAK (9.7.5.1.1).
     if (episode.partial_read && episode.silence <= kSlowestReaction) return RecoveryKind::read_retry;
     // What is new to the tap it may have missed, and with it the NAK.
-    return lacking || episode.first_seen != 0 ? RecoveryKind::undecided : RecoveryKind::timeout;
+    return lacking || episode.silence < kShortestTimer || episode.first_seen != 0 ? RecoveryKind::undecided : RecoveryKind::timeout;
 }
 
 // What is answered twice, or too soon for its second sending, was not lost. Of a READ that is one response of many.
@@ -142,13 +142,12 @@ bool may_have_lost_responses(const Recovery& episode, const Gaps& responses) {
     return episode.verb == Verb::read_request && responses.network + responses.tap + responses.undecided != 0;
 }
 
-void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart) {
+void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart, bool lacking) {
     Way& way = connection.way(episodes.front()->requester);
     way.ack_timer = waits_of(episodes, apart).timer();
     std::optional<Timer> fitted;
     if (way.ack_timer) fitted = Timer{timer_of(way.ack_timer->exponent), timer_of(way.ack_timer->exponent)};
     const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
-    const bool lacking = lacks_packets(connection);
     const Gaps& responses = connection.way(other(episodes.front()->requester)).response_gaps;
     for (Recovery* episode : episodes) {
         if (episode->inferred || (decidable(*episode) && is_by_clocks(*episode, apart))) {
@@ -156,7 +155,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
             episode->spurious = episode->proven = false;
             if (episode->end == RecoveryEnd::gave_up) episode->end = RecoveryEnd::open;
         } else if (decidable(*episode)) {
-            episode->kind = episode->nak ? cause_after_nak(*episode, timer) : cause_unasked(*episode, fitted, lacking);
+            episode->kind = episode->nak ? cause_after_nak(*episode, timer) : cause_unasked(*episode, fitted, lacking || begins_with(connection, *episode));
             if (episode->kind != RecoveryKind::sequence_nak && episode->nak) episode->triggers = 1;  // the requester saw one reason
             if (episode->ignored_nak() && episode->rounds == 1) episode->interval = episode->timer_ran;
         }
@@ -169,7 +168,15 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
 
 }  // namespace
 
+bool recorder_lost_packets(const Timeline& timeline) {
+    if (timeline.quality.drops.dropped + timeline.quality.drops.dropped_by_system != 0) return true;
+    return std::ranges::any_of(timeline.connections, [](const Connection& connection) {
+        return std::ranges::any_of(connection.ways, [](const Way& way) { return way.gaps.tap + way.response_gaps.tap != 0; });
+    });
+}
+
 void judge_causes(Timeline& timeline, Duration apart) {
+    const bool lacking = recorder_lost_packets(timeline);
     std::vector<Recovery*> episodes;
     episodes.reserve(timeline.recoveries.size());
     for (Recovery& episode : timeline.recoveries) episodes.push_back(&episode);
@@ -177,7 +184,7 @@ void judge_causes(Timeline& timeline, Duration apart) {
     std::ranges::sort(episodes, {}, [&](const Recovery* episode) { return std::pair(place(episode), episode); });
     for (auto first = episodes.begin(); first != episodes.end();) {
         const auto behind = std::ranges::find_if(first, episodes.end(), [&](const Recovery* one) { return place(one) != place(*first); });
-        if (Connection* connection = timeline.find((*first)->connection)) judge_way(timeline, *connection, std::span(first, behind), apart);
+        if (Connection* connection = timeline.find((*first)->connection)) judge_way(timeline, *connection, std::span(first, behind), apart, lacking);
         first = behind;
     }
 }

@@ -36,4 +36,8 @@ struct Timeline;
 // 0 where there are none.
 void judge_causes(Timeline& timeline, dissect::Duration apart = {});
 
+// Whether the recorder is known to have lost packets: it says so, or receivers acknowledged what the capture does not have. Any answer
+// that is not there, a NAK or one of an upper protocol, may be among them.
+[[nodiscard]] bool recorder_lost_packets(const Timeline& timeline);
+
 }  // namespace qps::transport

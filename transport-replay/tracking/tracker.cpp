@@ -12,7 +12,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr Duration kLatestRequest{1'000'000};  // 1 ms behind its answer: between the queues or ports of one capture
 constexpr std::size_t kLeastOpen = 2;  // messages a connection may have open however many connections there are
 
 bool is_acknowledged(Service service) { return service == Service::rc || service == Service::xrc || service == Service::rd; }
@@ -161,8 +160,9 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.request && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
-    const bool awaited = early_ && early_->from.index() == where.index() && row.request && where.from() == other(early_->from.from());
-    if (early_ && !awaited && (early_->from.index() == where.index() || now_ - early_->answer.time > kLatestRequest)) settle_early();
+    const bool late = early_ && now_ - early_->answer.time > early_->patience;
+    const bool awaited = early_ && !late && early_->from.index() == where.index() && row.request && where.from() == other(early_->from.from());
+    if (early_ && !awaited && (late || early_->from.index() == where.index())) settle_early();
     Entry& entry = entries_[where.index()];
     describe(entry.connection.way(where.from()), observation);
     record.connection = entry.connection.uid;
@@ -207,6 +207,7 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
         record.retransmission = true;
         ++way.retransmitted;
         way.retransmitted_bytes += observation.wire_length;
+        direction.watch.corrupt_retransmission(observation);
     } else if (arrived.arrival == Arrival::late) {
         direction.gaps.mark_corrupt(observation.psn);
     }
@@ -398,7 +399,7 @@ void Tracker::record_episodes(Entry& entry, End requester) {
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
-    direction.watch.finish(now_, entry.connection.released, entry.retries, episodes_);
+    direction.watch.finish(now_, entry.connection.released, entry.retries, direction.requests, episodes_);
     record_episodes(entry, requester);
     const bool over = entry.connection.released || entry.connection.failed;
     direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent

@@ -175,7 +175,7 @@ private:
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
-    [[nodiscard]] static bool came_early(const Direction& direction, const Observation& observation);
+    [[nodiscard]] static std::optional<dissect::Duration> came_early(const Direction& direction, const Observation& observation);
     void settle_early();
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
@@ -223,6 +223,7 @@ private:
     struct Early {
         WayOf from;
         ConnectionId connection{};
+        dissect::Duration patience{};  // its request is recorded sooner, or never
         Observation answer;
     };
     std::optional<Early> early_;

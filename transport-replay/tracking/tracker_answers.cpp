@@ -67,7 +67,10 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
             answers.back().payload = {};
         } else {
             ++way.unmatched;
-            if (is_fatal(observation) && !answers.empty()) {  // it ends the connection, and tells more than another ACK
+            // A fatal NAK ends the connection, the last response of READs tells which were asked for: more than another ACK.
+            const bool tells_more = !answers.empty() && (is_fatal(observation) || (row.verb == Verb::read_response && !is_fatal(answers.back()) &&
+                                                                                   answers.back().psn.before(observation.psn)));
+            if (tells_more) {
                 answers.back() = observation;
                 answers.back().payload = {};
             }
@@ -75,21 +78,43 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
         record.unmatched = true;
         return;
     }
-    if (came_early(entry.directions[static_cast<std::size_t>(requester)], observation)) {
+    if (const auto patience = came_early(entry.directions[static_cast<std::size_t>(requester)], observation)) {
         settle_early();
-        early_ = Early{where, entry.connection.uid, observation};
+        early_ = Early{where, entry.connection.uid, *patience, observation};
         early_->answer.payload = {};
         return;
     }
     apply_answer(entry, requester, observation, record);
 }
 
-// Whether it answers the request that is due next: captures of several queues, or of two ports, may have it first.
-bool Tracker::came_early(const Direction& direction, const Observation& observation) {
+// Whether it answers a request that was not recorded yet: captures of several queues, or of two ports, may have it first. How long that
+// one may take then; nothing where it does not.
+std::optional<Duration> Tracker::came_early(const Direction& direction, const Observation& observation) {
     constexpr std::int32_t kFewest = 64;  // requests that were recorded late, at most
-    if (!direction.requests.started() || observation.cut) return false;
+    if (!direction.requests.started() || observation.cut) return std::nullopt;
+    // The request that is due next.
     const std::int32_t ahead = observation.psn - direction.requests.next();
-    return ahead >= 0 && ahead < kFewest;
+    if (ahead >= 0) return ahead < kFewest ? std::optional(kLatestRequest) : std::nullopt;
+    // The rest of a READ that nobody asked for from there.
+    const OpcodeRow& row = info(observation.opcode);
+    if (row.verb == Verb::read_response && begins_message(row.place)) {
+        const Message* read = direction.requests.covering(observation.psn);
+        if (read != nullptr && read->verb == Verb::read_request && observation.psn != read->first && observation.psn != read->asked_again)
+            return kLatestRequest;
+    }
+    // A PSN that was refused, and not sent again since.
+    const auto refused = direction.watch.awaits_receive();
+    if (!refused || observation.psn.before(*refused)) return std::nullopt;
+    if (row.verb != Verb::acknowledge) return kLatestRequest;
+    if (!observation.acknowledgment) return std::nullopt;
+    switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
+        case SyndromeType::ack: return kLatestRequest;
+        // What comes when its timer runs out comes because of it.
+        case SyndromeType::rnr_nak:
+            return observation.psn == *refused ? std::optional(std::min(kLatestRequest, Duration{std::to_underlying(rnr_wait(observation.acknowledgment->code())) / 2}))
+                                               : std::nullopt;
+        default: return std::nullopt;
+    }
 }
 
 // It waited for its request, which is there now, or would be by now.
@@ -285,7 +310,13 @@ void Tracker::apply_kept_answers(Index index, End requester) {
 }
 
 void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester) {
-    for (const Observation& answer : answers) {
+    const Instant first = entry.connection.way(requester).first_time;
+    for (Observation answer : answers) {
+        // The first request may have been recorded behind its answer.
+        if (answer.time < first && first - answer.time <= kLatestRequest) {
+            const Message* asked = entry.directions[static_cast<std::size_t>(requester)].requests.covering(answer.psn);
+            if (asked != nullptr && (asked->verb != Verb::read_request || asked->first == answer.psn)) answer.time = first;
+        }
         PacketRecord record;
         apply_answer(entry, requester, answer, record);
         hand_on(entry, requester);

@@ -337,6 +337,7 @@ TEST_CASE("reordering is a fault where the receiver complains, else a note") {
 
 TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and advice goes there") {
     Timeline timeline = healthy();
+    timeline.connections[0].ways[0].intact = timeline.connections[0].ways[0].packets;
     Recovery& first = add_recovery(timeline, RecoveryKind::sequence_nak);
     CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 1 packet from 10.0.0.1 (1 event, lost between 10.0.0.1 and this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between 10.0.0.1 and this tap"));
@@ -346,6 +347,8 @@ TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and
     add_recovery(timeline, RecoveryKind::sequence_nak);
     CHECK(says(one(timeline, "go-back-n-loss").summary, "(2 events, 1 lost between 10.0.0.1 and this tap, 1 lost or reordered behind this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "on the way from 10.0.0.1 to 10.0.0.2"));
+    timeline.connections[0].ways[0].intact = 0;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "behind this tap, or corrupted before it (ICRC not checked))"));
 }
 
 TEST_CASE("who sends with another P_Key than CM agreed on is named, and nobody else") {

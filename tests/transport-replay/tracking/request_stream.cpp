@@ -300,3 +300,34 @@ TEST_CASE("a queue pair that began anew has nothing to do with the READs of the 
     CHECK(again.arrival == Arrival::repeated);
     CHECK_FALSE(again.partial_read);
 }
+
+TEST_CASE("a response that was sent after those behind it answers another request, and is not late") {
+    for (const bool again : {false, true}) {
+        Conversation c;
+        c.read(10, 3 * kPmtu);
+        const auto respond = [&](std::uint8_t opcode, std::uint32_t psn, std::uint16_t id) {
+            Observation made = c.packet(opcode, psn, kPmtu);
+            made.ip_id = id;
+            return c.stream.respond(made, kPmtu, {}, c.done);
+        };
+        CHECK(respond(kResponseMiddle, 11, 101).skipped == 1);
+        const Responded first = respond(kResponseFirst, 10, again ? 102 : 100);
+        CHECK(first.late == (again ? 0U : 1U));
+        CHECK(first.withdrawn == (again ? 1U : 0U));
+    }
+}
+
+TEST_CASE("responses from before the first request show that their READs had been asked for before") {
+    Conversation c;
+    const Observation earlier = c.packet(kResponseLast, 13, kPmtu);  // kept until it was known whose requests it answers
+    c.read(10, 2 * kPmtu);
+    c.read(12, 2 * kPmtu);
+    CHECK_FALSE(c.stream.respond(earlier, kPmtu, {}, c.done).matched);
+    // What is still under way of the earlier round leaves no gap, and what answers the request is not late for it.
+    CHECK(c.stream.respond(c.packet(kResponseLast, 11, kPmtu), kPmtu, {}, c.done).skipped == 0);
+    CHECK(c.stream.respond(c.packet(kResponseFirst, 10, kPmtu), kPmtu, {}, c.done).late == 0);
+    CHECK(c.response(kResponseLast, 11));
+    CHECK(c.response(kResponseFirst, 12));
+    CHECK(c.response(kResponseLast, 13));
+    CHECK(c.done.size() == 2);
+}

@@ -1,0 +1,15 @@
+// How many packets of a capture are RDMA: those with a transport header of InfiniBand, and segments of RDMA over TCP.
+#pragma once
+
+#include <transport-replay/model/timeline.hpp>
+
+namespace qps::transport {
+
+[[nodiscard]] inline std::uint64_t rdma_packets(const Timeline& timeline) {
+    std::uint64_t packets = timeline.quality.rdma_packets;
+    for (const Connection& connection : timeline.connections)
+        if (connection.service == dissect::Service::iwarp) packets += connection.ways[0].requests + connection.ways[1].requests;
+    return packets;
+}
+
+}  // namespace qps::transport
