@@ -5,8 +5,8 @@
 #   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers
 #   ./test.sh --clang   the same by clang without sanitizers
 #   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
-#   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); --fuzz=10h (30m, 600s) all of them in turns for so long, --afl=10h
-#                       the same by AFL++; what crashes one is kept in tests/fuzz/crashes/ (docs/fuzzing.md)
+#   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); --fuzz=10h (30m, 600s) all of them in turns for so long, --fuzz-fast=10h
+#                       the same without sanitizers, --afl=10h by AFL++; what crashes one is kept in tests/fuzz/crashes/ (docs/fuzzing.md)
 #   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
 #                       each kind; skipped, with a word, where there is no root
 #   ./test.sh --all     all of these
@@ -108,10 +108,13 @@ tidy=changed
 interop=all
 fuzz=each
 afl=30m
+fast=30m
 for option in "$@"; do
     case $option in
         --asan | --clang | --tidy | --fuzz | --interop) parts+=("${option#--}") ;;
         --fuzz=*) parts+=(fuzz); fuzz=${option#*=} ;;
+        --fuzz-fast) parts+=(fast) ;;
+        --fuzz-fast=*) parts+=(fast); fast=${option#*=} ;;
         --afl) parts+=(afl) ;;
         --afl=*) parts+=(afl); afl=${option#*=} ;;
         --tidy=all) parts+=(tidy); tidy=all ;;

@@ -218,26 +218,33 @@ Analyzed analyze_again(const Options& options, const Filter& filter, const Outpu
 
 namespace {
 
-// Whether the capture has the connections that were asked for by number; says which it lacks.
-bool report_unknown(const Options& options, const transport::Timeline& timeline) {
-    bool known = true;
+// Whether the capture has the connections that were asked for by number; says which it lacks, and which made place for others.
+ExitCode report_unknown(const Options& options, const transport::Timeline& timeline) {
+    ExitCode code = ExitCode::done;
     const auto look_up = [&](ConnectionId uid) {
         if (timeline.find(uid) != nullptr) return;
-        known = false;
+        const bool was_there = std::to_underlying(uid) <= timeline.connections.size() + timeline.retired.connections;
+        if (was_there && timeline.retired.connections != 0) {
+            code = worse(code, ExitCode::unjudged);
+            if (!options.quiet)
+                say("qpscope: connection {} was not followed to its end: it made place for others (--memory)\n", std::to_underlying(uid));
+            return;
+        }
+        code = worse(code, ExitCode::usage);
         if (!options.quiet)
             say("qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
                        grouped(timeline.connections.size()));
     };
     std::ranges::for_each(options.connections, look_up);
     if (options.followed) look_up(ConnectionId{*options.followed});
-    return known;
+    return code;
 }
 
 }  // namespace
 
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
-    if (analyzed.any && code == ExitCode::done && !report_unknown(options, analyzed.timeline)) code = ExitCode::usage;
+    if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
     if (analyzed.any && !judged_all(analyzed.timeline)) code = worse(code, ExitCode::unjudged);
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);

@@ -1,6 +1,7 @@
 // `check`: every rule that a capture alone can decide, with its verdict.
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -104,8 +105,10 @@ Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter&
     listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
         facts[slot].follow(place, observation, record, suite);
     };
-    listening.again = [&] { suite = PassiveSuite(); };
-    return analyze(options, filter, output, listening);
+    listening.again = [&] { suite = PassiveSuite(options.memory); };
+    Options beside = options;
+    beside.memory = transport::beside(options.memory, PassiveSuite::memory_of(options.memory));
+    return analyze(beside, filter, output, listening);
 }
 
 }  // namespace
@@ -120,7 +123,7 @@ ExitCode run_check(const Options& options) {
     }
     Output output(options);
     if (!output.ok()) return finish(output);
-    PassiveSuite suite;
+    PassiveSuite suite(options.memory);
     const Analyzed analyzed = analyze_with(suite, options, *filter, output);
     ExitCode code = ExitCode::done;
     if (analyzed.any) {

@@ -4,6 +4,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <dissect/ulp/ulp.hpp>
+#include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
@@ -12,6 +13,7 @@
 #include <transport-replay/report/verbs.hpp>
 #include <transport-replay/tracking/payload_store.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -31,10 +33,17 @@ using namespace transport;
 
 namespace {
 
+// What of the memory holds payload: a message is there as packets, as a whole and, five times as long, as text.
+constexpr std::size_t kTimes = 7;
+std::size_t most_payload(const MemoryBudget& memory) {
+    constexpr std::uint64_t kPart = 16;
+    return static_cast<std::size_t>(std::min<std::uint64_t>(PayloadStore::kMost, memory.bytes() / kPart));
+}
+
 // Writes the messages of one connection.
 class Following {
 public:
-    Following(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_) {
+    Following(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_), store_(most_payload(options.memory)) {
         if (options.raw || options.format != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
@@ -56,6 +65,8 @@ public:
         ++number_;
         if (options_.message_number && *options_.message_number != number_) return;
         ++written_;
+        constexpr std::size_t kOfText = 5;  // of a byte of payload: a line of 16 has 76; and it grows by no more
+        text_.reserve(kOfText * payload.bytes.size());
         if (options_.raw) {
             for (const std::byte byte : payload.bytes) text_ += static_cast<char>(byte);
         } else if (options_.format == OutputFormat::table) {
@@ -78,7 +89,7 @@ public:
         if (options_.quiet) return;
         if (store_.let_go() != 0)
             say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n",
-                       bytes_text(store_.let_go()), bytes_text(PayloadStore::kMost));
+                       bytes_text(store_.let_go()), bytes_text(store_.most()));
         if (written_ == 0 && known)
             say("qpscope: connection {} has {}{}\n", *options_.followed, number_ == 0 ? "no" : grouped(number_),
                        number_ == 1 ? " message" : " messages");
@@ -118,6 +129,7 @@ private:
 
     void add_message(End requester, const Message& message, const MessagePayload& payload) {
         std::string hex;
+        hex.reserve(2 * payload.bytes.size());
         append_hex(hex, payload.bytes);
         document_.open();
         document_.add("message", number_);
@@ -199,7 +211,9 @@ ExitCode run_follow(const Options& asked) {
         begin().message(connection, requester, message);
     };
     listening.pause = [&] { output.flush(); };
-    const Analyzed analyzed = analyze(options, *filter, output, listening);
+    Options beside = options;
+    beside.memory = transport::beside(options.memory, kTimes * most_payload(options.memory));
+    const Analyzed analyzed = analyze(beside, *filter, output, listening);
     if (analyzed.any) begin().end(analyzed.timeline.find(ConnectionId{*options.followed}) != nullptr);
     return finish(options, analyzed, output);
 }

@@ -3,6 +3,7 @@
 #include <dissect/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
+#include <transport-replay/model/memory_amount.hpp>
 
 #include <algorithm>
 #include <array>
@@ -134,7 +135,7 @@ void add_fail_on(CLI::App& app, Options& options) {
 
 void add_memory(CLI::App& app, Options& options) {
     add_quantity(app, "--memory", "SIZE", options.memory,
-                 "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)", read_memory);
+                 "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)", qps::transport::read_memory);
 }
 
 void add_icrc(CLI::App& app, Options& options) {

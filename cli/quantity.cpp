@@ -2,8 +2,6 @@
 
 #include <dissect/parse_value.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -24,23 +22,6 @@ std::expected<dissect::BitsPerSecond, std::string> read_speed(const std::string&
     constexpr double kMost = 1e15;
     if (factor == 0 || !(number > 0) || number * factor > kMost) return wrong;
     return dissect::BitsPerSecond{static_cast<std::uint64_t>(std::llround(number * factor))};
-}
-
-std::expected<transport::MemoryBudget, std::string> read_memory(const std::string& text) {
-    struct Unit {
-        std::string_view name;
-        double bytes;
-    };
-    constexpr std::array kUnits{Unit{"GiB", 1 << 30}, Unit{"MiB", 1 << 20}, Unit{"G", 1e9}, Unit{"M", 1e6}, Unit{"GB", 1e9}, Unit{"MB", 1e6}};
-    constexpr double kMost = 1e15;
-    const auto real = dissect::parse_real(text);
-    const auto unit = std::ranges::find(kUnits, real ? real->second : std::string_view{}, &Unit::name);
-    if (!real || unit == kUnits.end() || !(real->first > 0) || real->first * unit->bytes > kMost)
-        return std::unexpected(fmt::format("invalid amount of memory '{}': expected a number with MiB or GiB, such as 2GiB", text));
-    const auto bytes = static_cast<std::uint64_t>(real->first * unit->bytes);
-    if (bytes < transport::MemoryBudget::kLeast)
-        return std::unexpected(fmt::format("'{}' is too little memory: an analysis needs 512MiB", text));
-    return transport::MemoryBudget(bytes);
 }
 
 std::expected<dissect::Duration, std::string> read_time(const std::string& text, std::string_view what) {

@@ -1,8 +1,7 @@
-// Quantities as users type them: a link speed, an amount of memory, a time.
+// Quantities as users type them: a link speed, a time.
 #pragma once
 
 #include <dissect/types.hpp>
-#include <transport-replay/model/memory_budget.hpp>
 
 #include <expected>
 #include <string>
@@ -12,9 +11,6 @@ namespace qps::cli {
 
 // "100G", "25g", "1000M", "400000000000": bits a second. A sentence where it is none.
 [[nodiscard]] std::expected<dissect::BitsPerSecond, std::string> read_speed(const std::string& text);
-
-// "2GiB", "512MiB", "1500M": bytes. What is less than an analysis needs is refused, in a sentence.
-[[nodiscard]] std::expected<transport::MemoryBudget, std::string> read_memory(const std::string& text);
 
 // "100us", "1ms", "2s": a time of at least a nanosecond and at most a day. `what` names it in the sentence: "interval".
 [[nodiscard]] std::expected<dissect::Duration, std::string> read_time(const std::string& text, std::string_view what = "time");

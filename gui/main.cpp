@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     use(themeOf(theme).value_or(Theme::Desktop));
 
     MainWindow window(options->jobs);
+    if (options->memory) window.session().setMemory(*options->memory);
     window.begin(*options);
     window.show();
     return QApplication::exec();

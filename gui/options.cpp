@@ -1,5 +1,6 @@
 #include <gui/options.hpp>
 #include <gui/window/theme.hpp>
+#include <transport-replay/model/memory_amount.hpp>
 
 #include <array>
 #include <string_view>
@@ -42,6 +43,13 @@ Taken takeJobs(Options& options, const QString& value) {
     return {};
 }
 
+Taken takeMemory(Options& options, const QString& value) {
+    const auto memory = transport::read_memory(value.toStdString());
+    if (!memory) return std::unexpected(QString::fromStdString(memory.error()));
+    options.memory = *memory;
+    return {};
+}
+
 template <auto kMember>
 Taken keep(Options& options, const QString& value) {
     options.*kMember = value;
@@ -81,6 +89,7 @@ constexpr std::array kRows{
     Row{"-g", "--go-to", "N", "Select packet N and its connection", takePacket},
     Row{"", "--theme", "NAME", "Use colours: desktop, light or dark (default: as last time)", takeTheme},
     Row{"-j", "--jobs", "N", "Use N threads (default: one per processor, at most 8)", takeJobs},
+    Row{"", "--memory", "SIZE", "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)", takeMemory},
     Row{"-h", "--help", "", "Show this help", note<&Options::help>},
     Row{"-V", "--version", "", "Show the version", note<&Options::version>},
 };

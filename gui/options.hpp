@@ -2,11 +2,13 @@
 #pragma once
 
 #include <gui/live/choice.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 
 #include <QString>
 #include <QStringList>
 #include <cstddef>
 #include <expected>
+#include <optional>
 
 namespace qps::gui {
 
@@ -18,6 +20,7 @@ struct Options {
     quint64 packet = 0;     // number of the packet to begin with; 0: none
     QString theme;          // "desktop", "light", "dark"; empty: as the last time
     std::size_t jobs = 0;   // threads that decode; 0: as many as there are processors
+    std::optional<transport::MemoryBudget> memory;  // nothing: a quarter of the machine's
     bool help = false;
     bool version = false;
 };

@@ -26,6 +26,7 @@ test   fonts-dejavu-core   the one font that the tests of the window use
 test   xvfb                a screen for the tests of the window that need one
 test   xdotool             keys and clicks for them
 test   xauth               that screen is for those who made it
+test   devscripts          hardening-check, a second opinion on how programs are hardened; where it is missing that test is skipped
 test   iproute2            network namespaces for the tests of live capture
 clang  clang-19            the second compiler
 asan   clang-19            the compiler whose sanitizers take constant tables of functions

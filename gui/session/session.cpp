@@ -138,7 +138,7 @@ void Session::begin(State state, const QStringList& files, const QString& title,
     m_title = title;
     m_state = state;
     m_live = state == State::Capturing;
-    Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString(), .hints = m_hints};
+    Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString(), .hints = m_hints, .memory = m_memory};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
     start(std::move(indexing), which);
 }
@@ -259,7 +259,9 @@ void Session::finish() {
     m_damaged = work->exhausted || !outcome.problems.empty();
     if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     if (outcome.left_out != 0)
-        m_problems.push_back(tr("%L1 packets beyond the limit of the packet list are analysed but not shown.").arg(outcome.left_out));
+        m_problems.push_back(tr("%L1 packets beyond the limit of the packet list are analysed but not shown (--memory).").arg(outcome.left_out));
+    if (outcome.messages_left_out != 0)
+        m_problems.push_back(tr("%L1 messages beyond the limit of the list of messages are analysed but not shown (--memory).").arg(outcome.messages_left_out));
     m_state = outcome.stopped ? State::Stopped : State::Done;
     if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
     Q_EMIT timelineChanged();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <QObject>
@@ -28,6 +29,8 @@ public:
 
     // `jobs`: threads that decode; 0: one for each processor, at most eight.
     explicit Session(std::size_t jobs = 0, QObject* parent = nullptr);
+    // What captures that are opened from now on may take: rows, their analysis, and what is known so far.
+    void setMemory(const transport::MemoryBudget& memory) { m_memory = memory; }
     ~Session() override;
 
     // Several files are one capture, in this order. Whatever was open is closed.
@@ -86,6 +89,7 @@ private:
     void finish();
 
     std::size_t m_jobs;
+    transport::MemoryBudget m_memory = transport::MemoryBudget::of_machine();
     State m_state = State::Empty;
     bool m_live = false;
     bool m_readAgain = false;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <span>
 
@@ -18,22 +19,49 @@ namespace {
 constexpr std::string_view kCanary = "=\x1b]0;\x07\xc2\x9b\x7f\xe2\x80\xae\xe2\x80\xa8\xe2\x80\x8b\xff";
 constexpr std::array<std::string_view, 9> kActing{"\x1b", "\x07", "\x7f", "\xc2\x9b", "\xe2\x80\xae", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xff", "\r"};
 
-// Every text of a file, that is every run of letters and the like, has the canary behind its first bytes.
-std::size_t infest(std::vector<std::byte>& file) {
-    constexpr std::size_t kKept = 5;
+constexpr std::string_view kFormulas = "=+-@";  // what begins one in a spreadsheet
+
+// Every text of a file, that is every run of letters and the like, has the canary behind its first bytes, or instead of them with
+// what begins a formula.
+std::size_t infest(std::vector<std::byte>& file, std::size_t kept, char first) {
     constexpr std::size_t kHeader = 24;  // of a pcap
     const auto is_text = [&](std::size_t i) { return std::isprint(std::to_integer<unsigned char>(file[i])) != 0; };
     std::size_t canaries = 0;
     for (std::size_t i = kHeader; i < file.size();) {
         std::size_t end = i;
         while (end < file.size() && is_text(end)) ++end;
-        if (end - i >= kKept + kCanary.size()) {
-            for (std::size_t k = 0; k < kCanary.size(); ++k) file[i + kKept + k] = static_cast<std::byte>(kCanary[k]);
+        if (end - i >= kept + kCanary.size()) {
+            for (std::size_t k = 0; k < kCanary.size(); ++k) file[i + kept + k] = static_cast<std::byte>(kCanary[k]);
+            file[i + kept] = static_cast<std::byte>(first);
             ++canaries;
         }
         i = end + 1;
     }
     return canaries;
+}
+
+// The cells of CSV (RFC 4180) or TSV.
+std::vector<std::string> cells_of(std::string_view text, bool csv) {
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (csv && text[i] == '"') {
+            if (quoted && text.substr(i + 1, 1) == "\"") cells.back() += text[i++];
+            else quoted = !quoted;
+        } else if (!quoted && (text[i] == (csv ? ',' : '\t') || text[i] == '\n')) {
+            cells.emplace_back();
+        } else {
+            cells.back() += text[i];
+        }
+    }
+    return cells;
+}
+
+bool is_formula(const std::string& cell) {
+    if (cell.size() < 2 || kFormulas.find(cell[0]) == std::string_view::npos) return false;
+    char* end = nullptr;
+    static_cast<void>(std::strtod(cell.c_str(), &end));
+    return *end != '\0';
 }
 
 void check_quiet(const std::vector<std::string>& words, const std::string& out) {
@@ -45,9 +73,23 @@ void check_quiet(const std::vector<std::string>& words, const std::string& out) 
         FAIL_CHECK("byte " << static_cast<unsigned>(static_cast<unsigned char>(acting[0])) << " at " << at << " of: " << command << "near "
                            << out.substr(at - std::min<std::size_t>(at, 60), 60));
     }
-    const bool cells = std::ranges::any_of(words, [](const std::string& word) { return word == "csv" || word == "tsv"; });
-    for (const std::string_view formula : {"\n=", ",=", "\t=", ",\"="})
-        if (cells) CHECK(out.find(formula) == std::string::npos);
+    for (const bool csv : {true, false}) {
+        if (std::ranges::find(words, csv ? "csv" : "tsv") == words.end()) continue;
+        const std::vector<std::string> cells = cells_of(out, csv);
+        const auto formula = std::ranges::find_if(cells, is_formula);
+        CHECK((formula == cells.end() ? "" : *formula) == "");
+    }
+}
+
+// Every field that is text, by its name.
+const std::vector<std::string>& text_fields() {
+    static const std::vector<std::string> fields = [] {
+        std::vector<std::string> found;
+        for (const std::string& line : lines_of(qpscope({"fields", "-f", "tsv"}).out))
+            if (const auto cells = cells_of(line, false); cells.size() > 1 && cells[1] == "text") found.push_back(cells[0]);
+        return found;
+    }();
+    return fields;
 }
 
 // What each command that reads captures needs beside the file.
@@ -63,12 +105,15 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
     const TemporaryFolder folder;
     constexpr std::array kNotCaptures{"doctor", "peer", "pingpong", "conform", "replay", "fields"};
     std::size_t canaries = 0;
-    bool shown = false;
+    bool shown = false, quoted = false;
+    std::size_t number = 0;
     for (const char* name : {"nvme_host_not_allowed", "iser_large", "nfs_v3", "rping_v4", "fabric_sweep", "rds"}) {
         INFO(name);
         if (!sample(name).ends_with(".pcap") && !sample(name).ends_with(".pcapng")) FAIL("its texts are compressed");
         std::vector<std::byte> file = read_file(sample(name));
-        canaries += infest(file);
+        constexpr std::size_t kKept = 5;
+        std::vector<std::byte> formulas = file;
+        canaries += infest(file, kKept, '=');
         const std::string path = folder.write(std::string(name) + std::string(kCanary.substr(1)), file);
         for (const std::string& command : all_commands()) {
             if (std::ranges::find(kNotCaptures, command) != kNotCaptures.end()) continue;
@@ -85,6 +130,21 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
                 shown |= ending.out.find("\\x1b") != std::string::npos;
             }
         }
+        infest(formulas, 0, kFormulas[number++ % kFormulas.size()]);
+        const std::string begins = folder.write(std::string("begins_") + name, formulas);
+        for (const std::string& command : all_commands()) {
+            if (std::ranges::find(kNotCaptures, command) != kNotCaptures.end() || command == "follow") continue;
+            for (const char* format : {"csv", "tsv"}) {
+                std::vector<std::string> words{command};
+                if (command == "packets")
+                    for (const std::string& field : text_fields()) words.insert(words.end(), {"-e", field});
+                words.insert(words.end(), {"-f", format, begins});
+                const Ending ending = qpscope(words);
+                check_quiet(words, ending.out);
+                quoted |= ending.out.find("'" + std::string(1, kFormulas[(number - 1) % kFormulas.size()]) + "\\x1b") != std::string::npos ||
+                          ending.out.find("'" + std::string(1, kFormulas[(number - 1) % kFormulas.size()]) + "\\\\x1b") != std::string::npos;
+            }
+        }
         for (const std::vector<std::string>& words :
              {std::vector<std::string>{"findings", "--markdown", path}, {"fabric", "--dot", path}, {"check", "-f", "json", path},
               {"check", "-f", "junit", path}, {"check", "-f", "html", path}}) {
@@ -94,6 +154,7 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
         }
     }
     CHECK(canaries > 0);
+    CHECK(quoted);  // there was a cell that would have been a formula
     CHECK(shown);  // it was there, written out
 }
 

@@ -6,7 +6,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 
+#include <array>
 #include <set>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -159,4 +161,28 @@ TEST_CASE("the JSON of every opcode's packet is valid and names its layers") {
         CHECK(json["layers"].size() == decoded.packet.layers().size());
         CHECK(json["line"] == decoded.line());
     }
+}
+
+TEST_CASE("text that acts comes out of no field that is text") {
+    // ESC, BEL, CSI in 8 bits, DEL, right-to-left override, line separator, zero width space, no UTF-8.
+    constexpr std::string_view kCanary = "=\x1b\x07\xc2\x9b\x7f\xe2\x80\xae\xe2\x80\xa8\xe2\x80\x8b\xff\r\n\t";
+    constexpr std::array<std::string_view, 9> kActing{"\x1b", "\x07", "\x7f", "\xc2\x9b", "\xe2\x80\xae", "\xe2\x80\xa8", "\xe2\x80\x8b", "\xff", "\r"};
+    const Value value{0, std::as_bytes(std::span(kCanary))};
+    std::size_t fields = 0;
+    for (std::size_t i = 0; i < kLayerKinds; ++i)
+        for (const Field& field : header(static_cast<LayerKind>(i)).fields) {
+            if (value_type(field.format) != ValueType::text) continue;
+            INFO(field.name);
+            ++fields;
+            std::string words, json;
+            append_words(words, field, value);
+            append_json(json, field, value);
+            for (const std::string_view acting : kActing) {
+                CHECK(words.find(acting) == std::string::npos);
+                CHECK(json.find(acting) == std::string::npos);
+            }
+            CHECK(words.find_first_of("\n\t") == std::string::npos);
+            CHECK(nlohmann::json::parse(json).is_string());
+        }
+    CHECK(fields >= 21);
 }

@@ -16,7 +16,11 @@ profiles=build/coverage/profiles
 mkdir -p "$profiles"
 for name in $(find tests/fuzz -maxdepth 1 -name '*.cpp' ! -name replay_main.cpp -printf '%f\n' | sed 's/\.cpp$//' | sort); do
     folders=("tests/fuzz/corpus/$name" "build/fuzz/corpus/$name")
-    case $name in capture | analysis | index | reports) folders+=(captures) ;; esac
+    case $name in
+        decode) folders+=(tests/fuzz/corpus/packet) ;;
+        script) folders+=(transport-replay/conformance/scripts) ;;
+        capture | analysis | index | reports) folders+=(captures) ;;
+    esac
     echo "$name" >&2
     LLVM_PROFILE_FILE="$profiles/$name.profraw" build/coverage/bin/fuzz_replay "$name" "${folders[@]}" >/dev/null
 done
@@ -28,12 +32,13 @@ table() {
     echo "|---|---:|---:|"
     llvm-cov-$llvm export -format=lcov -instr-profile build/coverage/all.profdata build/coverage/bin/fuzz_replay |
         awk -F: -v here="$here/" '
-            /^SF:/ { name = $2; sub("^" here, "", name); sub("^[.]/", "", name); room = name; sub("/[^/]*$", "/", room) }
+            /^SF:/ { name = $2; sub("^" here, "", name); sub("^(build/coverage|[.])/", "", name); room = name; sub("/[^/]*$", "/", room) }
             /^LF:/ { found = $2 }
             /^LH:/ && name ~ /^(dissect|transport-replay|cli)[/]/ { lines[room] += found; reached[room] += $2; all += found; hit += $2 }
             END {
                 for (room in lines) printf "| `%s` | %d | %d %% |\n", room, lines[room], 100 * reached[room] / lines[room] | "sort"
                 close("sort")
+                if (all == 0) { print "coverage.sh: no source of ours is in the profile" > "/dev/stderr"; exit 1 }
                 printf "| all | %d | %d %% |\n", all, 100 * hit / all
             }'
 }

@@ -1,6 +1,6 @@
 # How fuzzers are run, sourced by test.sh: all of them in turns, as many at once as there are processors, for a time that they share.
 # What they learn stays in build/fuzz/corpus and build/afl/found, what crashes them in tests/fuzz/crashes, and how often each ran in
-# build/fuzz/executions and build/afl/executions ("NAME SECONDS EXECUTIONS" a line).
+# build/{fuzz,fuzz-fast,afl}/executions ("NAME SECONDS EXECUTIONS" a line).
 
 # seconds_of 10h|30m|600s|600
 seconds_of() {
@@ -17,25 +17,32 @@ fuzzer_names() {
     if [[ -n ${QPSCOPE_FUZZERS:-} ]]; then printf '%s\n' ${QPSCOPE_FUZZERS}; else printf '%s\n' "${names[@]}"; fi
 }
 
-# One fuzzer of libFuzzer for some seconds. Its log is kept where it failed.
+# One fuzzer of libFuzzer for some seconds, of the build with sanitizers or of another. Its log is kept where it failed.
 fuzz_one() {
-    local name=$1 seconds=$2 log=build/fuzz/$1.log folders=("build/fuzz/corpus/$1") folder code=0
+    local name=$1 seconds=$2 build=${3:-build/fuzz} folders=("build/fuzz/corpus/$1") folder code=0
+    local log=$build/$name.log
     mkdir -p "build/fuzz/corpus/$name" "tests/fuzz/crashes/$name"
+    [[ $name != decode ]] || folders+=(tests/fuzz/corpus/packet)
+    [[ $name != script ]] || folders+=(transport-replay/conformance/scripts)
     for folder in "tests/fuzz/corpus/$name" "tests/fuzz/crashes/$name"; do [[ ! -d $folder ]] || folders+=("$folder"); done
-    "build/fuzz/bin/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+    "$build/bin/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
         -artifact_prefix="tests/fuzz/crashes/$name/" "${folders[@]}" </dev/null >"$log" 2>&1 || code=$?
     rmdir --ignore-fail-on-non-empty "tests/fuzz/crashes/$name"
-    awk -v name="$name" -v seconds="$seconds" '/number_of_executed_units/ { print name, seconds, $2 }' "$log" >>build/fuzz/executions
+    awk -v name="$name" -v seconds="$seconds" '/number_of_executed_units/ { print name, seconds, $2 }' "$log" >>"$build/executions"
     [[ $code -ne 0 ]] || { echo "$name: $(awk '/number_of_executed_units/ { print $2 }' "$log") runs in $seconds s"; return 0; }
     grep -E 'ERROR|SUMMARY|Test unit written|does not hold' "$log" || tail -n 30 "$log"
     echo "qpscope: fuzzer $name failed; all of it is in $log, and ./test.sh --asan replays it with names" >&2
     return 1
 }
 
+fast_one() { fuzz_one "$1" "$2" build/fuzz-fast; }
+
 # The same of AFL++. It stops with 0 whatever it found.
 afl_one() {
     local name=$1 seconds=$2 seeds=build/afl/seeds/$1 found=build/afl/found/$1 log=build/afl/$1.log crash code=0
     mkdir -p "$seeds" "${found%/*}"
+    [[ $name != decode ]] || find tests/fuzz/corpus/packet -type f -exec cp -t "$seeds" {} +
+    [[ $name != script ]] || find transport-replay/conformance/scripts -type f -exec cp -t "$seeds" {} +
     find "tests/fuzz/corpus/$name" "build/fuzz/corpus/$name" -type f -size -64k -exec cp -t "$seeds" {} + 2>/dev/null
     [[ -n $(ls -A "$seeds") ]] || printf 'seed' >"$seeds/seed"
     AFL_AUTORESUME=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_SKIP_CRASHES=1 \
@@ -60,7 +67,7 @@ in_turns() {
     share=$((seconds * $(nproc) / ${#names[@]}))
     [[ $share -gt 0 ]] || share=1
     [[ $turn -lt $share ]] || turn=$share
-    export -f fuzz_one afl_one
+    export -f fuzz_one fast_one afl_one
     local rounds=$((share / turn)) round failed=0
     for ((round = 0; round < rounds; ++round)); do
         printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I{} bash -c "$one {} $turn" || failed=1
@@ -80,6 +87,15 @@ part_fuzz() {
     in_turns fuzz_one build/fuzz "$seconds" || failed=1
     [[ ! -d tests/fuzz/crashes ]] || rmdir --ignore-fail-on-non-empty tests/fuzz/crashes
     return $failed
+}
+
+part_fast() {
+    local seconds
+    seconds=$(seconds_of "$fast") || return 2
+    need_packages build window test fuzz || return 1
+    build_preset fuzz-fast 10 fuzzers || return 1
+    echo "== fuzzers without sanitizers for $seconds s in all" >&2
+    in_turns fast_one build/fuzz-fast "$seconds"
 }
 
 part_afl() {

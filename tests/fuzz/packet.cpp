@@ -7,33 +7,17 @@
 #include <dissect/packet.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
+#include <tests/fuzz/decoded.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 using namespace qps::dissect;
+using namespace qps::fuzz;
 
 namespace {
-
-void demand(bool holds) {
-    if (!holds) std::abort();
-}
-
-// What must hold of any packet, whatever its bytes.
-void check(const Packet& packet) {
-    demand(packet.layer_count >= 1 && packet.layer_count <= kMaxLayers);
-    for (const Layer& layer : packet.layers())
-        demand(layer.length == 0 || layer.offset + std::size_t{layer.length} <= packet.frame.bytes.size());
-    demand(packet.payload.captured <= packet.payload.length);
-    demand(packet.payload_bytes().size() == packet.payload.captured);
-    if (packet.icrc.status == CrcStatus::good) demand(packet.icrc.found == packet.icrc.expected);
-    if (packet.icrc.status == CrcStatus::bad) demand(packet.icrc.found != packet.icrc.expected);
-    demand((packet.icrc.status == CrcStatus::not_checkable) == (packet.icrc.reason != CrcReason::none));
-    demand(packet.has_transport() || packet.icrc.status == CrcStatus::not_applicable || packet.icrc.status == CrcStatus::not_checkable);
-}
 
 // Every line of the tree lies in the frame; one of them, which the input chooses, has a filter that lets the packet through.
 void check_tree(const Packet& packet, std::size_t choice) {
@@ -50,18 +34,12 @@ void check_tree(const Packet& packet, std::size_t choice) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    constexpr std::size_t kControl = 3;
-    if (size < kControl) return 0;
-    const Bytes input = std::as_bytes(std::span(data, size));
-    Frame frame;
-    frame.link = kLinkTypeNames[data[0] % kLinkTypeNames.size()].link;
-    frame.bytes = input.subspan(kControl);
-    frame.wire_length = static_cast<std::uint32_t>(frame.bytes.size()) + read_le<std::uint16_t>(input, 1);
-    frame.link_speed = BitsPerSecond{100'000'000'000};
+    const auto frame = frame_of(data, size);
+    if (!frame) return 0;
     Packet packet;
-    decode(frame, packet);
-    check(packet);
-    check_tree(packet, size * 31 + std::to_integer<std::size_t>(input.back()));
+    decode(*frame, packet);
+    check_decoded(packet);
+    check_tree(packet, size * 31 + std::size_t{data[size - 1]});
     std::string text;
     for (const Layer& layer : packet.layers())
         for (const Field& field : header(layer.kind).fields)
@@ -81,5 +59,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-    return qps::fuzz::mutate_packet(data, size, most, seed, 3);
+    return qps::fuzz::mutate_packet(data, size, most, seed, kPacketControl);
 }

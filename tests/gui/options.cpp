@@ -28,6 +28,12 @@ TEST_CASE("Files and options are told apart") {
     CHECK(some->view == QStringLiteral("ladder"));
     CHECK(some->jobs == 3);
 
+    CHECK_FALSE(none->memory);
+    const auto little = parsed("--memory 1GiB a.pcap");
+    REQUIRE(little);
+    REQUIRE(little->memory);
+    CHECK(little->memory->bytes() == std::uint64_t{1} << 30);
+
     for (const char* line :
          {"-i eth0 -f udp", "--interface eth0 --capture-filter udp", "--interface=eth0 --capture-filter=udp", "-ieth0 -fudp"}) {
         CAPTURE(line);
@@ -57,6 +63,8 @@ TEST_CASE("What makes no sense is refused in one sentence") {
         {"-j 257", "expected 1 to 256"},
         {"-j two", "expected 1 to 256"},
         {"-j -1", "expected 1 to 256"},
+        {"--memory 1GiB.", "expected a number with MiB or GiB"},
+        {"--memory 100MiB", "an analysis needs 512MiB"},
         {"--help=yes", "option '--help' takes no value"},
         {"--interface=", "expected a name"},
         {"-i eth0 a.pcap", "exclude each other"},
@@ -73,7 +81,7 @@ TEST_CASE("Help and version win over what else is wrong after them") {
     CHECK(parsed("-h -i eth0 a.pcap")->help);
     CHECK(parsed("a.pcap --version --nonsense")->version);
     const QString help = helpText(kViews);
-    for (const char* word : {"--interface IF", "--capture-filter BPF", "-Y, --filter TEXT", "--view ID", "-j, --jobs N", "--version",
+    for (const char* word : {"--interface IF", "--capture-filter BPF", "-Y, --filter TEXT", "--view ID", "-j, --jobs N", "--memory SIZE", "--version",
                              "ladder", "Examples:", "setcap cap_net_raw+ep"})
         CHECK(help.contains(QLatin1String(word)));
     for (const QString& line : help.split(QLatin1Char('\n'))) CHECK(line.size() <= 120);

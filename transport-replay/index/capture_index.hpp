@@ -63,6 +63,10 @@ public:
     GrowingStore<UlpPacketRow> ulp_packets;  // in the order of the capture
     UlpKnowledge ulp;
 
+    // What the rows take.
+    [[nodiscard]] std::uint64_t bytes() const {
+        return packets.bytes() + messages.bytes() + gaps.bytes() + endings.bytes() + operations.bytes() + labels.bytes() + ulp_packets.bytes();
+    }
     [[nodiscard]] const PacketRow& row(dissect::FrameIndex frame) const { return packets[std::to_underlying(frame) - 1]; }
     [[nodiscard]] bool has(dissect::FrameIndex frame) const {
         return frame != dissect::FrameIndex{} && std::to_underlying(frame) <= packets.size();

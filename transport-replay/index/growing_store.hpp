@@ -45,6 +45,7 @@ public:
 
     // Any thread.
     [[nodiscard]] std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t bytes() const { return size() * sizeof(Row); }
     // `at` below a size() that this thread has seen.
     [[nodiscard]] const Row& operator[](std::uint64_t at) const {
         const BlockRow place = place_of(at);

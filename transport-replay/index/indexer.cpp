@@ -52,12 +52,13 @@ public:
                          },
                      .operation =
                          [this](const UlpOperation& operation) {
-                             index_.operations.append(OperationRow(operation));
+                             if (!full_) index_.operations.append(OperationRow(operation));
                          },
                      .hints = indexing.hints,
                      .icrc = indexing.icrc,
                      .traits = indexing.traits,
-                     .memory = MemoryBudget::of_machine().part_of(2)}) {}  // what is known so far is a copy
+                     .memory = indexing.memory.part_of(4)}),
+          most_(indexing.memory.bytes() / 2) {}
     Indexer(const Indexer&) = delete;
     Indexer& operator=(const Indexer&) = delete;
 
@@ -96,11 +97,17 @@ private:
     std::uint64_t frames_ = 0;           // read so far, over all files
     std::uint64_t messages_ = 0;         // that packets before ended
     std::uint64_t bytes_before_ = 0;     // of the files before
+    std::uint64_t most_;                 // bytes of rows
+    bool full_ = false;                  // no more rows of any kind, from the next packet on
     bool stopped_ = false;
 };
 
 // Its label comes first: readers look from the message.
 void Indexer::keep(ConnectionId connection, End requester, const Message& message) {
+    if (full_) {
+        ++outcome_.messages_left_out;
+        return;
+    }
     if (message.ulp) index_.labels.append(LabelRow(index_.messages.size(), *message.ulp));
     index_.messages.append(MessageRow(connection, requester, message));
 }
@@ -178,7 +185,7 @@ void Indexer::take(const Piece& piece, std::size_t file) {
     // What refers to a packet comes before its row: readers look from the row.
     piece.observations.follow(analysis_, [&](const Observation& observation, const PacketRecord& record, std::size_t at) {
         const std::uint64_t row = index_.packets.size();
-        if (row == decltype(index_.packets)::kMaxRows) {
+        if (full_) {
             ++outcome_.left_out;
             return true;
         }
@@ -190,6 +197,7 @@ void Indexer::take(const Piece& piece, std::size_t file) {
                 {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_), static_cast<std::uint32_t>(messages - messages_)});
         messages_ = messages;
         index_.packets.append(PacketRow(file, piece.places[at], observation, record));
+        full_ = row + 1 == decltype(index_.packets)::kMaxRows || index_.bytes() >= most_;
         return true;
     });
 }

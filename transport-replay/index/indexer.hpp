@@ -8,6 +8,7 @@
 #include <dissect/capture/input_problem.hpp>
 #include <dissect/pipeline.hpp>
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -25,6 +26,7 @@ struct Indexing {
     UlpHints hints{};                // what the user says that connections speak
     IcrcPolicy icrc = IcrcPolicy::automatic;
     CaptureTraits traits{};          // what an earlier reading found out of the capture as a whole
+    MemoryBudget memory = MemoryBudget::of_machine();  // half for rows, the rest for the analysis and a copy of it
 };
 
 // Asked and told in the thread that indexes. Functions may be empty.
@@ -41,7 +43,8 @@ struct IndexWatch {
 struct Indexed {
     Timeline timeline;
     std::vector<dissect::InputProblem> problems;  // at most one a file
-    std::uint64_t left_out = 0;                   // packets past GrowingStore::kMaxRows
+    std::uint64_t left_out = 0;                   // packets past GrowingStore::kMaxRows, or past the memory for rows
+    std::uint64_t messages_left_out = 0;          // and messages that ended there
     bool stopped = false;
 };
 

@@ -167,18 +167,18 @@ void FabricBuilder::take_group(const ManagementDatagram& datagram, Bytes record,
         group.qkey = value<Qkey>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.q_key"));
     }
     if (member.bits == std::array<std::uint64_t, 2>{}) return;  // the group alone
-    auto at = std::ranges::find(group.members, member, &GroupMember::port);
-    if (at == group.members.end()) {
-        if (group_members_ >= kMaxGroupMembers) {
+    auto place = group_members_.find({id, member});
+    if (place == group_members_.end()) {
+        if (group_members_.size() >= kMaxGroupMembers) {
             ++left_out_;
             return;
         }
-        ++group_members_;
+        place = group_members_.emplace(std::pair{id, member}, group.members.size()).first;
         group.members.push_back({member, 0, false, observation.frame});
-        at = group.members.end() - 1;
     }
-    at->left = left;
-    if (!left) at->join_state = value<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
+    GroupMember& at = group.members[place->second];
+    at.left = left;
+    if (!left) at.join_state = value<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
 }
 
 void FabricBuilder::take_node_info(Bytes info, NodeKey key, FrameIndex frame) {

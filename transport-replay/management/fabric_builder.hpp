@@ -57,7 +57,7 @@ private:
     std::map<Address, MulticastGroup> groups_;
     std::size_t ports_ = 0;
     std::size_t partition_members_ = 0;
-    std::size_t group_members_ = 0;
+    std::map<std::pair<Address, Address>, std::size_t> group_members_;  // by group and port: where it is in the group's list
     std::uint64_t left_out_ = 0;
 };
 

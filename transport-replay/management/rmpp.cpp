@@ -46,7 +46,7 @@ RmppTransfers::Transfer* RmppTransfers::find_or_begin(const RmppKey& key, bool f
 void RmppTransfers::give_up(Transfer& transfer) {
     held_ -= transfer.data.size();
     for (const auto& [number, bytes] : transfer.waiting) held_ -= bytes.size();
-    transfer.data = {};
+    std::vector<std::byte>().swap(transfer.data);  // assigning {} keeps the memory
     transfer.waiting.clear();
     if (!transfer.transfer.complete) transfer.transfer.given_up = true;
 }
@@ -126,7 +126,7 @@ RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observ
     if (transfer->transfer.complete && !was_complete) {
         held_ -= transfer->data.size();
         completed_ = std::move(transfer->data);
-        transfer->data = {};
+        transfer->data.clear();
         step.records = completed_;
         step.record_size = transfer->record_size;
         if (step.record_size != 0) transfer->transfer.records = static_cast<std::uint32_t>(completed_.size() / step.record_size);

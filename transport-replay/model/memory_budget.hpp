@@ -55,8 +55,8 @@ inline constexpr std::array kShares{
 
 class MemoryBudget {
 public:
-    // What has bounds of its own, however much there is: management 120 MB, collectives 70, copies of packets 34, episodes and refusals
-    // listed one by one 40. The rest, at least half, is shared out.
+    // What has bounds of its own, however much there is: the rows of fixed_memory.hpp, and what is small.
+    // The rest, at least half, is shared out.
     static constexpr std::uint64_t kFixed = std::uint64_t{256} << 20;
     static constexpr std::uint64_t kLeast = std::uint64_t{512} << 20;
     static constexpr std::uint64_t kUsual = std::uint64_t{2} << 30;

@@ -3,13 +3,16 @@
 #include <dissect/parse_value.hpp>
 #include <dissect/render_value.hpp>
 
+#include <algorithm>
+
 namespace qps::transport {
 
 namespace {
 
-// What a spreadsheet would take for a formula: begins like one, and is no number.
+// What a spreadsheet would take for a formula: begins like one, behind space that some of them cut off, and is no number.
 bool looks_like_formula(std::string_view text) {
     constexpr std::string_view kBegins = "=+-@";
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     if (text.size() < 2 || kBegins.find(text[0]) == std::string_view::npos) return false;
     const auto number = text[0] == '+' || text[0] == '-' ? dissect::parse_real(text.substr(1)) : std::nullopt;
     return !number || !number->second.empty();

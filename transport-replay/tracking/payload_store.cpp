@@ -27,7 +27,7 @@ void PayloadStore::keep(const Observation& observation, const PacketRecord& reco
     const OpcodeRow& row = info(observation.opcode);
     if (observation.kind != ObservationKind::transport || record.corrupt || record.mirror_copy) return;
     if (!row.carries_payload || observation.payload_length == 0) return;
-    if (held_ + observation.payload.size() + kChunkCost > kMost) forget_older_half();
+    if (held_ + observation.payload.size() + kChunkCost > most_) forget_older_half();
     const End requester = row.request ? record.from : other(record.from);
     const auto [at, is_new] = chunks_[static_cast<std::size_t>(requester)].try_emplace(observation.psn.value());
     Chunk& chunk = at->second;

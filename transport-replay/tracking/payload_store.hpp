@@ -2,7 +2,7 @@
 //
 // A SEND or WRITE has its payload in its requests, a READ in the responses to it; both bear PSNs of the requester, so one
 // map for each end holds both. What comes again replaces what was there: it is the same, and what is old may be of
-// another round of the PSNs. What an attacker could feed: packets of messages that never end, of a byte each; kMost
+// another round of the PSNs. What an attacker could feed: packets of messages that never end, of a byte each; `most`
 // bounds what is kept, and where it is reached the older half goes.
 #pragma once
 
@@ -40,6 +40,8 @@ public:
     static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
     static constexpr std::size_t kChunkCost = 96;               // of a packet, beside its payload
 
+    explicit PayloadStore(std::size_t most = kMost) : most_(most) {}
+    [[nodiscard]] std::size_t most() const { return most_; }
     void keep(const Observation& observation, const PacketRecord& record);
     // Hands out what was kept of a message, and forgets it.
     [[nodiscard]] MessagePayload take(End requester, const Message& message);
@@ -58,6 +60,7 @@ private:
                                                      std::uint32_t count) const;
     void forget_older_half();
 
+    std::size_t most_;
     std::array<Chunks, 2> chunks_;  // by requester
     std::size_t held_ = 0;          // with kChunkCost
     std::uint64_t let_go_ = 0;

@@ -223,3 +223,30 @@ TEST_CASE("what a message row cannot hold stops at the most it can") {
     CHECK(row.bytes() == UINT32_MAX);
     CHECK(row.retransmissions() == 255);
 }
+
+TEST_CASE("rows take no more than half of the memory, and what has none is analysed and counted") {
+    const TemporaryFolder folder;
+    constexpr std::uint64_t kRows = 16 << 10;  // bytes
+    const auto whole = std::make_shared<CaptureIndex>();
+    const Indexed all = index_into(*whole, {kLossy}, folder.path());
+    REQUIRE(whole->bytes() > 2 * kRows);
+    const auto index = std::make_shared<CaptureIndex>();
+    const Indexed some = build_index(
+        *index, {.files = {kLossy}, .jobs = {1}, .spool_folder = folder.path(), .memory = MemoryBudget(2 * kRows)}, {});
+    CHECK(index->bytes() >= kRows);
+    CHECK(index->bytes() < kRows + 1024);
+    CHECK(some.left_out != 0);
+    CHECK(some.left_out + index->packets.size() == whole->packets.size());
+    CHECK(some.messages_left_out != 0);
+    CHECK(some.timeline.packets == all.timeline.packets);
+    CHECK(readable(index) == index->packets.size());
+    std::uint64_t ended = 0;
+    for (std::uint64_t number = 1; number <= index->packets.size(); ++number) {
+        const auto [first, last] = index->ended_by(FrameIndex{number});
+        CHECK(index->annotation(FrameIndex{number}).messages_completed <= last - first);
+        ended += last - first;
+    }
+    CHECK(ended == index->messages.size());  // no message is of a packet that is not there
+    CHECK(all.left_out == 0);
+    CHECK(all.messages_left_out == 0);
+}

@@ -161,10 +161,13 @@ TEST_CASE("cells act neither on a terminal nor in a spreadsheet, and numbers sta
         CHECK(cell(format, "=1+1") == "'=1+1");
         CHECK(cell(format, "-1+1") == "'-1+1");
         CHECK(cell(format, "@SUM(A1)") == "'@SUM(A1)");
+        CHECK(cell(format, " =1+1") == "' =1+1");
+        CHECK(cell(format, " -5") == " -5");
         CHECK(cell(format, "\x1b[31m\x07\x7f") == "\\x1b[31m\\x07\\x7f");
         CHECK(cell(format, "\xe2\x80\xae") == "\\xe2\\x80\\xae");
     }
     CHECK(cell(OutputFormat::csv, "a\nb") == "\"a\nb\"");
+    CHECK(cell(OutputFormat::csv, "\t=1+1") == "\"'\t=1+1\"");
     CHECK(cell(OutputFormat::csv, "a\rb") == "a\\x0db");
     CHECK(cell(OutputFormat::tsv, "a\tb\\\r") == "a\\tb\\\\\\r");
 }

@@ -75,7 +75,7 @@ void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, 
     if (packet.management) return management_.observe(packet, facts, tallies_);
     if (!record.connection || !info(packet.opcode).defined) return;
     const std::size_t index = std::to_underlying(*record.connection) - 1;
-    if (index >= kMostWatched) {
+    if (index >= most_watched_) {
         ++unwatched_;
         return;
     }

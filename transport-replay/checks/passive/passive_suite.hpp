@@ -4,20 +4,27 @@
 // packet; finish() judges with the whole Timeline. Nothing is allocated and no text is made per packet.
 //
 // What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp); connections are
-// as many as the Analysis keeps.
+// at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and TRC-01 says so.
 #pragma once
 
 #include <transport-replay/checks/passive/conclusions.hpp>
 #include <transport-replay/checks/passive/management_watch.hpp>
 #include <transport-replay/checks/profile.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace qps::transport::conformance {
 
 class PassiveSuite {
 public:
-    PassiveSuite() : traits_(kTraitSets) {}
+    explicit PassiveSuite(const MemoryBudget& budget = MemoryBudget{})
+        : traits_(kTraitSets), most_watched_(std::min<std::size_t>(kMostWatched, memory_of(budget) / kWatched)) {}
+    // What it keeps beside the Analysis.
+    [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
+        return std::min(budget.bytes() / 4, std::uint64_t{kMostWatched} * kWatched);
+    }
 
     // The next packet of the capture.
     void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record);
@@ -33,11 +40,14 @@ public:
     [[nodiscard]] std::vector<CheckResult> finish(const Timeline& timeline, const Profile& profile = {});
 
 private:
+    static constexpr std::size_t kMostWatched = 1 << 17;               // connections
+    static constexpr std::size_t kWatched = sizeof(ConversationWatch);  // bytes of one
+
     void count_packets();
 
     Tallies tallies_;
     std::vector<std::uint64_t> traits_;  // packets, by what they are
-    static constexpr std::size_t kMostWatched = 1 << 17;  // connections: 130 MB
+    std::size_t most_watched_;
     Watches watches_;
     std::uint64_t unwatched_ = 0;  // packets of others
     ManagementWatch management_;

@@ -2,7 +2,8 @@
 #include <transport-replay/queue_pair/responder.hpp>
 
 #include <algorithm>
-#include <cstdlib>
+
+#include <sys/mman.h>
 
 namespace qps::transport::live::peers {
 
@@ -17,13 +18,15 @@ constexpr std::size_t header_bytes(verbs::QpType type) { return type == verbs::Q
 
 }  // namespace
 
-void Block::Free::operator()(std::byte* memory) const { std::free(memory); }
+void Unmap::operator()(std::byte* memory) const { ::munmap(memory, size); }
 
 verbs::Result<Block> Block::open(const PeerContext& context, std::size_t bytes, const verbs::Access& access) {
     if (bytes > kMostMemory - std::min(context.held, kMostMemory)) return std::unexpected(verbs::VerbsError::too_many);
     Block block;
-    block.memory_.reset(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(bytes, 1), 1)));
-    if (block.memory_ == nullptr) return std::unexpected(verbs::VerbsError::too_many);
+    const std::size_t mapped = std::max<std::size_t>(bytes, 1);
+    void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return std::unexpected(verbs::VerbsError::too_many);
+    block.memory_ = {static_cast<std::byte*>(memory), Unmap{mapped}};
     block.size_ = bytes;
     const verbs::Result<verbs::Mr> mr = context.adapter().reg_mr(context.pd, block.bytes(), access);
     if (!mr) return std::unexpected(mr.error());

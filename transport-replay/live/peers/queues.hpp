@@ -33,6 +33,13 @@ struct PeerContext {
     }
 };
 
+// Memory of the system, not of the heap: pages come when they are written first, and go with the block. Whoever asks for a connection
+// and sends nothing takes addresses and no memory, however many asked and went before (calloc() would clear what they had).
+struct Unmap {
+    std::size_t size = 0;
+    void operator()(std::byte* memory) const;
+};
+
 // Memory that is registered. It must be closed before it is destroyed, while its adapter is still driven.
 class Block {
 public:
@@ -49,12 +56,7 @@ public:
     }
 
 private:
-    // Of calloc(), not of new: pages come from the system when they are written first. A peer that connects and sends
-    // nothing takes addresses and no memory.
-    struct Free {
-        void operator()(std::byte* memory) const;
-    };
-    std::unique_ptr<std::byte[], Free> memory_;
+    std::unique_ptr<std::byte[], Unmap> memory_;
     std::size_t size_ = 0;
     verbs::Mr mr_{};
 };
