@@ -11,8 +11,8 @@ namespace {
 
 // What one wants of a command: the headings of --help.
 constexpr std::string_view kAnalyse = "Analyse a capture";
-constexpr std::string_view kLookAt = "Look at packets";
-constexpr std::string_view kOnAWire = "Work on a wire";
+constexpr std::string_view kLookAt = "Inspect packets";
+constexpr std::string_view kOnAWire = "Live traffic";
 
 constexpr std::array kCommands{
     Command{"analyze", kAnalyse,
