@@ -152,7 +152,7 @@ std::unique_ptr<Device> Device::open(const DeviceChoice& choice, std::string& wh
         if (device->context_ == nullptr && (choice.device.empty() || choice.device == name)) device->context_ = device->list_[i];
     }
     if (device->context_ == nullptr) {
-        why = names.empty() ? "there is no RDMA device here" : "there is no device " + choice.device + " here, but " + names;
+        why = names.empty() ? "this host has no RDMA device" : "no such device '" + choice.device + "': this host has " + names;
         return nullptr;
     }
     ibv_port_attr attr{};

@@ -19,15 +19,15 @@ using namespace qps::agent;
 constexpr std::string_view kUsage =
     "Usage: qpscope-agent [--device NAME] [--port N] [--gid-index N] [--listen ADDRESS[:PORT]] [--secret FILE | --insecure]\n"
     "\n"
-    "Does on an RDMA device of this host what a client asks over TCP, in lines that can be typed: the half of\n"
-    "`qpscope conform` that sees memory, completions, states and counters of a device under test.\n"
+    "Uses an RDMA device of this host for a client over TCP: the part of `qpscope conform` that sees memory, completions,\n"
+    "states and counters of a device under test. Requests are lines of text.\n"
     "\n"
-    "  --device NAME            rxe0, mlx5_0, ... (the first)\n"
-    "  --port N                 of the device (1)\n"
-    "  --gid-index N            of the source address (RoCEv2, of the same kind as where to)\n"
-    "  --listen ADDRESS[:PORT]  where clients connect (127.0.0.1, 7475); [ADDRESS]:PORT for IPv6; 0.0.0.0 or [::] for all\n"
-    "  --secret FILE            serve only who knows the secret in FILE, which only you can read: openssl rand -hex 32\n"
-    "  --insecure               serve other machines without a secret\n"
+    "  --device NAME            Use this device: rxe0, mlx5_0, ... (default: the first)\n"
+    "  --port N                 Use this port of the device (default: 1)\n"
+    "  --gid-index N            Use this source GID (default: of RoCEv2, in the address family of the peer)\n"
+    "  --listen ADDRESS[:PORT]  Listen on this address (default: 127.0.0.1:7475); [ADDRESS]:PORT for IPv6; 0.0.0.0 or [::]: all\n"
+    "  --secret FILE            Serve only clients that know the secret in FILE, which only you can read: openssl rand -hex 32\n"
+    "  --insecure               Serve other machines without a secret\n"
     "\n"
     "A client can use the device: clients on other machines need a secret, or --insecure on a network of your own.\n";
 

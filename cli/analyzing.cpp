@@ -113,6 +113,10 @@ constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousa
 std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
     if (options.nccl_log.empty()) return NcclLog{};
     std::ifstream file(options.nccl_log, std::ios::binary);
+    if (!file) {
+        say("qpscope: {}\n", cannot_read(options.nccl_log));
+        return std::unexpected(ExitCode::unreadable);
+    }
     std::string text;
     std::array<char, 65536> part{};
     while (file && text.size() < kMostOfLog) {
@@ -120,7 +124,7 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
         text.append(part.data(), static_cast<std::size_t>(file.gcount()));
     }
     if (text.empty()) {
-        say("qpscope: {}: cannot be read, or is empty\n", options.nccl_log);
+        say("qpscope: {}: empty file\n", options.nccl_log);
         return std::unexpected(ExitCode::unreadable);
     }
     NcclLog log = read_nccl_log(text);

@@ -11,9 +11,9 @@ namespace {
 
 // What one wants of a command: the headings of --help.
 constexpr std::string_view kAnalyse = "Analyse a capture";
-constexpr std::string_view kLookAt = "Look at packets";
-constexpr std::string_view kHandOn = "Hand on a capture";
-constexpr std::string_view kOnAWire = "Work on a wire";
+constexpr std::string_view kLookAt = "Inspect packets";
+constexpr std::string_view kHandOn = "Share a capture";
+constexpr std::string_view kOnAWire = "Live traffic";
 
 constexpr std::array kCommands{
     Command{"analyze", kAnalyse,
@@ -34,8 +34,9 @@ constexpr std::array kCommands{
             {.captures = true, .analysis = true, .nccl_log = true, .tickets = true, .sandbox = true},
             run_findings},
     Command{"connections", kAnalyse,
-            "List connections; --match finds those that a log line is about",
+            "List connections; --performance tells which are slow, --match those that a log line is about",
             "  qpscope connections trace.pcap\n"
+            "  qpscope connections --performance --sort p99 trace.pcap    # the slowest first\n"
             "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
             {.captures = true, .analysis = true, .log_line = true, .sandbox = true},
             run_connections},

@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "conforming.hpp"
 #include "decoding.hpp"
+#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -24,7 +25,7 @@ std::expected<std::string, std::string> text_of_file(const std::filesystem::path
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
-    if (!file) return std::unexpected(fmt::format("cannot read {}", path.string()));
+    if (!file) return std::unexpected(cannot_read(path.string()));
     return text.str();
 }
 

@@ -91,8 +91,9 @@ public:
             say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n",
                        bytes_text(store_.let_go()), bytes_text(store_.most()));
         if (written_ == 0 && known)
-            say("qpscope: connection {} has {}{}\n", *options_.followed, number_ == 0 ? "no" : grouped(number_),
-                       number_ == 1 ? " message" : " messages");
+            say("qpscope: {}connection {} has {}{}\n",
+                options_.message_number ? fmt::format("no message {}: ", *options_.message_number) : "", *options_.followed,
+                number_ == 0 ? "no" : grouped(number_), number_ == 1 ? " message" : " messages");
     }
 
 private:

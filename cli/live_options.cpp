@@ -134,13 +134,13 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_flag("--trace", options.trace, "Print a line for every frame sent or received");
-    app.add_flag("--busy", options.busy, "Poll without sleeping: least delay, one busy CPU");
+    app.add_flag("--busy", options.busy, "Poll without sleeping: lowest latency, one busy CPU");
     add_read(app, "--for", "TIME", "Stop after this time: 10s, 500ms, ...", [&options](const std::string& text) {
         const auto time = read_time(text);
         if (!time) refuse(time.error());
         options.lasts = *time;
     });
-    add_read(app, "--seed", "N", "Seed for identifiers, first PSNs and data",
+    add_read(app, "--seed", "N", "Use this seed for identifiers, first PSNs and data",
              [&options](const std::string& text) { options.seed = read_number<std::uint64_t>(text, 0, ~std::uint64_t{0}, "seed"); });
 }
 
@@ -188,7 +188,7 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.port = live::IpPort{read_number<std::uint16_t>(text, 1, 65535, "port")}; });
     add_read(app, "-n,--count", "N", "Send N messages, or run N rounds",
              [&options](const std::string& text) { options.count = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "count"); });
-    add_read(app, "-s,--size", "BYTES", "Message size",
+    add_read(app, "-s,--size", "BYTES", "Use messages of this size",
              [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
     add_read(app, "--depth", "N", "Keep up to N messages outstanding",
              [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });

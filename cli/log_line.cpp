@@ -1,13 +1,12 @@
 // Reads lines of logs: addresses, queue pair numbers, completion statuses.
 #include "log_line.hpp"
 
-#include <dissect/parse_value.hpp>
 #include <dissect/bytes.hpp>
+#include <dissect/parse_value.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,13 +88,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 // "0x1a2", "418"; nothing where more letters follow.
 std::optional<std::uint64_t> number_at(std::string_view text) {
-    const bool hex = text.starts_with("0x") || text.starts_with("0X");
-    if (hex) text.remove_prefix(2);
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc{}) return std::nullopt;
-    if (end != text.data() + text.size() && is_word(*end)) return std::nullopt;
-    return value;
+    return parse_number(text.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin())));
 }
 
 Address from_bytes(Bytes bytes) { return {{read_bits(bytes, 0, 64), read_bits(bytes, 64, 64)}, AddressSpace::none}; }

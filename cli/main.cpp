@@ -71,6 +71,11 @@ std::string check_count(const std::string& text) {
     return fmt::format("invalid count '{}': expected a number", text);
 }
 
+std::string check_jobs(const std::string& text) {
+    const auto jobs = qps::dissect::parse_decimal(text, kMostJobs);
+    return jobs && *jobs != 0 ? std::string() : fmt::format("invalid number of threads '{}': expected 1 to {}", text, kMostJobs);
+}
+
 // The number of a connection. A capture file in its place is what one types first.
 std::string check_connection(const std::string& text) {
     if (qps::dissect::parse_decimal(text, std::numeric_limits<std::uint32_t>::max())) return {};
@@ -92,6 +97,18 @@ void add_quantity(CLI::App& app, const std::string& names, const std::string& ty
         ->type_name(type);
 }
 
+// Two sentences of CLI11 that do not say what is wrong with which word.
+std::string in_our_words(std::string_view sentence) {
+    for (const std::string_view start : {"The following argument was not expected: ", "The following arguments were not expected: "})
+        if (sentence.starts_with(start)) {
+            const std::string_view word = sentence.substr(start.size(), sentence.find(' ', start.size()) - start.size());
+            return fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word);
+        }
+    constexpr std::string_view kRequired = " is required";
+    if (sentence.ends_with(kRequired)) return fmt::format("missing {}", sentence.substr(0, sentence.size() - kRequired.size()));
+    return std::string(sentence);
+}
+
 std::string exit_code_text() {
     std::string text = "Exit codes:\n";
     for (const ExitCodeRow& row : kExitCodes) text += fmt::format("  {:<4}{}\n", static_cast<int>(row.code), row.meaning);
@@ -104,13 +121,10 @@ void add_capture_options(CLI::App& app, Options& options) {
     app.add_option("-i,--interface", options.interface, "Capture live from this interface (needs CAP_NET_RAW)")->type_name("NAME");
     app.add_option("-F,--capture-filter", options.capture_filter, "Keep only frames that match this libpcap (BPF) expression")
         ->type_name("EXPRESSION");
-    app.add_option("-Y,--filter", options.filter,
-                   "Keep only packets that match this display filter, also for the analysis")
-        ->type_name("FILTER");
+    app.add_option("-Y,--filter", options.filter, "Print and analyse only packets that match this display filter")->type_name("FILTER");
     app.add_option("-c,--count", options.count, "Stop after N packets")->check(CLI::Validator(check_count, ""))->type_name("N");
-    app.add_option("-j,--jobs", options.jobs,
-                   "Use N threads (default: one per processor, at most 8; pipes and interfaces use one)")
-        ->check(CLI::Range(1, kMostJobs).description(""))
+    app.add_option("-j,--jobs", options.jobs, "Use N threads (default: one per processor, at most 8; pipes and interfaces use one)")
+        ->check(CLI::Validator(check_jobs, ""))
         ->type_name("N");
     add_quantity(app, "--link-speed", "SPEED", options.link_speed, "Compute pause times for this link speed: 100G, 400G, ...", read_speed);
     add_choice(app, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
@@ -118,11 +132,14 @@ void add_capture_options(CLI::App& app, Options& options) {
 }
 
 // Before the files: the connection is the first word.
-void add_followed_options(CLI::App& app, Options& options) {
+void add_followed_connection(CLI::App& app, Options& options) {
     app.add_option("connection", options.followed, "Connection number (see qpscope connections)")
         ->required()
         ->check(CLI::Validator(check_connection, ""))
         ->type_name("N");
+}
+
+void add_followed_options(CLI::App& app, Options& options) {
     app.add_flag("--raw", options.raw, "Write the raw bytes of all messages");
     app.add_flag("--decode", options.decode, "Print messages of known protocols as field trees");
     add_choice(app, "--from", options.whose, kEnds, "Keep messages requested by this end: a, b or both (default: both)");
@@ -139,8 +156,9 @@ void add_memory(CLI::App& app, Options& options) {
 }
 
 void add_icrc(CLI::App& app, Options& options) {
-    add_choice(app, "--icrc", options.icrc, kIcrcPolicies,
-               "Take packets with a wrong ICRC for corrupted always (check) or never (ignore); default: unless it is 0 or none of their sender is right");
+    add_choice(
+        app, "--icrc", options.icrc, kIcrcPolicies,
+        "Treat a wrong ICRC as corruption always (check) or never (ignore) (default: unless it is 0 or no ICRC of that sender is right)");
 }
 
 void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
@@ -155,12 +173,15 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (takes.log_line)
         app.add_option("--match", options.log_line,
                        "List connections that this log line (NCCL, UCX, verbs, kernel) may be about, best match first")
+            ->check(
+                CLI::Validator([](const std::string& text) { return text.empty() ? std::string("missing log line") : std::string(); }, ""))
             ->type_name("LINE");
     if (takes.interval)
-        add_quantity(app, "--interval", "TIME", options.interval, "Interval length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
+        add_quantity(app, "--interval", "TIME", options.interval,
+                     "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
     if (takes.nccl_log)
-        app.add_option("--nccl-log", options.nccl_log, "Name the ranks of NCCL jobs by this log of NCCL_DEBUG=INFO")->type_name("FILE");
+        app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
     if (takes.operations) add_operation_options(app, options.operations);
     if (takes.annotated) {
         app.add_flag("--findings-only", options.findings_only, "Comment only on packets that prove a finding");
@@ -180,7 +201,7 @@ std::string check_speed(const std::string& text) {
 }
 
 void add_replay_options(CLI::App& app, Options& options) {
-    app.add_option("files", options.files, "Capture files, one after the other: pcap or pcapng, plain, .gz or .zst; - is standard input")
+    app.add_option("files", options.files, "Capture files, one after the other: pcap or pcapng, plain, .gz or .zst; - for standard input")
         ->type_name("");
     app.add_option("-r,--read", options.files, "Read this capture file")->type_name("FILE");
     app.add_option("-i,--interface", options.send_by, "Send by this Ethernet interface (needs root or CAP_NET_RAW)")->type_name("NAME");
@@ -250,8 +271,9 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     sub->set_help_flag();
     sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
     sub->callback([&chosen, &command] { chosen = &command; });
-    if (command.takes.followed) add_followed_options(*sub, options);
+    if (command.takes.followed) add_followed_connection(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
+    if (command.takes.followed) add_followed_options(*sub, options);
     if (command.takes.replayed) add_replay_options(*sub, options);
     if (command.takes.replayed) {
         add_conversation_options(*sub, options.conversation);
@@ -407,7 +429,7 @@ int run(int argc, char** argv) {
         app.parse(words);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        say("qpscope: {}\nTry 'qpscope {}'.\n", error.what(), help);
+        say("qpscope: {}\nTry 'qpscope {}'.\n", in_our_words(error.what()), help);
         return static_cast<int>(ExitCode::usage);
     }
     if (chosen == nullptr) {

@@ -3,10 +3,17 @@
 #include <dissect/render_value.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
+#include <system_error>
 
 namespace qps::cli {
+
+std::string cannot_read(std::string_view file) {
+    const int error = errno;
+    return fmt::format("cannot read {}: {}", file, std::generic_category().message(error));
+}
 
 void say_text(std::string_view text) {
     std::string shown;

@@ -2,12 +2,16 @@
 // terminal.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace qps::cli {
+
+// "cannot read FILE: No such file or directory", by what errno says now.
+[[nodiscard]] std::string cannot_read(std::string_view file);
 
 // Lines of text; what acts in them is written as \xNN.
 void say_text(std::string_view text);

@@ -25,13 +25,19 @@ namespace {
 
 std::string_view name_of(const PingpongRow& row) { return kPingpongModes[row.mode].name; }
 
+std::string mode_names() {
+    std::string names;
+    for (const PingpongMode& mode : kPingpongModes) names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
+    return names;
+}
+
 std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<std::string>& only) {
     std::vector<std::size_t> modes;
     for (std::size_t mode = 0; mode < kPingpongModes.size(); ++mode)
         if (only.empty() || std::ranges::find(only, kPingpongModes[mode].name) != only.end()) modes.push_back(mode);
     for (const std::string& each : only)
         if (std::ranges::find(kPingpongModes, each, &PingpongMode::name) == kPingpongModes.end())
-            return std::unexpected(fmt::format("no such mode '{}' (see qpscope pingpong --help)", each));
+            return std::unexpected(fmt::format("invalid mode '{}': expected one of {}", each, mode_names()));
     return modes;
 }
 

@@ -23,7 +23,8 @@ namespace {
 // A small file as a whole; a sentence where it cannot be read. One byte more than allowed is enough to see that it is too long.
 std::expected<std::string, std::string> read_whole(const std::string& path, std::size_t longest) {
     std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path)) return std::unexpected(fmt::format("cannot read {}", path));
+    if (!file) return std::unexpected(cannot_read(path));
+    if (std::filesystem::is_directory(path)) return std::unexpected(fmt::format("cannot read {}: Is a directory", path));
     std::string text(longest + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));

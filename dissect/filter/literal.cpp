@@ -59,11 +59,9 @@ struct Prefixed {
 std::optional<Prefixed> split_prefix(std::string_view text, unsigned all) {
     const std::size_t stroke = text.find('/');
     if (stroke == std::string_view::npos) return Prefixed{text, all};
-    const std::string_view digits = text.substr(stroke + 1);
-    unsigned bits = 0;
-    const auto [end, problem] = std::from_chars(digits.begin(), digits.end(), bits);
-    if (problem != std::errc{} || end != digits.end() || bits > all) return std::nullopt;
-    return Prefixed{text.substr(0, stroke), bits};
+    const auto bits = parse_decimal(text.substr(stroke + 1), all);
+    if (!bits) return std::nullopt;
+    return Prefixed{text.substr(0, stroke), static_cast<unsigned>(*bits)};
 }
 
 std::optional<NumberRange> parse_ipv4(std::string_view text) {

@@ -5,10 +5,11 @@
 #include <dissect/filter/lexer.hpp>
 #include <dissect/filter/parser.hpp>
 #include <dissect/filter/test_compiler.hpp>
+#include <dissect/parse_value.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -197,13 +198,10 @@ private:
         ++at_;
         if (auto ok = compiler.operand(*entry, right); !ok) return fail(word, std::move(ok.error()));
         if (accept(TokenKind::hash)) {
-            std::uint8_t nth = 0;
-            const std::string_view digits = raw(token());
-            const auto [end, problem] = std::from_chars(digits.begin(), digits.end(), nth);
-            if (digits.empty() || problem != std::errc{} || end != digits.end() || nth == 0)
-                return fail(token(), "\"#\" takes a layer number, from 1");
+            const auto nth = parse_decimal(raw(token()), std::numeric_limits<std::uint8_t>::max());
+            if (!nth || *nth == 0) return fail(token(), "\"#\" takes a layer number, from 1");
             ++at_;
-            compiler.nth(nth);
+            compiler.nth(static_cast<std::uint8_t>(*nth));
         }
         if (token().kind == TokenKind::slice) {
             const auto slice = parse_slice(token().text);

@@ -250,9 +250,9 @@ TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
     const Ending ignored = qpscope({"findings", "--icrc", "ignore", sample("corrupt_send")});
     CHECK_THAT(judged.out, Contains("corrupted on the way"));
     CHECK(checked.out == judged.out);
-    CHECK_THAT(ignored.out, Contains("as --icrc ignore asks") && !Contains("corrupted on the way"));
+    CHECK_THAT(ignored.out, Contains("as --icrc ignore says") && !Contains("corrupted on the way"));
     const auto check = [](const char* policy) { return qpscope({"check", "--only", "FMT-01,REQ-02", "--all", "--icrc", policy, sample("corrupt_send")}).out; };
-    CHECK_THAT(check("ignore"), Contains("a wrong ICRC that is not judged: --icrc ignore asks so"));
+    CHECK_THAT(check("ignore"), Contains("a wrong ICRC that is not judged: as --icrc ignore says"));
     CHECK_THAT(check("check"), !Contains("not judged"));
     CHECK(check("check") == qpscope({"check", "--only", "FMT-01,REQ-02", "--all", sample("corrupt_send")}).out);
     const Ending wrong = qpscope({"findings", "--icrc", "maybe", sample("corrupt_send")});

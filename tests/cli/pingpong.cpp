@@ -91,7 +91,8 @@ TEST_CASE("pingpong with nobody there, and wrong words") {
         CHECK(ending.out.empty());
         return ending.err;
     };
-    CHECK_THAT(wrong({"-a", loopback(3), "--only", "send-quickly", loopback(4)}), Contains("no such mode 'send-quickly'"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--only", "send-quickly", loopback(4)}),
+               Contains("invalid mode 'send-quickly': expected one of send-poll"));
     CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}), Contains("invalid count 99999999: expected 1 to"));
     CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}), Contains("invalid depth 4096: expected at most 1024"));
     CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}), Contains("invalid number of seconds 'many'"));

@@ -51,15 +51,18 @@ TEST_CASE("the help of every command has examples") {
 }
 
 TEST_CASE("wrong words are wrong use") {
-    CHECK_THAT(wrong({"packets", "--bogus", sample("rds")}).err, Contains("--bogus"));
+    CHECK_THAT(wrong({"packets", "--bogus", sample("rds")}).err, Contains("unknown option '--bogus'"));
+    CHECK_THAT(wrong({"fields", "psn", "bogus"}).err, Contains("unexpected argument 'bogus'"));
     CHECK_THAT(wrong({"packets", "-f", "bogus", sample("rds")}).err, Contains("bogus") && Contains("ndjson"));
-    CHECK_THAT(wrong({"packets", "-j", "0", sample("rds")}).err, Contains("--jobs"));
+    CHECK_THAT(wrong({"packets", "-j", "0", sample("rds")}).err, Contains("--jobs: invalid number of threads '0': expected 1 to 1024"));
     CHECK_THAT(wrong({"packets", "-c", "some", sample("rds")}).err, Contains("--count"));
     CHECK_THAT(wrong({"findings", "--markdown", "-f", "json", sample("rds")}).err, Contains("--markdown"));
     CHECK_THAT(wrong({"info", "--link-speed", "fast", sample("rds")}).err, Contains("100G"));
     CHECK_THAT(wrong({"show", "-n", "5-3", sample("rds")}).err, Contains("'5-3'"));
     CHECK_THAT(wrong({"show", "-n", "0", sample("rds")}).err, Contains("'0'"));
     CHECK_THAT(wrong({"show", "-f", "csv", sample("rds")}).err, Contains("qpscope packets"));
+    CHECK_THAT(wrong({"peer"}).err, Contains("missing program"));
+    CHECK_THAT(wrong({"connections", "--match", "", sample("rds")}).err, Contains("missing log line"));
     (void)wrong({});
     (void)wrong({"info"});
     (void)wrong({"packets", "-i", "lo", sample("rds")});

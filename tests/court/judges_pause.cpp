@@ -158,19 +158,21 @@ void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
 }
 
 void paused(Hearing& hearing) {
-    const auto said = hearing.must_say("^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}) sent " + kNumber + " XOFF and " + kNumber +
-                                       " XON frames? of (?:PFC for priority (\\d)|802.3x PAUSE, for the whole link,) on interface (\\d+)");
+    const auto said = hearing.must_say(
+        "^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}) sent (?:PFC for priority (\\d)|802.3x PAUSE for the whole link) "
+        "on interface (\\d+) \\(" +
+        kNumber + " XOFF, " + kNumber + " XON\\)");
     if (!said) return;
     const Subject subject{(*said)[1],
-                          (*said)[4].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[4])))};
+                          (*said)[3].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[3])))};
     const bool of_link = hearing.claim().id.starts_with("link");
     hearing.expect(of_link == !subject.priority, "takes PAUSE for PFC, or PFC for PAUSE");
     const auto asks = asks_of(hearing.recording(), subject);
     if (asks.empty()) return hearing.object("there is no such frame");
     const auto pauses = pauses_of(hearing.recording(), asks);
     const auto stops = static_cast<std::uint64_t>(std::ranges::count_if(asks, [](const Ask& ask) { return ask.quanta != 0; }));
-    hearing.equal("XOFF frames", count_of((*said)[2]).value_or(0), stops);
-    hearing.equal("XON frames", count_of((*said)[3]).value_or(0), asks.size() - stops);
+    hearing.equal("XOFF frames", count_of((*said)[4]).value_or(0), stops);
+    hearing.equal("XON frames", count_of((*said)[5]).value_or(0), asks.size() - stops);
     lengths(hearing, pauses);
     whether_traffic_stopped(hearing, subject, asks, pauses);
     bool proven = false;

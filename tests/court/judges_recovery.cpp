@@ -217,7 +217,7 @@ void lost(Hearing& hearing) {
     place_of_loss(hearing, *way, events);
     (void)hearing.take("after " + kNumber + " of them");
     (void)hearing.take(kNumber + " ended in an ACK timeout");
-    (void)hearing.take("whether " + kNumber + " did is undecided");
+    (void)hearing.take(kNumber + " undecided");
     retransmitted(hearing, *way);
     stalled(hearing, *way);
     bool nak = hearing.claim().frames.empty();

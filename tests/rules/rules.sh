@@ -7,6 +7,7 @@
 #   ascii       sources are ASCII, without tabs or carriage returns
 #   size        no file of more than 550 lines
 #   names       no utils, helpers, common, manager
+#   words       no word of our own where the field has one, in code, comments and documents
 #   own         the repository speaks of the project alone: no path of somebody's machine, no package mirror
 #   self        every rule finds what it is there to find
 # Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one. Nothing but a shell, grep, sed and awk is needed.
@@ -87,6 +88,10 @@ rule_size() {
 rule_names() {
     files_in '.*' "${rooms[@]}" | grep -iE '(^|[/_-])(utils?|helpers?|common|managers?)([._-][^/]*)?(/|$)' | sed 's/$/:1: a name that says nothing/'
 }
+rule_words() {
+    { files_in '.*\.(cpp|hpp|md|cmake|sh|script)' "${rooms[@]}"; find . -maxdepth 1 -name '*.md'; } | sed 's|^\./||' |
+        grep -vxF tests/rules/rules.sh | xargs -r -d '\n' grep -HniwE 'whoever|in vain|recovery stor(y|ies)|wire stor(y|ies)'
+}
 rule_own() {
     local machines='(^|[^[:alnum:]_.~/-])/(home|root|work|workspace|Users)/[[:alnum:]_.]'
     local mirrors='([a-z0-9-]+\.debian\.org/debian|(archive|ports|security)\.ubuntu\.com|pypi\.org|registry\.npmjs|crates\.io|proxy\.golang\.org|conan\.io)'
@@ -146,13 +151,16 @@ rule_self() {
     plant names cli/file_helpers.hpp x
     plant names gui/common/a.hpp x
     spare names dissect/commonality.cpp x
+    plant words cli/a.cpp '// Whoever asks waits.'
+    plant words docs/a.md 'waited in vain'
+    spare words cli/a.cpp '// The history of a vain attempt.'
     plant own README.md 'see /home/'"me/x"
     plant own docs/a.md 'http://deb.'"debian.org/debian"
     spare own run.sh 'ls build/home/x'
 }
 
 case $rule in
-    includes | quiet | ascii | size | names | own | self) ;;
+    includes | quiet | ascii | size | names | words | own | self) ;;
     *) echo "rules.sh: unknown rule $rule" >&2; exit 2 ;;
 esac
 offences=$("rule_$rule")

@@ -45,7 +45,7 @@ inline constexpr std::array kWhole{
     E{S::rep_sent, V::rtu, S::established},
     E{S::rep_sent, V::data, S::established},
     E{S::rep_sent, V::rej_by_active, S::withdrawn},
-    E{S::rep_sent, V::rej_by_passive, S::rejected},  // it waited for the RTU in vain
+    E{S::rep_sent, V::rej_by_passive, S::rejected},  // no RTU came
 
     E{S::mra_rep_sent, V::req, S::mra_rep_sent},
     E{S::mra_rep_sent, V::rep, S::mra_rep_sent},

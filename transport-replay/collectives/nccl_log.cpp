@@ -2,7 +2,6 @@
 #include <transport-replay/collectives/nccl_log.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace qps::transport {
@@ -44,11 +43,10 @@ std::optional<std::uint32_t> rank_of(std::string_view word, std::uint32_t most =
 
 // "19001EACFFFF0000": the bytes of half a GID as a number of the host, the first byte the least.
 std::optional<std::uint64_t> half_of_gid(std::string_view digits) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+    const auto value = parse_number("0x" + std::string(digits));
+    if (!value) return std::nullopt;
     std::uint64_t swapped = 0;
-    for (int i = 0; i < 8; ++i) swapped = swapped << 8 | (value >> 8 * i & 0xff);
+    for (int i = 0; i < 8; ++i) swapped = swapped << 8 | (*value >> 8 * i & 0xff);
     return swapped;
 }
 

@@ -51,18 +51,18 @@ Pauses pauses_of(const Timeline& timeline, PauseKind kind) {
     return found;
 }
 
-// "02:00:00:00:00:01 sent 2 XOFF and 1 XON frames of PFC for priority 3 on interface 0".
+// "02:00:00:00:00:01 sent PFC for priority 3 on interface 0 (2 XOFF, 1 XON)".
 std::string asked(const PauseSummary& pause) {
     const std::string what =
-        pause.priority == kWholeLink ? "802.3x PAUSE, for the whole link," : fmt::format("PFC for priority {}", pause.priority);
-    return fmt::format("{} sent {} XOFF and {} XON {} of {} on interface {}", text(pause.sender), grouped(pause.stops), grouped(pause.resumes),
-                       pause.stops + pause.resumes == 1 ? "frame" : "frames", what, std::to_underlying(pause.interface));
+        pause.priority == kWholeLink ? "802.3x PAUSE for the whole link" : fmt::format("PFC for priority {}", pause.priority);
+    return fmt::format("{} sent {} on interface {} ({} XOFF, {} XON)", text(pause.sender), what, std::to_underlying(pause.interface),
+                       grouped(pause.stops), grouped(pause.resumes));
 }
 
 // Whether its link partner stopped, as far as the capture tells.
 std::string traffic_text(const PauseSummary& pause) {
     if (pause.late != 0)
-        return fmt::format("{} to it came all the same, more than {} into a pause.", counted(pause.late, "packet"), duration_text(kPauseGrace));
+        return fmt::format("{} to it followed more than {} into a pause.", counted(pause.late, "packet"), duration_text(kPauseGrace));
     const bool link = pause.priority == kWholeLink;
     if (pause.packets_to_it == 0)
         return fmt::format("the capture has no packet{} to that address after it: whether traffic stopped is undecided.",

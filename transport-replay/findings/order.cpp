@@ -122,13 +122,14 @@ void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
     const bool by_rule = std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; });
     emit({.party = Party::capture,
           .count = quality.icrc_not_judged,
-          .summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}{}. They are analysed as if it was right.",
-                                 grouped(quality.icrc_not_judged), counted(quality.rdma_packets, "RDMA packet"),
-                                 quality.icrc_zero == quality.icrc_not_judged ? ", which have 0 there: they were captured before the NIC filled it in, or a "
-                                                                                "tool cleared it"
-                                 : by_rule ? ", in none of a sender's packets right, and nothing shows that receivers dropped them: likely they were "
-                                           "captured before the NIC added it, or changed afterwards"
-                                           : ", as --icrc ignore asks"),
+          .summary = fmt::format(
+              "The ICRC is not judged: it is wrong in {} of {}{}. They are analysed as if it was right.", grouped(quality.icrc_not_judged),
+              counted(quality.rdma_packets, "RDMA packet"),
+              quality.icrc_zero == quality.icrc_not_judged ? ", which have 0 there: they were captured before the NIC filled it in, or a "
+                                                             "tool cleared it"
+              : by_rule ? ", in none of a sender's packets right, and nothing shows that receivers dropped them: likely they were "
+                          "captured before the NIC added it, or changed afterwards"
+                        : ", as --icrc ignore says"),
           .advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
           .severity = Severity::note});
 }

@@ -269,7 +269,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         if (sum.episodes == 0) price = fmt::format("{} acted on none of the NAKs in time", host(found.from()));
         else if (sum.episodes != events) price = fmt::format("after {} of them {}", sum.episodes, price);
         if (ignored != 0) price += fmt::format("; {} ended in an ACK timeout", ignored);
-        if (undecided != 0) price += fmt::format("; whether {} did is undecided", undecided);
+        if (undecided != 0) price += fmt::format("; {} undecided", undecided);
         const std::uint64_t corrupt = found.way().corrupt;
         const std::string bad = corrupt == 0 ? "" : fmt::format(", {} with a wrong ICRC", counted(corrupt, "packet"));
         emit({.party = Party::fabric,

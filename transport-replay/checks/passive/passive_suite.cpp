@@ -113,8 +113,9 @@ std::vector<CheckResult> PassiveSuite::finish(const Timeline& timeline, const Pr
     conclude_congestion(timeline, watches_, tallies_);
     Tally& icrc = tallies_[Passive::fmt_01];
     if (icrc_not_judged_ != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged_)
-        icrc.words = fmt::format("{} {} a wrong ICRC that is not judged: {}", counted(icrc_not_judged_, "packet"), icrc_not_judged_ == 1 ? "has" : "have",
-                                 timeline.quality.icrc_policy == IcrcPolicy::ignore ? "--icrc ignore asks so" : "it is 0, or none of their sender is right");
+        icrc.words = fmt::format(
+            "{} {} a wrong ICRC that is not judged: {}", counted(icrc_not_judged_, "packet"), icrc_not_judged_ == 1 ? "has" : "have",
+            timeline.quality.icrc_policy == IcrcPolicy::ignore ? "as --icrc ignore says" : "it is 0, or no ICRC of that sender is right");
     const bool lacks = lacks_packets(timeline);
     std::vector<CheckResult> results;
     for (const CheckRow& check : checks()) {

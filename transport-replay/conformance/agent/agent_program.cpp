@@ -185,11 +185,11 @@ private:
     }
     // Whether the place is free. A client that has been silent for kIdleIfWanted loses it to who asks.
     [[nodiscard]] bool may_enter(Endpoint& endpoint, Instant now) {
-        if (client_ && now - client_->since >= seconds(kIdleIfWanted)) give_up("is silent, and another asks", endpoint, now);
+        if (client_ && now - client_->since >= seconds(kIdleIfWanted)) give_up("is silent while another client waits", endpoint, now);
         return !client_ && !enough();
     }
     void enter(Caller caller, Instant now) {
-        said_.push_back(fmt::format("{} asks", caller.connection.peer()));
+        said_.push_back(fmt::format("{} connected", caller.connection.peer()));
         client_ = std::move(caller);
         client_->since = now;
         agent_ = {};
@@ -230,7 +230,7 @@ private:
     }
     void leave(Endpoint& endpoint, Instant now) {
         agent_.reset(endpoint, now);
-        said_.push_back(fmt::format("{} is gone after {} requests", client_->connection.peer(), asked_));
+        said_.push_back(fmt::format("{} disconnected after {} requests", client_->connection.peer(), asked_));
         client_.reset();
     }
 

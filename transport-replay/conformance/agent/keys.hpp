@@ -184,7 +184,7 @@ inline constexpr std::array kKeys{
     KeyRow{Key::rq_psn, "rq_psn", KeyType::number, "the first PSN that is expected"},
     KeyRow{Key::sq_psn, "sq_psn", KeyType::number, "the first PSN of requests"},
     KeyRow{Key::timeout, "timeout", KeyType::number, "code: 4.096 us * 2^n; 0: never"},
-    KeyRow{Key::retry, "retry", KeyType::number, "retries of what nobody answers"},
+    KeyRow{Key::retry, "retry", KeyType::number, "retries of unanswered requests"},
     KeyRow{Key::rnr_retry, "rnr_retry", KeyType::number, "retries of what was not ready; 7: for ever"},
     KeyRow{Key::min_rnr, "min_rnr", KeyType::number, "code of the time in an RNR NAK"},
     KeyRow{Key::rd_atomic, "rd_atomic", KeyType::number, "READs and atomics to ask at a time"},

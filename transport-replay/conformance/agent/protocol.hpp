@@ -320,7 +320,7 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::cm_connect, "cm_connect", uses::kCmConnect, uses::kCmAnswer, "by rdma_cm; what comes of it is an event"},
     VerbRow{Verb::accept, "accept", uses::kAccept, {}, "what connect_request brought"},
     VerbRow{Verb::reject, "reject", uses::kReject, {}, "what connect_request brought"},
-    VerbRow{Verb::disconnect, "disconnect", uses::kCmOnly, {}, "the queue pair goes to err, the peer hears of it"},
+    VerbRow{Verb::disconnect, "disconnect", uses::kCmOnly, {}, "the queue pair goes to err, and the peer is notified"},
     VerbRow{Verb::cm_event, "cm_event", uses::kEvent, uses::kCmEventAnswer, "the next event of rdma_cm, or none"},
     VerbRow{Verb::cm_free, "cm_free", uses::kCmOnly, {}, "the id is destroyed; a listener stops, an attempt is given up"},
     VerbRow{Verb::challenge, "challenge", {}, uses::kChallengeAnswer, "before everything else, where the agent has a secret"},

@@ -47,7 +47,7 @@ private:
     std::vector<Delivery> lent_;  // what the received frames borrow from
     std::vector<ReceivedFrame> received_;
     Outbox outbox_;
-    std::optional<dissect::Instant> room_at_;  // when the send queue has room again, where somebody asked in vain
+    std::optional<dissect::Instant> room_at_;  // when the send queue has room again, if it was full
     DeviceCounts counts_;
 };
 

@@ -1,9 +1,9 @@
+#include <dissect/parse_value.hpp>
 #include <transport-replay/live/exchange/perftest_script.hpp>
 #include <transport-replay/live/exchange/perftest_session.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -156,14 +156,12 @@ std::vector<std::byte> PerftestSession::message(const Taken& taken) const {
 
 void PerftestSession::hear_version(Bytes bytes) {
     remote_version_ = text_in(bytes);
-    double number = 0;
-    const char* const begin = remote_version_.data();
-    const auto [end, error] = std::from_chars(begin, begin + remote_version_.size(), number, std::chars_format::fixed);
-    if (error != std::errc{} || end == begin || !std::ranges::all_of(remote_version_, [](char c) { return c > ' ' && c < 0x7f; })) {
+    const auto number = dissect::parse_real(remote_version_);
+    if (!number || !std::ranges::all_of(remote_version_, [](char c) { return c > ' ' && c < 0x7f; })) {
         remote_version_.clear();
         return fail("the peer announces no perftest version");
     }
-    if (number < kOldestVersion)
+    if (number->first < kOldestVersion)
         fail(fmt::format("the peer has perftest version {}: expected at least {}", remote_version_, kOldestVersion));
 }
 

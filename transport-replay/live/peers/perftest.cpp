@@ -227,7 +227,7 @@ private:
         part.iterations = given ? request_.count.value_or(settings_.test == write_bw ? kWriteIterations : kIterations) : kNoLimit;
         return part;
     }
-    // Whether it could wait in vain: what the peer was to send may be lost.
+    // Whether it could wait for something that was lost.
     [[nodiscard]] bool waits(const Transfer& transfer) const {
         const PerftestPart& part = transfer.traffic.part();
         return settings_.service != dissect::Service::rc && part.sends && part.receives;

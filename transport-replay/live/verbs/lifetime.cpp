@@ -109,7 +109,7 @@ Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr)
     }
     if (*to == QpState::err) {
         if (from == QpState::reset) qp.state = QpState::err;  // nothing there to be flushed
-        // What was executed before is still acknowledged: the peer would wait for it in vain, and its completion was told already.
+        // What was executed before is still acknowledged: the peer waits for it, and its completion was reported already.
         fail(adapter, qp, std::nullopt, LastWords::yes);
         return {};
     }
