@@ -1,4 +1,6 @@
 // `connections`: a row each; with --match those that a line of a log may be about.
+#include <transport-replay/logs/log_candidates.hpp>
+#include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 
@@ -7,8 +9,6 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "log_line.hpp"
-#include "matching.hpp"
 #include "message.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ namespace {
 
 // Candidates, best first, with the reasons under each.
 void show_candidates(const Options& options, const transport::Timeline& timeline, const LogLine& line, Sheet& sheet) {
-    if (!options.quiet) say("{}", explain(line));
+    if (!options.quiet)
+        for (const std::string& each : recognised(line)) say("qpscope: recognised {}\n", each);
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline)) {
         if (!wanted(options, candidate.connection)) continue;

@@ -30,10 +30,12 @@ void Selection::opened() {
     m_visited.clear();
     m_visit = 0;
     m_connection.reset();
+    m_finding.reset();
     m_range.reset();
     if (!m_session.isReadAgain()) m_marks.clear();
     Q_EMIT packetChanged();
     Q_EMIT connectionChanged();
+    Q_EMIT findingChanged();
     Q_EMIT rangeChanged();
     Q_EMIT marksChanged();
     refilter();
@@ -70,6 +72,12 @@ void Selection::selectConnection(ConnectionId connection) {
     if (m_connection == connection) return;
     m_connection = connection;
     Q_EMIT connectionChanged();
+}
+
+void Selection::selectFinding(const FindingKey& finding) {
+    if (m_finding == finding) return;
+    m_finding = finding;
+    Q_EMIT findingChanged();
 }
 
 std::optional<TimeRange> Selection::range() const { return m_range; }

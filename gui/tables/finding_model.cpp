@@ -49,6 +49,12 @@ std::optional<TableModel::Row> FindingModel::rowOfPacket(FrameIndex frame) const
     return static_cast<Row>(found - m_timeline->findings.begin());
 }
 
+std::optional<TableModel::Row> FindingModel::rowOfFinding(const FindingKey& key) const {
+    const auto found = std::ranges::find(m_timeline->findings, key, keyOf);
+    if (found == m_timeline->findings.end()) return std::nullopt;
+    return static_cast<Row>(found - m_timeline->findings.begin());
+}
+
 QString FindingModel::identity(Row row) const {
     const Finding& found = finding(row);
     return QStringLiteral("%1 %2 %3")

@@ -20,6 +20,7 @@ namespace qps::gui {
 
 class Exporter;
 class FilterBar;
+class LogView;
 class PacketsView;
 class Recorder;
 class Sidebar;
@@ -63,6 +64,7 @@ private:
 
     [[nodiscard]] QWidget* view(std::size_t row);  // made when it is first wanted
     [[nodiscard]] PacketsView& packets();
+    [[nodiscard]] LogView& logs();  // shown
     void showRow(int row);
     void updateSidebar();
     void updateTitle();

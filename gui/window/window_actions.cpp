@@ -4,6 +4,7 @@
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/live/recorder.hpp>
+#include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/tables/table_view.hpp>
@@ -111,6 +112,7 @@ void MainWindow::trigger(ActionId id) {
 bool MainWindow::triggerFile(ActionId id) {
     switch (id) {
         case ActionId::Open: chooseFiles(); return true;
+        case ActionId::OpenLog: logs().chooseFiles(); return true;
         case ActionId::Reload: reload(); return true;
         case ActionId::Close:
             if (mayLose()) m_session.close();
@@ -155,6 +157,7 @@ bool MainWindow::triggerEdit(ActionId id) {
 bool MainWindow::triggerGo(ActionId id) {
     switch (id) {
         case ActionId::GoToPacket: goToPacket(); return true;
+        case ActionId::LogLine: logs().askForLine(); return true;
         case ActionId::FirstPacket: packets().list().firstPacket(); return true;
         case ActionId::LastPacket: packets().list().lastPacket(); return true;
         case ActionId::NextPacket: packets().list().nextPacket(); return true;
