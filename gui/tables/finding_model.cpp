@@ -83,6 +83,12 @@ std::vector<Moment> FindingModel::moments(Row row) const {
     return all;
 }
 
+QString eventsFilter(const Finding& finding) {
+    const QString events = QStringLiteral("rdma.finding == %1").arg(shown(finding.id));
+    if (!finding.connection) return events;
+    return QStringLiteral("%1 and rdma.connection == %2").arg(events).arg(std::to_underlying(*finding.connection));
+}
+
 QString evidenceFilter(const Finding& finding) {
     if (!finding.packets.empty()) return QStringLiteral("frame.number in {%1}").arg(shown(frames_text(finding, ", ")));
     if (finding.connection) return QStringLiteral("rdma.connection == %1").arg(std::to_underlying(*finding.connection));

@@ -51,5 +51,7 @@ private:
 
 // "frame.number in {3,17}": the packets that prove it; those of its connection where none does.
 [[nodiscard]] QString evidenceFilter(const transport::Finding& finding);
+// "rdma.finding == go-back-n-loss and rdma.connection == 1": all packets at which it happened.
+[[nodiscard]] QString eventsFilter(const transport::Finding& finding);
 
 }  // namespace qps::gui

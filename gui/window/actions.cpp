@@ -49,6 +49,8 @@ constexpr std::array kRows{
     ActionRow{Forward, "&Go", "F&orward", "Alt+Right", "Go forward to the packet selected after", "go-next"},
     ActionRow{NextFinding, "&Go", "Next f&inding", "Ctrl+Shift+.", "Go to the evidence of the next finding", "", true},
     ActionRow{PreviousFinding, "&Go", "Previous finding", "Ctrl+Shift+,", "Go to the evidence of the previous finding", ""},
+    ActionRow{NextEvent, "&Go", "Next &event of finding", "Ctrl+Alt+.", "Go to the next packet at which the finding happened", ""},
+    ActionRow{PreviousEvent, "&Go", "Previous event of finding", "Ctrl+Alt+,", "Go to the previous packet at which the finding happened", ""},
     ActionRow{FollowMessage, "&Go", "Follow &message", "Ctrl+Shift+F", "Show only the packets of this message", "", true},
     ActionRow{FollowConnection, "&Go", "Follow &queue pair", "Ctrl+Alt+F", "Show only the packets of this queue pair and its peer", ""},
 

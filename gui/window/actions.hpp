@@ -45,6 +45,8 @@ enum class ActionId {
     Forward,
     NextFinding,
     PreviousFinding,
+    NextEvent,
+    PreviousEvent,
     FollowMessage,
     FollowConnection,
     FocusFilter,

@@ -90,6 +90,7 @@ private:
     void startOrStop();
     void goToPacket();
     void goToFinding(int step);
+    void goToEvent(int step);
     void scaleText(double by);
     void setTheme(Theme theme);
     void showKeys();
