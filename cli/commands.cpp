@@ -33,8 +33,9 @@ constexpr std::array kCommands{
             {.captures = true, .analysis = true, .nccl_log = true, .tickets = true, .sandbox = true},
             run_findings},
     Command{"connections", kAnalyse,
-            "List connections; --match finds those that a log line is about",
+            "List connections; --performance tells which are slow, --match those that a log line is about",
             "  qpscope connections trace.pcap\n"
+            "  qpscope connections --performance --sort p99 trace.pcap    # the slowest first\n"
             "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
             {.captures = true, .analysis = true, .log_line = true, .sandbox = true},
             run_connections},

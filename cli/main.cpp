@@ -155,6 +155,10 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
         app.add_option("--match", options.log_line,
                        "List connections that this log line (NCCL, UCX, verbs, kernel) may be about, best match first")
             ->type_name("LINE");
+    if (takes.log_line) {
+        app.add_option("--sort", options.sort, "Sort by this column of the table, or of TSV, largest first")->type_name("COLUMN");
+        app.add_flag("--performance", options.performance, "Show latency, goodput, depth, stalls and congestion of each connection in the table");
+    }
     if (takes.interval)
         add_quantity(app, "--interval", "TIME", options.interval, "Interval length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
@@ -219,7 +223,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --no-bytes --markdown "
+    OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
                           "--dot --rewrite --fail-on --quiet --no-progress --help "},
 };
 
