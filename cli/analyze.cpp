@@ -10,7 +10,7 @@
 namespace qps::cli {
 
 ExitCode run_analyze(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);

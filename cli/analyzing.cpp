@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "decoding.hpp"
+#include "filter_sets.hpp"
 #include "decoding_as.hpp"
 #include "message.hpp"
 #include "pace.hpp"
@@ -188,8 +189,13 @@ Analyzed analyze_once(const Options& options, const Filter& filter, const Output
 }  // namespace
 
 // Who prints at the end only reads the files a second time where the first time showed that it must.
-Analyzed analyze(const Options& options, const Filter& filter, const Output& output, const Listening& listening) {
+Analyzed analyze(const Options& options, const Filter& wanted_packets, const Output& output, const Listening& listening) {
     Analyzed analyzed;
+    const auto filter = with_sets(options, wanted_packets, output);
+    if (!filter) {
+        analyzed.code = filter.error();
+        return analyzed;
+    }
     auto log = read_nccl_log_of(options);
     if (!log) {
         analyzed.code = log.error();
@@ -198,13 +204,13 @@ Analyzed analyze(const Options& options, const Filter& filter, const Output& out
     AnalysisSettings known{.nccl_log = std::move(*log)};
     const bool on_the_way = prints_on_the_way(listening);
     if (on_the_way) known.traits = traits_before(options);
-    analyzed = analyze_once(options, filter, output, listening, known, false);
+    analyzed = analyze_once(options, *filter, output, listening, known, false);
     if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
     const ExitCode code = analyzed.code;
     known.traits = std::move(analyzed.timeline.learned);
     analyzed = {};
     if (listening.again) listening.again();
-    analyzed = analyze_once(options, filter, output, listening, std::move(known), true);
+    analyzed = analyze_once(options, *filter, output, listening, std::move(known), true);
     analyzed.code = worse(analyzed.code, code);
     return analyzed;
 }

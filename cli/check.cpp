@@ -114,7 +114,7 @@ Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter&
 }  // namespace
 
 ExitCode run_check(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     const auto measures = filter ? read_measures(options.check) : std::nullopt;
     if (!measures) return ExitCode::usage;
     if (!options.check.evidence.empty() && !can_read_again(options)) {

@@ -82,7 +82,7 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
 }  // namespace
 
 ExitCode run_cm(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);

@@ -1,17 +1,21 @@
 // `connections`: a row each; with --match those that a line of a log may be about.
+#include <transport-replay/logs/log_candidates.hpp>
+#include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/connection_times.hpp>
 #include <transport-replay/report/connections.hpp>
 
-#include <cstdio>
+#include <algorithm>
+#include <cctype>
+#include <functional>
 
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
-#include "log_line.hpp"
-#include "matching.hpp"
 #include "message.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace qps::cli {
 
@@ -19,15 +23,47 @@ using namespace transport;
 
 namespace {
 
+using Columns = std::span<const TableColumn<ConnectionRow>>;
+
+Columns columns_of(const Options& options) {
+    if (options.format != OutputFormat::table) return connection_columns();
+    return connection_columns(options.performance ? ConnectionColumns::performance : ConnectionColumns::brief);
+}
+
+// By heading or name, whatever its case; nullptr: there is none.
+const TableColumn<ConnectionRow>* column_called(std::string_view name) {
+    const auto same = [](std::string_view a, std::string_view b) {
+        return std::ranges::equal(a, b, {}, [](unsigned char c) { return std::tolower(c); }, [](unsigned char c) { return std::tolower(c); });
+    };
+    for (const auto& column : connection_columns())
+        if (same(column.name, name) || same(column.heading, name)) return &column;
+    return nullptr;
+}
+
+bool may_sort(const Options& options) {
+    if (options.sort.empty() || column_called(options.sort) != nullptr) return true;
+    std::vector<std::string_view> headings;
+    for (const auto& column : connection_columns())
+        if (!column.heading.empty()) headings.push_back(column.heading);
+    say("qpscope: --sort: no column '{}': expected one of {}\n", options.sort, fmt::join(headings, ", "));
+    return false;
+}
+
+ConnectionRow row_of(const Connection& connection, const transport::Timeline& timeline, const std::set<ConnectionId>& over,
+                     const ConnectionTimes& times, std::string match = {}) {
+    return {connection, over.contains(connection.uid), std::move(match), timeline.ulp.find(connection.uid), times.find(connection.uid)};
+}
+
 // Candidates, best first, with the reasons under each.
-void show_candidates(const Options& options, const transport::Timeline& timeline, const LogLine& line, Sheet& sheet) {
-    if (!options.quiet) say("{}", explain(line));
+void show_candidates(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, const LogLine& line,
+                     Sheet& sheet) {
+    if (!options.quiet)
+        for (const std::string& each : recognised(line)) say("qpscope: recognised {}\n", each);
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline)) {
         if (!wanted(options, candidate.connection)) continue;
-        const ConnectionRow row{*timeline.find(candidate.connection), over.contains(candidate.connection), candidate.reasons,
-                                timeline.ulp.find(candidate.connection)};
-        sheet.add(connection_columns(), row, tone_of(row));
+        const ConnectionRow row = row_of(*timeline.find(candidate.connection), timeline, over, times, candidate.reasons);
+        sheet.add(columns_of(options), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
     if (sheet.rows() == 0 && !options.quiet)
@@ -35,12 +71,20 @@ void show_candidates(const Options& options, const transport::Timeline& timeline
                    line.empty() ? ": no address, queue pair or error found in it" : "");
 }
 
-void show_all(const Options& options, const transport::Timeline& timeline, Sheet& sheet) {
+void show_all(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, Sheet& sheet) {
     const auto over = given_up(timeline);
-    for (const Connection& connection : timeline.connections) {
-        if (!wanted(options, connection.uid)) continue;
-        const ConnectionRow row{connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid)};
-        sheet.add(connection_columns(), row, tone_of(row));
+    std::vector<const Connection*> shown;
+    for (const Connection& connection : timeline.connections)
+        if (wanted(options, connection.uid)) shown.push_back(&connection);
+    if (const auto* column = options.sort.empty() ? nullptr : column_called(options.sort)) {
+        std::vector<std::pair<Cell, const Connection*>> keyed;
+        for (const Connection* each : shown) keyed.emplace_back(column->value(row_of(*each, timeline, over, times)), each);
+        std::ranges::stable_sort(keyed, std::greater{}, &std::pair<Cell, const Connection*>::first);
+        std::ranges::transform(keyed, shown.begin(), &std::pair<Cell, const Connection*>::second);
+    }
+    for (const Connection* each : shown) {
+        const ConnectionRow row = row_of(*each, timeline, over, times);
+        sheet.add(columns_of(options), row, tone_of(row));
     }
     if (timeline.connections.empty()) report_none(options, "connections");
 }
@@ -48,15 +92,20 @@ void show_all(const Options& options, const transport::Timeline& timeline, Sheet
 }  // namespace
 
 ExitCode run_connections(const Options& options) {
-    const auto filter = compile_filter(options);
-    if (!filter) return ExitCode::usage;
+    const auto filter = compile_filter(options, FilterSets::taken);
+    if (!filter || !may_sort(options)) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
-    const Analyzed analyzed = analyze(options, *filter, output, {});
+    ConnectionTimes times;
+    const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
+        if (ended.answer_frame != dissect::FrameIndex{})
+            times.add(connection, requester, ended.outcome, ended.first_time, ended.answer_time);
+    };
+    const Analyzed analyzed = analyze(options, *filter, output, {.message = message, .again = [&] { times = {}; }});
     if (analyzed.any) {
-        Sheet sheet(options, output, "connections", connection_columns());
-        if (options.log_line.empty()) show_all(options, analyzed.timeline, sheet);
-        else show_candidates(options, analyzed.timeline, read_log_line(options.log_line), sheet);
+        Sheet sheet(options, output, "connections", columns_of(options));
+        if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
+        else show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet);
         sheet.end();
     }
     return finish(options, analyzed, output);

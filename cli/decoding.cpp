@@ -1,6 +1,8 @@
 #include "decoding.hpp"
 #include "message.hpp"
 
+#include <transport-replay/index/named_sets.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <thread>
@@ -18,10 +20,16 @@ Jobs jobs_for(const Options& options, const Input& input) {
     return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
 }
 
-std::optional<Filter> compile_filter(const Options& options) {
-    auto filter = Filter::compile(options.filter);
-    if (filter) return std::move(*filter);
-    say("qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
+std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
+    const auto text = transport::without_sets(options.filter);
+    auto filter = text ? Filter::compile(*text) : std::unexpected(text.error());
+    if (!filter) {
+        say("qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
+    } else if (sets == FilterSets::refused && transport::names_sets(options.filter)) {
+        say("qpscope: this command cannot filter by rdma.message or rdma.finding: write the packets with qpscope packets -w first\n");
+    } else {
+        return std::move(*filter);
+    }
     return std::nullopt;
 }
 

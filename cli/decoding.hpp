@@ -19,8 +19,13 @@ namespace qps::cli {
 // is shown at once.
 [[nodiscard]] dissect::Jobs jobs_for(const Options& options, const Input& input);
 
-// The display filter of the options; prints what is wrong with it and returns nothing where it does not compile.
-[[nodiscard]] std::optional<dissect::Filter> compile_filter(const Options& options);
+// Whether a command can do with sets of packets in a filter (filter_sets.hpp): it asks with_sets() when its outputs are open, as
+// analyze() does.
+enum class FilterSets { refused, taken };
+
+// The display filter of the options; prints what is wrong with it and returns nothing where it does not compile. Sets in it still
+// match every packet.
+[[nodiscard]] std::optional<dissect::Filter> compile_filter(const Options& options, FilterSets sets = FilterSets::refused);
 
 struct Decoding {
     const dissect::Filter& filter;

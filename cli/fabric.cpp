@@ -136,7 +136,7 @@ void write_picture(const transport::Timeline& timeline, Output& output) {
 }  // namespace
 
 ExitCode run_fabric(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);

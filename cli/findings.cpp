@@ -115,7 +115,7 @@ ExitCode list_findings(const Options& options) {
 
 ExitCode run_findings(const Options& options) {
     if (options.list_findings) return list_findings(options);
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);

@@ -198,7 +198,7 @@ ExitCode run_follow(const Options& asked) {
         say("qpscope: follow prints no rows: use -f table, json or ndjson, or --raw\n");
         return ExitCode::usage;
     }
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);

@@ -176,6 +176,10 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
             ->check(
                 CLI::Validator([](const std::string& text) { return text.empty() ? std::string("missing log line") : std::string(); }, ""))
             ->type_name("LINE");
+    if (takes.log_line) {
+        app.add_option("--sort", options.sort, "Sort by this column of the table, or of TSV, largest first")->type_name("COLUMN");
+        app.add_flag("--performance", options.performance, "Show latency, goodput, depth, stalls and congestion of each connection in the table");
+    }
     if (takes.interval)
         add_quantity(app, "--interval", "TIME", options.interval,
                      "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
@@ -247,7 +251,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --no-bytes --markdown "
+    OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
                           "--dot --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 

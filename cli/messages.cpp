@@ -15,7 +15,7 @@ using namespace dissect;
 using namespace transport;
 
 ExitCode run_messages(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
@@ -27,14 +27,17 @@ ExitCode run_messages(const Options& options) {
         if (!start && observation.has_time) start = observation.time;
         ends.learn(observation, record);
     };
+    std::uint64_t number = 0;
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
+        ++number;
         if (!wanted(options, connection)) return;
         const ReportedMessage row{connection,
                                   requester,
                                   ends.end(connection, requester),
                                   ends.end(connection, other(requester)),
                                   ended,
-                                  start.value_or(Instant{})};
+                                  start.value_or(Instant{}),
+                                  number};
         begin().add(message_columns(), row, tone_of(ended));
     };
     const Analyzed analyzed =

@@ -54,6 +54,8 @@ struct Options {
     std::optional<transport::Severity> fail_on;        // findings as bad as this decide the exit code
     std::vector<transport::ConnectionId> connections;  // only these; none: all
     std::string log_line;                              // connections: candidates for what it complains of
+    std::string sort;                                  // connections: by the values of that column, the largest first
+    bool performance = false;                             // connections: latencies, goodput, stalls and congestion in the table
     std::optional<dissect::Duration> interval;        // timeline; nothing: chosen by the length of the capture
     std::optional<std::uint32_t> followed;             // follow: the connection
     Whose whose = Whose::both;                         // follow

@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "filter_sets.hpp"
 #include "json_rows.hpp"
 #include "packet_copies.hpp"
 #include "tone.hpp"
@@ -99,9 +100,12 @@ private:
     std::uint64_t written_ = 0;
 };
 
-ExitCode copy_packets(const Options& options, const Filter& filter, bool annotated, LookAhead look_ahead) {
+ExitCode copy_packets(const Options& options, const Filter& compiled, bool annotated, LookAhead look_ahead) {
     auto file = open_capture(options);
     if (!file) return file.error();
+    const Output nothing_printed(options);
+    const auto filter = with_sets(options, compiled, nothing_printed);
+    if (!filter) return filter.error();
     std::optional<transport::Annotator> annotator;
     if (annotated) annotator.emplace(known_settings(options, look_ahead));
     PacketCopies copies(*file, options);
@@ -113,7 +117,7 @@ ExitCode copy_packets(const Options& options, const Filter& filter, bool annotat
         const Jobs jobs = jobs_for(options, input);
         std::vector<std::vector<Frame>> chosen(jobs.slots());  // borrowed from batches, which stay until they are consumed
         decode_all(input, progress, jobs,
-                   {filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
+                   {*filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
                     [&](std::size_t slot, const Packet& packet) { chosen[slot].push_back(packet.frame); },
                     [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator ? &*annotator : nullptr});
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
@@ -125,14 +129,16 @@ ExitCode copy_packets(const Options& options, const Filter& filter, bool annotat
 }  // namespace
 
 ExitCode run_packets(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto compiled = compile_filter(options, FilterSets::taken);
     auto columns = columns_of(options);
-    if (!filter || !columns) return ExitCode::usage;
-    const LookAhead look_ahead = filter->needs_ulp() || needs_ulp(*columns) ? LookAhead::all : LookAhead::none;
-    const bool annotated = filter->needs_annotation() || needs_annotation(*columns) || !options.hints.empty();
-    if (!options.capture.empty()) return copy_packets(options, *filter, annotated, look_ahead);
+    if (!compiled || !columns) return ExitCode::usage;
+    const LookAhead look_ahead = compiled->needs_ulp() || needs_ulp(*columns) ? LookAhead::all : LookAhead::none;
+    const bool annotated = compiled->needs_annotation() || needs_annotation(*columns) || !options.hints.empty();
+    if (!options.capture.empty()) return copy_packets(options, *compiled, annotated, look_ahead);
     Output output(options);
     if (!output.ok()) return finish(output);
+    const auto filter = with_sets(options, *compiled, output);
+    if (!filter) return filter.error();
     std::optional<transport::Annotator> annotator;
     if (annotated) annotator.emplace(known_settings(options, look_ahead));
     else annotator = stream_annotator(options);

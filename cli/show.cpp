@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "filter_sets.hpp"
 #include "json_rows.hpp"
 #include "message.hpp"
 #include <fmt/format.h>
@@ -86,12 +87,14 @@ ExitCode run_show(const Options& options) {
         say("qpscope: show prints no rows: use -f table, json or ndjson, or qpscope packets -e FIELD\n");
         return ExitCode::usage;
     }
-    const auto filter = compile_filter(options);
+    const auto compiled = compile_filter(options, FilterSets::taken);
     const auto ranges = frame_ranges(options);
-    if (!filter || !ranges) return ExitCode::usage;
+    if (!compiled || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
     Output output(options);
     if (!output.ok()) return finish(output);
+    const auto filter = with_sets(options, *compiled, output);
+    if (!filter) return filter.error();
     std::optional<transport::Annotator> annotator;
     KnownBefore known = known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::beginning);
     if (filter->needs_annotation() || known.any)

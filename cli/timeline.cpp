@@ -231,7 +231,7 @@ private:
 }  // namespace
 
 ExitCode run_timeline(const Options& options) {
-    const auto filter = compile_filter(options);
+    const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);

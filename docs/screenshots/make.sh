@@ -36,6 +36,11 @@ ladder            light  1  Return                  loss_write       --view ladd
 throughput        light  1  -                       loss_write       --view throughput
 latency           light  1  -                       multi_qp         --view latency
 congestion        light  1  -                       congestion       --view congestion
+hosts             light  1  Home,Right                  multi_qp         --view hosts congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap
+logs              light  1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
+logs-dark         dark   1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
+hosts-dark        dark   1  Home,Right                  multi_qp         --view hosts congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap
+connections-dark  dark   1  -                       multi_qp         --view connections
 summary-dark      dark   1  -                       err_mixed        --view summary
 packets-dark      dark   1  Tab,End,Up,Up               loss_write       --view packets -g 84
 psn-dark          dark   1  -                       loss_write       --view psn -g 84

@@ -2,6 +2,7 @@
 #include <dissect/filter/filter.hpp>
 #include <gui/filter/filter_line.hpp>
 #include <gui/look.hpp>
+#include <gui/session/selection.hpp>
 
 #include <QApplication>
 #include <QFocusEvent>
@@ -60,7 +61,7 @@ void FilterLine::judge() {
     if (m_judging) return;
     const QString typed = text().trimmed();
     m_mistake.reset();
-    if (auto compiled = dissect::Filter::compile(typed.toStdString()); !compiled) m_mistake = compiled.error();
+    m_mistake = Selection::mistake(typed);
     if (m_mistake) m_state = State::Invalid;
     else if (typed.isEmpty()) m_state = m_applied.isEmpty() ? State::Empty : State::Valid;
     else m_state = typed == m_applied ? State::Applied : State::Valid;

@@ -1,4 +1,5 @@
 #include <dissect/filter/field_index.hpp>
+#include <gui/packets/event_overview.hpp>
 #include <gui/packets/packet_window.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/session/selection.hpp>
@@ -7,6 +8,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDataStream>
+#include <QHBoxLayout>
 #include <QIODevice>
 #include <QInputDialog>
 #include <QSignalBlocker>
@@ -32,18 +34,26 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
       m_list(new PacketList(this)),
       m_panes(new PacketPanes(this)),
       m_find(new FindBar(this)),
+      m_overview(new EventOverview(session, selection, *m_list, this)),
       m_splitter(new QSplitter(Qt::Vertical, this)) {
     setObjectName(QStringLiteral("packetsView"));
     setAccessibleName(tr("Packets"));
     setFocusProxy(m_list);
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(m_list);
+    auto* beside = new QWidget;
+    auto* line = new QHBoxLayout(beside);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(0);
+    line->addWidget(m_list, 1);
+    line->addWidget(m_overview->bar());
+    m_splitter->addWidget(beside);
     m_splitter->addWidget(m_panes);
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    column->addWidget(m_overview->strip());
     column->addWidget(m_splitter, 1);
     column->addWidget(m_find);
     m_find->hide();
@@ -52,6 +62,7 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     connect(m_find, &FindBar::found, this, [this] { m_list->goTo(*m_find->result().frame); });
     connect(m_find, &FindBar::closed, this, [this] { m_list->setFocus(); });
     connect(m_panes, &PacketPanes::placeChanged, this, &PacketsView::placeChanged);
+    setTabOrder(m_list, &m_panes->tree());  // it was created for another parent
     connectList();
     connectTree();
     followSession();
@@ -62,8 +73,9 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     rowsChanged();
 }
 
-// The list must not ask for rows any more while the view is taken apart.
+// The list must not ask for rows any more while the view is taken apart, nor anybody for what is selected.
 PacketsView::~PacketsView() {
+    delete m_overview;
     const QSignalBlocker quiet(m_list);
     m_find->cancel();
     m_list->setRows(nullptr);

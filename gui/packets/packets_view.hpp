@@ -13,6 +13,8 @@ class QSplitter;
 
 namespace qps::gui {
 
+class EventOverview;
+
 class PacketsView : public QWidget {
     Q_OBJECT
 
@@ -60,6 +62,7 @@ private:
     PacketList* m_list;
     PacketPanes* m_panes;
     FindBar* m_find;
+    EventOverview* m_overview;
     QSplitter* m_splitter;
     std::optional<dissect::FrameIndex> m_shown;  // in the panes
 };

@@ -1,5 +1,7 @@
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
+#include <transport-replay/index/named_sets.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +21,10 @@ constexpr std::size_t kMaxFilters = 200;   // that undo remembers
 Selection::Selection(Session& session, QObject* parent) : QObject(parent), m_session(session), m_filters{QString()} {
     connect(&session, &Session::opened, this, &Selection::opened);
     connect(&session, &Session::rowsAdded, this, [this] { m_filtering.grown(m_session.packets()); });
+    // What a newer timeline tells of, a filter may ask for.
+    connect(&session, &Session::timelineChanged, this, [this] {
+        if (names_sets(filter().toStdString())) refilter();
+    });
     connect(&m_filtering, &Filtering::hitsChanged, this, &Selection::hitsChanged);
 }
 
@@ -30,10 +36,12 @@ void Selection::opened() {
     m_visited.clear();
     m_visit = 0;
     m_connection.reset();
+    m_finding.reset();
     m_range.reset();
     if (!m_session.isReadAgain()) m_marks.clear();
     Q_EMIT packetChanged();
     Q_EMIT connectionChanged();
+    Q_EMIT findingChanged();
     Q_EMIT rangeChanged();
     Q_EMIT marksChanged();
     refilter();
@@ -72,6 +80,12 @@ void Selection::selectConnection(ConnectionId connection) {
     Q_EMIT connectionChanged();
 }
 
+void Selection::selectFinding(const FindingKey& finding) {
+    if (m_finding == finding) return;
+    m_finding = finding;
+    Q_EMIT findingChanged();
+}
+
 std::optional<TimeRange> Selection::range() const { return m_range; }
 
 void Selection::setRange(std::optional<TimeRange> range) {
@@ -85,7 +99,9 @@ void Selection::setRange(std::optional<TimeRange> range) {
 QString Selection::filter() const { return m_filters[m_applied]; }
 
 std::optional<dissect::FilterError> Selection::mistake(const QString& text) {
-    const auto compiled = dissect::Filter::compile(text.toStdString());
+    const auto plain = without_sets(text.toStdString());
+    if (!plain) return plain.error();
+    const auto compiled = dissect::Filter::compile(*plain);
     return compiled ? std::nullopt : std::optional(compiled.error());
 }
 
@@ -122,7 +138,7 @@ void Selection::prepareFilter(const QString& text) { Q_EMIT filterPrepared(text)
 void Selection::refilter() {
     m_filtering.clear();
     if (!filter().isEmpty() || m_range)
-        if (auto compiled = dissect::Filter::compile(filter().toStdString()))
+        if (auto compiled = dissect::Filter::compile(with_frames(filter().toStdString(), *m_session.index(), *m_session.timeline())))
             m_filtering.start(m_session.index(), RowFilter(m_session.index(), std::move(*compiled), m_range), m_session.packets());
     Q_EMIT filterChanged();
     Q_EMIT hitsChanged();

@@ -4,7 +4,7 @@
 
 #include <dissect/filter/filter.hpp>
 #include <gui/session/filtering.hpp>
-#include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/finding.hpp>
 #include <transport-replay/index/row_filter.hpp>
 #include <transport-replay/index/row_set.hpp>
 
@@ -18,6 +18,15 @@ namespace qps::gui {
 class Session;
 
 using transport::TimeRange;
+
+// A finding, whatever its place in a timeline is.
+struct FindingKey {
+    std::string_view id;
+    transport::Party party{};
+    std::optional<transport::ConnectionId> connection;
+    [[nodiscard]] bool operator==(const FindingKey&) const = default;
+};
+[[nodiscard]] inline FindingKey keyOf(const transport::Finding& finding) { return {finding.id, finding.party, finding.connection}; }
 
 class Selection : public QObject {
     Q_OBJECT
@@ -36,6 +45,10 @@ public:
     // The connection whose pictures are shown. Selecting a packet of a connection selects that connection too.
     [[nodiscard]] std::optional<transport::ConnectionId> connection() const;
     void selectConnection(transport::ConnectionId connection);
+
+    // The finding that is looked at.
+    [[nodiscard]] std::optional<FindingKey> finding() const { return m_finding; }
+    void selectFinding(const FindingKey& finding);
 
     // What all views are narrowed to; nothing: the whole capture.
     [[nodiscard]] std::optional<TimeRange> range() const;
@@ -73,6 +86,7 @@ public:
 Q_SIGNALS:
     void packetChanged();
     void connectionChanged();
+    void findingChanged();
     void rangeChanged();
     void filterChanged();  // text or range: hits begin anew
     void hitsChanged();    // more of them; at most 20 times a second
@@ -89,6 +103,7 @@ private:
     std::vector<dissect::FrameIndex> m_visited;  // packets, the oldest first
     std::size_t m_visit = 0;                     // which of them is selected
     std::optional<transport::ConnectionId> m_connection;
+    std::optional<FindingKey> m_finding;
     std::optional<TimeRange> m_range;
     std::vector<QString> m_filters;  // that were applied, the oldest first; the first is none
     std::size_t m_applied = 0;       // which of them is in force

@@ -13,7 +13,10 @@
 
 namespace qps::gui {
 
-ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget* parent) : QWidget(parent), m_model(new ConnectionModel) {
+namespace series = transport::series;
+
+ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget* parent)
+    : QWidget(parent), m_session(session), m_model(new ConnectionModel) {
     auto* view = new TableView(m_model, QStringLiteral("connections"));
     view->table().setAccessibleName(tr("Connections"));
     view->putBarsAt(3);
@@ -24,9 +27,30 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
                  [this](TableModel::Row row, const ShownPackets& shown) { return shown.any(*m_model->place(row).connection); });
     view->addToMenus([this, &session](QMenu& menu, TableModel::Row row) { addDecodeAs(menu, session, *m_model->place(row).connection); });
     connect(view, &TableView::viewRequested, this, &ConnectionsView::viewRequested);
-    connect(&session, &Session::opened, this, [this, &session] { m_model->setTimeline(session.timeline(), true); });
-    connect(&session, &Session::timelineChanged, this, [this, &session] { m_model->setTimeline(session.timeline()); });
+    connect(&session, &Session::opened, this, [this] {
+        m_job.cancel();
+        m_model->setTimeline(m_session.timeline(), true);
+    });
+    connect(&session, &Session::timelineChanged, this, [this] {
+        m_model->setTimeline(m_session.timeline());
+        measure();
+    });
     m_model->setTimeline(session.timeline(), true);
+    measure();
+}
+
+// Latencies and activity, from the rows of the index. While a capture is read they come with each timeline that there is time for.
+void ConnectionsView::measure() {
+    if (m_job.running() && m_session.busy()) return;
+    m_job.start([this, index = m_session.index(), timeline = m_session.timeline()](const series::Stop& stop) -> SeriesJob::Delivery {
+        auto times = series::connection_times(*index, stop);
+        if (!times) return {};
+        const series::Range range{timeline->first.value_or(dissect::Instant{}), timeline->last.value_or(dissect::Instant{}) + dissect::Duration{1}};
+        auto lines = series::activity_lines(*index, range, timeline->connections.size(), stop);
+        if (!lines) return {};
+        auto figures = std::make_shared<series::ConnectionFigures>(series::ConnectionFigures{std::move(*times), std::move(*lines)});
+        return [this, figures = std::move(figures)] { m_model->setFigures(figures); };
+    });
 }
 
 // What the connection speaks, whatever it looks like: everything is analysed again.

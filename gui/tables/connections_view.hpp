@@ -1,9 +1,11 @@
 // The connections of the capture that is open.
 #pragma once
 
+#include <gui/pictures/series_job.hpp>
 #include <gui/tables/connection_model.hpp>
 
 #include <QWidget>
+#include <memory>
 
 class QMenu;
 
@@ -24,7 +26,11 @@ Q_SIGNALS:
 private:
     static void addDecodeAs(QMenu& menu, Session& session, transport::ConnectionId connection);
 
+    void measure();
+
+    Session& m_session;
     ConnectionModel* m_model;  // of the table
+    SeriesJob m_job;
 };
 
 }  // namespace qps::gui

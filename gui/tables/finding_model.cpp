@@ -49,6 +49,12 @@ std::optional<TableModel::Row> FindingModel::rowOfPacket(FrameIndex frame) const
     return static_cast<Row>(found - m_timeline->findings.begin());
 }
 
+std::optional<TableModel::Row> FindingModel::rowOfFinding(const FindingKey& key) const {
+    const auto found = std::ranges::find(m_timeline->findings, key, keyOf);
+    if (found == m_timeline->findings.end()) return std::nullopt;
+    return static_cast<Row>(found - m_timeline->findings.begin());
+}
+
 QString FindingModel::identity(Row row) const {
     const Finding& found = finding(row);
     return QStringLiteral("%1 %2 %3")
@@ -75,6 +81,12 @@ std::vector<Moment> FindingModel::moments(Row row) const {
         all.push_back({m_index->row(frame).time(), Trouble::Evidence});
     }
     return all;
+}
+
+QString eventsFilter(const Finding& finding) {
+    const QString events = QStringLiteral("rdma.finding == %1").arg(shown(finding.id));
+    if (!finding.connection) return events;
+    return QStringLiteral("%1 and rdma.connection == %2").arg(events).arg(std::to_underlying(*finding.connection));
 }
 
 QString evidenceFilter(const Finding& finding) {

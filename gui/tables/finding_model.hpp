@@ -2,6 +2,7 @@
 // again by its identity.
 #pragma once
 
+#include <gui/session/selection.hpp>
 #include <gui/tables/core_columns.hpp>
 #include <transport-replay/index/capture_index.hpp>
 
@@ -22,6 +23,7 @@ public:
     // The index says when the packets were; without one nothing is known of that.
     void setTimeline(std::shared_ptr<const transport::Timeline> timeline, std::shared_ptr<const transport::CaptureIndex> index);
     [[nodiscard]] const transport::Finding& finding(Row row) const;
+    [[nodiscard]] std::optional<Row> rowOfFinding(const FindingKey& key) const;
     [[nodiscard]] const std::shared_ptr<const transport::Timeline>& timeline() const { return m_timeline; }
 
     [[nodiscard]] Row sources() const override;
@@ -49,5 +51,7 @@ private:
 
 // "frame.number in {3,17}": the packets that prove it; those of its connection where none does.
 [[nodiscard]] QString evidenceFilter(const transport::Finding& finding);
+// "rdma.finding == go-back-n-loss and rdma.connection == 1": all packets at which it happened.
+[[nodiscard]] QString eventsFilter(const transport::Finding& finding);
 
 }  // namespace qps::gui

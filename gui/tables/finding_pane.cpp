@@ -37,6 +37,9 @@ QString evidence(const Finding& finding) {
     QString text = links.join(QStringLiteral(", "));
     if (!evidenceFilter(finding).isEmpty())
         text += (text.isEmpty() ? QString() : QStringLiteral(" &nbsp; ")) + link(QStringLiteral("filter:"), QObject::tr("apply as filter"));
+    if (finding.count > 1)
+        text += QStringLiteral(" &nbsp; ") + link(QStringLiteral("events:"), QObject::tr("all events as filter")) +
+                QObject::tr(" (Ctrl+Alt+. goes to the next)");
     return text;
 }
 
@@ -119,6 +122,7 @@ void FindingPane::follow(const QString& target) {
     const QString value = target.section(QLatin1Char(':'), 1);
     if (target.startsWith(QLatin1String("frame:"))) Q_EMIT packetWanted(value.toULongLong());
     else if (target.startsWith(QLatin1String("connection:"))) Q_EMIT connectionWanted(ConnectionId{value.toUInt()});
+    else if (target.startsWith(QLatin1String("events:"))) Q_EMIT filterWanted(eventsFilter(*m_finding));
     else Q_EMIT filterWanted(evidenceFilter(*m_finding));
 }
 

@@ -25,6 +25,12 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     });
     connect(m_table, &TableView::viewRequested, this, &FindingsView::viewRequested);
     connect(m_table, &TableView::currentChanged, this, &FindingsView::showChosen);
+    connect(m_table, &TableView::rowReached, &selection, [this, &selection](TableModel::Row row) { selection.selectFinding(keyOf(m_model->finding(row))); });
+    const auto follow = [this, &selection] {
+        const auto row = selection.finding() ? m_model->rowOfFinding(*selection.finding()) : std::nullopt;
+        if (row) m_table->follow(*row);
+    };
+    connect(&selection, &Selection::findingChanged, this, follow);
     connect(m_pane, &FindingPane::packetWanted, m_table, [this](quint64 frame) { Q_EMIT m_table->packetWanted(frame, true); });
     connect(m_pane, &FindingPane::filterWanted, m_table,
             [this](const QString& filter) { Q_EMIT m_table->filterWanted(filter, FilterUse::Replace, true); });
@@ -39,6 +45,7 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
     connect(&session, &Session::opened, this, take);
     connect(&session, &Session::timelineChanged, this, take);
     take();
+    follow();
 }
 
 void FindingsView::showChosen() {

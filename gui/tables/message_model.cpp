@@ -54,7 +54,7 @@ ReportedMessage MessageModel::reported(Row row, bool with_operands) const {
     }
     const ConnectionId connection = at(row).connection();
     const End requester = at(row).requester();
-    return {connection, requester, endpoint(connection, requester), endpoint(connection, other(requester)), m_message, start()};
+    return {connection, requester, endpoint(connection, requester), endpoint(connection, other(requester)), m_message, start(), row + std::uint64_t{1}};
 }
 
 RowPlace MessageModel::place(Row row) const {

@@ -80,6 +80,7 @@ protected:
     [[nodiscard]] virtual transport::Tone tone(Row row) const = 0;
     [[nodiscard]] virtual std::optional<TimeRange> life(Row row) const = 0;
     [[nodiscard]] virtual std::vector<Moment> moments(Row row) const = 0;
+    [[nodiscard]] virtual std::vector<std::uint8_t> heights(Row) const { return {}; }
     // What rows are sorted by. A model may have a faster way than by the values of all rows.
     [[nodiscard]] virtual SortKeys keys(int column) const;
 
@@ -96,7 +97,7 @@ private:
     using Rows = std::vector<Row>;
     [[nodiscard]] bool natural() const { return m_sort_column < 0 && !m_limit && m_needle.isEmpty(); }
     [[nodiscard]] Rows ordered() const;
-    [[nodiscard]] When when(Row row) const { return {life(row), moments(row)}; }
+    [[nodiscard]] When when(Row row) const { return {life(row), moments(row), heights(row)}; }
     [[nodiscard]] bool matches(Row row) const;
     void arrange();
     void sieve(int milliseconds);

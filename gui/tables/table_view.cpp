@@ -215,6 +215,7 @@ void TableView::cursorMoved() {
     Q_EMIT currentChanged();
     const auto row = current();
     if (!row || m_following) return;
+    Q_EMIT rowReached(*row);
     if (const auto connection = m_model.place(*row).connection) Q_EMIT rowChosen(*connection);
 }
 

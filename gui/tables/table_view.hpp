@@ -58,6 +58,7 @@ public:
 
 Q_SIGNALS:
     void currentChanged();                               // also by follow()
+    void rowReached(qps::gui::TableModel::Row row);      // by the user
     void rowChosen(transport::ConnectionId connection);  // by the user: the cursor came to a row of that connection
     // A FrameIndex; Qt 6.4 carries no enumeration of 64 bits in signals.
     void packetWanted(quint64 frame, bool in_list);

@@ -25,6 +25,7 @@ struct Moment {
 struct When {
     std::optional<TimeRange> life;  // nothing: no packet of it has a time
     std::vector<Moment> moments;
+    std::vector<std::uint8_t> heights{};  // of what it carried, in equal parts of the axis, 0 to 255; none: it is a plain bar
 };
 
 // What is drawn into a cell of so many pixels.

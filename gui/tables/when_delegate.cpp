@@ -29,7 +29,8 @@ void WhenDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     const int unit = std::max(1, option.fontMetrics.height() / 8);
     const QRect track = option.rect.adjusted(2 * unit, unit, -2 * unit, -unit);
     if (track.width() <= 2 * unit) return;
-    const WhenShape shape = whenShape(index.data(TableModel::WhenRole).value<When>(), m_axis(), track.width(), 2 * unit);
+    const auto when = index.data(TableModel::WhenRole).value<When>();
+    const WhenShape shape = whenShape(when, m_axis(), track.width(), 2 * unit);
     if (shape.width == 0) return;
 
     const QPalette& palette = option.palette;
@@ -37,9 +38,16 @@ void WhenDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     const QColor text = palette.color(selected ? QPalette::HighlightedText : QPalette::Text);
     const QColor back = palette.color(selected ? QPalette::Highlight : QPalette::Base);
     const int middle = track.center().y();
-    painter->fillRect(QRect(track.left(), middle, track.width(), 1), mixed(back, text, 0.25));
+    const int base = when.heights.empty() ? middle : track.bottom();
+    painter->fillRect(QRect(track.left(), base, track.width(), 1), mixed(back, text, 0.25));
     const QColor bar = selected ? mixed(back, text, 0.6) : color(Ink::Request, palette);
-    painter->fillRect(QRect(track.left() + shape.left, middle - unit, shape.width, 2 * unit + 1), bar);
+    const auto& heights = when.heights;
+    if (heights.empty()) painter->fillRect(QRect(track.left() + shape.left, middle - unit, shape.width, 2 * unit + 1), bar);
+    for (std::size_t i = 0; i < heights.size(); ++i) {
+        const auto at = [&](std::size_t part) { return track.left() + static_cast<int>(part * static_cast<std::size_t>(track.width()) / heights.size()); };
+        const int height = (heights[i] * track.height() + 254) / 255;
+        if (height > 0) painter->fillRect(QRect(at(i), track.bottom() + 1 - height, std::max(1, at(i + 1) - at(i)), height), bar);
+    }
     const int thick = std::max(1, unit / 2);
     for (const WhenTick& tick : shape.ticks)
         painter->fillRect(QRect(track.left() + tick.x, track.top(), thick, track.height()),

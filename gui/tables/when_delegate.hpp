@@ -1,4 +1,4 @@
-// Draws the life of a row as a bar on the time axis of the capture, its moments of trouble as ticks.
+// Draws the life of a row as a bar on the time axis of the capture, or how much it carried over time, its moments of trouble as ticks.
 #pragma once
 
 #include <gui/tables/when.hpp>

@@ -11,6 +11,7 @@ using enum ActionId;
 // clang-format off
 constexpr std::array kRows{
     ActionRow{Open, "&File", "&Open...", "Ctrl+O", "Open capture files; several are read as one capture, ordered by name", "document-open"},
+    ActionRow{OpenLog, "&File", "Open lo&g...", "Ctrl+Shift+L", "Show the lines of a log in time with the packets", ""},
     ActionRow{Reload, "&File", "Re&load", "Ctrl+R", "Reload the capture files", "view-refresh"},
     ActionRow{Close, "&File", "&Close", "Ctrl+W", "Close the capture", ""},
     ActionRow{SaveCapture, "&File", "&Save capture as...", "Ctrl+S", "Save all packets as pcapng, with comments", "document-save", true},
@@ -36,6 +37,7 @@ constexpr std::array kRows{
     ActionRow{FieldAsColumn, "&Edit", "Apply as co&lumn", "Ctrl+Shift+I", "Show the selected field as a column of the packet list", ""},
 
     ActionRow{GoToPacket, "&Go", "&Go to packet...", "Ctrl+G", "Go to a packet by its number", "go-jump"},
+    ActionRow{LogLine, "&Go", "Find log l&ine", "Ctrl+L", "Find the connection that a line of a log is about", ""},
     ActionRow{FirstPacket, "&Go", "&First packet", "Ctrl+Home", "Go to the first packet", "go-first"},
     ActionRow{LastPacket, "&Go", "&Last packet", "Ctrl+End", "Go to the last packet", "go-last"},
     ActionRow{NextPacket, "&Go", "&Next packet", "Ctrl+Down; F8", "Go to the next displayed packet", "go-down"},
@@ -47,6 +49,8 @@ constexpr std::array kRows{
     ActionRow{Forward, "&Go", "F&orward", "Alt+Right", "Go forward to the packet selected after", "go-next"},
     ActionRow{NextFinding, "&Go", "Next f&inding", "Ctrl+Shift+.", "Go to the evidence of the next finding", "", true},
     ActionRow{PreviousFinding, "&Go", "Previous finding", "Ctrl+Shift+,", "Go to the evidence of the previous finding", ""},
+    ActionRow{NextEvent, "&Go", "Next &event of finding", "Ctrl+Alt+.", "Go to the next packet at which the finding happened", ""},
+    ActionRow{PreviousEvent, "&Go", "Previous event of finding", "Ctrl+Alt+,", "Go to the previous packet at which the finding happened", ""},
     ActionRow{FollowMessage, "&Go", "Follow &message", "Ctrl+Shift+F", "Show only the packets of this message", "", true},
     ActionRow{FollowConnection, "&Go", "Follow &queue pair", "Ctrl+Alt+F", "Show only the packets of this queue pair and its peer", ""},
 

@@ -9,6 +9,7 @@ namespace qps::gui {
 
 enum class ActionId {
     Open,
+    OpenLog,
     Reload,
     Close,
     SaveCapture,
@@ -32,6 +33,7 @@ enum class ActionId {
     Comment,
     FieldAsColumn,
     GoToPacket,
+    LogLine,
     FirstPacket,
     LastPacket,
     NextPacket,
@@ -43,6 +45,8 @@ enum class ActionId {
     Forward,
     NextFinding,
     PreviousFinding,
+    NextEvent,
+    PreviousEvent,
     FollowMessage,
     FollowConnection,
     FocusFilter,

@@ -3,6 +3,7 @@
 #include <gui/live/choice.hpp>
 #include <gui/live/interfaces.hpp>
 #include <gui/live/recorder.hpp>
+#include <gui/logs/log_view.hpp>
 #include <gui/options.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/summary/summary_view.hpp>
@@ -152,7 +153,14 @@ QWidget* MainWindow::view(std::size_t row) {
         connect(packets, &PacketsView::placeChanged, m_status, &StatusLine::describe);
         connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->showMessage(text, kNotice); });
     }
+    if (auto* logs = qobject_cast<LogView*>(made))
+        connect(logs, &LogView::notice, this, [this](const QString& text) { m_status->showMessage(text, kNotice); });
     return made;
+}
+
+LogView& MainWindow::logs() {
+    showView(QStringLiteral("logs"));
+    return *qobject_cast<LogView*>(m_stack->currentWidget());
 }
 
 PacketsView& MainWindow::packets() {
@@ -328,7 +336,7 @@ void MainWindow::endWhatGoesOn() {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+    if (event->mimeData()->hasUrls() || event->mimeData()->hasText()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
@@ -336,7 +344,12 @@ void MainWindow::dropEvent(QDropEvent* event) {
     for (const QUrl& url : event->mimeData()->urls())
         if (url.isLocalFile()) files << url.toLocalFile();
     files.sort();
-    open(files);
+    if (files.isEmpty() && event->mimeData()->hasText()) return logs().ask(event->mimeData()->text());
+    // What is text and no capture is a log, where there is a capture to look at beside it.
+    const bool areLogs = m_session.state() != Session::State::Empty && !files.isEmpty() &&
+                         std::ranges::all_of(files, looksLikeText) && Session::whyNotOpened(files).size() == files.size();
+    if (areLogs) logs().open(files);
+    else open(files);
 }
 
 }  // namespace qps::gui

@@ -20,6 +20,7 @@ namespace qps::gui {
 
 class Exporter;
 class FilterBar;
+class LogView;
 class PacketsView;
 class Recorder;
 class Sidebar;
@@ -63,6 +64,7 @@ private:
 
     [[nodiscard]] QWidget* view(std::size_t row);  // made when it is first wanted
     [[nodiscard]] PacketsView& packets();
+    [[nodiscard]] LogView& logs();  // shown
     void showRow(int row);
     void updateSidebar();
     void updateTitle();
@@ -88,6 +90,7 @@ private:
     void startOrStop();
     void goToPacket();
     void goToFinding(int step);
+    void goToEvent(int step);
     void scaleText(double by);
     void setTheme(Theme theme);
     void showKeys();

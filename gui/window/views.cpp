@@ -1,3 +1,5 @@
+#include <gui/hosts/hosts_view.hpp>
+#include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/ladder_picture.hpp>
@@ -54,6 +56,10 @@ constexpr std::array kViewRows{
             make<LatencyPicture>},
     ViewRow{"congestion", QT_TRANSLATE_NOOP("views", "Congestion"),
             QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"), make<CongestionPicture>},
+    ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
+            QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr, true},
+    ViewRow{"logs", QT_TRANSLATE_NOOP("views", "Logs"),
+            QT_TRANSLATE_NOOP("views", "From a line of a log to the connection it is about; logs in time with the packets"), make<LogView>},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/live/recorder.hpp>
+#include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/tables/table_view.hpp>
@@ -11,6 +12,7 @@
 #include <gui/window/status_line.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
+#include <transport-replay/index/finding_events.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
@@ -24,6 +26,7 @@
 #include <QTextBrowser>
 #include <QToolBar>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -111,6 +114,7 @@ void MainWindow::trigger(ActionId id) {
 bool MainWindow::triggerFile(ActionId id) {
     switch (id) {
         case ActionId::Open: chooseFiles(); return true;
+        case ActionId::OpenLog: logs().chooseFiles(); return true;
         case ActionId::Reload: reload(); return true;
         case ActionId::Close:
             if (mayLose()) m_session.close();
@@ -155,6 +159,7 @@ bool MainWindow::triggerEdit(ActionId id) {
 bool MainWindow::triggerGo(ActionId id) {
     switch (id) {
         case ActionId::GoToPacket: goToPacket(); return true;
+        case ActionId::LogLine: logs().askForLine(); return true;
         case ActionId::FirstPacket: packets().list().firstPacket(); return true;
         case ActionId::LastPacket: packets().list().lastPacket(); return true;
         case ActionId::NextPacket: packets().list().nextPacket(); return true;
@@ -166,6 +171,8 @@ bool MainWindow::triggerGo(ActionId id) {
         case ActionId::Forward: m_selection.forward(); return true;
         case ActionId::NextFinding: goToFinding(1); return true;
         case ActionId::PreviousFinding: goToFinding(-1); return true;
+        case ActionId::NextEvent: goToEvent(1); return true;
+        case ActionId::PreviousEvent: goToEvent(-1); return true;
         case ActionId::FollowMessage: packets().followMessage(); return true;
         case ActionId::FollowConnection:
         case ActionId::ConnectionFilter: packets().followConversation(); return true;
@@ -255,9 +262,30 @@ void MainWindow::goToFinding(int step) {
     m_finding = static_cast<std::size_t>(at) + 1;
     const transport::Finding& finding = findings[static_cast<std::size_t>(at)];
     if (finding.connection) m_selection.selectConnection(*finding.connection);
+    m_selection.selectFinding(keyOf(finding));
     showView(QStringLiteral("packets"));
     if (!finding.packets.empty()) m_selection.selectPacket(finding.packets.front());
     m_status->showMessage(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(QString::fromStdString(finding.summary)));
+}
+
+// One by one through what a finding counts, from the packet that is selected. The finding is the one that was looked at last.
+void MainWindow::goToEvent(int step) {
+    const auto& findings = m_session.timeline()->findings;
+    if (findings.empty()) return m_status->showMessage(tr("No findings"), 3000);
+    if (!m_selection.finding()) m_selection.selectFinding(keyOf(findings.front()));
+    const auto finding = std::ranges::find(findings, *m_selection.finding(), keyOf);
+    if (finding == findings.end()) return m_status->showMessage(tr("The finding is no longer there"), 3000);
+    const auto events = transport::finding_events(*finding, *m_session.timeline(), *m_session.index());
+    if (events.empty()) return m_status->showMessage(tr("No packet shows this finding"), 3000);
+    const auto here = m_selection.packet().value_or(FrameIndex{});
+    const auto after = std::ranges::upper_bound(events, here);
+    const auto from = std::ranges::lower_bound(events, here);
+    if (step > 0 ? after == events.end() : from == events.begin())
+        return m_status->showMessage(step > 0 ? tr("No later event of %1").arg(text(finding->id)) : tr("No earlier event of %1").arg(text(finding->id)), 3000);
+    const auto at = step > 0 ? after : from - 1;
+    showView(QStringLiteral("packets"));
+    m_selection.selectPacket(*at);
+    m_status->showMessage(tr("Event %L1 of %L2: %3").arg(at - events.begin() + 1).arg(events.size()).arg(text(finding->id)));
 }
 
 void MainWindow::scaleText(double by) {

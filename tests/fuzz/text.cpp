@@ -11,9 +11,10 @@
 #include <transport-replay/live/device/fault_text.hpp>
 #include <transport-replay/live/exchange/queue_pair_end.hpp>
 #include <transport-replay/live/replay/rewrite_rule.hpp>
+#include <transport-replay/logs/log_line.hpp>
+#include <transport-replay/logs/log_time.hpp>
 #include <transport-replay/report/ticket.hpp>
 
-#include <cli/log_line.hpp>
 
 #include <array>
 #include <cmath>
@@ -80,9 +81,14 @@ void earlier_report(std::string_view text) {
 }
 
 void log_line(std::string_view text) {
-    const cli::LogLine line = cli::read_log_line(text);
+    const transport::LogLine line = transport::read_log_line(text);
     demand(line.addresses.size() + line.qpns.size() <= text.size());
-    if (!line.empty()) demand(!cli::explain(line).empty());
+    demand(line.empty() == transport::recognised(line).empty());
+}
+
+void log_time(std::string_view text) {
+    const auto read = transport::read_log_time(text, dissect::Instant{1'764'000'000'000'000'000});
+    if (read) demand(read->time >= dissect::Instant{-86'400'000'000'000});
 }
 
 void nccl(std::string_view text) { static_cast<void>(transport::read_nccl_log(text)); }
@@ -101,7 +107,7 @@ void escaping(std::string_view text) {
     demand(markdown.find('\n') == std::string::npos && markdown.find('\x1b') == std::string::npos);
 }
 
-constexpr std::array kReaders{numbers, addresses, rewriting, faults, profile, earlier_report, log_line, nccl, ends, escaping};
+constexpr std::array kReaders{numbers, addresses, rewriting, faults, profile, earlier_report, log_line, nccl, ends, escaping, log_time};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/analysis/annotator.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <string>
 

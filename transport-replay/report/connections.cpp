@@ -64,6 +64,88 @@ std::string_view confidence(const ConnectionRow& row) { return kConfidenceNames[
 Cell protocol(const ConnectionRow& row) { return row.ulp == nullptr ? Cell{} : text_cell(info(row.ulp->protocol).word); }
 std::string protocol_text(const ConnectionRow& row) { return row.ulp == nullptr ? std::string() : spoken_text(*row.ulp); }
 
+// What stalled it: time without progress, by what ended each wait.
+Cell stalled(const Connection& connection, std::initializer_list<RecoveryKind> kinds) {
+    dissect::Duration sum{};
+    for (const Way& way : connection.ways)
+        for (const RecoveryKind kind : kinds) sum += way.recovery(kind).lost;
+    return number(sum);
+}
+template <RecoveryKind kKind>
+Cell stalled_by(const ConnectionRow& row) {
+    return stalled(row.connection, {kKind});
+}
+Cell stalled_by_all(const ConnectionRow& row) {
+    return stalled(row.connection, {RecoveryKind::sequence_nak, RecoveryKind::rnr_nak, RecoveryKind::timeout, RecoveryKind::read_retry,
+                                    RecoveryKind::undecided});
+}
+std::string stalled_text(const ConnectionRow& row) {
+    constexpr std::array<std::pair<RecoveryKind, std::string_view>, 5> kWords{{{RecoveryKind::timeout, "timeout"},
+                                                                             {RecoveryKind::rnr_nak, "RNR"},
+                                                                             {RecoveryKind::sequence_nak, "NAK"},
+                                                                             {RecoveryKind::read_retry, "READ"},
+                                                                             {RecoveryKind::undecided, "undecided"}}};
+    std::string text;
+    for (const auto& [kind, word] : kWords) {
+        dissect::Duration sum{};
+        for (const Way& way : row.connection.ways) sum += way.recovery(kind).lost;
+        if (sum != dissect::Duration{}) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", duration_text(sum), word);
+    }
+    return text;
+}
+
+// Of completed messages, both ways together; kPercent 100: the longest.
+template <unsigned kPercent>
+std::optional<dissect::Duration> latency(const ConnectionRow& row) {
+    if (row.times == nullptr) return std::nullopt;
+    const LatencyBins both = latencies_of(*row.times);
+    if (both.count() == 0) return std::nullopt;
+    const dissect::Duration most = std::max((*row.times)[0].most, (*row.times)[1].most);
+    return kPercent == 100 ? most : std::min(both.percentile(kPercent), most);
+}
+template <unsigned kPercent>
+Cell latency_cell(const ConnectionRow& row) {
+    return number(latency<kPercent>(row));
+}
+template <unsigned kPercent>
+std::string latency_text(const ConnectionRow& row) {
+    const auto value = latency<kPercent>(row);
+    return value ? duration_text(*value) : std::string();
+}
+
+std::optional<std::uint64_t> goodput(const ConnectionRow& row) {
+    const std::uint64_t bytes = both(row.connection, [](const Way& way) { return way.message_bytes; });
+    const double rate = per_second(bytes, length_of(row)) * 8;
+    return rate > 0 && rate < 1e18 ? std::optional(static_cast<std::uint64_t>(rate)) : std::nullopt;
+}
+std::string goodput_text(const ConnectionRow& row) {
+    const auto rate = goodput(row);
+    return rate ? rate_text(static_cast<double>(*rate)) : std::string();
+}
+
+std::optional<std::uint32_t> depth(const ConnectionRow& row) {
+    const std::uint32_t most = row.times == nullptr ? 0 : std::max((*row.times)[0].depth, (*row.times)[1].depth);
+    return most == 0 ? std::nullopt : std::optional(most);
+}
+
+std::uint64_t cnps(const Way& way) { return way.cnps; }
+
+// "26 / 0": the values of both ways where they differ, several of one with commas; "..." where there are more.
+template <class T, std::size_t kMost>
+std::string few_text(const FewValues<T, kMost>& values) {
+    std::string text;
+    for (std::size_t i = 0; i < values.count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", values.seen[i].value);
+    return values.other_packets == 0 ? text : text + ",...";
+}
+template <auto kMember>
+Cell few_of_both(const ConnectionRow& row) {
+    const std::string a = few_text(row.connection.ways[0].*kMember);
+    const std::string b = few_text(row.connection.ways[1].*kMember);
+    if (a.empty() && b.empty()) return {};
+    if (a.empty() || b.empty() || a == b) return text_cell(a.empty() ? b : a);
+    return text_cell(fmt::format("{} / {}", a, b));
+}
+
 constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"uid", "#", Side::right, [](const ConnectionRow& row) { return number(row.connection.uid); }},
     TableColumn<ConnectionRow>{"service", "svc", Side::left, [](const ConnectionRow& row) { return text_cell(service_name(row.connection.service)); }},
@@ -86,6 +168,17 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"bytes", "bytes", Side::right, [](const ConnectionRow& row) { return number(row.connection.bytes()); },
            [](const ConnectionRow& row) { return bytes_text(row.connection.bytes()); }},
     TableColumn<ConnectionRow>{"messages", "msgs", Side::right, sum<messages>},
+    TableColumn<ConnectionRow>{"latency_p50_ns", "p50", Side::right, latency_cell<50>, latency_text<50>},
+    TableColumn<ConnectionRow>{"latency_p99_ns", "p99", Side::right, latency_cell<99>, latency_text<99>},
+    TableColumn<ConnectionRow>{"latency_max_ns", "max", Side::right, latency_cell<100>, latency_text<100>},
+    TableColumn<ConnectionRow>{"goodput_bits_per_second", "goodput", Side::right, [](const ConnectionRow& row) { return number(goodput(row)); }, goodput_text},
+    TableColumn<ConnectionRow>{"depth", "depth", Side::right, [](const ConnectionRow& row) { return number(depth(row)); }},
+    TableColumn<ConnectionRow>{"stalled_ns", "stalled", Side::right, stalled_by_all, stalled_text},
+    TableColumn<ConnectionRow>{"stalled_timeout_ns", "", Side::right, stalled_by<RecoveryKind::timeout>},
+    TableColumn<ConnectionRow>{"stalled_rnr_nak_ns", "", Side::right, stalled_by<RecoveryKind::rnr_nak>},
+    TableColumn<ConnectionRow>{"stalled_sequence_nak_ns", "", Side::right, stalled_by<RecoveryKind::sequence_nak>},
+    TableColumn<ConnectionRow>{"stalled_read_retry_ns", "", Side::right, stalled_by<RecoveryKind::read_retry>},
+    TableColumn<ConnectionRow>{"stalled_undecided_ns", "", Side::right, stalled_by<RecoveryKind::undecided>},
     TableColumn<ConnectionRow>{"retransmitted_packets", "retrans", Side::right, sum<resent>, sum_unless_zero<resent>},
     TableColumn<ConnectionRow>{"sequence_naks", "", Side::right, sum<sequence_naks>},
     TableColumn<ConnectionRow>{"rnr_naks", "", Side::right, sum<rnr_naks>},
@@ -96,6 +189,9 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"lost_by_tap", "", Side::right, sum<lost_by_tap>},
     TableColumn<ConnectionRow>{"", "lost", Side::right, sum<lost>, lost_text},
     TableColumn<ConnectionRow>{"ce_marked", "CE", Side::right, sum<marked>, sum_unless_zero<marked>},
+    TableColumn<ConnectionRow>{"cnps", "CNPs", Side::right, sum<cnps>, sum_unless_zero<cnps>},
+    TableColumn<ConnectionRow>{"dscp", "DSCP", Side::left, few_of_both<&Way::dscps>},
+    TableColumn<ConnectionRow>{"udp_source_ports", "src ports", Side::left, few_of_both<&Way::udp_ports>},
     TableColumn<ConnectionRow>{"path_mtu_bytes", "MTU", Side::right,
            [](const ConnectionRow& row) { return path_mtu(row.connection) == 0 ? Cell{} : number(path_mtu(row.connection)); }},
     TableColumn<ConnectionRow>{"first_frame", "", Side::right, [](const ConnectionRow& row) { return number(row.connection.first_frame()); }},
@@ -107,9 +203,29 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"match", "", Side::left, [](const ConnectionRow& row) { return row.match.empty() ? Cell{} : text_cell(row.match); }},
 };
 
+using Headings = std::initializer_list<std::string_view>;
+
+std::vector<TableColumn<ConnectionRow>> headed_so(Headings headings) {
+    std::vector<TableColumn<ConnectionRow>> columns;
+    for (const auto& column : kConnectionColumns)
+        if (!column.heading.empty() && std::ranges::find(headings, column.heading) != headings.end()) columns.push_back(column);
+    return columns;
+}
+
 }  // namespace
 
-std::span<const TableColumn<ConnectionRow>> connection_columns() { return kConnectionColumns; }
+std::span<const TableColumn<ConnectionRow>> connection_columns(ConnectionColumns which) {
+    static const auto kBrief = headed_so({"#", "svc", "endpoints", "pairing", "protocol", "packets", "bytes", "msgs", "retrans", "NAKs",
+                                          "timeouts", "lost", "CE", "MTU", "duration", "state"});
+    static const auto kPerformance = headed_so({"#", "endpoints", "msgs", "p50", "p99", "max", "goodput", "depth", "stalled", "CE", "CNPs",
+                                          "DSCP", "src ports", "state"});
+    switch (which) {
+        case ConnectionColumns::brief: return kBrief;
+        case ConnectionColumns::performance: return kPerformance;
+        case ConnectionColumns::all: break;
+    }
+    return kConnectionColumns;
+}
 
 std::set<ConnectionId> given_up(const Timeline& timeline) {
     std::set<ConnectionId> uids;

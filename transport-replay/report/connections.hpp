@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/report/connection_times.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <set>
@@ -17,9 +18,13 @@ struct ConnectionRow {
     bool gave_up = false;                      // given_up() has it
     std::string match{};                       // why a line of a log may be about it
     const UlpConversation* ulp = nullptr;  // what it was used for, where that is known
+    const std::array<WayTimes, 2>* times = nullptr;  // of its messages, where any ended
 };
 
-[[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns();
+// all: for programs, and for people whose table scrolls. A terminal has room for what a connection is and what went wrong (brief), or
+// for how quick it is and what slows it down (performance).
+enum class ConnectionColumns : std::uint8_t { all, brief, performance };
+[[nodiscard]] std::span<const TableColumn<ConnectionRow>> connection_columns(ConnectionColumns which = ConnectionColumns::all);
 
 // Whose requester sent again until its retries were used up: as the findings say, so that a table and a report agree.
 [[nodiscard]] std::set<ConnectionId> given_up(const Timeline& timeline);

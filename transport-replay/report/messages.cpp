@@ -37,6 +37,7 @@ std::string latency_text(const ReportedMessage& row) {
 }
 
 constexpr std::array kMessageColumns{
+    TableColumn<ReportedMessage>{"number", "no.", Side::right, [](const ReportedMessage& row) { return number(row.number); }},
     TableColumn<ReportedMessage>{"connection", "#", Side::right, [](const ReportedMessage& row) { return number(row.connection); }},
     TableColumn<ReportedMessage>{"requester", "", Side::left,
                                  [](const ReportedMessage& row) { return text_cell(row.requester == End::a ? "a" : "b"); }},

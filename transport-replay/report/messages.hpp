@@ -16,6 +16,7 @@ struct ReportedMessage {
     const Endpoint& to;
     const Message& message;
     dissect::Instant start{};  // of the capture
+    std::uint64_t number = 0;  // counted from 1 in the order in which messages end
 };
 
 [[nodiscard]] std::span<const TableColumn<ReportedMessage>> message_columns();

@@ -1,6 +1,5 @@
 // Which connections of a capture a line of a log may be about: hosts, queue pairs and errors that fit, weighed.
-#include "matching.hpp"
-
+#include <transport-replay/logs/log_candidates.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -11,9 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace qps::cli {
-
-using namespace transport;
+namespace qps::transport {
 
 namespace {
 
@@ -33,7 +30,7 @@ std::uint8_t nak_code(Complaint complaint) {
     return complaint == Complaint::remote_operation ? kRemoteOperation : kInvalidRequest;
 }
 
-Fits fits_of(Complaint complaint, const transport::Timeline& timeline) {
+Fits fits_of(Complaint complaint, const Timeline& timeline) {
     Fits fits;
     const auto count = [&](auto of) {
         for (const Connection& connection : timeline.connections)
@@ -105,7 +102,7 @@ Weighed weigh(const LogLine& line, const Connection& connection, const Fits& fit
 
 }  // namespace
 
-std::vector<Candidate> candidates_for(const LogLine& line, const transport::Timeline& timeline) {
+std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timeline) {
     const Fits fits = line.complaint ? fits_of(*line.complaint, timeline) : Fits{};
     std::vector<Weighed> all;
     for (const Connection& connection : timeline.connections)
@@ -118,4 +115,4 @@ std::vector<Candidate> candidates_for(const LogLine& line, const transport::Time
     return candidates;
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

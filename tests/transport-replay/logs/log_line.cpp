@@ -1,8 +1,8 @@
 // Lines as they stand in logs, and what is read from them.
-#include <cli/log_line.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/logs/log_line.hpp>
 
-using namespace qps::cli;
+using namespace qps::transport;
 using qps::dissect::Qpn;
 
 namespace {
@@ -98,11 +98,10 @@ TEST_CASE("lines of logs name hosts, queue pairs and errors") {
 }
 
 TEST_CASE("what was recognised in a line of a log is said in words") {
-    const std::string text = explain(read_log_line("QP 0x11 of 10.0.0.1: remote access error"));
-    CHECK(text ==
-          "qpscope: recognised addresses: 10.0.0.1\nqpscope: recognised queue pairs: 17 (0x11)\nqpscope: recognised error: remote access "
-          "error (status 10): the peer refused the R_Key, address or permission\n");
-    CHECK(explain({}).empty());
+    CHECK(recognised(read_log_line("QP 0x11 of 10.0.0.1: remote access error")) ==
+          std::vector<std::string>{"addresses: 10.0.0.1", "queue pairs: 17 (0x11)",
+                                   "error: remote access error (status 10): the peer refused the R_Key, address or permission"});
+    CHECK(recognised({}).empty());
 }
 
 TEST_CASE("any beginning of a line of a log can be read") {

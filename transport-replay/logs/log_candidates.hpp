@@ -1,24 +1,21 @@
 // Which connections of a capture a line of a log may be about, best first, and why.
 #pragma once
 
+#include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/model/connection.hpp>
 
 #include <string>
 #include <vector>
 
-#include "log_line.hpp"
-
 namespace qps::transport {
-struct Timeline;
-}  // namespace qps::transport
 
-namespace qps::cli {
+struct Timeline;
 
 struct Candidate {
-    transport::ConnectionId connection{};
+    ConnectionId connection{};
     std::string reasons;  // "both hosts; QP 17 of 10.0.0.1; 7 timeouts"
 };
 
-[[nodiscard]] std::vector<Candidate> candidates_for(const LogLine& line, const transport::Timeline& timeline);
+[[nodiscard]] std::vector<Candidate> candidates_for(const LogLine& line, const Timeline& timeline);
 
-}  // namespace qps::cli
+}  // namespace qps::transport

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace qps::cli {
+namespace qps::transport {
 
 // What a completion with an error says went wrong, as far as it shows on the wire.
 enum class Complaint : std::uint8_t {
@@ -24,7 +24,7 @@ enum class Complaint : std::uint8_t {
 };
 
 struct LogLine {
-    std::vector<transport::Address> addresses;  // each once, in order; of AddressSpace::none but for LIDs
+    std::vector<Address> addresses;  // each once, in order; of AddressSpace::none but for LIDs
     std::vector<dissect::Qpn> qpns;             // the same
     std::optional<Complaint> complaint;
     [[nodiscard]] bool empty() const { return addresses.empty() && qpns.empty() && !complaint; }
@@ -34,7 +34,7 @@ struct LogLine {
 
 // "10: remote access error: the peer refused the R_Key, address or permission"
 [[nodiscard]] std::string_view meaning(Complaint complaint);
-// What was recognised, in lines for people.
-[[nodiscard]] std::string explain(const LogLine& line);
+// What was recognised, a line for people each: "queue pairs: 17 (0x11)".
+[[nodiscard]] std::vector<std::string> recognised(const LogLine& line);
 
-}  // namespace qps::cli
+}  // namespace qps::transport

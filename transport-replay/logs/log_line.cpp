@@ -1,8 +1,7 @@
 // Reads lines of logs: addresses, queue pair numbers, completion statuses.
-#include "log_line.hpp"
-
 #include <dissect/bytes.hpp>
 #include <dissect/parse_value.hpp>
+#include <transport-replay/logs/log_line.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,11 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace qps::cli {
+namespace qps::transport {
 
 using namespace dissect;
-using transport::Address;
-using transport::AddressSpace;
 
 namespace {
 
@@ -218,19 +215,19 @@ std::string_view meaning(Complaint complaint) {
     return "a local error, which does not show on the wire";
 }
 
-std::string explain(const LogLine& line) {
-    std::string text;
+std::vector<std::string> recognised(const LogLine& line) {
+    std::vector<std::string> told;
     const auto add = [&](std::string_view what, const std::vector<std::string>& values) {
-        if (!values.empty()) text += fmt::format("qpscope: recognised {}: {}\n", what, fmt::join(values, ", "));
+        if (!values.empty()) told.push_back(fmt::format("{}: {}", what, fmt::join(values, ", ")));
     };
     std::vector<std::string> values;
-    for (const Address& each : line.addresses) values.push_back(transport::text(each));
+    for (const Address& each : line.addresses) values.push_back(text(each));
     add("addresses", values);
     values.clear();
     for (const Qpn qpn : line.qpns) values.push_back(fmt::format("{0} ({0:#x})", std::to_underlying(qpn)));
     add("queue pairs", values);
     if (line.complaint) add("error", {std::string(meaning(*line.complaint))});
-    return text;
+    return told;
 }
 
-}  // namespace qps::cli
+}  // namespace qps::transport

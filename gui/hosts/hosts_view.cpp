@@ -1,0 +1,180 @@
+#include <gui/hosts/heat_map.hpp>
+#include <gui/hosts/hosts_view.hpp>
+#include <gui/session/selection.hpp>
+#include <gui/session/session.hpp>
+#include <gui/tables/table_tie.hpp>
+#include <gui/tables/text.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSplitter>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <array>
+
+namespace qps::gui {
+
+using namespace transport;
+using transport::series::HostMatrix;
+using transport::series::HostPair;
+
+namespace {
+
+struct MeasureRow {
+    const char* name;
+    double (*value)(const HostPair& pair);
+    std::string (*text)(double value);
+};
+
+std::string time_text(double value) { return duration_text(dissect::Duration{static_cast<std::int64_t>(value)}); }
+
+// By HostsView::Measure.
+constexpr std::array kMeasures{
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Lost packets"), [](const HostPair& pair) { return static_cast<double>(pair.lost); },
+               [](double value) { return grouped(static_cast<std::uint64_t>(value)); }},
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Time stalled"),
+               [](const HostPair& pair) { return static_cast<double>(std::to_underlying(pair.stalled)); }, time_text},
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Latency, 99th percentile"),
+               [](const HostPair& pair) { return static_cast<double>(std::to_underlying(pair.p99)); }, time_text},
+    MeasureRow{QT_TRANSLATE_NOOP("HostsView", "Bytes"), [](const HostPair& pair) { return static_cast<double>(pair.bytes); },
+               [](double value) { return bytes_text(static_cast<std::uint64_t>(value)); }},
+};
+
+bool sameHost(const Address& a, const Address& b) {
+    return a.bits == b.bits && (a.space == AddressSpace::infiniband_lid) == (b.space == AddressSpace::infiniband_lid);
+}
+
+}  // namespace
+
+HostsView::HostsView(Session& session, Selection& selection, QWidget* parent)
+    : QWidget(parent),
+      m_session(session),
+      m_made(std::make_shared<Made>()),
+      m_model(new ConnectionModel),
+      m_table(new TableView(m_model, QStringLiteral("hostConnections"))),
+      m_map(new HeatMap),
+      m_measure(new QComboBox),
+      m_pair(new QLabel) {
+    for (const MeasureRow& row : kMeasures) m_measure->addItem(tr(row.name));
+    m_measure->setCurrentIndex(static_cast<int>(Measure::Bytes));
+    m_measure->setAccessibleName(tr("What is measured"));
+    m_measure->setToolTip(tr("What the colours of the cells stand for"));
+    m_map->setAccessibleName(tr("Pairs of hosts"));
+    m_pair->setTextFormat(Qt::PlainText);
+    m_pair->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_table->table().setAccessibleName(tr("Connections of the hosts"));
+    m_table->putBarsAt(3);
+    auto* top = new QWidget;
+    auto* column = new QVBoxLayout(top);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* line = new QHBoxLayout;
+    line->addWidget(m_measure);
+    line->addWidget(m_pair, 1);
+    column->addLayout(line);
+    column->addWidget(m_map, 1);
+    auto* parts = new QSplitter(Qt::Vertical);
+    parts->addWidget(top);
+    parts->addWidget(m_table);
+    parts->setChildrenCollapsible(false);
+    parts->setSizes({2000, 1000});
+    (new QVBoxLayout(this))->addWidget(parts);
+    setFocusProxy(m_map);
+
+    new TableTie(*m_table, session, selection,
+                 [this](TableModel::Row row, const ShownPackets& shown) { return shown.any(*m_model->place(row).connection); });
+    connect(m_table, &TableView::viewRequested, this, &HostsView::viewRequested);
+    connect(m_measure, &QComboBox::currentIndexChanged, this, &HostsView::draw);
+    connect(m_map, &HeatMap::currentChanged, this, &HostsView::chooseConnections);
+    connect(m_map, &HeatMap::activated, m_table, [this] { m_table->setFocus(Qt::OtherFocusReason); });
+    connect(&session, &Session::opened, this, [this] {
+        m_job.cancel();
+        m_made = std::make_shared<Made>();
+        m_model->setTimeline(m_session.timeline(), true);
+        draw();
+    });
+    connect(&session, &Session::timelineChanged, this, [this] {
+        m_model->setTimeline(m_session.timeline());
+        measure();
+    });
+    m_model->setTimeline(session.timeline(), true);
+    draw();
+}
+
+void HostsView::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (m_stale) measure();
+}
+
+// Only for who looks: it takes a pass over the rows of the capture.
+void HostsView::measure() {
+    m_stale = true;
+    if (!isVisible() || (m_job.running() && m_session.busy())) return;
+    m_stale = false;
+    m_job.start([this, index = m_session.index(), timeline = m_session.timeline()](const series::Stop& stop) -> SeriesJob::Delivery {
+        auto times = series::connection_times(*index, stop);
+        if (!times) return {};
+        const series::Range range{timeline->first.value_or(dissect::Instant{}),
+                                  timeline->last.value_or(dissect::Instant{}) + dissect::Duration{1}};
+        auto lines = series::activity_lines(*index, range, timeline->connections.size(), stop);
+        if (!lines) return {};
+        auto made = std::make_shared<Made>();
+        made->matrix = HostMatrix(*timeline, *times);
+        made->figures = std::make_shared<series::ConnectionFigures>(series::ConnectionFigures{std::move(*times), std::move(*lines)});
+        return [this, made = std::move(made)] {
+            m_made = made;
+            m_model->setFigures(made->figures);
+            draw();
+        };
+    });
+}
+
+HostsView::Measure HostsView::chosen() const { return static_cast<Measure>(m_measure->currentIndex()); }
+
+void HostsView::draw() {
+    HeatData heat;
+    for (const Address& host : m_made->matrix.hosts()) heat.names << shown(text(host));
+    const MeasureRow& measured = kMeasures[static_cast<std::size_t>(chosen())];
+    for (const HostPair& pair : m_made->matrix.pairs())
+        heat.cells.push_back({static_cast<int>(pair.to), static_cast<int>(pair.from), measured.value(pair)});
+    m_map->show(
+        std::move(heat), [this](int column, int row) { return describe(column, row); },
+        [&measured](double value) { return shown(measured.text(value)); });
+    chooseConnections();
+}
+
+QString HostsView::describe(int column, int row) const {
+    const auto hosts = m_made->matrix.hosts();
+    const auto name = [&](int at) { return shown(text(hosts[static_cast<std::size_t>(at)])); };
+    const QString who = tr("%1 to %2").arg(name(row), name(column));
+    const HostPair* pair = m_made->matrix.find(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column));
+    if (pair == nullptr) return tr("%1: no packets").arg(who);
+    return tr("%1: %2, %3 on the wire, %4 lost, stalled for %5, latency %6 (p99)")
+        .arg(who, shown(counted(pair->connections, "connection")), shown(bytes_text(pair->bytes)), shown(counted(pair->lost, "packet")),
+             shown(duration_text(pair->stalled)), pair->p99 == dissect::Duration{} ? tr("unknown") : shown(duration_text(pair->p99)));
+}
+
+void HostsView::chooseConnections() {
+    const auto cell = m_map->current();
+    const std::size_t left = m_made->matrix.left_out();
+    if (!cell) {
+        m_pair->setText(left == 0 ? tr("Select a cell for the connections of two hosts.")
+                                  : tr("%1 with the fewest bytes are left out.").arg(shown(counted(left, "host"))));
+        m_table->setEmptyText({});
+        return m_model->choose({});
+    }
+    const auto hosts = m_made->matrix.hosts();
+    const Address from = hosts[static_cast<std::size_t>(cell->y())];
+    const Address to = hosts[static_cast<std::size_t>(cell->x())];
+    m_pair->setText(describe(cell->x(), cell->y()));
+    m_table->setEmptyText(tr("No connection joins these hosts."));
+    m_model->choose([from, to](const Connection& connection) {
+        const Address& a = connection.ends[0].address;
+        const Address& b = connection.ends[1].address;
+        return (sameHost(a, from) && sameHost(b, to)) || (sameHost(a, to) && sameHost(b, from));
+    });
+}
+
+}  // namespace qps::gui

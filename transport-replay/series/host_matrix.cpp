@@ -1,0 +1,81 @@
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/series/host_matrix.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+namespace qps::transport::series {
+
+namespace {
+
+// Hosts are told apart by what they are called; GIDs of RoCEv1 and addresses of RoCEv2 have the same bits and are the same host.
+auto key_of(const Address& address) { return std::tuple(address.space == AddressSpace::infiniband_lid, address.bits); }
+
+struct PairSum {
+    HostPair pair;
+    LatencyBins latencies;
+    dissect::Duration most{};
+};
+
+void add_way(PairSum& sum, const Connection& connection, End requester, const std::array<WayTimes, 2>* times) {
+    const Way& asks = connection.way(requester);
+    ++sum.pair.connections;
+    sum.pair.bytes += asks.bytes;
+    sum.pair.lost += asks.gaps.network + asks.response_gaps.network;
+    for (const RecoverySum& recovery : asks.recoveries) sum.pair.stalled += recovery.lost;
+    if (times == nullptr) return;
+    const WayTimes& own = (*times)[static_cast<std::size_t>(requester)];
+    sum.latencies.add(own.latencies);
+    sum.most = std::max(sum.most, own.most);
+}
+
+}  // namespace
+
+HostMatrix::HostMatrix(const Timeline& timeline, const ConnectionTimes& times) {
+    std::map<decltype(key_of({})), std::pair<Address, std::uint64_t>> hosts;  // with their bytes
+    for (const Connection& connection : timeline.connections)
+        for (const Endpoint& end : connection.ends) {
+            auto& host = hosts.try_emplace(key_of(end.address), end.address, 0).first->second;
+            host.second += connection.bytes();
+        }
+    if (hosts.size() > kMostHosts) {
+        left_out_ = hosts.size() - kMostHosts;
+        std::vector<std::uint64_t> bytes;
+        for (const auto& [key, host] : hosts) bytes.push_back(host.second);
+        std::ranges::nth_element(bytes, bytes.begin() + kMostHosts - 1, std::greater{});
+        const std::uint64_t least = bytes[kMostHosts - 1];
+        std::erase_if(hosts, [least](const auto& host) { return host.second.second < least; });
+        std::erase_if(hosts, [&, over = hosts.size() - kMostHosts](const auto& host) mutable {
+            return over > 0 && host.second.second == least && over-- > 0;
+        });
+    }
+    std::map<decltype(key_of({})), std::uint32_t> places;
+    for (const auto& [key, host] : hosts) {
+        places[key] = static_cast<std::uint32_t>(hosts_.size());
+        hosts_.push_back(host.first);
+    }
+    std::map<std::pair<std::uint32_t, std::uint32_t>, PairSum> sums;
+    for (const Connection& connection : timeline.connections)
+        for (const End requester : {End::a, End::b}) {
+            const auto from = places.find(key_of(connection.end(requester).address));
+            const auto to = places.find(key_of(connection.end(other(requester)).address));
+            if (from == places.end() || to == places.end() || connection.way(requester).packets == 0) continue;
+            add_way(sums[{from->second, to->second}], connection, requester, times.find(connection.uid));
+        }
+    for (auto& [place, sum] : sums) {
+        sum.pair.from = place.first;
+        sum.pair.to = place.second;
+        sum.pair.p99 = std::min(sum.latencies.percentile(99), sum.most);
+        pairs_.push_back(sum.pair);
+    }
+}
+
+const HostPair* HostMatrix::find(std::uint32_t from, std::uint32_t to) const {
+    const auto key = [](const HostPair& pair) { return std::pair(pair.from, pair.to); };
+    const auto found = std::ranges::lower_bound(pairs_, std::pair(from, to), {}, key);
+    return found != pairs_.end() && key(*found) == std::pair(from, to) ? &*found : nullptr;
+}
+
+}  // namespace qps::transport::series
