@@ -100,7 +100,7 @@ void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std
     const Traffic traffic = traffic_of(hearing.recording(), subject, asks, pauses);
     const bool long_enough =
         std::ranges::any_of(pauses, [](const Pause& pause) { return pause.bounded && pause.end - pause.start > kReaction; });
-    if (const auto late = hearing.take(kNumber + " packets? to it came all the same, more than 100 us into a pause"))
+    if (const auto late = hearing.take(kNumber + " packets? to it followed more than 100 us into a pause"))
         return hearing.equal("late packets", count_of((*late)[1]).value_or(0), traffic.late);
     hearing.expect(traffic.late == 0, "packets came all the same");
     if (hearing.take("the capture has no packet(?: of that priority)? to that address after it"))
@@ -164,7 +164,7 @@ void paused(Hearing& hearing) {
         kNumber + " XOFF, " + kNumber + " XON\\)");
     if (!said) return;
     const Subject subject{(*said)[1],
-                          (*said)[3].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[3])))};
+                          (*said)[2].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[2])))};
     const bool of_link = hearing.claim().id.starts_with("link");
     hearing.expect(of_link == !subject.priority, "takes PAUSE for PFC, or PFC for PAUSE");
     const auto asks = asks_of(hearing.recording(), subject);

@@ -166,8 +166,8 @@ void place_of_loss(Hearing& hearing, const Way& way, std::uint64_t events) {
     if (hearing.take("all lost between " + kHost + " and this tap")) hearing.equal("lost before the tap", events, before);
     if (hearing.take("all corrupted before this tap")) hearing.equal("corrupted before the tap", events, corrupt);
     std::uint64_t placed = 0;
-    const auto part = [&](const std::string& words, std::string_view what, std::uint64_t shown) {
-        const auto said = hearing.take(kNumber + words);
+    const auto part = [&](const std::string& words, std::string_view what, std::uint64_t shown) {  // behind a comma: of the list
+        const auto said = hearing.take(", " + kNumber + words);
         if (!said) return;
         placed += count_of((*said)[1]).value_or(0);
         hearing.at_most(what, count_of((*said)[1]).value_or(0), shown);
@@ -217,7 +217,7 @@ void lost(Hearing& hearing) {
     place_of_loss(hearing, *way, events);
     (void)hearing.take("after " + kNumber + " of them");
     (void)hearing.take(kNumber + " ended in an ACK timeout");
-    (void)hearing.take(kNumber + " undecided");
+    (void)hearing.take("; " + kNumber + " undecided");
     retransmitted(hearing, *way);
     stalled(hearing, *way);
     bool nak = hearing.claim().frames.empty();
