@@ -260,8 +260,14 @@ void append_congestion(std::string& out, const Packet& packet) {
     if (ecn == kCongestionExperienced) out += " ce";
 }
 
-const Layer* named_layer(const Packet& packet) {
+// Those of the packet itself.
+std::span<const Layer> own_layers(const Packet& packet) {
     const auto layers = packet.layers();
+    return layers.first(layers.size() - (!layers.empty() && layers.back().kind == LayerKind::rdma ? 1 : 0));
+}
+
+const Layer* named_layer(const Packet& packet) {
+    const auto layers = own_layers(packet);
     for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer)
         if (layer->kind != LayerKind::data && layer->kind != LayerKind::frame) return &*layer;
     return nullptr;
@@ -352,7 +358,7 @@ void append_line(std::string& out, const Packet& packet) {
             append_words_of(out, packet, layer);
             if (layer.kind == LayerKind::mac_pfc) append_pfc(out, packet, layer);
         }
-        if (const Layer& last = packet.layers().back(); last.kind == LayerKind::data)
+        if (const Layer& last = own_layers(packet).back(); last.kind == LayerKind::data)
             fmt::format_to(std::back_inserter(out), " len={}", last.length);
     }
     append_congestion(out, packet);
@@ -362,6 +368,8 @@ void append_line(std::string& out, const Packet& packet) {
         break;
     }
 }
+
+void append_words_of_layer(std::string& out, const Packet& packet, const Layer& layer) { append_words_of(out, packet, layer); }
 
 void append_source(std::string& out, const Packet& packet) { append_address(out, packet, true); }
 void append_destination(std::string& out, const Packet& packet) { append_address(out, packet, false); }

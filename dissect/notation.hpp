@@ -34,6 +34,9 @@ struct Word {
 // Appends the line, without a line end.
 void append_line(std::string& out, const Packet& packet);
 
+// Of one layer alone: " va=0x1000 rkey=0x12"; nothing where it has no words.
+void append_words_of_layer(std::string& out, const Packet& packet, const Layer& layer);
+
 // Where the packet comes from and goes to, by its innermost network layer: addresses, GIDs, LIDs, else MAC addresses;
 // empty where the frame has none.
 void append_source(std::string& out, const Packet& packet);

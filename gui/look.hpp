@@ -11,7 +11,7 @@ namespace qps::gui {
 // Whether text is light on dark.
 [[nodiscard]] bool isDark(const QPalette& palette);
 
-// What pictures draw: told apart in both forms, also by most colour-blind people (after Okabe and Ito).
+// What pictures draw: told apart in both forms, also by people who are colour-blind.
 enum class Ink { Request, Response, Acknowledgment, Retransmission, NegativeAcknowledgment, Wait, Congestion, Notification, Pause, Other };
 [[nodiscard]] QColor color(Ink ink, const QPalette& palette);
 

@@ -89,7 +89,7 @@ constexpr std::array kRows{
     Row{"-g", "--go-to", "N", "Select packet N and its connection", takePacket},
     Row{"", "--theme", "NAME", "Use colours: desktop, light or dark (default: as last time)", takeTheme},
     Row{"-j", "--jobs", "N", "Use N threads (default: one per processor, at most 8)", takeJobs},
-    Row{"", "--memory", "SIZE", "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)", takeMemory},
+    Row{"", "--memory", "SIZE", "Keep at most this much in memory: 2GiB, 512MiB (default: a quarter of the machine's)", takeMemory},
     Row{"-h", "--help", "", "Show this help", note<&Options::help>},
     Row{"-V", "--version", "", "Show the version", note<&Options::version>},
 };
@@ -173,7 +173,7 @@ QString helpText(const QStringList& views) {
                 "    ssh host tcpdump -i eth0 -w - udp port 4791 | qpscope-gui -\n\n"
                 "qpscope-gui needs no privileges. qpscope-capture captures for it and needs CAP_NET_RAW, granted once:\n"
                 "    sudo setcap cap_net_raw+ep PATH/qpscope-capture\n")
-                .arg(views.join(QStringLiteral(", ")));
+                .arg(views.join(QStringLiteral(", ")).replace(QStringLiteral(", ladder"), QStringLiteral(",\n       ladder")));
     return help;
 }
 

@@ -25,6 +25,8 @@ bool Filter::matches(const Packet& packet) const { return program_->run(packet);
 namespace {
 // Only who follows connections knows what it is, or that it is there.
 bool needs_connection(LayerKind kind, const Field* field) { return is_ulp(kind) || (field != nullptr && field->annotated); }
+// Of TCP segments nobody else knows that they have conclusions.
+bool asks_for_conclusions(const filter_language::Test& test) { return test.layers[static_cast<std::size_t>(LayerKind::rdma)]; }
 bool asks_for_ulp(const filter_language::Test& test) {
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind)
         if (test.layers[kind] && is_ulp(static_cast<LayerKind>(kind))) return true;
@@ -34,7 +36,7 @@ bool asks_for_ulp(const filter_language::Test& test) {
 
 bool Filter::needs_annotation() const {
     return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return needs_connection(s.kind, s.field); }) ||
-           std::ranges::any_of(program_->tests, asks_for_ulp);
+           std::ranges::any_of(program_->tests, [](const filter_language::Test& test) { return asks_for_ulp(test) || asks_for_conclusions(test); });
 }
 
 bool Filter::needs_ulp() const {

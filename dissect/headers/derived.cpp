@@ -62,7 +62,11 @@ std::optional<Value> frame_fault(const Packet& p, const Layer&) {
     return std::nullopt;
 }
 
-std::optional<Value> encapsulation(const Packet& p, const Layer&) { return number(p.encapsulation); }
+// TCP segments with iWARP have conclusions too, but nothing of InfiniBand's transport.
+std::optional<Value> encapsulation(const Packet& p, const Layer&) {
+    if (p.encapsulation == Encapsulation::none) return std::nullopt;
+    return number(p.encapsulation);
+}
 std::optional<Value> service(const Packet& p, const Layer&) {
     if (!p.has_transport()) return std::nullopt;
     return number(service_of(p.opcode));
@@ -80,7 +84,10 @@ std::optional<Value> is_request(const Packet& p, const Layer&) {
     return number(info(p.opcode).request);
 }
 
-std::optional<Value> icrc_status(const Packet& p, const Layer&) { return number(p.icrc.status); }
+std::optional<Value> icrc_status(const Packet& p, const Layer&) {
+    if (p.encapsulation == Encapsulation::none) return std::nullopt;
+    return number(p.icrc.status);
+}
 std::optional<Value> icrc_reason(const Packet& p, const Layer&) { return reason(p.icrc); }
 std::optional<Value> icrc_expected(const Packet& p, const Layer&) { return expected(p.icrc); }
 

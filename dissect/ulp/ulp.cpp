@@ -140,6 +140,15 @@ void add_ulp_layers(Packet& packet, const UlpHint& hint) {
     if (const auto payload = payload_layer(packet)) walk_in_place(packet, *payload, walk, hint);
 }
 
+void add_stream_layer(Packet& packet) {
+    if (packet.annotation == nullptr || !packet.annotation->connection || find(packet, LayerKind::tcp) == nullptr) return;
+    if (packet.layer_count == kMaxLayers) {
+        --packet.layer_count;  // to which connection it belongs is worth more than the end of a long list
+        mark(packet, Fault::too_deep);
+    }
+    packet.layer_storage[packet.layer_count++] = Layer{.kind = LayerKind::rdma};
+}
+
 void decode_message(Bytes message, const UlpHint& hint, Packet& packet) {
     packet = Packet{};
     packet.frame.bytes = message;

@@ -38,6 +38,9 @@ struct UlpRow {
 // it, and of a CM message's private data. Any other packet stays as it was.
 void add_ulp_layers(Packet& packet, const UlpHint& hint);
 
+// A TCP segment whose annotation names a connection has what the annotation says in a layer of its own, behind all others.
+void add_stream_layer(Packet& packet);
+
 // A whole message as a packet of nothing but it: trees, fields and filters work on it as on any packet. Borrows `message`.
 void decode_message(Bytes message, const UlpHint& hint, Packet& packet);
 

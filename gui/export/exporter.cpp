@@ -38,7 +38,7 @@ QString folderFor(const Session& session) {
 }  // namespace
 
 Exporter::Exporter(Session& session, Selection& selection, QWidget* parent)
-    : QObject(parent), m_session(session), m_parent(parent), m_exporting(session, selection), m_progress(new QProgressDialog(parent)) {
+    : QObject(parent), m_session(session), m_selection(selection), m_parent(parent), m_exporting(session, selection), m_progress(new QProgressDialog(parent)) {
     m_progress->setLabelText(tr("Exporting..."));
     m_progress->setRange(0, kProgressSteps);
     m_progress->setWindowModality(Qt::WindowModal);
@@ -84,19 +84,26 @@ void Exporter::askPackets(const Ranges& selected) {
         Packets packets;
         QString words;
     };
+    const auto connection = m_selection.connection();
+    const QString ofConnection =
+        connection ? tr("Connection %1 with its setup").arg(std::to_underlying(*connection)) : QString();
     const std::array choices{Choice{Packets::Selected, tr("Selected")}, Choice{Packets::Marked, tr("Marked")},
-                             Choice{Packets::Displayed, tr("Displayed")}, Choice{Packets::All, tr("All")}};
+                             Choice{Packets::Displayed, tr("Displayed")}, Choice{Packets::Connection, ofConnection},
+                             Choice{Packets::All, tr("All")}};
+    const Packets likely = likeliest(m_exporting.count(Packets::Selected, selected), m_selection);
+    int first = 0;
     std::vector<Packets> offered;
     QStringList lines;
     for (const Choice& choice : choices) {
         const std::uint64_t packets = m_exporting.count(choice.packets, selected);
         if (packets == 0) continue;
+        if (choice.packets == likely) first = static_cast<int>(offered.size());
         offered.push_back(choice.packets);
         lines << tr("%1 (%L2)").arg(choice.words).arg(packets);
     }
     if (offered.empty()) return void(QMessageBox::information(m_parent, tr("Export"), tr("No packets to export.")));
     bool accepted = false;
-    const QString line = QInputDialog::getItem(m_parent, tr("Export packets"), tr("Packets:"), lines, 0, false, &accepted);
+    const QString line = QInputDialog::getItem(m_parent, tr("Export packets"), tr("Packets:"), lines, first, false, &accepted);
     if (accepted) exportPackets(offered[static_cast<std::size_t>(lines.indexOf(line))], selected);
 }
 

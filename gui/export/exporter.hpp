@@ -18,7 +18,7 @@ public:
     void setComments(transport::Comments comments) { m_exporting.setComments(std::move(comments)); }
 
 public Q_SLOTS:
-    // Asks which packets: the selected (where there are any), marked, displayed ones, or all.
+    // Asks which packets: the selected (where there are any), marked, displayed ones, those of the connection, or all.
     void askPackets(const qps::gui::Ranges& selected);
     void exportPackets(qps::gui::Packets packets, const qps::gui::Ranges& selected = {});
     void saveCapture();
@@ -39,6 +39,7 @@ private:
     void showProgress();
 
     Session& m_session;
+    Selection& m_selection;
     QWidget* m_parent;
     Exporting m_exporting;
     QProgressDialog* m_progress;  // of the parent

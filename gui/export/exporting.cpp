@@ -74,9 +74,10 @@ std::uint64_t Exporting::count(Packets packets, const Ranges& selected) const {
         case Packets::Marked: return m_selection.marks().size();
         case Packets::Displayed: return m_selection.shown();
         case Packets::Selected:
+        case Packets::Connection:
         case Packets::All: break;
     }
-    return transport::count(choose(packets, selected, m_selection), *m_session.index());
+    return transport::count(choose(packets, selected, m_session, m_selection), *m_session.index());
 }
 
 bool Exporting::mayStart(Packets packets) {
@@ -97,7 +98,7 @@ void Exporting::writePackets(const QString& path, Packets packets, const Ranges&
     m_saving.reset();
     if (packets == Packets::All || packets == Packets::Marked)
         m_saving = Saving{packets, count(packets), !path.endsWith(QLatin1String(".pcap"))};  // which has no comments
-    begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_selection), m_comments}](
+    begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_session, m_selection), m_comments}](
               const TaskWatch& watch) { return writeCapture(*index, wanted, watch); });
 }
 

@@ -1,6 +1,8 @@
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/lexer.hpp>
 #include <gui/export/packet_export.hpp>
+#include <gui/session/session.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -12,6 +14,7 @@
 namespace qps::gui {
 
 using namespace transport;
+using dissect::FrameIndex;
 
 namespace {
 
@@ -31,13 +34,40 @@ bool isNumber(std::string_view word) {
 
 }  // namespace
 
-Chosen choose(Packets packets, const Ranges& selected, const Selection& selection) {
+RowSet withSetUp(const Session& session, const Selection& selection) {
+    RowSet rows;
+    const auto wanted = selection.connection();
+    if (!wanted) return rows;
+    const CaptureIndex& index = *session.index();
+    for (std::uint64_t at = 0; at < session.packets(); ++at)
+        if (index.packets[at].connection() == wanted) rows.set(FrameIndex{at + 1}, true);
+    const Timeline& timeline = *session.timeline();
+    const Connection* connection = timeline.find(*wanted);
+    if (connection == nullptr || !connection->cm_attempt) return rows;
+    for (const CmAttempt& attempt : timeline.cm.attempts)
+        if (attempt.uid == *connection->cm_attempt)
+            for (const CmRung& step : attempt.ladder)
+                if (index.has(step.frame)) rows.set(step.frame, true);
+    return rows;
+}
+
+Packets likeliest(std::uint64_t selected, const Selection& selection) {
+    if (selected > 1) return Packets::Selected;
+    if (selection.hits() == nullptr) return Packets::All;
+    const auto connection = selection.connection();
+    const bool of_connection =
+        connection && !selection.range() && selection.filter() == QStringLiteral("rdma.connection == %1").arg(std::to_underlying(*connection));
+    return of_connection ? Packets::Connection : Packets::Displayed;
+}
+
+Chosen choose(Packets packets, const Ranges& selected, const Session& session, const Selection& selection) {
     switch (packets) {
         case Packets::Selected: return selected;
         case Packets::Marked: return selection.marks();
         case Packets::Displayed:
             if (selection.hits() != nullptr) return *selection.hits();
             break;
+        case Packets::Connection: return withSetUp(session, selection);
         case Packets::All: break;
     }
     return AllFrames{};
@@ -55,6 +85,7 @@ QString ending(Packets packets) {
         case Packets::Selected: return QStringLiteral("-selected.pcapng");
         case Packets::Marked: return QStringLiteral("-marked.pcapng");
         case Packets::Displayed: return QStringLiteral("-displayed.pcapng");
+        case Packets::Connection: return QStringLiteral("-connection.pcapng");
         case Packets::All: break;
     }
     return QStringLiteral("-saved.pcapng");

@@ -10,12 +10,25 @@
 
 namespace qps::gui {
 
-enum class Packets { Selected, Marked, Displayed, All };
+enum class Packets {
+    Selected,
+    Marked,
+    Displayed,
+    Connection,  // that which is selected, with the messages that set it up and took it down
+    All,
+};
 
 using Ranges = std::vector<transport::FrameRange>;
 
 // `selected`: those that the user has selected somewhere.
-[[nodiscard]] transport::Chosen choose(Packets packets, const Ranges& selected, const Selection& selection);
+[[nodiscard]] transport::Chosen choose(Packets packets, const Ranges& selected, const Session& session, const Selection& selection);
+
+// Of the connection that is selected: its packets, and those of its CM attempt, which name no connection. Empty where none is.
+[[nodiscard]] transport::RowSet withSetUp(const Session& session, const Selection& selection);
+
+// Which of them a user most likely wants: several that are selected; else what the filter shows, of a connection with its set-up; else
+// all.
+[[nodiscard]] Packets likeliest(std::uint64_t selected, const Selection& selection);
 
 // What a file is offered to be called: "trace.pcap.gz" and "-marked.pcapng" give "trace-marked.pcapng".
 [[nodiscard]] QString offeredName(const QString& capture, const QString& ending);

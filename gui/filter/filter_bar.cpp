@@ -2,6 +2,7 @@
 #include <gui/filter/filter_line.hpp>
 #include <gui/look.hpp>
 #include <gui/session/selection.hpp>
+#include <gui/symbol.hpp>
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
@@ -31,12 +32,17 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
       m_mistake(new QLabel(this)),
       m_apply(button(tr("Apply"), tr("Apply the display filter (Enter)"), this)),
       m_clear(button(tr("Clear"), tr("Clear the display filter (Ctrl+Shift+/)"), this)),
-      m_undo(button(QStringLiteral("\u21b6"), tr("Previous display filter (Alt+Up)"), this)),
-      m_redo(button(QStringLiteral("\u21b7"), tr("Next display filter (Alt+Down)"), this)),
+      m_undo(button(QString(), tr("Previous display filter (Alt+Up)"), this)),
+      m_redo(button(QString(), tr("Next display filter (Alt+Down)"), this)),
       m_earlier(button(tr("Recent"), tr("Recent display filters"), this)),
       m_menu(new QMenu(this)) {
     m_line->setPlaceholderText(tr("Apply a display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
     m_line->setClearButtonEnabled(true);
+    m_apply->setIcon(symbol(QStringLiteral("dialog-ok-apply")));
+    m_clear->setIcon(symbol(QStringLiteral("edit-clear")));
+    m_undo->setIcon(symbol(QStringLiteral("edit-undo")));
+    m_redo->setIcon(symbol(QStringLiteral("edit-redo")));
+    for (QToolButton* each : {m_apply, m_clear}) each->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_mistake->setTextFormat(Qt::PlainText);
     m_mistake->hide();
     m_earlier->setPopupMode(QToolButton::InstantPopup);

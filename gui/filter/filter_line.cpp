@@ -2,11 +2,11 @@
 #include <dissect/filter/filter.hpp>
 #include <gui/filter/filter_line.hpp>
 #include <gui/look.hpp>
+#include <gui/packets/fixed_font.hpp>
 #include <gui/session/selection.hpp>
 
 #include <QApplication>
 #include <QFocusEvent>
-#include <QFontDatabase>
 #include <QHeaderView>
 #include <QInputMethodEvent>
 #include <QKeyEvent>
@@ -32,7 +32,7 @@ std::size_t bytesBefore(const QString& text, int characters) { return static_cas
 }  // namespace
 
 FilterLine::FilterLine(QWidget* parent) : QLineEdit(parent), m_list(new QTreeView(this)) {
-    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFont(fixedFont());
     setAccessibleName(tr("Display filter"));
     m_list->setWindowFlags(Qt::ToolTip);  // shown beside the line, which keeps the keyboard
     m_list->setFocusPolicy(Qt::NoFocus);

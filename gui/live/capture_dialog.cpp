@@ -1,4 +1,5 @@
 #include <gui/live/capture_dialog.hpp>
+#include <gui/packets/fixed_font.hpp>
 #include <gui/look.hpp>
 #include <transport-replay/capture/listener.hpp>
 
@@ -9,7 +10,6 @@
 #include <QDialogButtonBox>
 #include <QEvent>
 #include <QFile>
-#include <QFontDatabase>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -128,7 +128,7 @@ QWidget* CaptureDialog::buildMessage() {
     m_command = new QLineEdit;
     m_command->setObjectName(QStringLiteral("remedy"));
     m_command->setReadOnly(true);
-    m_command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_command->setFont(fixedFont());
     m_command->setAccessibleName(tr("Command that grants the capture privilege"));
     auto* copy = new QPushButton(tr("C&opy"));
     copy->setToolTip(tr("Copy the command"));
@@ -161,7 +161,7 @@ QWidget* CaptureDialog::buildFilter() {
     m_filter->setToolTip(tr("libpcap filter, as of tcpdump. Packets that do not match are not captured."));
     m_filter->lineEdit()->setPlaceholderText(tr("all packets; for example: udp port 4791"));
     m_filter->lineEdit()->setClearButtonEnabled(true);
-    m_filter->lineEdit()->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_filter->lineEdit()->setFont(fixedFont());
     connect(m_filter, &QComboBox::editTextChanged, this, &CaptureDialog::askFilter);
     m_verdict = new QLabel;
     m_verdict->setObjectName(QStringLiteral("verdict"));

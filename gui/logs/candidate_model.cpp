@@ -17,7 +17,7 @@ enum CandidateColumn { kUid, kEnds, kState, kReasons };
 std::vector<Heading> headingsOfCandidates() {
     return {{QStringLiteral("#"), CandidateModel::tr("Number of the connection"), true},
             {CandidateModel::tr("endpoints"), CandidateModel::tr("Address and queue pair of both ends"), false},
-            {CandidateModel::tr("state"), {}, false},
+            {CandidateModel::tr("state"), CandidateModel::tr("How far the connection came: established, released, failed (IBA 9.7.5.2.1)"), false},
             {CandidateModel::tr("reasons"), CandidateModel::tr("What of the line fits the connection, and what does not"), false}};
 }
 

@@ -13,21 +13,20 @@ using transport::PacketRow;
 
 namespace {
 
-// Whether the packet has one of the PSNs of the message. The first request packet that was seen may not be its first.
-bool hasPsnOf(const PacketRows& rows, const MessageRow& message, Psn psn) {
-    const Psn first = rows.row(message.first_frame()).psn();
-    return message.psns() > 0 && !psn.before(first) && !(first + (message.psns() - 1)).before(psn);
+bool carriesOf(const PacketRows& rows, const MessageRow& message, const PacketRow& row) {
+    return transport::carries(message, rows.row(message.first_frame()), rows.row(message.last_frame()), row);
 }
 
+// The first request packet that was seen may not be its first.
 bool asks(const PacketRows& rows, const MessageRow& message, FrameIndex frame, const PacketRow& row) {
     return row.from() == message.requester() && message.first_frame() <= frame && frame <= message.last_frame() &&
-           (frame == message.first_frame() || frame == message.last_frame() || hasPsnOf(rows, message, row.psn()));
+           (frame == message.first_frame() || frame == message.last_frame() || carriesOf(rows, message, row));
 }
 
 // A response that comes before the last one of a READ.
 bool responds(const PacketRows& rows, const MessageRow& message, FrameIndex frame, const PacketRow& row) {
     return row.from() != message.requester() && message.first_frame() < frame && frame < message.answer_frame().value_or(FrameIndex{}) &&
-           hasPsnOf(rows, message, row.psn());
+           carriesOf(rows, message, row);
 }
 
 std::string psnRange(Psn first, Psn last) {
@@ -73,7 +72,31 @@ std::optional<FrameIndex> followingMessage(const PacketRows& rows, FrameIndex fr
     return next;
 }
 
+namespace {
+
+// Over TCP: the bytes of its request packets, what answers it, and of a READ the response.
+std::string streamFilterOf(const PacketRows& rows, const MessageRow& message) {
+    const PacketRow first = rows.row(message.first_frame());
+    const PacketRow last = rows.row(message.last_frame());
+    const std::uint32_t begin = first.tcp_sequence();
+    const std::uint32_t end = last.tcp_sequence() + last.payload_length() - 1;
+    const std::string bytes =
+        begin <= end ? fmt::format("{}..{}", begin, end) : fmt::format("{}..{}, 0..{}", begin, UINT32_MAX, end);
+    const auto answer = message.answer_frame();
+    const bool read = message.kind() == transport::MessageKind::read || message.kind() == transport::MessageKind::atomic;
+    std::string filter = fmt::format("rdma.connection == {} and frame.number in {{{}..{}}} and (rdma.from == {} and tcp.seq_raw in {{{}}}",
+                                     std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
+                                     std::to_underlying(std::max(message.last_frame(), answer.value_or(message.last_frame()))),
+                                     message.requester() == transport::End::a ? 'a' : 'b', bytes);
+    if (read) filter += " or iwarp_rdma.opcode in {READ_RESPONSE, ATOMIC_RESPONSE}";
+    if (answer) filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
+    return filter + ")";
+}
+
+}  // namespace
+
 std::string filterOf(const PacketRows& rows, const MessageRow& message) {
+    if (rows.row(message.first_frame()).kind() == transport::ObservationKind::stream) return streamFilterOf(rows, message);
     const Psn first = rows.row(message.first_frame()).psn();
     const Psn last = first + (message.psns() == 0 ? 0 : message.psns() - 1);
     const char asker = message.requester() == transport::End::a ? 'a' : 'b';

@@ -1,6 +1,8 @@
 #include <dissect/render_value.hpp>
 #include <gui/look.hpp>
 #include <gui/packets/field_model.hpp>
+#include <gui/packets/packet_info.hpp>
+#include <gui/plain_tip.hpp>
 
 #include <QFont>
 #include <string>
@@ -83,7 +85,9 @@ QString FieldModel::text(const TreeLine& line, int column) const {
         return printable(dissect::label(line));
     }
     std::string value;
-    dissect::append_value(value, line);
+    if (line.heading()) value = layerSummary(m_packet->packet(), m_packet->packet().layers()[line.layer]);
+    if (value.empty()) dissect::append_value(value, line);
+    if (const std::string other = otherBase(line); !other.empty()) value += " (" + other + ')';
     return printable(value);
 }
 
@@ -94,6 +98,12 @@ QVariant FieldModel::data(const QModelIndex& index, int role) const {
     switch (role) {
         case Qt::DisplayRole: return text(*line, index.column());
         case Qt::ToolTipRole: {
+            if (line->heading()) {
+                std::string place;
+                dissect::append_value(place, *line);
+                const QString whole = index.column() == Words ? text(*line, Words) : QString();
+                return plainTip(whole.isEmpty() ? printable(place) : whole + QLatin1Char('\n') + printable(place));
+            }
             if (line->field == nullptr) return {};
             const QString name = printable(line->field->name);
             const QString meaning = printable(line->field->meaning);

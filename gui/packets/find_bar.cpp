@@ -1,5 +1,6 @@
 #include <gui/look.hpp>
 #include <gui/packets/find_bar.hpp>
+#include <gui/symbol.hpp>
 
 #include <QApplication>
 #include <QComboBox>
@@ -8,7 +9,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
-#include <QStyle>
 #include <QToolButton>
 #include <array>
 #include <chrono>
@@ -53,17 +53,17 @@ FindBar::FindBar(QWidget* parent)
     m_progress->setTextVisible(false);
     m_progress->setMaximumWidth(fontMetrics().height() * 8);
     m_progress->setAccessibleName(tr("Search progress"));
-    const auto button = [this](QToolButton* made, QStyle::StandardPixmap icon, const QString& text, const QString& tip) {
-        made->setIcon(style()->standardIcon(icon));
+    const auto button = [](QToolButton* made, const char* icon, const QString& text, const QString& tip) {
+        made->setIcon(symbol(QLatin1String(icon)));
         made->setText(text);
         made->setToolTip(tip);
         made->setAccessibleName(text);
         made->setAutoRaise(true);
     };
-    button(m_previous, QStyle::SP_ArrowUp, tr("Find previous"), tr("Find the previous packet (Ctrl+B)"));
-    button(m_next, QStyle::SP_ArrowDown, tr("Find next"), tr("Find the next packet (Ctrl+N)"));
+    button(m_previous, "go-up", tr("Find previous"), tr("Find the previous packet (Ctrl+B)"));
+    button(m_next, "go-down", tr("Find next"), tr("Find the next packet (Ctrl+N)"));
     auto* close = new QToolButton(this);
-    button(close, QStyle::SP_TitleBarCloseButton, tr("Close"), tr("Close the find bar (Esc)"));
+    button(close, "edit-clear", tr("Close"), tr("Close the find bar (Esc)"));
 
     auto* row = new QHBoxLayout(this);
     const int gap = fontMetrics().height() / 4;

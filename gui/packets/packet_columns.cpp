@@ -2,6 +2,7 @@
 #include <dissect/notation.hpp>
 #include <dissect/render_value.hpp>
 #include <gui/packets/packet_columns.hpp>
+#include <gui/packets/packet_info.hpp>
 
 #include <array>
 #include <string>
@@ -17,18 +18,19 @@ struct Standard {
     ColumnKind kind;
     const char* name;  // in settings
     const char* title;
+    const char* tip;
     const char* usual;
     bool right;
 };
 
 constexpr std::array kStandard{
-    Standard{ColumnKind::Number, "number", "No.", "00000000", true},
-    Standard{ColumnKind::Time, "time", "Time", "00000.000000000", true},
-    Standard{ColumnKind::Source, "source", "Source", "192.168.100.100", false},
-    Standard{ColumnKind::Destination, "destination", "Destination", "192.168.100.100", false},
-    Standard{ColumnKind::Protocol, "protocol", "Protocol", "InfiniBand ", false},
-    Standard{ColumnKind::Length, "length", "Length", "0000000", true},
-    Standard{ColumnKind::Info, "info", "Info", "RC_RDMA_WRITE_FIRST qp=00000000 psn=00000000 va=0x0000000000000000", false},
+    Standard{ColumnKind::Number, "number", "No.", "Number of the packet in the capture, from 1", "00000000", true},
+    Standard{ColumnKind::Time, "time", "Time", "Time since the first packet; the context menu has other formats", "00000.000000000", true},
+    Standard{ColumnKind::Source, "source", "Source", "Where it comes from: innermost IP address, GID, LID or MAC address", "192.168.100.100", false},
+    Standard{ColumnKind::Destination, "destination", "Destination", "Where it goes to: innermost IP address, GID, LID or MAC address", "192.168.100.100", false},
+    Standard{ColumnKind::Protocol, "protocol", "Protocol", "Innermost protocol that is decoded", "InfiniBand ", false},
+    Standard{ColumnKind::Length, "length", "Length", "Length on the wire, in bytes", "0000000", true},
+    Standard{ColumnKind::Info, "info", "Info", "The message, or the transport headers: opcode (9.2.1), QP, PSN (9.2), then the extended headers (9.3)", "RC_RDMA_WRITE_FIRST qp=00000000 psn=00000000 va=0x0000000000000000", false},
 };
 
 const Standard* standard(ColumnKind kind) {
@@ -101,12 +103,19 @@ QString cellText(const PacketColumn& column, const Packet& packet) {
         case ColumnKind::Time: break;
         case ColumnKind::Source: append_source(text, packet); break;
         case ColumnKind::Destination: append_destination(text, packet); break;
-        case ColumnKind::Protocol: text = protocol(packet); break;
+        case ColumnKind::Protocol: text = shownProtocol(packet); break;
         case ColumnKind::Length: text = std::to_string(packet.frame.wire_bytes()); break;
-        case ColumnKind::Info: append_line(text, packet); break;
+        case ColumnKind::Info: appendInfo(text, packet); break;
         case ColumnKind::Field: appendValues(text, column, packet); break;
     }
     return QString::fromStdString(text).left(kMostText);
+}
+
+QString columnTip(const PacketColumn& column) {
+    if (const Standard* row = standard(column.kind)) return QString::fromLatin1(row->tip);
+    const Field& field = *column.field->places.front().field;
+    return QStringLiteral("%1\n%2").arg(QString::fromStdString(std::string(column.field->name)),
+                                        QString::fromUtf8(field.meaning.data(), static_cast<qsizetype>(field.meaning.size())));
 }
 
 QString usualText(const PacketColumn& column) {
@@ -116,6 +125,8 @@ QString usualText(const PacketColumn& column) {
 }
 
 QString cellFilter(const PacketColumn& column, const Packet& packet) {
+    if (column.kind == ColumnKind::Protocol)
+        if (const std::string filter = protocolFilter(packet); !filter.empty()) return QString::fromStdString(filter);
     const std::vector<TreeLine> lines = tree(packet);
     // From the inside out: of a tunnel the packet it carries is meant, as the column shows it.
     for (const std::string_view name : fieldsOf(column))

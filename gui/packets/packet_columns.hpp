@@ -33,6 +33,8 @@ inline constexpr int kMostText = 1000;  // characters of a cell
 
 // The text of all columns but Time, which depends on other packets.
 [[nodiscard]] QString cellText(const PacketColumn& column, const dissect::Packet& packet);
+// What it says, for the tip of its head.
+[[nodiscard]] QString columnTip(const PacketColumn& column);
 // A text as wide as the usual content, for the first width of a column.
 [[nodiscard]] QString usualText(const PacketColumn& column);
 // The display filter of packets that are alike in that column; empty where there is none.

@@ -2,6 +2,7 @@
 #include <gui/packets/fixed_font.hpp>
 #include <gui/packets/list_accessible.hpp>
 #include <gui/packets/packet_list.hpp>
+#include <gui/plain_tip.hpp>
 
 #include <QEvent>
 #include <QHeaderView>
@@ -60,7 +61,7 @@ void PacketList::fillHeader() {
         const PacketColumn& column = columns[static_cast<std::size_t>(i)];
         auto* title = new QStandardItem(column.title);
         title->setTextAlignment((column.right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-        if (column.field) title->setToolTip(QString::fromStdString(std::string(column.field->name)));
+        title->setToolTip(plainTip(columnTip(column)));
         m_titles->setHorizontalHeaderItem(i, title);
         const int usual = metrics.horizontalAdvance(usualText(column)) + 2 * margin() + (i == 0 ? gutter() : 0);
         const int heading = QFontMetrics(m_header->font()).horizontalAdvance(column.title) + 4 * margin();

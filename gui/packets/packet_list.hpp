@@ -79,6 +79,8 @@ public:
     // As they stand in the columns, tabs between them, or as CSV with a heading; at most kMostCopied.
     static constexpr std::uint64_t kMostCopied = 20'000;
     enum class CopyForm { Text, Csv };
+    // The cells of a row that is shown, in the order of the columns, without those that are hidden.
+    [[nodiscard]] QStringList shownCells(std::uint64_t position);
     [[nodiscard]] QString copied(CopyForm form);
     void copy(CopyForm form);
 

@@ -1,10 +1,10 @@
 // Menus of rows and of the header.
+#include <gui/packets/comment_dialog.hpp>
 #include <gui/packets/filter_offers.hpp>
 #include <gui/packets/packet_list.hpp>
 
 #include <QContextMenuEvent>
 #include <QHeaderView>
-#include <QInputDialog>
 #include <QMenu>
 #include <algorithm>
 #include <array>
@@ -133,10 +133,7 @@ void PacketList::editComment() {
     if (m_rows == nullptr || !m_current) return;
     const dissect::Packet* packet = m_rows->read(*m_current);
     const QString before = packet != nullptr ? m_notes.comments.of(*packet) : m_notes.comments.written(*m_current).value_or(QString());
-    bool accepted = false;
-    const QString text = QInputDialog::getMultiLineText(this, tr("Packet comment"),
-                                                        tr("Comment of packet %1:").arg(std::to_underlying(*m_current)), before, &accepted);
-    if (accepted && text != before) static_cast<void>(setComment(*m_current, text));
+    if (const auto text = askComment(std::to_underlying(*m_current), before, this)) static_cast<void>(setComment(*m_current, *text));
 }
 
 }  // namespace qps::gui

@@ -232,6 +232,14 @@ QString PacketList::copied(CopyForm form) {
     return text;
 }
 
+QStringList PacketList::shownCells(std::uint64_t position) {
+    QStringList cells;
+    const RowText& row = m_texts.at(position);
+    for (std::size_t column = 0; column < row.cells.size(); ++column)
+        if (!columns()[column].hidden) cells << row.cells[column];
+    return cells;
+}
+
 void PacketList::copy(CopyForm form) {
     const QString text = copied(form);
     const auto lines = static_cast<std::uint64_t>(text.count(QLatin1Char('\n')));

@@ -1,5 +1,6 @@
 #include <dissect/filter/filter.hpp>
 #include <dissect/notation.hpp>
+#include <gui/packets/packet_info.hpp>
 #include <gui/packets/packet_search.hpp>
 
 #include <QCoreApplication>
@@ -34,6 +35,8 @@ Test textTest(const QString& text) {
         const dissect::Packet* packet = rows.read(frame);
         if (packet == nullptr) return false;
         line.clear();
+        appendInfo(line, *packet);
+        line += '\n';
         dissect::append_line(line, *packet);
         std::ranges::transform(line, line.begin(), lower);
         return line.find(wanted) != std::string::npos;

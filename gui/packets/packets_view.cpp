@@ -40,7 +40,7 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     setAccessibleName(tr("Packets"));
     setFocusProxy(m_list);
     m_splitter->setChildrenCollapsible(false);
-    auto* beside = new QWidget;
+    auto* beside = new QWidget(m_splitter);  // never a window of its own: the list would lose its place in the order of Tab
     auto* line = new QHBoxLayout(beside);
     line->setContentsMargins(0, 0, 0, 0);
     line->setSpacing(0);
@@ -62,7 +62,6 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     connect(m_find, &FindBar::found, this, [this] { m_list->goTo(*m_find->result().frame); });
     connect(m_find, &FindBar::closed, this, [this] { m_list->setFocus(); });
     connect(m_panes, &PacketPanes::placeChanged, this, &PacketsView::placeChanged);
-    setTabOrder(m_list, &m_panes->tree());  // it was created for another parent
     connectList();
     connectTree();
     followSession();

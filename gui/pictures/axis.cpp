@@ -29,7 +29,8 @@ std::span<const Unit> unitsOf(Quantity quantity) {
         case Quantity::BitRate: return kBitRates;
         case Quantity::Duration: return kTimes;
         case Quantity::Count:
-        case Quantity::Psn: break;
+        case Quantity::Psn:
+        case Quantity::TcpSequence: break;
     }
     return kCounts;
 }
@@ -181,7 +182,7 @@ std::vector<ValueTick> valueTicks(const ValueScale& scale, Quantity quantity, co
     std::vector<ValueTick> ticks;
     const double length = scale.span.to - scale.span.from;
     if (!(length > 0) || !std::isfinite(length) || !(scale.height > 0)) return ticks;
-    const bool whole = quantity == Quantity::Count || quantity == Quantity::Psn;
+    const bool whole = quantity == Quantity::Count || quantity == Quantity::Psn || quantity == Quantity::TcpSequence;
     const Unit& unit = unitFor(std::max(std::abs(scale.span.from), std::abs(scale.span.to)), unitsOf(quantity));
     const double needed = std::max(1.0, extent(QStringLiteral("0")));
     double step = niceStep(std::max(length / unit.size * std::min(1.0, needed * 1.5 / scale.height), 1e-12));
@@ -215,7 +216,7 @@ QString exactTimeText(std::int64_t time) {
 }
 
 QString valueText(double value, Quantity quantity) {
-    if (quantity == Quantity::Psn) return QString::number(value, 'f', 0);
+    if (quantity == Quantity::Psn || quantity == Quantity::TcpSequence) return QString::number(value, 'f', 0);
     const Unit& unit = unitFor(std::abs(value), unitsOf(quantity));
     const double scaled = value / unit.size;
     if (std::abs(scaled) >= 1000 || scaled == std::floor(scaled)) return number(scaled, 0) + QLatin1String(unit.name);

@@ -30,7 +30,7 @@ struct ValueSpan {
 };
 
 // What a value counts, hence its unit.
-enum class Quantity { Count, Bytes, BitRate, Duration, Psn };
+enum class Quantity { Count, Bytes, BitRate, Duration, Psn, TcpSequence };
 
 // Where times lie between the pixels `left` and `left + width`.
 struct TimeScale {

@@ -18,7 +18,8 @@ using transport::series::Throughput;
 namespace {
 
 constexpr std::array kFlowInks{Ink::Request, Ink::Retransmission, Ink::Response, Ink::Acknowledgment};
-static_assert(kFlowInks.size() == kMostHitFlows);
+constexpr std::array kFlowLines{Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine};
+static_assert(kFlowInks.size() == kMostHitFlows && kFlowLines.size() == kMostHitFlows);
 
 QString tr(const char* text) { return QCoreApplication::translate("CongestionPicture", text); }
 
@@ -45,11 +46,20 @@ void addPauses(Panel& panel, const std::vector<transport::PausePeriod>& pauses) 
     }
 }
 
+// A way that only answers is marked too, and says nothing of the flow that is held up: of each connection that way counts whose
+// packets carry what is sent.
+bool carries(const HitWay& way, const transport::Timeline& timeline) {
+    constexpr std::uint64_t kAnswersShare = 20;  // of the bytes of a connection: acknowledgments are about that
+    const transport::Connection* connection = timeline.find(way.connection);
+    return connection == nullptr || connection->way(way.from).bytes >= connection->bytes() / kAnswersShare;
+}
+
 // Those that marks and notifications hit; where there are none, those that pauses held up, busiest first.
 std::vector<HitWay> hitWays(const CongestionSeries& series, const std::vector<transport::PausePeriod>& pauses,
                             const transport::Timeline& timeline) {
-    std::vector<HitWay> ways(series.hits.begin(),
-                             series.hits.begin() + static_cast<std::ptrdiff_t>(std::min(series.hits.size(), kMostHitFlows)));
+    std::vector<HitWay> ways;
+    for (const HitWay& way : series.hits)
+        if (ways.size() < kMostHitFlows && carries(way, timeline)) ways.push_back(way);
     if (!ways.empty() || pauses.empty()) return ways;
     std::vector<std::pair<std::uint64_t, HitWay>> paused;
     for (const transport::Connection& connection : timeline.connections) {
@@ -69,10 +79,13 @@ std::vector<HitWay> hitWays(const CongestionSeries& series, const std::vector<tr
 
 QString nameOf(const HitWay& way, const transport::Timeline& timeline) {
     const transport::Connection* connection = timeline.find(way.connection);
-    if (connection == nullptr) return tr("connection %1").arg(std::to_underlying(way.connection));
-    return tr("%1 to %2")
-        .arg(QString::fromStdString(transport::text(connection->end(way.from))),
-             QString::fromStdString(transport::text(connection->end(transport::other(way.from)))));
+    QString name = connection == nullptr ? tr("connection %1").arg(std::to_underlying(way.connection))
+                                         : tr("%1 to %2").arg(QString::fromStdString(transport::text(connection->end(way.from))),
+                                                              QString::fromStdString(transport::text(connection->end(transport::other(way.from)))));
+    QStringList why;
+    if (way.marked != 0) why << tr("%L1 CE").arg(way.marked);
+    if (way.cnps != 0) why << tr("%L1 CNPs").arg(way.cnps);
+    return why.isEmpty() ? name : name + QStringLiteral(" (") + why.join(QStringLiteral(", ")) + QLatin1Char(')');
 }
 
 std::uint64_t bytesOf(const Amount& amount) { return amount.bytes; }
@@ -83,10 +96,15 @@ PlotData congestionPlot(const CongestionSeries& series, const std::vector<transp
                         Throughput all) {
     PlotData data;
     if (series.marks.empty() && series.notifications.empty() && pauses.empty()) return data;
-    Panel rates{.title = tr("Throughput of affected flows"), .quantity = Quantity::BitRate, .fromZero = true, .weight = 3};
-    rates.layers.push_back({.name = tr("all"), .ink = Ink::Other, .shape = Shape::Area, .faint = true});
+    // Against all of the traffic a flow would be flat: where it is known which flows are hit, they stand alone.
+    const bool alone = !flows.empty();
+    Panel rates{.title = alone ? tr("Throughput of the flows hit most") : tr("Throughput of all packets"),
+                .quantity = Quantity::BitRate,
+                .fromZero = true,
+                .weight = 3};
+    if (!alone) rates.layers.push_back({.name = tr("all"), .ink = Ink::Request, .shape = Shape::Area, .faint = true});
     for (std::size_t i = 0; i < flows.size() && i < kMostHitFlows; ++i)
-        rates.layers.push_back({.name = flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps});
+        rates.layers.push_back({.name = flows[i].name, .ink = kFlowInks[i], .shape = Shape::Steps, .line = kFlowLines[i]});
     Panel events{.title = tr("Congestion"), .lanes = true, .weight = 2};
     events.layers.push_back({.name = tr("CE marks"), .ink = Ink::Congestion, .mark = MarkShape::Stroke, .points = pointsOf(series.marks)});
     events.layers.push_back(
@@ -94,12 +112,13 @@ PlotData congestionPlot(const CongestionSeries& series, const std::vector<transp
     addPauses(events, pauses);
     data.panels = {std::move(rates), std::move(events)};
 
-    std::vector<Throughput> sums{std::move(all)};
+    std::vector<Throughput> sums;
+    if (!alone) sums.push_back(std::move(all));
     for (HitFlow& flow : flows) sums.push_back(std::move(flow.throughput));
-    data.refine = [shared = std::make_shared<const std::vector<Throughput>>(std::move(sums))](PlotData& plot, const Range& view,
-                                                                                              std::size_t columns) {
+    data.refine = [shared = std::make_shared<const std::vector<Throughput>>(std::move(sums))](PlotData& plot, const Zoom& zoom) {
         auto& layers = plot.panels[0].layers;
-        for (std::size_t i = 0; i < layers.size(); ++i) layers[i].points = binned((*shared)[i], view, columns, bytesOf, true);
+        for (std::size_t i = 0; i < layers.size(); ++i) layers[i].points = binned((*shared)[i], zoom.view, zoom.columns, bytesOf, true);
+        tellBins(plot.panels[0], shared->front(), zoom);
     };
     return data;
 }

@@ -118,17 +118,27 @@ std::optional<QString> sideAt(const PlotData& data, const PlotLayout& layout, QP
     return std::nullopt;
 }
 
+namespace {
+
+// Numbers that wrap are counted on, so that lines do not break; the packet has what is left of them.
+QString numberText(std::int64_t value, Quantity quantity) {
+    if (quantity == Quantity::Psn) return words("PSN %1").arg(value & dissect::Psn::kMask);
+    if (quantity == Quantity::TcpSequence) return words("sequence number %1").arg(value & UINT32_MAX);
+    return valueText(static_cast<double>(value), quantity);
+}
+
+}  // namespace
+
 QString describe(const PlotData& data, const Hit& hit) {
     const Panel& panel = data.panels[hit.id.panel];
     QString text = panel.layers[hit.id.layer].name;
     if (hit.value) {
-        // PSNs are counted on past their 24 bits, so that lines do not break; the packet has what is left of them.
-        const dissect::Psn psn(static_cast<std::uint32_t>(*hit.value & dissect::Psn::kMask));
-        text += QLatin1String(": ") + (panel.quantity == Quantity::Psn ? words("PSN %1").arg(psn.value())
-                                                                       : valueText(static_cast<double>(*hit.value), panel.quantity));
+        text += QLatin1String(": ") + numberText(*hit.value, panel.quantity);
     } else if (!hit.text.isEmpty()) {
         text += QLatin1String(": ") + hit.text;
     }
+    const Shape shape = panel.layers[hit.id.layer].shape;
+    if (panel.bin > 0 && (shape == Shape::Steps || shape == Shape::Area)) text += words(" in a bin of %1").arg(exactTimeText(panel.bin));
     text += words(", at %1").arg(exactTimeText(data.timeOf(hit.time)));
     if (hit.frame != dissect::FrameIndex{}) text += words(", packet %1").arg(std::to_underlying(hit.frame));
     return text;

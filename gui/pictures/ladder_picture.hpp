@@ -15,14 +15,17 @@ public:
     [[nodiscard]] LadderView& view() { return *m_view; }
 
 protected:
-    [[nodiscard]] QSizeF pictureSize() const override { return m_view->viewport()->size(); }
-    void paintPicture(QPainter& painter, const QSizeF& size, double scale) const override;
+    [[nodiscard]] QSizeF pictureSize(double tallest) const override;
+    void paintPicture(QPainter& painter, const QSizeF& size, double scale, const QPalette& palette) const override;
+    [[nodiscard]] QStringList caption() const override;
     void writeCsv(QIODevice& device) const override;
     [[nodiscard]] QString fileName() const override { return QStringLiteral("ladder"); }
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
+    const Session& m_session;
     LadderView* m_view;
+    mutable LadderView::Sheet m_sheet;  // that is being saved
 };
 
 }  // namespace qps::gui

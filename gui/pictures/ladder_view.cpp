@@ -60,11 +60,14 @@ void LadderView::read() {
         m_current.reset();
         drawUp(0);
     }
-    if (!m_connection) return;
+    if (!m_connection) return m_reader.cancel();
     m_reader.start([this, index = m_index, connection = *m_connection](const Stop& stop) -> SeriesJob::Delivery {
         auto found = LadderMessages::of(*index, connection, stop);
         if (!found) return {};
-        return [this, messages = std::move(*found)] { take(messages); };
+        // Another capture may have been opened, or this one closed, since it was asked for.
+        return [this, index, connection, messages = std::move(*found)] {
+            if (index == m_index && connection == m_connection) take(messages);
+        };
     });
 }
 
@@ -104,7 +107,12 @@ void LadderView::drawUp(std::size_t message) {
 void LadderView::layOut() {
     const double line = typeOf(font(), false).line;
     if (m_scale == 0 && !m_ladder.lines.empty()) m_scale = std::clamp(naturalScale(m_ladder, line), kLeastScale, kMostScale);
-    m_layout = LadderLayout(m_ladder, {.scale = m_scale, .line = line, .longest_gap = 12 * line, .broken_gap = 3.5 * line});
+    m_layout = laidOut(m_ladder);
+}
+
+LadderLayout LadderView::laidOut(const Ladder& ladder) const {
+    const double line = typeOf(font(), false).line;
+    return LadderLayout(ladder, {.scale = m_scale, .line = line, .longest_gap = 12 * line, .broken_gap = 3.5 * line});
 }
 
 LadderGeometry LadderView::geometry(const QRectF& area) const {
@@ -183,13 +191,14 @@ void LadderView::scrollContentsBy(int, int) {
 
 // The line of a packet, or the message that it is of.
 std::optional<std::size_t> LadderView::lineOf(dissect::FrameIndex packet) const {
-    std::optional<std::size_t> message;
-    for (std::size_t i = 0; i < m_ladder.lines.size(); ++i) {
-        const LadderLine& line = m_ladder.lines[i];
-        if (line.frame == packet) return i;
-        if (line.collapsed && line.frame <= packet && packet <= line.last) message = i;
-    }
-    return message;
+    const auto& lines = m_ladder.lines;
+    const auto found = std::ranges::find(lines, packet, &LadderLine::frame);
+    if (found != lines.end()) return static_cast<std::size_t>(found - lines.begin());
+    const auto message = m_index ? m_messages.message_of(*m_index, packet) : std::nullopt;
+    if (!message) return std::nullopt;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        if (lines[i].message == *message && (lines[i].collapsed || lines[i].heading)) return i;
+    return std::nullopt;
 }
 
 void LadderView::followPacket() {
@@ -197,7 +206,7 @@ void LadderView::followPacket() {
     if (!packet || m_messages.size() == 0) return;
     auto line = lineOf(*packet);
     if (!line) {
-        const std::size_t message = m_messages.position_of(*packet);
+        const std::size_t message = m_messages.message_of(*m_index, *packet).value_or(m_messages.position_of(*packet));
         if (message < m_window.first || message >= m_window.end) drawUp(message);
         line = lineOf(*packet);
     }
@@ -276,12 +285,58 @@ QString LadderView::emptyReason() const {
 
 void LadderView::paint(QPainter& painter, const QRectF& area) const { paintLadder(painter, geometry(area), style()); }
 
+std::pair<std::size_t, std::size_t> LadderView::chosenMessages() const {
+    const auto range = m_selection.range();
+    std::size_t first = 0;
+    std::size_t end = m_messages.size();
+    if (!range || !m_index) return {first, end};
+    const auto begins = [&](std::size_t at) { return m_index->row(m_messages[at].first_frame()).time(); };
+    while (first < end && begins(first) < range->from) ++first;
+    while (end > first && range->to < begins(end - 1)) --end;
+    return {first, end};
+}
+
+LadderView::Sheet LadderView::sheet(double width, double tallest) const {
+    Sheet sheet;
+    if (!m_index || !m_timeline) return sheet;
+    const auto [first, end] = chosenMessages();
+    std::size_t stop = std::min(end, first + kMaxLadderMessages);
+    const auto draw = [&] {
+        sheet.ladder = transport::series::ladder(*m_index, *m_timeline, m_messages, first, stop, m_expanded).value_or(Ladder());
+        sheet.layout = laidOut(sheet.ladder);
+        const LadderType type = typeOf(font(), needsNanoseconds(sheet.ladder, m_index->start().value_or(dissect::Instant{})));
+        const LadderGeometry whole{sheet.ladder, sheet.layout, LadderLanes::of(QRectF(0, 0, width, tallest), type), type.line, 0};
+        sheet.height = whole.lanes.header + whole.height();
+    };
+    draw();
+    while (sheet.height > tallest && stop > first + 1) {
+        stop = first + std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(stop - first) * 0.95 * tallest / sheet.height));
+        draw();
+    }
+    sheet.messages = stop - first;
+    sheet.left_out = end - stop;
+    return sheet;
+}
+
+void LadderView::paint(QPainter& painter, const Sheet& sheet, const QSizeF& size, const QPalette& palette) const {
+    LadderStyle style = this->style();
+    style.palette = palette;
+    style.current.reset();
+    const LadderType type = typeOf(font(), style.start && needsNanoseconds(sheet.ladder, *style.start));
+    paintLadder(painter, {sheet.ladder, sheet.layout, LadderLanes::of(QRectF(QPointF(0, 0), size), type), type.line, 0}, style);
+}
+
+QString LadderView::ends() const {
+    const LadderStyle names = style();
+    return names.ends[0].isEmpty() ? QString() : tr("%1 to %2").arg(names.ends[0], names.ends[1]);
+}
+
 QString LadderView::csv() const {
     const LadderStyle names = style();
     const auto quoted = [](QString text) { return u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"'; };
     QString table = QStringLiteral("time,end time,from,to,first packet,last packet,label\n");
     const auto seconds = [&](dissect::Instant time) { return names.start ? timeText(time, *names.start, true) : QString(); };
-    for (const LadderLine& line : m_ladder.lines) {
+    const auto add = [&](const LadderLine& line) {
         const auto name = [&](End end) { return quoted(names.ends[static_cast<std::size_t>(end)]); };
         table += QStringList{seconds(line.begins),
                              seconds(line.ends),
@@ -292,6 +347,12 @@ QString LadderView::csv() const {
                              quoted(QString::fromStdString(line.label))}
                      .join(u',') +
                  u'\n';
+    };
+    if (!m_index || !m_timeline) return table;
+    const auto [first, end] = chosenMessages();
+    for (std::size_t at = first; at < end; at += kMaxLadderMessages) {
+        const auto drawn = transport::series::ladder(*m_index, *m_timeline, m_messages, at, end, m_expanded);
+        if (drawn) std::ranges::for_each(drawn->lines, add);
     }
     return table;
 }

@@ -27,7 +27,18 @@ public:
 
     // What is in sight, in any area and with any device.
     void paint(QPainter& painter, const QRectF& area) const;
-    // The lines that are drawn up: time, ends, packets, label.
+    // What is saved is not what is in sight but all messages of the time range that is chosen, else of the connection.
+    struct Sheet {
+        transport::series::Ladder ladder;
+        transport::series::LadderLayout layout;
+        std::size_t messages = 0;  // that are on it
+        std::size_t left_out = 0;  // past what a sheet can hold
+        double height = 0;
+    };
+    [[nodiscard]] Sheet sheet(double width, double tallest) const;
+    void paint(QPainter& painter, const Sheet& sheet, const QSizeF& size, const QPalette& palette) const;
+    [[nodiscard]] QString ends() const;  // "10.0.0.1 QP 17 to 10.0.0.2 QP 18"
+    // Their lines: time, ends, packets, label.
     [[nodiscard]] QString csv() const;
 
     [[nodiscard]] const transport::series::Ladder& ladder() const { return m_ladder; }
@@ -77,6 +88,9 @@ private:
     [[nodiscard]] LadderGeometry geometry() const { return geometry(QRectF(viewport()->rect())); }
     [[nodiscard]] LadderGeometry geometry(const QRectF& area) const;
     [[nodiscard]] LadderStyle style() const;
+    // Messages of the chosen range, as positions from .. to before.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> chosenMessages() const;
+    [[nodiscard]] transport::series::LadderLayout laidOut(const transport::series::Ladder& ladder) const;
     [[nodiscard]] std::size_t messageAt(double y) const;
     [[nodiscard]] std::optional<std::size_t> lineOf(dissect::FrameIndex packet) const;
     [[nodiscard]] double room() const;  // height of the body

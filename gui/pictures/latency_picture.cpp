@@ -12,23 +12,68 @@ namespace {
 QString tr(const char* text) { return QCoreApplication::translate("LatencyPicture", text); }
 
 // By MessageKind.
-constexpr std::array kKinds{Ink::Request, Ink::Response, Ink::Congestion, Ink::Acknowledgment, Ink::Retransmission, Ink::Wait, Ink::Other};
-static_assert(kKinds.size() == transport::kMessageKindNames.size());
+// Relatives share a colour and differ in their shape.
+constexpr std::array kKinds{Ink::Request,        Ink::Response, Ink::Response,      Ink::Acknowledgment,
+                            Ink::Retransmission, Ink::Other,    Ink::Retransmission};
+constexpr std::array kShapes{MarkShape::Dot,  MarkShape::Diamond, MarkShape::Triangle, MarkShape::Cross,
+                             MarkShape::Ring, MarkShape::Stroke,  MarkShape::Square};
+static_assert(kKinds.size() == transport::kMessageKindNames.size() && kShapes.size() == kKinds.size());
 
 QString spoken(std::string_view name) {
     return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
-std::vector<SideBar> barsOf(const transport::series::Distributed& distribution) {
+std::vector<SideBar> barsOf(const transport::series::Distributed& distribution, std::uint64_t times) {
     std::vector<SideBar> bars;
     for (std::size_t bin = 0; bin < distribution.histogram.size(); ++bin)
         if (distribution.histogram[bin] != 0)
             bars.push_back({static_cast<double>(transport::series::latency_bin_begin(bin)),
-                            static_cast<double>(transport::series::latency_bin_begin(bin + 1)), distribution.histogram[bin]});
+                            static_cast<double>(transport::series::latency_bin_begin(bin + 1)), distribution.histogram[bin] * times});
     return bars;
 }
 
 double value(dissect::Duration duration) { return static_cast<double>(std::to_underlying(duration)); }
+
+constexpr std::size_t kMostExact = std::size_t{1} << 18;  // latencies sorted between two paintings; of more a sample stands for all
+
+// Latencies of a part of the time, of each kind evenly where there are too many.
+struct Seen {
+    std::vector<std::int64_t> values;
+    std::uint64_t all = 0;
+};
+Seen seenIn(const Panel& panel, const transport::series::Range& range) {
+    Seen seen;
+    std::vector<std::pair<std::size_t, std::size_t>> parts;
+    for (const Layer& layer : panel.layers) {
+        const std::size_t first = layer.points->lower_bound(range.from, 0);
+        parts.emplace_back(first, layer.points->lower_bound(range.to, first));
+        seen.all += parts.back().second - first;
+    }
+    const std::size_t step = seen.all / kMostExact + 1;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        for (std::size_t at = parts[i].first; at < parts[i].second; at += step) seen.values.push_back(panel.layers[i].points->points()[at].y);
+    return seen;
+}
+
+// Percentiles and histogram of the time range that is chosen, else of what is in view.
+void tellStatistics(Panel& panel, const Zoom& zoom) {
+    const Seen seen = seenIn(panel, zoom.chosen.value_or(zoom.view));
+    const bool sampled = seen.values.size() < seen.all;
+    panel.guides.clear();
+    panel.side.clear();
+    panel.note = zoom.chosen ? tr(", percentiles of %L1 messages in the time range").arg(seen.all)
+                             : tr(", percentiles of %L1 messages in view").arg(seen.all);
+    if (seen.values.empty()) return;
+    const auto distribution = transport::series::distribution(seen.values);
+    const auto guide = [&](const QString& name, dissect::Duration at) {
+        panel.guides.push_back({sampled ? QLatin1Char('~') + name : name, value(at)});
+    };
+    guide(tr("median"), distribution.median);
+    guide(QStringLiteral("90 %"), distribution.p90);
+    guide(QStringLiteral("99 %"), distribution.p99);
+    guide(QStringLiteral("99.9 %"), distribution.p999);
+    panel.side = barsOf(distribution, seen.all / seen.values.size());
+}
 
 }  // namespace
 
@@ -42,17 +87,10 @@ PlotData latencyPlot(const std::vector<LatencyPoint>& points) {
             panel.layers.push_back({.name = spoken(transport::kMessageKindNames[i]),
                                     .ink = kKinds[i],
                                     .shape = Shape::Marks,
-                                    .mark = MarkShape::Dot,
+                                    .mark = kShapes[i],
                                     .points = pointsOf(byKind[i])});
-    if (!points.empty()) {
-        const auto distribution = transport::series::distribution(points);
-        panel.guides = {{tr("median"), value(distribution.median)},
-                        {QStringLiteral("90 %"), value(distribution.p90)},
-                        {QStringLiteral("99 %"), value(distribution.p99)},
-                        {QStringLiteral("99.9 %"), value(distribution.p999)}};
-        panel.side = barsOf(distribution);
-    }
     data.panels.push_back(std::move(panel));
+    if (!points.empty()) data.refine = [](PlotData& plot, const Zoom& zoom) { tellStatistics(plot.panels.front(), zoom); };
     return data;
 }
 
@@ -95,7 +133,7 @@ PlotPicture::Maker LatencyPicture::maker(QString& notice) {
         const auto points = transport::series::latencies(*inputs.index, scope, std::nullopt, transport::series::kAllMessageKinds, stop);
         if (!points) return std::nullopt;
         Made made{latencyPlot(*points), nothing, true};
-        made.data.panels.front().title += whose;
+        made.data.panels.front().subject = whose;
         return made;
     };
 }

@@ -14,9 +14,15 @@ namespace {
 constexpr std::size_t kMarksOfColumn = 24;  // more in two pixels of width show nothing new
 constexpr std::size_t kFewPoints = 500;
 constexpr std::size_t kGroundPixels = 4;
-constexpr double kLeastDot = 4;  // pixels; smaller ones look like dust
+constexpr std::size_t kManyPoints = 5'000;
+constexpr double kLeastDot = 4;     // pixels; smaller ones look like dust
+constexpr double kCrowdedDot = 2;   // where many would cover one another
+constexpr double kLeastStroke = 7;  // pixels long
+constexpr double kStrokeWidth = 2;
 constexpr double kFillOpacity = 0.25;
-constexpr double kBandOpacity = 0.20;
+constexpr double kBandOpacity = 0.14;
+constexpr double kHatched = 3;       // pixels; narrower bands show no pattern
+constexpr double kHatchShare = 0.4;  // of the colour: what lies over the bands is looked at first
 
 double xOf(const PlotData& data, const LayerPlace& place, dissect::Instant at) {
     // Far outside the picture painters lose their exactness.
@@ -125,7 +131,9 @@ void paintLine(QPainter& painter, const PlotData& data, const Layer& layer, cons
     // Where columns are full, lines are upright anyway; smoothing them would cost much and show nothing.
     const bool slanted = layer.shape == Shape::Line && static_cast<double>(way.size()) < place.area.width();
     painter.setRenderHint(QPainter::Antialiasing, slanted);
-    painter.setPen(QPen(color, slanted ? 1.5 : 1));
+    // Dashes cost much, and are seen only where there is room for them.
+    const bool dashed = layer.line != Qt::SolidLine && static_cast<double>(way.size()) < place.area.width() / 2;
+    painter.setPen(QPen(color, slanted || dashed ? 1.5 : 1, dashed ? layer.line : Qt::SolidLine));
     painter.setBrush(Qt::NoBrush);
     painter.drawPolyline(way);
     painter.setRenderHint(QPainter::Antialiasing, false);
@@ -155,11 +163,14 @@ private:
     std::vector<bool> taken_;
 };
 
+QRectF strokeAt(QPointF at, double size) { return {at.x() - kStrokeWidth / 2, at.y() - size / 2, kStrokeWidth, size}; }
+
 void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
     const double half = size / 2;
     switch (shape) {
         case MarkShape::Dot: painter.fillRect(QRectF(at.x() - half, at.y() - half, size, size), painter.pen().color()); break;
-        case MarkShape::Stroke: painter.drawLine(QLineF(at.x(), at.y() - half, at.x(), at.y() + half)); break;
+        case MarkShape::Stroke: painter.fillRect(strokeAt(at, size), painter.pen().color()); break;
+        case MarkShape::Square: painter.drawRect(QRectF(at.x() - half, at.y() - half, size, size)); break;
         case MarkShape::Cross:
             painter.drawLine(QLineF(at.x() - half, at.y() - half, at.x() + half, at.y() + half));
             painter.drawLine(QLineF(at.x() - half, at.y() + half, at.x() + half, at.y() - half));
@@ -181,39 +192,44 @@ void paintMark(QPainter& painter, MarkShape shape, QPointF at, double size) {
 double sizeOf(MarkShape shape, double longest) {
     switch (shape) {
         case MarkShape::Dot: return std::max(kLeastDot, std::floor(longest * 0.5));
-        case MarkShape::Stroke: return std::max(3.0, longest * 0.6);
+        case MarkShape::Stroke: return std::max(kLeastStroke, longest * 0.8);
         default: return longest;
     }
 }
 
 void preparePen(QPainter& painter, MarkShape shape, const QColor& color) {
-    painter.setPen(QPen(color, shape == MarkShape::Stroke ? 1 : 1.5));
-    painter.setBrush(shape == MarkShape::Ring ? QBrush(Qt::NoBrush) : QBrush(color));
+    painter.setPen(QPen(color, 1.5));
+    painter.setBrush(shape == MarkShape::Ring || shape == MarkShape::Square ? QBrush(Qt::NoBrush) : QBrush(color));
     painter.setRenderHint(QPainter::Antialiasing, shape != MarkShape::Dot && shape != MarkShape::Stroke);
 }
 
 void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
     // Few points must be seen, many must not cover one another; strokes in a row are as tall as it.
-    const bool few = layer.points->points().size() < kFewPoints;
+    const auto range = data.range(place.time.span);
+    const std::size_t first = layer.points->lower_bound(range.from, 0);
+    const std::size_t inView = layer.points->lower_bound(range.to, first) - first;
     const bool stroke = layer.mark == MarkShape::Stroke;
-    const double size = stroke && place.row ? place.area.height() : sizeOf(layer.mark, place.markSize) + (few && !stroke ? 1 : 0);
-    const bool small = layer.mark == MarkShape::Dot || layer.mark == MarkShape::Stroke;
+    const bool crowded = inView > kManyPoints && !stroke && !place.row;
+    const bool small = layer.mark == MarkShape::Dot || stroke || crowded;
+    const double size = stroke && place.row ? place.area.height()
+                        : crowded           ? kCrowdedDot
+                                            : sizeOf(layer.mark, place.markSize) + (inView < kFewPoints && !stroke ? 1 : 0);
     const double cell = small ? 1 / place.deviceRatio : std::max(1.0, size / 3);
     const auto columns = static_cast<std::size_t>(std::max(1.0, place.area.width() / (small ? 2 : cell)));
     Cells cells(place.area, cell);
-    QList<QRectF> dots;
-    QList<QLineF> strokes;
+    QList<QRectF> dots;  // and strokes: rectangles are filled ten times faster than lines are drawn
     preparePen(painter, layer.mark, color);
-    for (const std::size_t position : layer.points->marks(data.range(place.time.span), columns, place.row ? 3 : kMarksOfColumn)) {
+    for (const std::size_t position : layer.points->marks(range, columns, place.row ? 3 : kMarksOfColumn)) {
         const auto& point = layer.points->points()[position];
         const QPointF at(xOf(data, place, point.time), yOf(place, point.y));
         if (!place.area.adjusted(0, 0, 1, 1).contains(at) || !cells.take(at)) continue;
-        if (layer.mark == MarkShape::Dot) dots.append(QRectF(at.x() - size / 2, at.y() - size / 2, size, size));
-        else if (layer.mark == MarkShape::Stroke) strokes.append(QLineF(at.x(), at.y() - size / 2, at.x(), at.y() + size / 2));
+        if (stroke) dots.append(strokeAt(at, size));
+        else if (small) dots.append(QRectF(at.x() - size / 2, at.y() - size / 2, size, size));
         else paintMark(painter, layer.mark, at, size);
     }
-    painter.drawLines(strokes);
     painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    if (small) painter.setRenderHint(QPainter::Antialiasing, false);
     painter.drawRects(dots);
     painter.setRenderHint(QPainter::Antialiasing, false);
 }
@@ -221,13 +237,17 @@ void paintMarks(QPainter& painter, const PlotData& data, const Layer& layer, con
 void paintBands(QPainter& painter, const PlotData& data, const Layer& layer, const LayerPlace& place, const QColor& color) {
     const std::size_t columns = columnsOf(place);
     const double width = place.area.width() / static_cast<double>(columns);
-    QColor fill = color;
-    fill.setAlphaF(place.row ? 1.0F : static_cast<float>(kBandOpacity));
+    QColor ground = color;
+    ground.setAlphaF(place.row ? 1.0F : static_cast<float>(kBandOpacity));
+    const bool hatched = layer.pattern != Qt::SolidPattern && !place.row;
+    const QBrush pattern(mixed(place.ground, color, kHatchShare), layer.pattern);
     const double least = place.row ? 2 : 1;
     for (const auto& shaded : layer.bands->shaded(data.range(place.time.span), columns)) {
         const double left = place.area.left() + static_cast<double>(shaded.first) * width;
         const double across = static_cast<double>(shaded.last - shaded.first + 1) * width;
-        painter.fillRect(QRectF(left, place.area.top(), std::max(least, across), place.area.height()), fill);
+        const QRectF band(left, place.area.top(), std::max(least, across), place.area.height());
+        painter.fillRect(band, ground);
+        if (hatched && across > kHatched) painter.fillRect(band, pattern);
     }
 }
 
@@ -255,11 +275,11 @@ void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const Q
             QColor fill = color;
             fill.setAlphaF(static_cast<float>(2 * kBandOpacity));
             painter.fillRect(box, fill);
+            painter.fillRect(box, QBrush(color, layer.pattern));
             break;
         }
         case Shape::Marks:
             preparePen(painter, layer.mark, color);
-            if (layer.mark == MarkShape::Stroke) painter.setPen(QPen(color, 2));  // a single one
             paintMark(painter, layer.mark, box.center(), sizeOf(layer.mark, box.height() * 0.8));
             break;
         case Shape::Area: {
@@ -270,7 +290,7 @@ void paintSign(QPainter& painter, const Layer& layer, const QRectF& box, const Q
         }
         case Shape::Line:
         case Shape::Steps:
-            painter.setPen(QPen(color, 2));
+            painter.setPen(QPen(color, 2, layer.line));
             painter.drawLine(QLineF(box.left(), middle, box.right(), middle));
             break;
     }

@@ -1,4 +1,10 @@
+#include <dissect/render_value.hpp>
+#include <gui/look.hpp>
 #include <gui/pictures/picture.hpp>
+#include <gui/session/session.hpp>
+#include <gui/symbol.hpp>
+#include <gui/window/theme.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <QBuffer>
 #include <QFileDialog>
@@ -17,6 +23,7 @@ namespace {
 
 constexpr double kMostPixels = 30'000;  // of an edge; painters end at 32767
 constexpr double kPngScale = 2;         // twice as fine as the screen, for print
+constexpr double kTallestSvg = 1e6;     // viewers go no further
 
 // All or nothing: a file that cannot be written whole leaves what was there.
 std::optional<QString> writeFile(const QString& path, const auto& write) {
@@ -42,6 +49,8 @@ Picture::Picture(const QString& title, QWidget* parent)
     m_column->setSpacing(0);
     m_tools->setAccessibleName(tr("Graph toolbar"));
     m_tools->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    const int side = fontMetrics().height() * 5 / 4;  // as in the toolbar of the window
+    m_tools->setIconSize(QSize(side, side));
     m_column->addWidget(m_tools);
     m_words->setTextFormat(Qt::PlainText);
     m_words->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -62,7 +71,7 @@ void Picture::setWords(const QString& words) {
 }
 
 QAction* Picture::addTool(const QString& text, const QString& icon, const QString& tip) {
-    QAction* action = m_tools->addAction(icon.isEmpty() ? QIcon() : QIcon::fromTheme(icon), text);
+    QAction* action = m_tools->addAction(symbol(icon), text);
     action->setToolTip(tip);
     if (QWidget* button = m_tools->widgetForAction(action)) {
         button->setAccessibleName(text);
@@ -89,37 +98,81 @@ void Picture::addSaveTools() {
     m_tools->addWidget(button);
 }
 
-std::optional<QString> Picture::savePng(const QString& path, double scale) const {
-    const QSizeF size = pictureSize();
+QPalette Picture::paletteOf(Colors colors) const { return colors == Colors::Light ? gui::paletteOf(Theme::Light) : palette(); }
+
+double Picture::captionHeight(const QStringList& lines) const {
+    const double line = QFontMetricsF(font()).height();
+    return line * 0.5 + 1.2 * line * static_cast<double>(lines.size());
+}
+
+void Picture::paintAll(QPainter& painter, const QStringList& caption, const QSizeF& size, double scale, const QPalette& palette) const {
+    const double above = captionHeight(caption);
+    const QFontMetricsF metrics(font());
+    const double margin = metrics.averageCharWidth();
+    painter.fillRect(QRectF(0, 0, size.width(), above), palette.color(QPalette::Base));
+    painter.setPen(palette.color(QPalette::Text));
+    for (qsizetype i = 0; i < caption.size(); ++i) {
+        QFont font = this->font();
+        font.setBold(i == 0);
+        painter.setFont(font);
+        const QRectF line(margin, metrics.height() * (0.3 + 1.2 * static_cast<double>(i)), size.width() - 2 * margin, metrics.height());
+        painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                         QFontMetricsF(font).elidedText(caption[i], Qt::ElideRight, line.width()));
+    }
+    painter.setFont(font());
+    painter.translate(0, above);
+    paintPicture(painter, QSizeF(size.width(), size.height() - above), scale, palette);
+}
+
+void Picture::paintOnPage(QPainter& painter, const QSizeF& page) const {
+    QSizeF size = pictureSize(kMostPixels);
+    const QStringList lines = caption();
+    size.rheight() += captionHeight(lines);
+    const double scale = std::min(page.width() / std::max(1.0, size.width()), page.height() / std::max(1.0, size.height()));
+    painter.scale(scale, scale);
+    paintAll(painter, lines, size, scale, paletteOf(Colors::Light));
+}
+
+std::optional<QString> Picture::savePng(const QString& path, double scale, Colors colors) const {
+    const double room = kMostPixels / scale - captionHeight({QString(), QString(), QString()});
+    QSizeF size = pictureSize(room);
+    const QStringList lines = caption();
+    size.rheight() += captionHeight(lines);
     const double bounded = std::min({scale, kMostPixels / std::max(1.0, size.width()), kMostPixels / std::max(1.0, size.height())});
     QImage image((size * bounded).toSize().expandedTo(QSize(1, 1)), QImage::Format_RGB32);
     if (image.isNull()) return tr("Cannot write %1: out of memory.").arg(QFileInfo(path).fileName());
     image.setDevicePixelRatio(bounded);
-    image.fill(palette().color(QPalette::Base));
+    image.fill(paletteOf(colors).color(QPalette::Base));
     {
         QPainter painter(&image);
-        paintPicture(painter, size, bounded);
+        paintAll(painter, lines, size, bounded, paletteOf(colors));
     }
     image.setDotsPerMeterX(static_cast<int>(std::lround(3780 * bounded)));  // 96 dots an inch
     image.setDotsPerMeterY(static_cast<int>(std::lround(3780 * bounded)));
+    image.setText(QStringLiteral("Title"), lines.value(0));
+    image.setText(QStringLiteral("Description"), lines.mid(1).join(QLatin1Char('\n')));
+    image.setText(QStringLiteral("Software"), QStringLiteral("qpscope ") + QStringLiteral(QPSCOPE_VERSION));
     return writeFile(path, [&](QSaveFile& file) {
         if (!image.save(&file, "PNG")) file.cancelWriting();
     });
 }
 
-std::optional<QString> Picture::saveSvg(const QString& path) const {
-    const QSizeF size = pictureSize();
+std::optional<QString> Picture::saveSvg(const QString& path, Colors colors) const {
+    QSizeF size = pictureSize(kTallestSvg);
+    const QStringList lines = caption();
+    size.rheight() += captionHeight(lines);
     QBuffer buffer;
     buffer.open(QIODevice::WriteOnly);
     {
         QSvgGenerator generator;
         generator.setOutputDevice(&buffer);
-        generator.setTitle(m_title);
+        generator.setTitle(lines.value(0));
+        generator.setDescription(lines.mid(1).join(QLatin1Char('\n')));
         generator.setResolution(96);
         generator.setSize(size.toSize());
         generator.setViewBox(QRectF(QPointF(0, 0), size));
         QPainter painter(&generator);
-        paintPicture(painter, size, 1);
+        paintAll(painter, lines, size, 1, paletteOf(colors));
     }
     return writeFile(path, [&](QSaveFile& file) { file.write(buffer.data()); });
 }
@@ -131,7 +184,9 @@ std::optional<QString> Picture::saveCsv(const QString& path) const {
 void Picture::saveAs() { askAndSave(QStringLiteral("png")); }
 
 void Picture::askAndSave(const QString& ending) {
-    const QStringList filters{tr("Images (*.png)"), tr("Vector graphics (*.svg)"), tr("Data (*.csv)")};
+    QStringList filters{tr("Images (*.png)"), tr("Vector graphics (*.svg)"), tr("Data (*.csv)")};
+    const QString ofWindow = tr("Images in the colours of the window (*.png)");
+    if (isDark(palette())) filters << ofWindow;
     const qsizetype chosen = ending == QLatin1String("svg") ? 1 : ending == QLatin1String("csv") ? 2 : 0;
     QString filter = filters[chosen];
     QString path = QFileDialog::getSaveFileName(this, tr("Save %1").arg(m_title), fileName() + QLatin1Char('.') + ending,
@@ -142,11 +197,18 @@ void Picture::askAndSave(const QString& ending) {
         format = ending;
         path += QLatin1Char('.') + ending;
     }
-    const auto failure = format == QLatin1String("png")   ? savePng(path, kPngScale)
-                         : format == QLatin1String("svg") ? saveSvg(path)
+    const Colors colors = filter == ofWindow ? Colors::OfWindow : Colors::Light;
+    const auto failure = format == QLatin1String("png")   ? savePng(path, kPngScale, colors)
+                         : format == QLatin1String("svg") ? saveSvg(path, colors)
                                                           : saveCsv(path);
     if (failure) QMessageBox::warning(this, m_title, *failure);
     else setWords(tr("Saved to %1.").arg(path));
+}
+
+QStringList captionOf(const QString& what, const Session& session, dissect::Instant from, dissect::Instant to) {
+    const QString when = QString::fromStdString(dissect::utc(from));
+    return {what, QObject::tr("%1, %2 and %3 on, qpscope %4")
+                      .arg(session.title(), when, QString::fromStdString(transport::duration_text(to - from)), QStringLiteral(QPSCOPE_VERSION))};
 }
 
 }  // namespace qps::gui

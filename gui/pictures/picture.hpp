@@ -2,6 +2,8 @@
 // who derives from it puts the picture between and says how it is painted and written.
 #pragma once
 
+#include <dissect/types.hpp>
+
 #include <QIODevice>
 #include <QLabel>
 #include <QMenu>
@@ -13,6 +15,8 @@
 
 namespace qps::gui {
 
+class Session;
+
 class Picture : public QWidget {
     Q_OBJECT
 
@@ -20,10 +24,16 @@ public:
     explicit Picture(const QString& title, QWidget* parent = nullptr);
 
     [[nodiscard]] QString title() const { return m_title; }
-    // Nothing: it is written. Else one sentence that says why not. `scale`: pixels for one of the screen's.
-    [[nodiscard]] std::optional<QString> savePng(const QString& path, double scale) const;
-    [[nodiscard]] std::optional<QString> saveSvg(const QString& path) const;
+    // Colours of a saved picture: light, as papers are, unless the window's are asked for.
+    enum class Colors { Light, OfWindow };
+    // Nothing: it is written. Else one sentence that says why not. `scale`: pixels for one of the screen's. Above the picture stands its
+    // caption.
+    [[nodiscard]] std::optional<QString> savePng(const QString& path, double scale, Colors colors = Colors::Light) const;
+    [[nodiscard]] std::optional<QString> saveSvg(const QString& path, Colors colors = Colors::Light) const;
     [[nodiscard]] std::optional<QString> saveCsv(const QString& path) const;
+
+    // On a page so large, as wide as it; for printers.
+    void paintOnPage(QPainter& painter, const QSizeF& page) const;
 
 public Q_SLOTS:
     // Asks where; the ending of the name chooses the format. Says what went wrong.
@@ -33,8 +43,11 @@ Q_SIGNALS:
     void viewRequested(const QString& id);
 
 protected:
-    [[nodiscard]] virtual QSizeF pictureSize() const = 0;
-    virtual void paintPicture(QPainter& painter, const QSizeF& size, double scale) const = 0;
+    // Of what is saved; no taller than that. Asked before caption() and paintPicture().
+    [[nodiscard]] virtual QSizeF pictureSize(double tallest) const = 0;
+    virtual void paintPicture(QPainter& painter, const QSizeF& size, double scale, const QPalette& palette) const = 0;
+    // What the picture is of: a line for what it shows and whose it is, one for file and date.
+    [[nodiscard]] virtual QStringList caption() const = 0;
     virtual void writeCsv(QIODevice& device) const = 0;
     // What stands for the picture in the name of a file: "throughput".
     [[nodiscard]] virtual QString fileName() const = 0;
@@ -51,6 +64,10 @@ protected:
 
 private:
     void askAndSave(const QString& ending);
+    [[nodiscard]] double captionHeight(const QStringList& lines) const;
+    // Caption and picture, in an area so large.
+    void paintAll(QPainter& painter, const QStringList& caption, const QSizeF& size, double scale, const QPalette& palette) const;
+    [[nodiscard]] QPalette paletteOf(Colors colors) const;
 
     QString m_title;
     QVBoxLayout* m_column;
@@ -58,5 +75,8 @@ private:
     QMenu* m_menu;
     QLabel* m_words;
 };
+
+// The caption of a picture of an open capture: what it shows; file, when, and with what it was made.
+[[nodiscard]] QStringList captionOf(const QString& what, const Session& session, dissect::Instant from, dissect::Instant to);
 
 }  // namespace qps::gui

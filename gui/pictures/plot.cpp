@@ -1,8 +1,10 @@
 // What a plot shows. plot_input.cpp has what mouse and keys do to it.
 #include <gui/pictures/plot.hpp>
+#include <gui/plain_tip.hpp>
 
-#include <QEvent>
+#include <QHelpEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +38,9 @@ void Plot::setNotice(const QString& text) {
 }
 
 void Plot::setRange(std::optional<TimeSpan> range) {
+    if (m_range == range) return;
     m_range = range;
+    if (m_data.refine) invalidate();
     update();
 }
 
@@ -116,7 +120,9 @@ void Plot::setLayerVisible(LayerId id, bool visible) {
 }
 
 const PlotData& Plot::data() const {
-    if (!m_refined && m_data.refine) m_data.refine(m_data, m_data.range(m_view.time), static_cast<std::size_t>(std::max(1, width())));
+    if (!m_refined && m_data.refine)
+        m_data.refine(m_data, {m_data.range(m_view.time), static_cast<std::size_t>(std::max(1, width())),
+                               m_range ? std::optional(m_data.range(*m_range)) : std::nullopt});
     m_refined = true;
     return m_data;
 }
@@ -135,14 +141,25 @@ const PlotLayout& Plot::layoutNow() const {
     return *m_layout;
 }
 
-void Plot::render(QPainter& painter, const QRectF& bounds, double deviceRatio) const {
+void Plot::render(QPainter& painter, const QRectF& bounds, double deviceRatio, const QPalette& palette) const {
+    const PlotStyle style{palette, font(), deviceRatio};
     if (m_data.empty()) {
-        paintNotice(painter, bounds, m_notice, style(deviceRatio));
+        paintNotice(painter, bounds, m_notice, style);
         return;
     }
     const PlotLayout layout = layOut(data(), m_view, m_hidden, bounds, QFontMetricsF(font()));
-    paintPlot(painter, m_data, layout, m_hidden, style(deviceRatio));
-    paintOverlay(painter, layout, {m_range, m_packetTime, std::nullopt, std::nullopt}, style(deviceRatio));
+    paintPlot(painter, m_data, layout, m_hidden, style);
+    paintOverlay(painter, layout, {m_range, m_packetTime, std::nullopt, std::nullopt}, style);
+}
+
+bool Plot::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const auto entry = m_data.empty() ? std::nullopt : layoutNow().legendAt(help->pos());
+    const QString tip = entry ? m_data.panels[entry->panel].layers[entry->layer].tip : QString();
+    if (tip.isEmpty()) QToolTip::hideText();
+    else QToolTip::showText(help->globalPos(), plainTip(tip), this);
+    return true;
 }
 
 void Plot::paintEvent(QPaintEvent*) {

@@ -51,7 +51,7 @@ public:
 
     [[nodiscard]] const PlotLayout& layoutNow() const;
     // As it is seen, without the crosshair.
-    void render(QPainter& painter, const QRectF& bounds, double deviceRatio) const;
+    void render(QPainter& painter, const QRectF& bounds, double deviceRatio, const QPalette& palette) const;
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -68,6 +68,7 @@ Q_SIGNALS:
     void dragZoomsChanged(bool zooms);
 
 protected:
+    bool event(QEvent* event) override;  // tips of the legend
     void paintEvent(QPaintEvent*) override;
     void resizeEvent(QResizeEvent*) override;
     void changeEvent(QEvent* event) override;

@@ -26,6 +26,7 @@ const char* unitOf(Quantity quantity) {
         case Quantity::BitRate: return "bit/s";
         case Quantity::Duration: return "ns";
         case Quantity::Psn: return "PSN";
+        case Quantity::TcpSequence: return "TCP sequence number";
         case Quantity::Count: break;
     }
     return "";
@@ -53,7 +54,7 @@ private:
 };
 
 bool writeLayer(Rows& rows, const PlotData& data, const Panel& panel, const Layer& layer, const transport::series::Range& range) {
-    const QByteArray begin = quoted(panel.title) + ',' + quoted(layer.name) + ',';
+    const QByteArray begin = quoted(panel.title + panel.subject) + ',' + quoted(layer.name) + ',';
     if (layer.shape == Shape::Bands) {
         for (const Band& band : layer.bands->all()) {
             if (band.to < range.from || band.from >= range.to) continue;

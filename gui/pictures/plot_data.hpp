@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace qps::gui {
@@ -22,16 +23,19 @@ enum class Shape {
     Marks,  // a mark a point
     Bands,  // stretches of time, over the whole height
 };
-enum class MarkShape { Dot, Stroke, Cross, Diamond, Triangle, Ring };
+enum class MarkShape { Dot, Stroke, Cross, Diamond, Triangle, Ring, Square };
 
 struct Layer {
     QString name{};
+    QString tip{};  // what it is, and the clause; of its sign in the legend
     Ink ink = Ink::Other;
     Shape shape = Shape::Marks;
     MarkShape mark = MarkShape::Dot;
+    Qt::BrushStyle pattern = Qt::SolidPattern;  // of bands
     std::shared_ptr<const Points> points{};  // all but bands
     std::shared_ptr<const Bands> bands{};
-    bool faint = false;  // stands behind the others
+    bool faint = false;                  // stands behind the others
+    Qt::PenStyle line = Qt::SolidLine;  // of lines and staircases: told apart without colours
 
     [[nodiscard]] bool empty() const { return shape == Shape::Bands ? !bands || bands->empty() : !points || points->empty(); }
 };
@@ -50,7 +54,10 @@ struct SideBar {
 };
 
 struct Panel {
-    QString title{};  // of the axis
+    QString title{};    // of the axis
+    QString note{};     // behind it: what its values are of, "bins of 5 us"
+    QString subject{};  // behind that: whose they are
+    std::int64_t bin = 0;  // ns that each value of a staircase is the sum or the average of; 0: none
     Quantity quantity = Quantity::Count;
     bool logarithmic = false;
     bool fromZero = false;
@@ -61,13 +68,20 @@ struct Panel {
     std::vector<SideBar> side{};  // drawn beside the panel, along its axis of values
 };
 
+// What depends on it is put in anew when it changes.
+struct Zoom {
+    transport::series::Range view;
+    std::size_t columns = 1;                          // pixels that the view is wide
+    std::optional<transport::series::Range> chosen{};  // the shared time range
+};
+
 struct PlotData {
     dissect::Instant origin{};  // times count from here
     TimeSpan whole{0, 1};       // of all that can be seen
     TimeSpan home{0, 1};        // what is seen at first; within the whole
     std::vector<Panel> panels;
-    // Puts in what depends on the zoom (sums of a bin), for a view so many pixels wide. Asked before each painting of another view.
-    std::function<void(PlotData&, const transport::series::Range&, std::size_t columns)> refine;
+    // Puts in what depends on the zoom (sums of a bin, percentiles). Asked before each painting of another view.
+    std::function<void(PlotData&, const Zoom&)> refine;
 
     [[nodiscard]] bool empty() const {
         for (const Panel& panel : panels)

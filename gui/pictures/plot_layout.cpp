@@ -53,7 +53,7 @@ public:
         const double row = font_.height() * 1.3;
         const double space = widthOf(font_, QStringLiteral("0")) * 1.5;
         double left = bounds_.left() + space / 2;
-        box.titleText = font_.elidedText(panel.title, Qt::ElideRight, bounds_.width() / kBoldWider - space);
+        box.titleText = font_.elidedText(panel.title + panel.note + panel.subject, Qt::ElideRight, bounds_.width() / kBoldWider - space);
         box.title = QRectF(left, top, widthOf(font_, box.titleText) * kBoldWider, row);
         left = box.title.right() + 2 * space;
         const double sign = font_.height() * 0.8;

@@ -60,22 +60,30 @@ void paintValueAxis(QPainter& painter, const PanelBox& box, bool lanes, const Pl
     }
 }
 
+// A name stands above its line; where the one below it needs that place, further up, with a mark at its line.
 void paintGuides(QPainter& painter, const Panel& panel, const PanelBox& box, const PlotStyle& style) {
     const QFontMetricsF font(style.font);
     double free = box.area.bottom() + 1;  // guides come from low to high; their names must not touch
-    QPen pen(between(style, 0.65), 1, Qt::DashLine);
+    const QPen pen(between(style, 0.65), 1, Qt::DashLine);
     for (const Guide& guide : panel.guides) {
         const double y = box.scale.pixel(guide.value);
         if (y < box.area.top() || y > box.area.bottom()) continue;
         painter.setPen(pen);
         painter.drawLine(QLineF(box.area.left(), sharp(y), box.area.right(), sharp(y)));
-        if (y > free || y - font.height() < box.area.top()) continue;
+        const double bottom = std::min(y, free);
+        if (bottom - font.height() < box.area.top()) continue;
         const QString text = guide.name + QLatin1String("  ") + valueText(guide.value, panel.quantity);
         const double width = font.horizontalAdvance(text) + font.averageCharWidth();
-        const QRectF label(box.area.right() - width, y - font.height(), width, font.height());
-        painter.fillRect(label, style.palette.color(QPalette::Base));
+        const QRectF label(box.area.right() - width, bottom - font.height(), width, font.height());
+        QColor ground = style.palette.color(QPalette::Base);
+        ground.setAlphaF(0.85F);
+        painter.fillRect(label, ground);
         painter.setPen(style.palette.color(QPalette::Text));
         painter.drawText(label, Qt::AlignCenter | Qt::TextSingleLine, text);
+        if (bottom < y - 1) {
+            painter.setPen(between(style, 0.65));
+            painter.drawLine(QLineF(label.left() - 4, sharp(y), label.left(), label.center().y()));
+        }
         free = label.top();
     }
 }

@@ -74,7 +74,7 @@ void PlotPicture::addPlotTools() {
     QAction* back = tool(tr("Back"), "edit-undo", tr("Return to the previous zoom (Backspace)"), [this] { m_plot->goBack(); });
     back->setEnabled(false);
     connect(m_plot, &Plot::viewChanged, back, [this, back] { back->setEnabled(m_plot->canGoBack()); });
-    QAction* drag = addTool(tr("Drag to zoom"), QString(), tr("Zoom into the dragged rectangle instead of panning (Space; Shift inverts)"));
+    QAction* drag = addTool(tr("Drag to zoom"), QStringLiteral("zoom-select"), tr("Zoom into the dragged rectangle instead of panning (Space; Shift inverts)"));
     drag->setCheckable(true);
     connect(drag, &QAction::toggled, m_plot, &Plot::setDragZooms);
     connect(m_plot, &Plot::dragZoomsChanged, drag, &QAction::setChecked);
@@ -236,8 +236,16 @@ void PlotPicture::choose(const Hit& hit, bool go) {
 
 // Saving.
 
-void PlotPicture::paintPicture(QPainter& painter, const QSizeF& size, double scale) const {
-    m_plot->render(painter, QRectF(QPointF(0, 0), size), scale);
+void PlotPicture::paintPicture(QPainter& painter, const QSizeF& size, double scale, const QPalette& palette) const {
+    m_plot->render(painter, QRectF(QPointF(0, 0), size), scale, palette);
+}
+
+QStringList PlotPicture::caption() const {
+    const PlotData& shown = m_plot->data();
+    QString whose;
+    for (const Panel& panel : shown.panels)
+        if (whose.isEmpty()) whose = panel.subject;
+    return captionOf(title() + whose, m_session, shown.instant(m_plot->view().time.from), shown.instant(m_plot->view().time.to));
 }
 
 void PlotPicture::writeCsv(QIODevice& device) const { gui::writeCsv(device, m_plot->data(), m_plot->view().time, m_plot->hidden()); }

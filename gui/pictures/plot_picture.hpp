@@ -55,8 +55,9 @@ protected:
 
     void showEvent(QShowEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    [[nodiscard]] QSizeF pictureSize() const override { return m_plot->size(); }
-    void paintPicture(QPainter& painter, const QSizeF& size, double scale) const override;
+    [[nodiscard]] QSizeF pictureSize(double) const override { return m_plot->size(); }
+    void paintPicture(QPainter& painter, const QSizeF& size, double scale, const QPalette& palette) const override;
+    [[nodiscard]] QStringList caption() const override;
     void writeCsv(QIODevice& device) const override;
     [[nodiscard]] QString fileName() const override { return m_fileName; }
 

@@ -1,5 +1,6 @@
 #include <gui/pictures/psn_picture.hpp>
 
+#include <QCoreApplication>
 #include <QKeyEvent>
 #include <array>
 
@@ -14,23 +15,37 @@ struct MarkLook {
     Ink ink;
     Shape shape;
     MarkShape mark;
+    const char* tip;
 };
 
 // By PsnMark.
 constexpr std::array kMarks{
-    MarkLook{Ink::Request, Shape::Marks, MarkShape::Stroke},
-    MarkLook{Ink::Retransmission, Shape::Marks, MarkShape::Diamond},
-    MarkLook{Ink::Acknowledgment, Shape::Steps, MarkShape::Dot},
-    MarkLook{Ink::Response, Shape::Marks, MarkShape::Dot},
-    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Cross},
-    MarkLook{Ink::Wait, Shape::Marks, MarkShape::Triangle},
-    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Diamond},
-    MarkLook{Ink::Other, Shape::Marks, MarkShape::Ring},
+    MarkLook{Ink::Request, Shape::Marks, MarkShape::Stroke,
+             QT_TRANSLATE_NOOP("PsnPicture", "A request packet as it came first; of TCP a segment")},
+    MarkLook{Ink::Retransmission, Shape::Marks, MarkShape::Diamond,
+             QT_TRANSLATE_NOOP("PsnPicture", "A request packet that was on the wire before (IBA 9.7.5.1.2, 9.7.6.1.3)")},
+    MarkLook{Ink::Acknowledgment, Shape::Steps, MarkShape::Dot,
+             QT_TRANSLATE_NOOP("PsnPicture", "The greatest PSN that the responder has acknowledged (IBA 9.7.2)")},
+    MarkLook{Ink::Response, Shape::Marks, MarkShape::Dot, QT_TRANSLATE_NOOP("PsnPicture", "READ and ATOMIC responses (IBA 9.7.3)")},
+    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Cross,
+             QT_TRANSLATE_NOOP("PsnPicture", "The responder missed a packet and asks for it again (IBA 9.7.5.1.2)")},
+    MarkLook{Ink::Wait, Shape::Marks, MarkShape::Triangle,
+             QT_TRANSLATE_NOOP("PsnPicture", "The responder had no receive posted and says how long to wait (IBA 9.7.5.2.8)")},
+    MarkLook{Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Diamond,
+             QT_TRANSLATE_NOOP("PsnPicture", "The responder refused the request; the connection fails (IBA 9.7.5.2.1)")},
+    MarkLook{Ink::Other, Shape::Marks, MarkShape::Ring, QT_TRANSLATE_NOOP("PsnPicture", "Packets before this one are missing in the capture")},
 };
 static_assert(kMarks.size() == transport::series::kPsnMarkNames.size());
 
-// By RecoveryKind: what the wait was for.
-constexpr std::array kWaits{Ink::NegativeAcknowledgment, Ink::Wait, Ink::Congestion, Ink::Response, Ink::Other};
+struct WaitLook {
+    Ink ink;
+    Qt::BrushStyle pattern;
+};
+
+// By RecoveryKind: what the wait was for, in the colour of what it led to.
+constexpr std::array kWaits{WaitLook{Ink::NegativeAcknowledgment, Qt::BDiagPattern}, WaitLook{Ink::Wait, Qt::FDiagPattern},
+                            WaitLook{Ink::Retransmission, Qt::DiagCrossPattern}, WaitLook{Ink::Response, Qt::VerPattern},
+                            WaitLook{Ink::Other, Qt::Dense6Pattern}};
 static_assert(kWaits.size() == transport::kRecoveryKindNames.size());
 
 // "sequence_nak" as people write it: sequence NAK.
@@ -48,10 +63,13 @@ QString endText(const transport::Connection& connection, transport::End end) {
 
 PlotData psnPlot(const transport::series::PsnSeries& series) {
     PlotData data;
-    Panel panel{.title = QObject::tr("PSN"), .quantity = Quantity::Psn};
+    Panel panel{.title = series.stream ? QObject::tr("TCP sequence number") : QObject::tr("PSN"),
+                .quantity = series.stream ? Quantity::TcpSequence : Quantity::Psn};
     for (std::size_t i = 0; i < kMarks.size(); ++i) {
         if (series.marks[i].empty()) continue;
-        panel.layers.push_back({.name = spoken(transport::series::kPsnMarkNames[i]),
+        const bool segment = series.stream && static_cast<PsnMark>(i) == PsnMark::request;
+        panel.layers.push_back({.name = segment ? QObject::tr("segment") : spoken(transport::series::kPsnMarkNames[i]),
+                                .tip = QCoreApplication::translate("PsnPicture", kMarks[i].tip),
                                 .ink = kMarks[i].ink,
                                 .shape = kMarks[i].shape,
                                 .mark = kMarks[i].mark,
@@ -64,8 +82,10 @@ PlotData psnPlot(const transport::series::PsnSeries& series) {
                 bands.push_back({wait.from, wait.to, wait.trigger, exactTimeText(std::to_underlying(wait.to - wait.from))});
         if (bands.empty()) continue;
         panel.layers.push_back({.name = QObject::tr("stall: %1").arg(spoken(transport::kRecoveryKindNames[i])),
-                                .ink = kWaits[i],
+                                .tip = QObject::tr("The requester made no progress until it sent again (IBA 9.7.6.1.3)"),
+                                .ink = kWaits[i].ink,
                                 .shape = Shape::Bands,
+                                .pattern = kWaits[i].pattern,
                                 .bands = std::make_shared<const Bands>(std::move(bands))});
     }
     data.panels.push_back(std::move(panel));
@@ -118,10 +138,12 @@ PlotPicture::Maker PsnPicture::maker(QString& notice) {
         return {};
     }
     return
-        [connection = *chosen, requester = m_requester](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
+        [connection = *chosen, requester = m_requester, way = QStringLiteral(": ") + m_way->text()](const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
             const auto series = transport::series::psn_series(*inputs.index, *inputs.timeline, connection, requester, stop);
             if (!series) return std::nullopt;
-            return Made{psnPlot(*series), tr("This end sent no requests. Press D for the other end."), true};
+            Made made{psnPlot(*series), tr("This end sent no requests. Press D for the other end."), true};
+            made.data.panels.front().subject = way;
+            return made;
         };
 }
 

@@ -33,6 +33,8 @@ private:
 
 // A quantity of a Throughput as steps, in bins that fit a view: bits a second, or how many in each bin.
 using AmountOf = std::uint64_t (*)(const transport::series::Amount&);
+// Says in a panel of such sums how long a bin is at that zoom.
+void tellBins(Panel& panel, const transport::series::Throughput& throughput, const Zoom& zoom);
 [[nodiscard]] std::shared_ptr<const Points> binned(const transport::series::Throughput& throughput, const transport::series::Range& view,
                                                    std::size_t columns, AmountOf amount, bool perSecond);
 

@@ -21,6 +21,7 @@ constexpr std::size_t kMaxFilters = 200;   // that undo remembers
 Selection::Selection(Session& session, QObject* parent) : QObject(parent), m_session(session), m_filters{QString()} {
     connect(&session, &Session::opened, this, &Selection::opened);
     connect(&session, &Session::rowsAdded, this, [this] { m_filtering.grown(m_session.packets()); });
+    connect(&session, &Session::timelineChanged, this, &Selection::takeOnlyConnection);
     // What a newer timeline tells of, a filter may ask for.
     connect(&session, &Session::timelineChanged, this, [this] {
         if (names_sets(filter().toStdString())) refilter();
@@ -78,6 +79,13 @@ void Selection::selectConnection(ConnectionId connection) {
     if (m_connection == connection) return;
     m_connection = connection;
     Q_EMIT connectionChanged();
+}
+
+// Where there is but one there is nothing to choose.
+void Selection::takeOnlyConnection() {
+    if (m_session.busy()) return;
+    const auto& connections = m_session.timeline()->connections;
+    if (!m_connection && connections.size() == 1) selectConnection(connections.front().uid);
 }
 
 void Selection::selectFinding(const FindingKey& finding) {

@@ -97,6 +97,7 @@ private:
     void opened();
     void refilter();
     void place(dissect::FrameIndex frame);
+    void takeOnlyConnection();
 
     Session& m_session;
     std::optional<dissect::FrameIndex> m_packet;

@@ -52,6 +52,10 @@ constexpr std::array kCmMeanings{
     Meaning{"active", "Active side: sends the REQ"},
     Meaning{"passive", "Passive side: receives the REQ"},
     Meaning{"svc", "Transport service"},
+    Meaning{"service", "Service that was asked for: service ID or port"},
+    Meaning{"outcome", "Established, rejected with its reason (IBA 12.6.7), or not answered"},
+    Meaning{"messages", "Messages of the attempt, with retries"},
+    Meaning{"remarks", "What was unusual: retries, duplicates, missing messages"},
     Meaning{"setup", "From the request to the message that confirmed or rejected it"},
 };
 

@@ -15,6 +15,10 @@ constexpr std::array kFindingMeanings{
     Meaning{"party", "Who can act on it"},
     Meaning{"#", "Connection, if it concerns a single one"},
     Meaning{"count", "Number of occurrences"},
+    Meaning{"severity", "How bad it is: error, warning or note"},
+    Meaning{"finding", "Its name, as reports and filters have it; the pane below names the clause"},
+    Meaning{"summary", "What happened, with the numbers"},
+    Meaning{"advice", "What to look at or to change"},
 };
 
 }  // namespace

@@ -13,14 +13,17 @@ namespace {
 
 constexpr std::array kMessageMeanings{
     Meaning{"#", "Connection"},
+    Meaning{"no.", "Number of the message, as rdma.message has it in filters"},
     Meaning{"from", "Requester: address and queue pair"},
     Meaning{"to", "Responder: address and queue pair"},
     Meaning{"time", "Time of the first packet, in seconds since the start of the capture"},
-    Meaning{"PSN", "Packet sequence numbers; of a READ, those of its responses"},
+    Meaning{"PSN", "Packet sequence numbers; of a READ, those of its responses (IBA 9.7.3). iWARP has none"},
     Meaning{"bytes", "Payload bytes captured, without retransmissions"},
     Meaning{"retrans", "Retransmitted request packets: their PSN was seen before"},
     Meaning{"latency", "From first request packet to completion or failure"},
     Meaning{"operation", "Upper-layer operation, and whether the message is its request, data or response"},
+    Meaning{"message", "Verb of the work request"},
+    Meaning{"outcome", "Completed, refused by a NAK (IBA 9.7.5.2.1), given up, or not answered in the capture"},
     Meaning{"details", "Remote address and R_Key, operands, immediate data"},
 };
 constexpr std::array<std::string_view, 1> kWithout{"packets"};  // the index does not keep how many were captured
@@ -72,9 +75,8 @@ std::optional<TableModel::Row> MessageModel::rowOfPacket(FrameIndex frame) const
     for (Row row = 0; row < sources(); ++row) {
         const MessageRow& message = at(row);
         if (message.connection() != *connection || frame < message.first_frame() || frame > lastOf(message)) continue;
-        if (packet.psn() - capture()->row(message.first_frame()).psn() >= 0 &&
-            packet.psn() - capture()->row(message.first_frame()).psn() < static_cast<std::int32_t>(message.psns()))
-            return row;
+        const FrameIndex last = capture()->has(message.last_frame()) ? message.last_frame() : message.first_frame();
+        if (carries(message, capture()->row(message.first_frame()), capture()->row(last), packet)) return row;
         if (frame == message.answer_frame()) under_way = row;
     }
     return under_way;

@@ -18,6 +18,8 @@ constexpr std::array kOperationMeanings{
     Meaning{"tag", "Identifier that matches the response: command identifier, task tag, XID"},
     Meaning{"subject", "Subject, in terms of the protocol"},
     Meaning{"bytes", "Data transferred, in the message and by READs and WRITEs"},
+    Meaning{"operation", "Command, call or request of the protocol"},
+    Meaning{"outcome", "Status of the response"},
     Meaning{"depth", "Operations outstanding at this end at its start, itself included"},
     Meaning{"latency", "From request to response"},
     Meaning{"wait", "From request to first data packet"},

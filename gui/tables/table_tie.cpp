@@ -34,15 +34,14 @@ TableTie::TableTie(TableView& view, Session& session, Selection& selection, HasS
         if (in_list) Q_EMIT m_view.viewRequested(QStringLiteral("packets"));
     });
     connect(&view, &TableView::rowChosen, &selection, &Selection::selectConnection);
+    connect(&view, &TableView::rowOffered, this, [this](transport::ConnectionId connection) {
+        if (!m_selection.connection()) m_selection.selectConnection(connection);
+    });
     connect(&view, &TableView::filterWanted, this, &TableTie::useFilter);
     connect(&view, &TableView::limitChanged, this, &TableTie::limit);
 
     connect(&selection, &Selection::packetChanged, this, &TableTie::followPacket);
-    connect(&selection, &Selection::connectionChanged, this, [this] {
-        const auto connection = m_selection.connection();
-        const auto row = connection ? m_view.model().rowOfConnection(*connection) : std::nullopt;
-        if (row) m_view.follow(*row);
-    });
+    connect(&selection, &Selection::connectionChanged, this, &TableTie::followConnection);
     connect(&selection, &Selection::filterChanged, this, &TableTie::limit);
     connect(&selection, &Selection::hitsChanged, this, [this] {
         if (!m_selection.filtering()) limit();
@@ -53,7 +52,8 @@ TableTie::TableTie(TableView& view, Session& session, Selection& selection, HasS
 // A view that nobody sees does not look for rows; it does when it is shown.
 bool TableTie::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::Show && m_is_late) {
-        followPacket();
+        if (m_selection.packet()) followPacket();
+        else followConnection();
         limit();
     }
     return QObject::eventFilter(watched, event);
@@ -65,6 +65,12 @@ void TableTie::followPacket() {
     if (m_is_late || !packet) return;
     if (const auto now = m_view.current(); now && m_view.model().place(*now).shown == packet) return;  // of several rows that one
     if (const auto row = m_view.model().rowOfPacket(*packet)) m_view.follow(*row);
+    else followConnection();
+}
+
+void TableTie::followConnection() {
+    const auto connection = m_selection.connection();
+    if (const auto row = connection ? m_view.model().rowOfConnection(*connection) : std::nullopt) m_view.follow(*row);
 }
 
 void TableTie::limit() {

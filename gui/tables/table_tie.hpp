@@ -29,6 +29,7 @@ public:
 
 private:
     void followPacket();
+    void followConnection();
     void limit();
     void useFilter(const QString& filter, FilterUse use, bool apply);
 
@@ -37,7 +38,7 @@ private:
     Selection& m_selection;
     HasShown m_has_shown;
     QTimer m_limiting;       // until the limit is drawn again
-    bool m_is_late = false;  // something changed while the view was hidden
+    bool m_is_late = true;  // something changed while the view was hidden, or before there was one
 };
 
 // Of a filter that is there and another one.

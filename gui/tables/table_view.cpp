@@ -1,4 +1,5 @@
 #include <gui/tables/column_widths.hpp>
+#include <gui/tables/ends_delegate.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/tables/text.hpp>
 #include <gui/tables/when_delegate.hpp>
@@ -21,6 +22,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <functional>
 
 namespace qps::gui {
 
@@ -37,15 +39,18 @@ public:
     using QTableView::QTableView;
     using QTableView::sizeHintForColumn;
     QString empty_text;
+    std::function<QString()> hidden_text;  // why there are rows but none is shown; empty: there are none
 
 protected:
     void paintEvent(QPaintEvent* event) override {
         QTableView::paintEvent(event);
-        if (model() == nullptr || model()->rowCount() != 0 || empty_text.isEmpty()) return;
+        if (model() == nullptr || model()->rowCount() != 0) return;
+        const QString hidden = hidden_text ? hidden_text() : QString();
         QPainter painter(viewport());
         painter.setPen(palette().color(QPalette::PlaceholderText));
         const int margin = fontMetrics().height();
-        painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap, empty_text);
+        painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap,
+                         hidden.isEmpty() ? empty_text : hidden);
     }
 };
 
@@ -94,7 +99,9 @@ void TableView::buildBar() {
 }
 
 void TableView::buildTable() {
-    m_table = new Table;
+    auto* table = new Table;
+    table->hidden_text = [this] { return whyHidden(); };
+    m_table = table;
     layout()->addWidget(m_table);
     setFocusProxy(m_table);
     m_table->installEventFilter(this);
@@ -120,6 +127,11 @@ void TableView::buildTable() {
     m_table->setModel(&m_model);
     m_table->setSortingEnabled(true);
     m_table->setItemDelegateForColumn(m_model.whenColumn(), new WhenDelegate([this] { return m_model.axis(); }, m_table));
+
+    for (int column = 0; column < m_model.whenColumn(); ++column)
+        if (const QString name = m_model.columnName(column); name == QLatin1String("endpoints") || name == QLatin1String("from") ||
+                                                             name == QLatin1String("to") || name == QLatin1String("connection"))
+            m_table->setItemDelegateForColumn(column, new EndsDelegate(m_table));
 
     const auto touched = [this] {
         if (!m_fitting) m_is_own = false;
@@ -172,6 +184,17 @@ bool TableView::isLimited() const { return m_limit->isChecked(); }
 void TableView::setEmptyText(const QString& text) {
     static_cast<Table*>(m_table)->empty_text = text;
     m_table->viewport()->update();
+}
+
+QString TableView::emptyText() const {
+    const QString hidden = whyHidden();
+    return m_model.rowCount() != 0 ? QString() : hidden.isEmpty() ? static_cast<Table*>(m_table)->empty_text : hidden;
+}
+
+QString TableView::whyHidden() const {
+    if (m_model.sources() == 0) return {};
+    if (!m_search->text().isEmpty()) return tr("No row contains '%1'. Esc ends the search.").arg(m_search->text());
+    return m_limit->isChecked() ? tr("No row has packets in the display filter and time range.") : QString();
 }
 
 void TableView::tellCount() {
@@ -230,6 +253,8 @@ void TableView::chooseFirst() {
     m_following = true;
     putCursor(current() ? m_table->currentIndex() : m_model.index(0, 0));
     m_following = false;
+    if (const auto row = current())
+        if (const auto connection = m_model.place(*row).connection) Q_EMIT rowOffered(*connection);
 }
 
 void TableView::activate(TableModel::Row row) {

@@ -47,6 +47,8 @@ public:
     void keepOneChosen();
     // Said in place of rows where there are none.
     void setEmptyText(const QString& text);
+    // What is said where no row is shown; empty where one is.
+    [[nodiscard]] QString emptyText() const;
     // The selected rows, columns as they are shown.
     [[nodiscard]] QString selectedText(TextFormat format) const;
     void copy(TextFormat format) const;
@@ -60,6 +62,7 @@ Q_SIGNALS:
     void currentChanged();                               // also by follow()
     void rowReached(qps::gui::TableModel::Row row);      // by the user
     void rowChosen(transport::ConnectionId connection);  // by the user: the cursor came to a row of that connection
+    void rowOffered(transport::ConnectionId connection);  // the cursor stands there because it must stand somewhere
     // A FrameIndex; Qt 6.4 carries no enumeration of 64 bits in signals.
     void packetWanted(quint64 frame, bool in_list);
     void filterWanted(const QString& filter, qps::gui::FilterUse use, bool apply);
@@ -79,6 +82,7 @@ private:
     void saveColumns() const;
     void keepPlaceOverReset();
     void tellCount();
+    [[nodiscard]] QString whyHidden() const;
     void cursorMoved();
     void chooseFirst();
     void putCursor(const QModelIndex& index);

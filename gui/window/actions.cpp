@@ -11,7 +11,7 @@ using enum ActionId;
 // clang-format off
 constexpr std::array kRows{
     ActionRow{Open, "&File", "&Open...", "Ctrl+O", "Open capture files; several are read as one capture, ordered by name", "document-open"},
-    ActionRow{OpenLog, "&File", "Open lo&g...", "Ctrl+Shift+L", "Show the lines of a log in time with the packets", ""},
+    ActionRow{OpenLog, "&File", "Op&en log...", "Ctrl+Shift+L", "Show the lines of a log in time with the packets", ""},
     ActionRow{Reload, "&File", "Re&load", "Ctrl+R", "Reload the capture files", "view-refresh"},
     ActionRow{Close, "&File", "&Close", "Ctrl+W", "Close the capture", ""},
     ActionRow{SaveCapture, "&File", "&Save capture as...", "Ctrl+S", "Save all packets as pcapng, with comments", "document-save", true},
@@ -19,6 +19,7 @@ constexpr std::array kRows{
     ActionRow{ExportAnalysis, "&File", "Export &analysis as JSON...", "", "Save the results of the analysis as JSON", ""},
     ActionRow{ExportPicture, "&File", "Export &graph...", "Ctrl+P", "Save the graph of this view as PNG or SVG, or its data as CSV", ""},
     ActionRow{OpenInWireshark, "&File", "Open selection in &Wireshark", "", "Open the selected or displayed packets in Wireshark", ""},
+    ActionRow{Print, "&File", "Pr&int...", "Ctrl+Alt+P", "Print this view: a graph, or the rows of a table", "document-print"},
     ActionRow{Quit, "&File", "&Quit", "Ctrl+Q", "Quit qpscope", "", true},
 
     ActionRow{Copy, "&Edit", "&Copy", "Ctrl+C", "Copy the selection", ""},
@@ -37,7 +38,7 @@ constexpr std::array kRows{
     ActionRow{FieldAsColumn, "&Edit", "Apply as co&lumn", "Ctrl+Shift+I", "Show the selected field as a column of the packet list", ""},
 
     ActionRow{GoToPacket, "&Go", "&Go to packet...", "Ctrl+G", "Go to a packet by its number", "go-jump"},
-    ActionRow{LogLine, "&Go", "Find log l&ine", "Ctrl+L", "Find the connection that a line of a log is about", ""},
+    ActionRow{LogLine, "&Go", "Find log line", "Ctrl+L", "Find the connection that a line of a log is about", ""},
     ActionRow{FirstPacket, "&Go", "&First packet", "Ctrl+Home", "Go to the first packet", "go-first"},
     ActionRow{LastPacket, "&Go", "&Last packet", "Ctrl+End", "Go to the last packet", "go-last"},
     ActionRow{NextPacket, "&Go", "&Next packet", "Ctrl+Down; F8", "Go to the next displayed packet", "go-down"},
@@ -47,22 +48,22 @@ constexpr std::array kRows{
     ActionRow{Corresponding, "&Go", "&Corresponding packet", "Ctrl+J", "Go from a request to its response, or from a response to its request", ""},
     ActionRow{Back, "&Go", "&Back", "Alt+Left", "Go back to the packet selected before", "go-previous", true},
     ActionRow{Forward, "&Go", "F&orward", "Alt+Right", "Go forward to the packet selected after", "go-next"},
-    ActionRow{NextFinding, "&Go", "Next f&inding", "Ctrl+Shift+.", "Go to the evidence of the next finding", "", true},
-    ActionRow{PreviousFinding, "&Go", "Previous finding", "Ctrl+Shift+,", "Go to the evidence of the previous finding", ""},
+    ActionRow{NextFinding, "&Go", "Next f&inding", "Ctrl+Shift+.", "Go to the evidence of the next finding", "finding-next", true},
+    ActionRow{PreviousFinding, "&Go", "Previous finding", "Ctrl+Shift+,", "Go to the evidence of the previous finding", "finding-previous"},
     ActionRow{NextEvent, "&Go", "Next &event of finding", "Ctrl+Alt+.", "Go to the next packet at which the finding happened", ""},
     ActionRow{PreviousEvent, "&Go", "Previous event of finding", "Ctrl+Alt+,", "Go to the previous packet at which the finding happened", ""},
     ActionRow{FollowMessage, "&Go", "Follow &message", "Ctrl+Shift+F", "Show only the packets of this message", "", true},
     ActionRow{FollowConnection, "&Go", "Follow &queue pair", "Ctrl+Alt+F", "Show only the packets of this queue pair and its peer", ""},
 
     ActionRow{FocusFilter, "F&ilter", "&Edit filter", "Ctrl+/", "Move the cursor to the display filter", ""},
-    ActionRow{ClearFilter, "F&ilter", "&Clear filter", "Ctrl+Shift+/", "Clear the display filter", ""},
+    ActionRow{ClearFilter, "F&ilter", "&Clear filter", "Ctrl+Shift+/", "Clear the display filter", "edit-clear"},
     ActionRow{UndoFilter, "F&ilter", "&Undo filter", "Alt+Up", "Return to the previous display filter", "edit-undo"},
     ActionRow{RedoFilter, "F&ilter", "&Redo filter", "Alt+Down", "Go on to the next display filter", "edit-redo"},
     ActionRow{ConnectionFilter, "F&ilter", "Connection &filter", "Ctrl+Shift+Q", "Display only the connection of the selected packet", "", true},
     ActionRow{ClearRange, "F&ilter", "Clear &time range", "Ctrl+Shift+T", "Clear the time range selected in a graph", ""},
 
-    ActionRow{CaptureOptions, "&Capture", "&Options...", "Ctrl+K", "Choose an interface and start a capture", "media-record"},
-    ActionRow{StartStop, "&Capture", "&Start/stop", "Ctrl+E", "Start a capture with the last options, or stop it", "media-playback-stop"},
+    ActionRow{CaptureOptions, "&Capture", "&Options...", "Ctrl+K", "Choose an interface and start a capture", "network-wired"},
+    ActionRow{StartStop, "&Capture", "&Start/stop", "Ctrl+E", "Start a capture with the last options, or stop it", "media-record"},
 
     ActionRow{LargerText, "&View", "&Larger text", "Ctrl++; Ctrl+=", "Increase the text size", "", true},
     ActionRow{SmallerText, "&View", "&Smaller text", "Ctrl+-", "Decrease the text size", ""},

@@ -17,6 +17,7 @@ enum class ActionId {
     ExportAnalysis,
     ExportPicture,
     OpenInWireshark,
+    Print,
     Quit,
     Copy,
     Find,

@@ -35,7 +35,6 @@ using dissect::FrameIndex;
 namespace {
 
 constexpr qsizetype kMaxRecent = 10;
-constexpr int kNotice = 5000;           // ms
 constexpr QSize kFirstSize{1180, 760};  // device independent; until the user chose another
 
 const QString kGeometry = QStringLiteral("window/geometry");
@@ -117,14 +116,17 @@ void MainWindow::connectSession() {
         connect(&m_session, changed, this, &MainWindow::updateSidebar);
     for (const auto changed : {&Selection::packetChanged, &Selection::filterChanged, &Selection::rangeChanged})
         connect(&m_selection, changed, this, &MainWindow::updateActions);
+    connect(&m_session, &Session::opened, this, &MainWindow::updateActions);
+    connect(&m_session, &Session::rowsAdded, this, [this] {
+        if (!action(ActionId::SaveCapture)->isEnabled()) updateActions();  // the first packets
+    });
     connect(m_recorder.get(), &Recorder::recording, this, [this](const QString& pipe, const QString& title) {
         m_session.capture(pipe, title);
         showView(QStringLiteral("packets"));
     });
     connect(m_recorder.get(), &Recorder::failed, this,
             [this](const QString& sentence) { QMessageBox::warning(this, tr("Capture"), sentence); });
-    connect(m_exporter.get(), &Exporter::statusChanged, this,
-            [this](const QString& sentence) { m_status->showMessage(sentence, kNotice); });
+    connect(m_exporter.get(), &Exporter::statusChanged, this, [this](const QString& sentence) { m_status->say(sentence); });
     connect(m_recorder.get(), &Recorder::finished, this, &MainWindow::updateActions);
 }
 
@@ -151,10 +153,10 @@ QWidget* MainWindow::view(std::size_t row) {
             m_unsaved.comments = true;
         });
         connect(packets, &PacketsView::placeChanged, m_status, &StatusLine::describe);
-        connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->showMessage(text, kNotice); });
+        connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->say(text); });
     }
     if (auto* logs = qobject_cast<LogView*>(made))
-        connect(logs, &LogView::notice, this, [this](const QString& text) { m_status->showMessage(text, kNotice); });
+        connect(logs, &LogView::notice, this, [this](const QString& text) { m_status->say(text); });
     return made;
 }
 

@@ -86,6 +86,7 @@ private:
     void copy();
     void chooseFiles();
     void reload();
+    void printView();
     void chooseCapture();
     void startOrStop();
     void goToPacket();

@@ -1,14 +1,32 @@
 #include <dissect/types.hpp>
+#include <gui/plain_tip.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/window/status_line.hpp>
 #include <transport-replay/report/figures.hpp>
+
+#include <QPainter>
 
 namespace qps::gui {
 
 namespace {
 
 constexpr int kSteps = 1000;  // of the progress bar
+constexpr int kSaid = 12'000;  // ms: a finding takes time to read
+
+// One line that ends in dots where it is too long; the tip has all of it.
+class Words : public QLabel {
+public:
+    using QLabel::QLabel;
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.setPen(palette().color(foregroundRole()));
+        const QString fits = fontMetrics().elidedText(text().simplified(), Qt::ElideRight, contentsRect().width());
+        painter.drawText(contentsRect(), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, fits);
+    }
+};
 
 }  // namespace
 
@@ -16,15 +34,19 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     : QStatusBar(parent),
       m_session(session),
       m_selection(selection),
-      m_what(new QLabel),
+      m_what(new Words),
       m_progress(new QProgressBar),
       m_cancel(new QToolButton),
       m_problems(new QToolButton),
       m_range(new QLabel),
       m_counts(new QLabel) {
-    m_what->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_what->setTextFormat(Qt::PlainText);  // names of files, words of findings
-    m_what->setMinimumWidth(1);  // gives way to the figures
+    m_what->setObjectName(QStringLiteral("what"));
+    m_what->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // gives way to the figures
+    m_forget.setSingleShot(true);
+    m_forget.setInterval(kSaid);
+    connect(&m_forget, &QTimer::timeout, this, [this] { say({}); });
+    connect(&selection, &Selection::packetChanged, this, [this] { say({}); });
     m_progress->setRange(0, kSteps);
     m_progress->setTextVisible(false);
     m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 24);
@@ -54,7 +76,22 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
 }
 
 void StatusLine::describe(const QString& text) {
-    if (!m_session.busy() && !m_selection.filtering()) m_what->setText(text);
+    m_place = text;
+    showState();
+}
+
+void StatusLine::say(const QString& text) {
+    if (text.isEmpty() && m_said.isEmpty()) return;
+    m_said = text;
+    if (text.isEmpty()) m_forget.stop();
+    else m_forget.start();
+    showState();
+}
+
+// What was said is worth more than what is shown all the time.
+void StatusLine::showWords(const QString& otherwise) {
+    m_what->setText(m_said.isEmpty() ? otherwise : m_said);
+    m_what->setToolTip(plainTip(m_what->text()));
 }
 
 void StatusLine::showState() {
@@ -70,13 +107,14 @@ void StatusLine::showState() {
         const std::optional<double> done = m_session.progress();
         m_progress->setRange(0, done ? kSteps : 0);
         m_progress->setValue(done ? static_cast<int>(*done * kSteps) : 0);
-        m_what->setText((capturing ? tr("Capturing: %1") : tr("Reading and analysing %1")).arg(m_session.title()));
+        showWords((capturing ? tr("Capturing: %1") : tr("Reading and analysing %1")).arg(m_session.title()));
     } else if (filtering) {
         m_progress->setRange(0, kSteps);
         m_progress->setValue(static_cast<int>(m_selection.filterProgress() * kSteps));
-        m_what->setText(tr("Filtering"));
+        showWords(tr("Filtering"));
     } else {
-        m_what->setText(m_session.state() == Session::State::Stopped ? tr("Stopped: the packets read so far are shown") : QString());
+        const bool stopped = m_session.state() == Session::State::Stopped && m_place.isEmpty();
+        showWords(stopped ? tr("Stopped: the packets read so far are shown") : m_place);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QStatusBar>
+#include <QTimer>
 #include <QToolButton>
 
 namespace qps::gui {
@@ -19,6 +20,8 @@ public:
     StatusLine(Session& session, Selection& selection, QWidget* parent = nullptr);
     // What the view that has the keyboard says of what is selected in it: a field and its bytes.
     void describe(const QString& text);
+    // What has just happened, or was gone to: until something else is selected, a few seconds at most.
+    void say(const QString& text);
 
 Q_SIGNALS:
     void problemsRequested();
@@ -26,11 +29,15 @@ Q_SIGNALS:
 private:
     void showState();
     void showCounts();
+    void showWords(const QString& otherwise);
     void cancel();
 
     Session& m_session;
     Selection& m_selection;
-    QLabel* m_what;
+    QLabel* m_what;  // shortened where the figures leave it no room
+    QString m_said;
+    QString m_place;
+    QTimer m_forget;
     QProgressBar* m_progress;
     QToolButton* m_cancel;
     QToolButton* m_problems;

@@ -1,4 +1,5 @@
 #include <gui/look.hpp>
+#include <gui/window/outlined_style.hpp>
 #include <gui/window/theme.hpp>
 
 #include <QApplication>
@@ -20,10 +21,10 @@ constexpr std::array kNames{Named{Theme::Desktop, "desktop"}, Named{Theme::Light
 struct Roles {
     QRgb window, base, alternate, text, faint, button, highlight, highlighted, link, tip;
 };
-constexpr Roles kLight{0xfff3f4f5, 0xffffffff, 0xfff6f7f8, 0xff1b1e21, 0xff6d747a,
+constexpr Roles kLight{0xfff3f4f5, 0xffffffff, 0xfff6f7f8, 0xff1b1e21, 0xff656c72,
                        0xfff3f4f5, 0xff1f66b0, 0xffffffff, 0xff0b5cad, 0xfffbfbe8};
 constexpr Roles kDark{0xff25282c, 0xff1b1d20, 0xff212429, 0xffe4e6e8, 0xff9aa1a8,
-                      0xff2f3338, 0xff2f6fb0, 0xffffffff, 0xff6cb2ff, 0xff33373c};
+                      0xff2f3338, 0xff3778bb, 0xffffffff, 0xff6cb2ff, 0xff33373c};
 
 QPalette paletteOf(const Roles& roles) {
     QPalette palette;
@@ -62,6 +63,11 @@ struct Desktop {
     QString style = QApplication::style()->objectName();
 };
 
+const Desktop& desktopAtFirst() {
+    static const Desktop desktop;
+    return desktop;
+}
+
 Theme& chosen() {
     static Theme theme = Theme::Desktop;
     return theme;
@@ -79,8 +85,12 @@ QString name(Theme theme) { return QString::fromLatin1(kNames[static_cast<std::s
 
 Theme themeInUse() { return chosen(); }
 
+QPalette paletteOf(Theme theme) {
+    return theme == Theme::Desktop ? desktopAtFirst().palette : paletteOf(theme == Theme::Dark ? kDark : kLight);
+}
+
 void use(Theme theme) {
-    static const Desktop desktop;
+    const Desktop& desktop = desktopAtFirst();
     chosen() = theme;
     if (theme == Theme::Desktop) {
         QApplication::setStyle(QStyleFactory::create(desktop.style));
@@ -88,8 +98,8 @@ void use(Theme theme) {
         return;
     }
     // The one style that draws itself wholly from the palette.
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
-    QApplication::setPalette(paletteOf(theme == Theme::Dark ? kDark : kLight));
+    QApplication::setStyle(new OutlinedStyle);
+    QApplication::setPalette(paletteOf(theme));
 }
 
 }  // namespace qps::gui

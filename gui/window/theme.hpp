@@ -2,6 +2,7 @@
 // managers) a user still has the choice.
 #pragma once
 
+#include <QPalette>
 #include <QString>
 #include <optional>
 
@@ -12,6 +13,9 @@ enum class Theme { Desktop, Light, Dark };
 // "desktop", "light", "dark"; nothing for other names.
 [[nodiscard]] std::optional<Theme> themeOf(const QString& name);
 [[nodiscard]] QString name(Theme theme);
+
+// The colours of a theme; of the desktop those that it had at first.
+[[nodiscard]] QPalette paletteOf(Theme theme);
 
 // For the whole application, at once. The first call remembers what the desktop has.
 void use(Theme theme);

@@ -1,5 +1,6 @@
 // What menus and keys of the window do: the table of actions.hpp becomes menus, and each action is carried out.
 #include <gui/export/exporter.hpp>
+#include <gui/export/printing.hpp>
 #include <gui/filter/filter_bar.hpp>
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/choice.hpp>
@@ -7,6 +8,7 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
+#include <gui/symbol.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/status_line.hpp>
@@ -21,6 +23,8 @@
 #include <QKeyEvent>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QPrintDialog>
+#include <QPrinter>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QTextBrowser>
@@ -49,6 +53,11 @@ QList<QKeySequence> keysOf(const ActionRow& row) {
     return keys;
 }
 
+// "Open capture files (Ctrl+O)".
+QString tipWithKeys(const QString& tip, const QList<QKeySequence>& keys) {
+    return keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, QKeySequence::listToString(keys, QKeySequence::NativeText));
+}
+
 }  // namespace
 
 void MainWindow::buildMenus() {
@@ -71,7 +80,9 @@ void MainWindow::buildMenus() {
         QAction* action = menu->addAction(translated(row.text));
         action->setShortcuts(keysOf(row));
         action->setStatusTip(translated(row.tip));
-        action->setToolTip(translated(row.tip));
+        action->setToolTip(tipWithKeys(translated(row.tip), action->shortcuts()));
+        if (!row.icon.empty()) action->setIcon(symbol(text(row.icon)));
+        action->setIconVisibleInMenu(false);  // a menu is read, not looked at
         connect(action, &QAction::triggered, this, [this, id = row.id] { trigger(id); });
         m_actions.insert(static_cast<int>(row.id), action);
         if (row.id == ActionId::Open) m_recentMenu = menu->addMenu(tr("Open &recent"));
@@ -81,12 +92,16 @@ void MainWindow::buildMenus() {
 void MainWindow::buildToolBar() {
     QToolBar* bar = addToolBar(tr("Main toolbar"));
     bar->setObjectName(QStringLiteral("tools"));
-    bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    constexpr std::array kShown{ActionId::Open,    ActionId::CaptureOptions, ActionId::StartStop,       ActionId::Back,
-                                ActionId::Forward, ActionId::GoToPacket,     ActionId::PreviousFinding, ActionId::NextFinding};
-    for (const ActionId id : kShown) {
-        bar->addAction(action(id));
-        if (id == ActionId::Open || id == ActionId::StartStop || id == ActionId::GoToPacket) bar->addSeparator();
+    bar->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    const int side = fontMetrics().height() * 5 / 4;  // grows with the text
+    bar->setIconSize(QSize(side, side));
+    using enum ActionId;
+    constexpr std::array<std::optional<ActionId>, 17> kShown{Open,           SaveCapture, Reload,     {},         CaptureOptions, StartStop,
+                                                             {},             Find,        Back,       Forward,    {},             GoToPacket,
+                                                             FirstPacket,    LastPacket,  {},         PreviousFinding, NextFinding};
+    for (const auto& id : kShown) {
+        if (id) bar->addAction(action(*id));
+        else bar->addSeparator();
     }
 }
 
@@ -104,7 +119,9 @@ void MainWindow::updateActions() {
     action(ActionId::UndoFilter)->setEnabled(m_selection.canUndoFilter());
     action(ActionId::RedoFilter)->setEnabled(m_selection.canRedoFilter());
     action(ActionId::ClearRange)->setEnabled(m_selection.range().has_value());
-    action(ActionId::StartStop)->setText(capturing || m_session.busy() ? tr("&Stop") : tr("&Start capture"));
+    const bool going = capturing || m_session.busy();
+    action(ActionId::StartStop)->setText(going ? tr("&Stop") : tr("&Start capture"));
+    action(ActionId::StartStop)->setIcon(symbol(going ? QStringLiteral("media-playback-stop") : QStringLiteral("media-record")));
 }
 
 void MainWindow::trigger(ActionId id) {
@@ -126,6 +143,7 @@ bool MainWindow::triggerFile(ActionId id) {
             if (auto* picture = qobject_cast<Picture*>(m_stack->currentWidget())) picture->saveAs();
             return true;
         case ActionId::OpenInWireshark: m_exporter->openInWireshark(packets().list().selectedFrames()); return true;
+        case ActionId::Print: printView(); return true;
         case ActionId::Quit: close(); return true;
         case ActionId::CaptureOptions: chooseCapture(); return true;
         case ActionId::StartStop: startOrStop(); return true;
@@ -224,6 +242,14 @@ void MainWindow::chooseFiles() {
     open(files);
 }
 
+void MainWindow::printView() {
+    QPrinter printer(QPrinter::HighResolution);
+    printer.setPageOrientation(QPageLayout::Landscape);
+    printer.setDocName(windowTitle());
+    QPrintDialog dialog(&printer, this);
+    if (dialog.exec() == QDialog::Accepted) print(*m_stack->currentWidget(), m_session, printer);
+}
+
 void MainWindow::reload() {
     if (m_session.packets() != 0) m_firstTime = m_session.index()->row(FrameIndex{1}).time();
     m_session.reload();
@@ -255,7 +281,7 @@ void MainWindow::goToPacket() {
 
 void MainWindow::goToFinding(int step) {
     const auto& findings = m_session.timeline()->findings;
-    if (findings.empty()) return m_status->showMessage(tr("No findings"), 3000);
+    if (findings.empty()) return m_status->say(tr("No findings"));
     // m_finding counts from 1; 0: none was gone to.
     const auto count = static_cast<std::ptrdiff_t>(findings.size());
     const auto at = m_finding == 0 ? (step > 0 ? 0 : count - 1) : (static_cast<std::ptrdiff_t>(m_finding) - 1 + step + count) % count;
@@ -265,27 +291,27 @@ void MainWindow::goToFinding(int step) {
     m_selection.selectFinding(keyOf(finding));
     showView(QStringLiteral("packets"));
     if (!finding.packets.empty()) m_selection.selectPacket(finding.packets.front());
-    m_status->showMessage(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(QString::fromStdString(finding.summary)));
+    m_status->say(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(QString::fromStdString(finding.summary)));
 }
 
 // One by one through what a finding counts, from the packet that is selected. The finding is the one that was looked at last.
 void MainWindow::goToEvent(int step) {
     const auto& findings = m_session.timeline()->findings;
-    if (findings.empty()) return m_status->showMessage(tr("No findings"), 3000);
+    if (findings.empty()) return m_status->say(tr("No findings"));
     if (!m_selection.finding()) m_selection.selectFinding(keyOf(findings.front()));
     const auto finding = std::ranges::find(findings, *m_selection.finding(), keyOf);
-    if (finding == findings.end()) return m_status->showMessage(tr("The finding is no longer there"), 3000);
+    if (finding == findings.end()) return m_status->say(tr("The finding is no longer there"));
     const auto events = transport::finding_events(*finding, *m_session.timeline(), *m_session.index());
-    if (events.empty()) return m_status->showMessage(tr("No packet shows this finding"), 3000);
+    if (events.empty()) return m_status->say(tr("No packet shows this finding"));
     const auto here = m_selection.packet().value_or(FrameIndex{});
     const auto after = std::ranges::upper_bound(events, here);
     const auto from = std::ranges::lower_bound(events, here);
     if (step > 0 ? after == events.end() : from == events.begin())
-        return m_status->showMessage(step > 0 ? tr("No later event of %1").arg(text(finding->id)) : tr("No earlier event of %1").arg(text(finding->id)), 3000);
+        return m_status->say(step > 0 ? tr("No later event of %1").arg(text(finding->id)) : tr("No earlier event of %1").arg(text(finding->id)));
     const auto at = step > 0 ? after : from - 1;
     showView(QStringLiteral("packets"));
     m_selection.selectPacket(*at);
-    m_status->showMessage(tr("Event %L1 of %L2: %3").arg(at - events.begin() + 1).arg(events.size()).arg(text(finding->id)));
+    m_status->say(tr("Event %L1 of %L2: %3").arg(at - events.begin() + 1).arg(events.size()).arg(text(finding->id)));
 }
 
 void MainWindow::scaleText(double by) {

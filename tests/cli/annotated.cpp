@@ -3,6 +3,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <map>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -96,6 +97,29 @@ TEST_CASE("every packet of a connection has its number and end, others have none
     }
     CHECK(connections.size() > 1);
     CHECK(ends.size() == 2 * connections.size());  // a queue pair is one end of one connection
+}
+
+TEST_CASE("TCP segments of a connection with iWARP have its number too, in columns and filters") {
+    const std::string path = QPSCOPE_SOURCE_DIR "/captures/iwarp_write/capture.pcapng";
+    auto lines = lines_of(qpscope({"packets", "-f", "tsv", "-e", "tcp.srcport", "-e", "tcp.dstport", "-e", "rdma.connection", path}).out);
+    lines.erase(lines.begin());
+    std::map<std::string, std::size_t> followed;
+    std::map<std::string, std::set<std::string>> ports;  // by connection
+    for (const std::string& line : lines) {
+        const std::size_t second = line.find('\t');
+        const std::size_t third = line.rfind('\t');
+        const std::string connection = line.substr(third + 1);
+        if (connection.empty()) continue;
+        ++followed[connection];
+        for (const std::string& port : {line.substr(0, second), line.substr(second + 1, third - second - 1)}) ports[connection].insert(port);
+    }
+    REQUIRE(followed.size() == 2);
+    for (const auto& [connection, packets] : followed) {
+        CHECK(ports[connection].size() == 2);
+        CHECK(numbers_of("rdma.connection == " + connection, path).size() == packets);
+    }
+    CHECK(numbers_of("rdma", path).size() == followed["1"] + followed["2"]);
+    CHECK(numbers_of("rdma.icrc.status or rdma.encapsulation", path).empty());
 }
 
 TEST_CASE("a message is completed once, by the packet that answers it, after its latency") {

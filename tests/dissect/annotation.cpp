@@ -96,12 +96,15 @@ TEST_CASE("filters and columns say whether they need annotations") {
         const bool annotated = !entry.fields.empty() && entry.fields.front().field->annotated;
         const bool ulp_field = std::ranges::any_of(entry.fields, is_ulp, &FieldPlace::kind);
         const bool ulp = ulp_field || std::ranges::any_of(entry.layers, is_ulp);
-        CHECK(needs(std::string(entry.name)) == (annotated || ulp));
+        // Whether a TCP segment has conclusions, as those of iWARP do, is known to those who follow its connection alone.
+        const bool conclusions = std::ranges::find(entry.layers, LayerKind::rdma) != entry.layers.end();
+        CHECK(needs(std::string(entry.name)) == (annotated || ulp || conclusions));
         if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == (annotated || ulp_field));
     }
     CHECK_FALSE(Filter().needs_annotation());
     CHECK_FALSE(needs(""));
-    CHECK_FALSE(needs("rdma and ip.src == 10.0.0.1"));
+    CHECK_FALSE(needs("infiniband and ip.src == 10.0.0.1"));
+    CHECK(needs("rdma and ip.src == 10.0.0.1"));
     CHECK(needs("ip.src == 10.0.0.1 and not (udp or rdma.connection in {1..3})"));
     CHECK(needs("frame.number == rdma.connection"));
 }

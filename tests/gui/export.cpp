@@ -212,7 +212,9 @@ TEST_CASE("who exports by hand is asked which packets and where to, and hears wh
     QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
     exporter.askPackets({{FrameIndex{1}, FrameIndex{3}}});
     REQUIRE(QTest::qWaitFor([&] { return !statusChanged.isEmpty(); }, 30'000));
-    CHECK(seen == QStringList{QStringLiteral("Selected (3)|Displayed (32)|All (32)"), QStringLiteral("capture-selected.pcapng")});
+    CHECK(seen == QStringList{QStringLiteral("Selected (3)|Displayed (32)|Connection 1 with its setup (%1)|All (32)")
+                                  .arg(withSetUp(context.session, context.selection).size()),
+                              QStringLiteral("capture-selected.pcapng")});
     CHECK(statusChanged.last().front().toString() == QStringLiteral("3 packets written to %1.").arg(out));
     CHECK(times(out).size() == 3);
     seen.clear();

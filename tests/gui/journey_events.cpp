@@ -54,12 +54,12 @@ TEST_CASE("journey: the 21 losses of a finding one by one", "[.journey]") {
     for (qsizetype i = 0; i < events.size(); ++i) {
         window.key(Qt::Key_Period, kCtrlAlt);
         visited << QString::number(window.packet());
-        CHECK(window.window.statusBar()->currentMessage().contains(words("Event %1 of 21").arg(i + 1)));
+        CHECK(window.said().contains(words("Event %1 of 21").arg(i + 1)));
     }
     CHECK(visited == events);
     CHECK(window.window.shownView() == words("packets"));
     window.key(Qt::Key_Period, kCtrlAlt);
-    CHECK(window.window.statusBar()->currentMessage().contains(words("No later event")));
+    CHECK(window.said().contains(words("No later event")));
     CHECK(QString::number(window.packet()) == events.back());
     window.key(Qt::Key_Comma, kCtrlAlt);
     CHECK(QString::number(window.packet()) == events[events.size() - 2]);
@@ -85,8 +85,8 @@ TEST_CASE("journey: filters by finding and by message are those of the command l
     }
     // What a message is made of: its own first and last packets, and no packet of another connection.
     const auto messages = window.command({words("messages")});
-    REQUIRE(messages.size() > 2);
-    for (std::size_t at : {std::size_t{0}, messages.size() / 2}) {
+    if (sample != "congestion") REQUIRE(messages.size() > 2);  // that one is of packets alone
+    for (std::size_t at = 0; at < messages.size(); at += messages.size() / 2 + 1) {
         const CommandRow& message = messages[at];
         applyFilter(window, words("rdma.message == ") + message[words("number")]);
         const QStringList frames = shownFrames(window);

@@ -242,7 +242,7 @@ TEST_CASE("ten million points are painted within a frame of the screen") {
     data.whole = {0, static_cast<std::int64_t>(kMany) * 100};
     const Shape shape = GENERATE(Shape::Marks, Shape::Line, Shape::Steps, Shape::Area);
     Panel panel{.title = QStringLiteral("values")};
-    panel.layers.push_back({QStringLiteral("noise"), Ink::Request, shape, MarkShape::Dot, pointSeries(kOrigin, kMany, 100, noise)});
+    panel.layers.push_back({.name = QStringLiteral("noise"), .ink = Ink::Request, .shape = shape, .points = pointSeries(kOrigin, kMany, 100, noise)});
     data.panels = {panel};
 
     const QRectF bounds(0, 0, 1600, 900);

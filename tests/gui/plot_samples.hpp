@@ -33,12 +33,12 @@ inline PlotData samplePlot(std::int64_t origin = 1'700'000'000'000'000'000, std:
     data.whole = {0, 1'000'000'000};
     data.home = data.whole;
     Panel values{.title = QStringLiteral("PSN"), .quantity = Quantity::Psn, .weight = 3};
-    values.layers.push_back({QStringLiteral("request"), Ink::Request, Shape::Marks, MarkShape::Stroke,
-                             pointSeries(origin, count, step, [](std::size_t i) { return 1000 + i; })});
-    values.layers.push_back({QStringLiteral("acknowledged"), Ink::Acknowledgment, Shape::Steps, MarkShape::Dot,
-                             pointSeries(origin + 40'000'000, count / 10, 10 * step, [](std::size_t i) { return 990 + 10 * i; })});
-    values.layers.push_back({QStringLiteral("NAK"), Ink::NegativeAcknowledgment, Shape::Marks, MarkShape::Cross,
-                             shared({pointAt(origin + 500'000'000, 1400, 77)})});
+    values.layers.push_back({.name = QStringLiteral("request"), .ink = Ink::Request, .shape = Shape::Marks, .mark = MarkShape::Stroke,
+                             .points = pointSeries(origin, count, step, [](std::size_t i) { return 1000 + i; })});
+    values.layers.push_back({.name = QStringLiteral("acknowledged"), .ink = Ink::Acknowledgment, .shape = Shape::Steps, .mark = MarkShape::Dot,
+                             .points = pointSeries(origin + 40'000'000, count / 10, 10 * step, [](std::size_t i) { return 990 + 10 * i; })});
+    values.layers.push_back({.name = QStringLiteral("NAK"), .ink = Ink::NegativeAcknowledgment, .shape = Shape::Marks, .mark = MarkShape::Cross,
+                             .points = shared({pointAt(origin + 500'000'000, 1400, 77)})});
     Panel rows{.title = QStringLiteral("Pauses"), .lanes = true};
     rows.layers.push_back({.name = QStringLiteral("priority 3"),
                            .ink = Ink::Pause,

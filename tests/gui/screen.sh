@@ -49,7 +49,7 @@ without_screen() {
 
 exports_packet() {  # NUMBER: that one is selected
     press ctrl+shift+e
-    answer 'Export packets' ''  # the first that is offered: the selected one
+    answer 'Export packets' 'S'  # the selected one
     answer 'Export packets' "$PWD/$1.pcapng"
     until_true test -s "$1.pcapng"
     local columns=(-q -f tsv -e frame.time_epoch -e infiniband.bth.psn)

@@ -117,6 +117,8 @@ struct OpenWindow {
         FAIL("nothing is called " << name);
         return *window.findChild<Part*>();
     }
+    // The words of the status line.
+    QString said() { return window.findChild<QLabel*>(QStringLiteral("what"))->text(); }
     QString counts() { return window.findChild<QLabel*>(QStringLiteral("counts"))->text(); }
 
     Application application;

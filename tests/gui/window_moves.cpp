@@ -92,7 +92,7 @@ TEST_CASE("window: next and previous finding, round and round") {
         const auto& finding = findings[i % findings.size()];
         CAPTURE(i, finding.id);
         if (!finding.packets.empty()) CHECK(landed(opened, finding.packets.front()));
-        CHECK(opened.window.statusBar()->currentMessage().contains(QString::fromStdString(finding.summary)));
+        CHECK(opened.said().contains(QString::fromStdString(finding.summary)));
     }
     opened.key(Qt::Key_Comma, kCtrlShift);
     CHECK(landed(opened, findings.back().packets.front()));
@@ -155,7 +155,7 @@ TEST_CASE("window: marks are set, counted and gone to") {
     CHECK(opened.counts().contains(QStringLiteral("3 marked")));
     opened.key(Qt::Key_N, kCtrlShift);
     CHECK(opened.packet() == 90);  // there is none after it
-    CHECK(opened.window.statusBar()->currentMessage() == QStringLiteral("No later mark"));
+    CHECK(opened.said() == QStringLiteral("No later mark"));
     opened.key(Qt::Key_B, kCtrlShift);
     opened.key(Qt::Key_B, kCtrlShift);
     CHECK(opened.packet() == 5);

@@ -48,7 +48,7 @@ Answering::Answer savingTo(const QString& path) {
 }
 
 bool saved(OpenWindow& opened, const QString& name) {
-    return QTest::qWaitFor([&] { return opened.window.statusBar()->currentMessage().contains(name); }, kPatience);
+    return QTest::qWaitFor([&] { return opened.said().contains(name); }, kPatience);
 }
 
 }  // namespace

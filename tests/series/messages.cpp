@@ -85,7 +85,7 @@ TEST_CASE("Latencies of the messages that completed", "[series][latency]") {
 }
 
 TEST_CASE("Percentiles are values that occurred, by nearest rank", "[series][latency]") {
-    const Distributed none = distribution({});
+    const Distributed none = distribution(std::vector<LatencyPoint>{});
     CHECK(none.count == 0);
     CHECK(none.most == Duration{0});
     const Distributed four = distribution(durations({40, 10, 30, 20}));

@@ -42,6 +42,7 @@ void Annotator::annotate(dissect::Packet& packet) {
     annotation_ = annotation(analysis_.observe(observation_));
     packet.annotation = &annotation_;
     add_ulp_layers(packet, annotation_.ulp);
+    add_stream_layer(packet);
 }
 
 }  // namespace qps::transport

@@ -22,7 +22,7 @@ namespace qps::transport {
 enum class PayloadMode : std::uint8_t {
     zero,
     cut,   // the frame ends before them, as if the capture had left them out
-    keep,  // whoever asks for it answers for it
+    keep,  // on request alone: the user is responsible for it
 };
 
 class Anonymizer {

@@ -143,6 +143,7 @@ const Packet* PacketReader::read(FrameIndex number) {
     annotation_ = index_->annotation(number);
     packet_.annotation = &annotation_;
     add_ulp_layers(packet_, annotation_.ulp);
+    add_stream_layer(packet_);
     return &packet_;
 }
 

@@ -46,4 +46,8 @@ private:
 };
 static_assert(sizeof(MessageRow) == 24);
 
+// Whether a packet, of either end of its connection, has a PSN of the message: over TCP, bytes of it. `first` and `last` are those of its
+// request packets. When the packet was does not count: PSNs come again.
+[[nodiscard]] bool carries(const MessageRow& message, const PacketRow& first, const PacketRow& last, const PacketRow& packet);
+
 }  // namespace qps::transport

@@ -58,6 +58,11 @@ public:
     [[nodiscard]] std::optional<std::uint8_t> syndrome() const {
         return has(Mark::acknowledgment) ? std::optional(static_cast<std::uint8_t>(syndrome_)) : std::nullopt;
     }
+
+    // Of a TCP segment, whose kind is stream, they stand in the same place.
+    [[nodiscard]] std::uint32_t tcp_sequence() const { return psn_ | std::uint32_t{syndrome_} << 24U; }
+    [[nodiscard]] std::uint32_t tcp_acknowledged() const { return dest_qp_ | std::uint32_t{opcode_} << 24U; }
+
     // Nothing for a packet of no connection.
     [[nodiscard]] std::optional<ConnectionId> connection() const {
         return connection_ == 0 ? std::nullopt : std::optional(ConnectionId{connection_});
@@ -70,6 +75,8 @@ public:
 
 private:
     static constexpr std::uint64_t kNoPayload = 0xff;
+    void take_transport(const Observation& observation);
+    void take_segment(const Observation& observation);
 
     std::uint64_t offset_ : 44 = 0;
     std::uint64_t file_ : 12 = 0;

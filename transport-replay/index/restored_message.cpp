@@ -2,9 +2,30 @@
 #include <dissect/opcode.hpp>
 #include <transport-replay/index/restored_message.hpp>
 
+#include <array>
+
 namespace qps::transport {
 
 using namespace dissect;
+
+namespace {
+
+constexpr std::array kVerbs{Verb::send,        Verb::write, Verb::write,       Verb::read_request,
+                            Verb::compare_swap, Verb::flush, Verb::atomic_write};  // by MessageKind; which atomic its packet says
+static_assert(kVerbs.size() == kMessageKindNames.size());
+
+// Over TCP packets have no opcodes and messages no PSNs.
+void restore_stream(Message& message, const CaptureIndex& index, const MessageRow& row) {
+    const PacketRow& first = index.row(message.first_frame);
+    message.service = Service::iwarp;
+    message.verb = kVerbs[static_cast<std::size_t>(row.kind())];
+    message.first_time = message.last_time = first.time();
+    message.starts = message.ends = true;
+    if (index.has(message.last_frame)) message.last_time = index.row(message.last_frame).time();
+    if (index.has(message.answer_frame)) message.answer_time = index.row(message.answer_frame).time();
+}
+
+}  // namespace
 
 Message restored(const CaptureIndex& index, const MessageRow& row) {
     Message message;
@@ -17,6 +38,10 @@ Message restored(const CaptureIndex& index, const MessageRow& row) {
     message.answer_frame = row.answer_frame().value_or(FrameIndex{});
     if (!index.has(message.first_frame)) return message;
     const PacketRow& first = index.row(message.first_frame);
+    if (first.kind() == ObservationKind::stream) {
+        restore_stream(message, index, row);
+        return message;
+    }
     const OpcodeRow& opcode = info(first.opcode());
     message.service = opcode.service;
     message.verb = opcode.verb;

@@ -33,9 +33,19 @@ constexpr IndexedField conclusion(std::string_view name) {
     }>(name);
 }
 
+// Of those, what TCP segments have that belong to a connection.
+template <auto kOf>
+constexpr IndexedField followed(std::string_view name) {
+    return field<[](const RowView& view, RowValues& values) {
+        if (view.row.kind() == ObservationKind::transport) kOf(view, values);
+        else if (view.row.kind() != ObservationKind::stream) values.set_incomplete();
+        else if (view.row.connection()) kOf(view, values);
+    }>(name);
+}
+
 template <Mark kMark>
 constexpr IndexedField marked(std::string_view name) {
-    return conclusion<[](const RowView& view, RowValues& values) {
+    return followed<[](const RowView& view, RowValues& values) {
         if (view.row.has(kMark)) values.add(1);
     }>(name);
 }
@@ -43,7 +53,7 @@ constexpr IndexedField marked(std::string_view name) {
 // What only packets have that ended a message, or miss some before them.
 template <Mark kMark, auto kMember>
 constexpr IndexedField annotated(std::string_view name) {
-    return conclusion<[](const RowView& view, RowValues& values) {
+    return followed<[](const RowView& view, RowValues& values) {
         if (!view.row.has(kMark)) return;
         const Annotation annotation = view.index.annotation(view.frame);
         if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(annotation.*kMember)>>) {
@@ -86,13 +96,13 @@ constexpr std::array kRowFields{
     conclusion<[](const RowView& view, RowValues& values) { values.add(std::to_underlying(view.row.icrc())); }>("rdma.icrc.status"),
     conclusion<[](const RowView& view, RowValues& values) { values.add(std::to_underlying(view.row.encapsulation())); }>(
         "rdma.encapsulation"),
-    conclusion<[](const RowView& view, RowValues& values) {
+    followed<[](const RowView& view, RowValues& values) {
         if (view.row.connection()) values.add(std::to_underlying(*view.row.connection()));
     }>("rdma.connection"),
-    conclusion<[](const RowView& view, RowValues& values) {
+    followed<[](const RowView& view, RowValues& values) {
         if (view.row.connection()) values.add(std::to_underlying(view.row.from()));
     }>("rdma.from"),
-    conclusion<[](const RowView& view, RowValues& values) {
+    followed<[](const RowView& view, RowValues& values) {
         if (view.row.arrival()) values.add(std::to_underlying(*view.row.arrival()));
     }>("rdma.arrival"),
     marked<Mark::retransmission>("rdma.retransmission"),

@@ -1,4 +1,5 @@
 // How packets and messages become rows.
+#include <dissect/headers/internet.hpp>
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
 #include <transport-replay/tracking/tracker.hpp>
@@ -28,6 +29,9 @@ std::uint32_t marks(const Observation& observation, const PacketRecord& record) 
     return marks;
 }
 
+constexpr Field kTcpSequence = named(kTcpFields, "tcp.seq_raw");
+constexpr Field kTcpAcknowledgment = named(kTcpFields, "tcp.ack_raw");
+
 std::uint64_t number(FrameIndex frame) { return std::to_underlying(frame); }
 
 // From one frame to another, as far as it fits below `most`; 0 where the other is not behind it.
@@ -44,16 +48,30 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     length_ = length & kMaxLength;
     const std::uint32_t overhead = length - std::min(length, observation.payload_length);
     overhead_ = observation.payload_length == 0 || overhead >= kNoPayload ? kNoPayload : overhead & 0xffU;
-    opcode_ = std::to_underlying(observation.opcode) & 0xffU;
-    psn_ = observation.psn.value() & Psn::kMask;
-    syndrome_ = observation.acknowledgment ? observation.acknowledgment->syndrome : std::uint8_t{0};
-    if (observation.kind == ObservationKind::transport) dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
+    if (observation.kind == ObservationKind::stream) take_segment(observation);
+    else take_transport(observation);
     kind_ = std::to_underlying(observation.kind) & 7U;
     arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
     connection_ = record.connection ? word_of(*record.connection) & kMaxConnection : 0U;
     marks_ = marks(observation, record) & 0x3ffU;
     icrc_ = std::to_underlying(observation.icrc) & 3U;
+}
+
+void PacketRow::take_transport(const Observation& observation) {
+    opcode_ = std::to_underlying(observation.opcode) & 0xffU;
+    psn_ = observation.psn.value() & Psn::kMask;
+    syndrome_ = observation.acknowledgment ? observation.acknowledgment->syndrome : std::uint8_t{0};
+    if (observation.kind == ObservationKind::transport) dest_qp_ = std::to_underlying(observation.flow.destination_qp) & 0xffffffU;
+}
+
+void PacketRow::take_segment(const Observation& observation) {
+    const auto sequence = static_cast<std::uint32_t>(read(observation.payload, kTcpSequence));
+    const auto acknowledged = static_cast<std::uint32_t>(read(observation.payload, kTcpAcknowledgment));
+    psn_ = sequence & 0xffffffU;
+    syndrome_ = static_cast<std::uint8_t>(sequence >> 24U);
+    dest_qp_ = acknowledged & 0xffffffU;
+    opcode_ = static_cast<std::uint8_t>(acknowledged >> 24U);
 }
 
 MessageRow::MessageRow(ConnectionId connection, End requester, const Message& message)
@@ -68,6 +86,20 @@ MessageRow::MessageRow(ConnectionId connection, End requester, const Message& me
     outcome_ = std::to_underlying(message.outcome) & 7U;
     kind_ = std::to_underlying(kind_of(message)) & 7U;
     nak_ = message.nak_code & 31U;
+}
+
+bool carries(const MessageRow& message, const PacketRow& first, const PacketRow& last, const PacketRow& packet) {
+    if (packet.kind() != first.kind()) return false;
+    if (packet.kind() != ObservationKind::stream) {
+        const std::int32_t at = packet.psn() - first.psn();
+        return 0 <= at && static_cast<std::uint32_t>(at) < std::max<std::uint32_t>(message.psns(), 1);
+    }
+    if (packet.payload_length() == 0) return false;
+    // Which READ a response is for its sequence number does not say: those of one way come in the order of the requests (RFC 5040 5.5).
+    if (packet.from() != message.requester()) return message.kind() == MessageKind::read || message.kind() == MessageKind::atomic;
+    const std::uint32_t end = last.tcp_sequence() + last.payload_length();
+    const auto is_before = [](std::uint32_t one, std::uint32_t two) { return static_cast<std::int32_t>(one - two) < 0; };
+    return is_before(packet.tcp_sequence(), end) && is_before(first.tcp_sequence(), packet.tcp_sequence() + packet.payload_length());
 }
 
 }  // namespace qps::transport

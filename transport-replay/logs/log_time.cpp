@@ -110,7 +110,6 @@ std::optional<std::int64_t> zone(Reader& reader) {
 
 // "2026-11-25T00:40:12.5+01:00", "2026/11/25 00:40:12"
 std::optional<LogTime> iso(Reader reader) {
-    Civil civil;
     const auto year = reader.digits(4, 4);
     if (!year || !reader.at("-/")) return std::nullopt;
     const char between = reader.take('-') ? '-' : '/';

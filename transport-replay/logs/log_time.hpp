@@ -9,7 +9,7 @@
 
 namespace qps::transport {
 
-// What it counts from. A local time reads as if it were UTC: whoever knows the time zone moves it.
+// What it counts from. A local time reads as if it were UTC: a caller that knows the time zone moves it.
 enum class LogClock : std::uint8_t { utc, local, boot };
 
 struct LogTime {

@@ -44,7 +44,7 @@ RmppTransfers::Transfer* RmppTransfers::find_or_begin(const RmppKey& key, bool f
 }
 
 void RmppTransfers::give_up(Transfer& transfer) {
-    held_ -= transfer.data.size();
+    held_ -= transfer.data.capacity();
     for (const auto& [number, bytes] : transfer.waiting) held_ -= bytes.size();
     std::vector<std::byte>().swap(transfer.data);  // assigning {} keeps the memory
     transfer.waiting.clear();
@@ -55,8 +55,9 @@ void RmppTransfers::take_in_order(Transfer& transfer, Bytes data) {
     ++transfer.next;
     ++transfer.transfer.segments;
     transfer.transfer.bytes += data.size();
+    const std::size_t before = transfer.data.capacity();
     transfer.data.insert(transfer.data.end(), data.begin(), data.end());
-    held_ += data.size();
+    held_ += transfer.data.capacity() - before;
 }
 
 void RmppTransfers::take_data(Transfer& transfer, const ManagementDatagram& datagram) {
@@ -68,7 +69,10 @@ void RmppTransfers::take_data(Transfer& transfer, const ManagementDatagram& data
     }
     if (transfer.transfer.given_up || transfer.transfer.stopped) return;
     const Bytes data = slice(datagram.bytes, mad_places::kSa, valid_in_segment(rmpp));
-    const bool too_much = transfer.data.size() + data.size() > kMaxRmppBytes || held_ + data.size() > kMaxRmppHeld;
+    // What is held counts with the room that a vector has for more: it doubles.
+    const bool grows = transfer.data.size() + data.size() > transfer.data.capacity();
+    const std::size_t more = grows ? std::max(transfer.data.capacity(), data.size()) : 0;
+    const bool too_much = transfer.data.size() + data.size() > kMaxRmppBytes || held_ + std::max(more, data.size()) > kMaxRmppHeld;
     const bool too_far = number - transfer.next > kMaxRmppOutOfOrder || transfer.waiting.size() >= kMaxRmppOutOfOrder;
     if (too_much || (number != transfer.next && too_far)) {
         ++dropped_;
@@ -124,7 +128,7 @@ RmppStep RmppTransfers::observe(const ManagementDatagram& datagram, const Observ
             give_up(*transfer);
     }
     if (transfer->transfer.complete && !was_complete) {
-        held_ -= transfer->data.size();
+        held_ -= transfer->data.capacity();
         completed_ = std::move(transfer->data);
         transfer->data.clear();
         step.records = completed_;

@@ -3,6 +3,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/series/ladder.hpp>
+#include <transport-replay/series/segment_words.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -32,6 +33,32 @@ std::size_t LadderMessages::position_of(FrameIndex frame) const {
 
 namespace {
 
+// Whether a packet goes the way that packets of the message go: requests from its requester, answers to it.
+bool belongs(const PacketRow& row, const MessageRow& message) {
+    if (row.kind() == ObservationKind::stream) return true;
+    if (row.kind() != ObservationKind::transport || Scope::notifies(row)) return false;
+    return info(row.opcode()).request == (row.from() == message.requester());
+}
+
+}  // namespace
+
+std::optional<std::size_t> LadderMessages::message_of(const CaptureIndex& index, FrameIndex frame) const {
+    if (!index.has(frame) || index.row(frame).connection() != connection_) return std::nullopt;
+    const PacketRow& row = index.row(frame);
+    std::optional<std::size_t> answered;
+    const std::size_t after = static_cast<std::size_t>(std::ranges::upper_bound(messages_, frame, {}, &MessageRow::first_frame) - messages_.begin());
+    for (std::size_t i = after; i > 0 && i + kMaxLadderMessages > after; --i) {
+        const MessageRow& message = messages_[i - 1];
+        const FrameIndex last = index.has(message.last_frame()) ? message.last_frame() : message.first_frame();
+        if (frame == message.answer_frame()) answered = i - 1;
+        if (frame > std::max(last, message.answer_frame().value_or(last)) || !belongs(row, message)) continue;
+        if (carries(message, index.row(message.first_frame()), index.row(last), row)) return i - 1;
+    }
+    return answered;
+}
+
+namespace {
+
 // "RC_SEND_FIRST" is "SEND FIRST": the service is that of the whole connection.
 std::string opcode_words(const OpcodeRow& opcode) {
     std::string name(opcode.name());
@@ -49,6 +76,25 @@ std::string acknowledgment_words(const OpcodeRow& opcode, std::uint8_t syndrome)
     }
 }
 
+// Of TCP segments those that carry iWARP say what, others only that they acknowledge.
+LadderTone tone_of_segment(const CaptureIndex& index, FrameIndex frame) {
+    const PacketRow& row = index.row(frame);
+    if (row.has(Mark::retransmission) || row.has(Mark::duplicated)) return LadderTone::retransmission;
+    if (row.payload_length() == 0) return LadderTone::acknowledgment;
+    return segment_of(index, frame).responds ? LadderTone::response : LadderTone::request;
+}
+
+std::string segment_words(const CaptureIndex& index, FrameIndex frame) {
+    const PacketRow& row = index.row(frame);
+    std::string words = row.payload_length() == 0 ? fmt::format("TCP ACK {}", row.tcp_acknowledged()) : segment_of(index, frame).words;
+    if (words.empty()) words = "TCP segment";
+    if (row.payload_length() != 0) words += fmt::format(", sequence {}, {}", row.tcp_sequence(), counted(row.payload_length(), "byte"));
+    if (row.has(Mark::duplicated)) words += ", doubled by the network";
+    else if (row.has(Mark::retransmission)) words += ", retransmitted";
+    if (row.has(Mark::mirror_copy)) words += ", copy of a mirror";
+    return words;
+}
+
 LadderTone tone_of(const PacketRow& row) {
     if (row.has(Mark::retransmission) || row.has(Mark::duplicated)) return LadderTone::retransmission;
     if (const auto syndrome = row.syndrome(); syndrome && static_cast<SyndromeType>(*syndrome >> 5 & 3) != SyndromeType::ack)
@@ -60,6 +106,7 @@ LadderTone tone_of(const PacketRow& row) {
 
 std::string packet_words(const CaptureIndex& index, FrameIndex frame) {
     const PacketRow& row = index.row(frame);
+    if (row.kind() == ObservationKind::stream) return segment_words(index, frame);
     const OpcodeRow& opcode = info(row.opcode());
     const auto syndrome = row.syndrome();
     std::string words = syndrome ? acknowledgment_words(opcode, *syndrome) : opcode_words(opcode);
@@ -74,9 +121,20 @@ std::string packet_words(const CaptureIndex& index, FrameIndex frame) {
 
 constexpr std::array<std::string_view, 5> kOutcomeWords{", not answered", "", "", ", refused", ", given up"};
 
-std::string message_words(const CaptureIndex& index, const MessageRow& message) {
-    std::string words(words::verb(info(index.row(message.first_frame()).opcode()).verb));
+std::string kind_words(const CaptureIndex& index, const MessageRow& message) {
+    const PacketRow& first = index.row(message.first_frame());
+    if (first.kind() == ObservationKind::stream) {
+        std::string words(kMessageKindTitles[static_cast<std::size_t>(message.kind())]);
+        if (const auto msn = msn_of(index, message)) words += fmt::format(", MSN {}", *msn);
+        return words;
+    }
+    std::string words(words::verb(info(first.opcode()).verb));
     if (index.has(message.last_frame()) && info(index.row(message.last_frame()).opcode()).has_immediate()) words += " with immediate";
+    return words;
+}
+
+std::string message_words(const CaptureIndex& index, const MessageRow& message) {
+    std::string words = kind_words(index, message);
     if (message.bytes() != 0) words += fmt::format(", {}", bytes_text(message.bytes()));
     if (message.retransmissions() != 0)
         words += fmt::format(", {}{} retransmitted", counted(message.retransmissions(), "packet"),
@@ -115,11 +173,12 @@ public:
         const std::uint64_t begin = number(message.first_frame()) - 1;
         const std::uint64_t all = std::min(number(message.answer_frame().value_or(message.last_frame())), index_.packets.size());
         const std::uint64_t end = std::min(all, begin + kMaxMessageRows);
-        const Psn psn = index_.row(message.first_frame()).psn();
+        const PacketRow& first = index_.row(message.first_frame());
+        const PacketRow& last = index_.has(message.last_frame()) ? index_.row(message.last_frame()) : first;
         std::size_t found = 0;
         std::size_t left_out = 0;
         const auto take = [&](const PacketRow& row, std::uint64_t at) {
-            if (row.connection() != messages_.connection() || !belongs(row, message, psn)) return;
+            if (row.connection() != messages_.connection() || !belongs(row, message) || !carries(message, first, last, row)) return;
             if (++found > kMaxMessagePackets) ++left_out;
             else add_packet(frame_at(at), position);
         };
@@ -156,13 +215,6 @@ public:
     }
 
 private:
-    static bool belongs(const PacketRow& row, const MessageRow& message, Psn first) {
-        if (row.kind() != ObservationKind::transport || Scope::notifies(row)) return false;
-        if (info(row.opcode()).request != (row.from() == message.requester())) return false;
-        const std::int32_t at = row.psn() - first;
-        return 0 <= at && static_cast<std::uint32_t>(at) < std::max<std::uint32_t>(message.psns(), 1);
-    }
-
     static std::string wait_words(const Recovery& recovery, Duration length) {
         constexpr std::array<std::string_view, kRecoveryKindNames.size()> kReasons{"after a NAK", "receiver not ready", "timeout", "READ retried",
                                                                                   "cause undecided"};
@@ -176,11 +228,20 @@ private:
         const auto [place, is_new] = shown_.try_emplace(frame, ladder_.lines.size());
         if (!is_new) return &ladder_.lines[place->second];
         const PacketRow& row = index_.row(frame);
-        ladder_.lines.push_back({row.from(), *time, *time, frame, frame, tone_of(row), message, false, false, packet_words(index_, frame)});
+        const LadderTone tone = row.kind() == ObservationKind::stream ? tone_of_segment(index_, frame) : tone_of(row);
+        ladder_.lines.push_back({row.from(), *time, *time, frame, frame, tone, message, false, false, packet_words(index_, frame)});
         return &ladder_.lines.back();
     }
 
+    // Over TCP a segment that carries something answers beside that: what it carries has a line of its own.
+    [[nodiscard]] bool answers_beside(FrameIndex frame, std::size_t message) const {
+        if (!index_.has(frame) || index_.row(frame).kind() != ObservationKind::stream) return false;
+        const MessageKind kind = messages_[message].kind();
+        return index_.row(frame).payload_length() != 0 && kind != MessageKind::read && kind != MessageKind::atomic;
+    }
+
     void add_answer(FrameIndex frame, std::size_t message) {
+        if (answers_beside(frame, message)) return;
         LadderLine* line = add_packet(frame, message);
         if (line == nullptr) return;
         const std::uint32_t ends = ++answered_[frame];

@@ -33,6 +33,9 @@ public:
     [[nodiscard]] ConnectionId connection() const { return connection_; }
     // The last one that began no later than a packet; 0 where none did.
     [[nodiscard]] std::size_t position_of(dissect::FrameIndex frame) const;
+    // The message that a packet is of, or answers; of several under way the one that has its PSN. Nothing where none does, or where more
+    // than kMaxLadderMessages have begun since.
+    [[nodiscard]] std::optional<std::size_t> message_of(const CaptureIndex& index, dissect::FrameIndex frame) const;
 
 private:
     ConnectionId connection_{};

@@ -40,21 +40,25 @@ Duration at_rank(std::vector<std::int64_t>& values, std::size_t& first, std::siz
 }  // namespace
 
 Distributed distribution(const std::vector<LatencyPoint>& points) {
-    Distributed found;
-    found.count = points.size();
-    if (points.empty()) return found;
     std::vector<std::int64_t> values;
     values.reserve(points.size());
+    for (const LatencyPoint& point : points) values.push_back(point.y);
+    return distribution(std::move(values));
+}
+
+Distributed distribution(std::vector<std::int64_t> values) {
+    Distributed found;
+    found.count = values.size();
+    if (values.empty()) return found;
     double sum = 0;
-    for (const LatencyPoint& point : points) {
-        values.push_back(point.y);
-        sum += static_cast<double>(point.y);
-        ++found.histogram[latency_bin(point.y)];
+    for (const std::int64_t value : values) {
+        sum += static_cast<double>(value);
+        ++found.histogram[latency_bin(value)];
     }
     const auto [least, most] = std::ranges::minmax(values);
     found.least = Duration{least};
     found.most = Duration{most};
-    const double mean = sum / static_cast<double>(points.size());
+    const double mean = sum / static_cast<double>(values.size());
     found.mean = mean >= static_cast<double>(most) ? found.most : Duration{static_cast<std::int64_t>(mean)};
     std::size_t first = 0;  // ascending ranks: each search goes on where the one before ended
     found.median = at_rank(values, first, 500);

@@ -57,5 +57,6 @@ struct Distributed {
     std::array<std::uint64_t, kLatencyBins> histogram{};
 };
 [[nodiscard]] Distributed distribution(const std::vector<LatencyPoint>& points);
+[[nodiscard]] Distributed distribution(std::vector<std::int64_t> nanoseconds);
 
 }  // namespace qps::transport::series

@@ -14,6 +14,24 @@ namespace {
 // How many PSNs the READs of a requester cover, by their first frame.
 using ReadSpans = std::unordered_map<FrameIndex, std::uint32_t>;
 
+// Sequence numbers of TCP as numbers that go on.
+class ByteCounter {
+public:
+    [[nodiscard]] bool begun() const { return begun_; }
+    [[nodiscard]] std::int64_t near(std::uint32_t sequence) const {
+        return begun_ ? last_ + static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(last_ & UINT32_MAX)) : sequence;
+    }
+    std::int64_t take(std::uint32_t sequence) {
+        last_ = near(sequence);
+        begun_ = true;
+        return last_;
+    }
+
+private:
+    std::int64_t last_ = 0;
+    bool begun_ = false;
+};
+
 class Drawing {
 public:
     Drawing(const Timeline& timeline, ConnectionId connection, End requester, ReadSpans spans)
@@ -24,6 +42,7 @@ public:
     }
 
     void take(const PacketRow& row, FrameIndex frame) {
+        if (row.kind() == ObservationKind::stream) return take_segment(row, {row.time(), 0, frame, 1});
         if (row.kind() != ObservationKind::transport || row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad) return;
         const OpcodeRow& opcode = info(row.opcode());
         if (!opcode.defined || opcode.verb == Verb::notify) return;
@@ -48,6 +67,23 @@ private:
             series_.of(PsnMark::gap).push_back(point);
         }
         add_waits(point);
+    }
+
+    void take_segment(const PacketRow& row, PsnPoint point) {
+        if (row.has(Mark::mirror_copy)) return;
+        series_.stream = true;
+        if (row.from() != requester_) {
+            point.y = bytes_.near(row.tcp_acknowledged());
+            return bytes_.begun() ? acknowledge(point, point.y) : void();
+        }
+        if (row.payload_length() == 0) return;
+        point.y = bytes_.take(row.tcp_sequence());
+        point.psns = row.payload_length();
+        const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
+        series_.of(again ? PsnMark::retransmission : PsnMark::request).push_back(point);
+        if (row.arrival() != Arrival::ahead) return;
+        point.psns = 1;
+        series_.of(PsnMark::gap).push_back(point);
     }
 
     void take_answer(const PacketRow& row, const OpcodeRow& opcode, PsnPoint point) {
@@ -97,6 +133,7 @@ private:
     End requester_;
     ReadSpans spans_;
     PsnCounter counter_;
+    ByteCounter bytes_;
     std::map<std::int64_t, std::uint32_t> reads_;            // first PSN, how many
     std::multimap<FrameIndex, const Recovery*> recoveries_;  // that did not pass yet, by trigger
     PsnSeries series_;

@@ -46,6 +46,7 @@ struct PsnWait {
 };
 
 struct PsnSeries {
+    bool stream = false;  // of TCP: what counts are its sequence numbers, which go on past 32 bits, and of a request its bytes
     std::array<std::vector<PsnPoint>, kPsnMarkNames.size()> marks;
     std::vector<PsnWait> waits;
     [[nodiscard]] const std::vector<PsnPoint>& of(PsnMark mark) const { return marks[static_cast<std::size_t>(mark)]; }

@@ -36,11 +36,13 @@ Amount amount_of(const PacketRow& row) {
     amount.bytes = row.wire_length();
     amount.packets = 1;
     amount.marked = row.has(Mark::congestion_experienced) ? 1 : 0;
-    if (row.kind() != ObservationKind::transport) return amount;
+    const bool segment = row.kind() == ObservationKind::stream && row.connection();
+    if (row.kind() != ObservationKind::transport && !segment) return amount;
     const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
     if (again) amount.retransmitted = amount.bytes;
     if (row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad) return amount;
     if (!again && !row.has(Mark::unmatched)) amount.goodput = row.payload_length();
+    if (segment) return amount;
     if (Scope::notifies(row)) amount.cnps = 1;
     if (const auto syndrome = row.syndrome()) {
         const auto type = static_cast<SyndromeType>(Acknowledgment{*syndrome, {}}.type());

@@ -5,8 +5,8 @@
 #include <tests/support/sanitized.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/management/exchanges.hpp>
-#include <transport-replay/management/fabric_map.hpp>
 #include <transport-replay/management/rmpp.hpp>
+#include <transport-replay/model/fabric_map.hpp>
 #include <transport-replay/model/fixed_memory.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>

@@ -94,7 +94,7 @@ TEST_CASE("no two are the same afterwards, and what everybody has stays") {
     CHECK(pseudonyms.guid(0) == 0);
 }
 
-TEST_CASE("MAC addresses keep what kind of address they are; the vendor where that is asked for") {
+TEST_CASE("MAC addresses keep what kind of address they are, and the vendor where that is asked for") {
     Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany), keeping(key_of(kSampleKey), true, kMany);
     const std::uint64_t mac = 0x5254'0077'0011;
     CHECK(pseudonyms.mac(mac) >> 24 != mac >> 24);

@@ -129,9 +129,8 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
         timeline.connections[0].ways[1] = {};
         timeline.cm.attempts[0].ladder.clear();
         add_connection(timeline);
-        const Finding& finding = one(timeline, "transport-retries-exceeded");
-        CHECK(finding.party == Party::responder);
-        CHECK(says(finding.summary, "never answered on this connection but sends other traffic to 10.0.0.1"));
+        CHECK(one(timeline, "transport-retries-exceeded").party == Party::responder);
+        CHECK(says(one(timeline, "transport-retries-exceeded").summary, "never answered on this connection but sends other traffic to 10.0.0.1"));
     }
     SECTION("it answers over another encapsulation") {
         timeline.connections[0].ways[1] = {};

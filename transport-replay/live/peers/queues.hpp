@@ -33,7 +33,7 @@ struct PeerContext {
     }
 };
 
-// Memory of the system, not of the heap: pages come when they are written first, and go with the block. Whoever asks for a connection
+// Memory of the system, not of the heap: pages come when they are written first, and go with the block. A peer that asks for a connection
 // and sends nothing takes addresses and no memory, however many asked and went before (calloc() would clear what they had).
 struct Unmap {
     std::size_t size = 0;

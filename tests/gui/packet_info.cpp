@@ -1,0 +1,105 @@
+// What a row and a tree say of a packet: its protocol, its message, a summary at each heading, queue pairs and keys in both bases.
+#include <gui/packets/field_model.hpp>
+#include <gui/packets/packet_info.hpp>
+#include <gui/packets/packet_columns.hpp>
+#include <gui/packets/owned_packet.hpp>
+#include <tests/gui/sample.hpp>
+
+#include <map>
+
+#include "application.hpp"
+
+using namespace qps::gui;
+using namespace qps::gui::tests;
+using qps::dissect::Filter;
+using qps::dissect::FrameIndex;
+using qps::dissect::LayerKind;
+using qps::dissect::Packet;
+using qps::transport::PacketReader;
+using qps::transport::PacketRow;
+
+namespace {
+
+// Of each protocol that a sample shows: the first Info.
+std::map<std::string, std::string> infos(const std::string& sample) {
+    const ReadSample read = readSample(sample);
+    PacketReader reader(read.index);
+    std::map<std::string, std::string> found;
+    for (std::uint64_t frame = 1; frame <= read.index->packets.size(); ++frame) {
+        const Packet* packet = reader.read(FrameIndex{frame});
+        REQUIRE(packet != nullptr);
+        std::string info;
+        appendInfo(info, *packet);
+        found.emplace(shownProtocol(*packet), info);
+    }
+    return found;
+}
+
+QString cell(const FieldModel& model, const char* name, int column) {
+    for (int i = 0; i < 400; ++i)
+        if (const QModelIndex index = model.indexOf(static_cast<std::size_t>(i)); index.isValid() && index.data().toString() == QLatin1String(name))
+            return model.indexOf(static_cast<std::size_t>(i), column).data().toString();
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("a row names the protocol that a packet carries, and says its message first") {
+    const auto set_up = infos("ucmatose");
+    REQUIRE(set_up.contains("CM"));
+    CHECK(set_up.at("CM").starts_with("REQ comm=0x"));
+    CHECK(set_up.at("CM").find("class=") == std::string::npos);
+    CHECK(set_up.contains("RoCEv2"));
+    CHECK(set_up.at("RoCEv2").starts_with("RC_SEND_ONLY qp=34 psn="));
+
+    const auto storage = infos("nvme_rdma");
+    REQUIRE(storage.contains("NVMe"));
+    CHECK(storage.at("NVMe").starts_with("nvme"));
+    CHECK(storage.at("NVMe").find("[RC_SEND_ONLY qp=") != std::string::npos);
+
+    CHECK(infos("fabric_sweep").contains("SMP"));
+    CHECK(infos("nfs_v3").contains("NFS"));
+    CHECK(infos("congestion").contains("CNP"));
+    CHECK(infos("iwarp_write").contains("iWARP"));
+}
+
+TEST_CASE("the filter of a protocol finds packets of that protocol") {
+    for (const char* sample : {"ucmatose", "nvme_rdma", "fabric_sweep", "nfs_v3", "congestion", "iser_io"}) {
+        const ReadSample read = readSample(sample);
+        PacketReader reader(read.index);
+        for (std::uint64_t frame = 1; frame <= std::min<std::uint64_t>(read.index->packets.size(), 200); ++frame) {
+            const Packet* packet = reader.read(FrameIndex{frame});
+            const std::string text = protocolFilter(*packet);
+            if (text.empty()) continue;
+            const auto filter = Filter::compile(text);
+            CAPTURE(sample, frame, text);
+            REQUIRE(filter.has_value());
+            CHECK(filter->matches(*packet));
+        }
+    }
+}
+
+TEST_CASE("headings of a tree have a summary, queue pairs and keys both bases") {
+    needApplication();
+    const ReadSample read = readSample("write_8k");
+    PacketReader reader(read.index);
+    FieldModel model;
+    bool seen = false;
+    for (std::uint64_t frame = 1; frame <= read.index->packets.size() && !seen; ++frame) {
+        const Packet* packet = reader.read(FrameIndex{frame});
+        if (find(*packet, LayerKind::reth) == nullptr) continue;
+        seen = true;
+        model.setPacket(std::make_shared<OwnedPacket>(*packet));
+        const PacketRow& row = read.index->row(FrameIndex{frame});
+        CHECK(cell(model, "Base Transport Header", FieldModel::Words) ==
+              QStringLiteral("RC RDMA_WRITE_FIRST, QP %1, PSN %2").arg(std::to_underlying(row.dest_qp())).arg(row.psn().value()));
+        CHECK(cell(model, "Internet Protocol version 4", FieldModel::Words) == QStringLiteral("10.77.0.11 to 10.77.0.12"));
+        CHECK(cell(model, "RDMA Extended Transport Header", FieldModel::Words).startsWith(QStringLiteral("va 0x")));
+        CHECK(cell(model, "Destination queue pair", FieldModel::Words) ==
+              QStringLiteral("%1 (0x%2)").arg(std::to_underlying(row.dest_qp())).arg(std::to_underlying(row.dest_qp()), 6, 16, QLatin1Char('0')));
+        const QString key = cell(model, "Remote key", FieldModel::Words);
+        CHECK(key.startsWith(QStringLiteral("0x")));
+        CHECK(key.contains(QStringLiteral(" (")));
+    }
+    CHECK(seen);
+}

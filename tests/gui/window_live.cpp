@@ -1,0 +1,77 @@
+// A capture while it is going on: what can be done with its packets can be done at once, without choosing one first.
+#include <gui/packets/find_bar.hpp>
+#include <tests/gui/window.hpp>
+
+#include <QFile>
+#include <QPushButton>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace qps::gui;
+using namespace qps::gui::tests;
+
+namespace {
+
+// Somebody who writes a capture into a pipe and goes on holding it.
+class Wire {
+public:
+    Wire() {
+        REQUIRE(m_folder.isValid());
+        REQUIRE(::mkfifo(path().toLocal8Bit().constData(), 0600) == 0);
+        QFile sample(QString::fromStdString(sampleFile("write_8k")));
+        REQUIRE(sample.open(QIODevice::ReadOnly));
+        m_writer = std::thread([this, bytes = sample.readAll()] {
+            m_pipe = ::open(path().toLocal8Bit().constData(), O_WRONLY);
+            for (qsizetype at = 0; at < bytes.size();) {
+                const auto some = ::write(m_pipe, bytes.constData() + at, static_cast<std::size_t>(bytes.size() - at));
+                if (some <= 0) return;
+                at += some;
+            }
+        });
+    }
+    Wire(const Wire&) = delete;
+    Wire& operator=(const Wire&) = delete;
+    ~Wire() {
+        m_writer.join();
+        ::close(m_pipe);
+    }
+    [[nodiscard]] QString path() const { return m_folder.filePath(QStringLiteral("wire")); }
+
+private:
+    QTemporaryDir m_folder;
+    std::thread m_writer;
+    int m_pipe = -1;
+};
+
+}  // namespace
+
+TEST_CASE("window: of a live capture everything can be done as soon as there are packets, without choosing one") {
+    OpenWindow opened;
+    const Wire wire;
+    opened.session().capture(wire.path(), QStringLiteral("eth0"));
+    REQUIRE(QTest::qWaitFor([&] { return opened.session().packets() != 0; }, kPatience));
+    QApplication::processEvents();
+    REQUIRE(opened.session().state() == Session::State::Capturing);
+    REQUIRE_FALSE(opened.selection().packet());
+    for (const ActionId id : {ActionId::SaveCapture, ActionId::ExportPackets, ActionId::ExportAnalysis, ActionId::GoToPacket,
+                              ActionId::NextFinding, ActionId::PreviousFinding, ActionId::Find, ActionId::FindNext, ActionId::LastPacket,
+                              ActionId::Close}) {
+        CAPTURE(static_cast<int>(id));
+        CHECK(opened.window.action(id)->isEnabled());
+    }
+    opened.key(Qt::Key_F, Qt::ControlModifier);
+    auto& find = *opened.window.findChild<FindBar*>();
+    CHECK(find.isVisible());
+    find.setText(QStringLiteral("infiniband"));
+    opened.key(Qt::Key_Return);
+    CHECK(QTest::qWaitFor([&] { return opened.packet() != 0; }, kPatience));
+    opened.session().stop();
+    REQUIRE(QTest::qWaitFor([&] { return !opened.session().busy(); }, kPatience));
+    const Answering discarding([](QWidget& dialog) {
+        if (auto* box = qobject_cast<QMessageBox*>(&dialog)) box->button(QMessageBox::Discard)->click();
+    });
+    opened.window.close();
+}
