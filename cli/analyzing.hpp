@@ -51,7 +51,7 @@ struct Analyzed {
     transport::CaptureTraits known;  // before the packets were analysed
 };
 
-[[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening);
+[[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& wanted_packets, const Output& output, const Listening& listening);
 
 // Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and connections
 // that they had in `first`. `said_before`: what is wrong with the inputs was told.

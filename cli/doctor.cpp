@@ -203,7 +203,7 @@ void examine_interface(std::vector<Diagnosis>& rows, const std::string& name) {
 }
 
 // "4: ACTIVE" of /sys is "ACTIVE".
-std::string behind_colon(std::string text) {
+std::string behind_colon(const std::string& text) {
     const std::size_t colon = text.find(": ");
     return colon == std::string::npos ? text : text.substr(colon + 2);
 }

@@ -23,7 +23,8 @@ struct Slot {
     std::atomic<std::size_t> size = 0;
     std::atomic<std::uint64_t> lost = kNothing;
 };
-static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 std::array<Slot, kMaps> slots;         // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): a handler has nothing else
 struct sigaction handled_before = {};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)

@@ -12,7 +12,7 @@ using namespace transport;
 
 namespace {
 
-enum CandidateColumn { kUid, kEnds, kState, kReasons };
+enum CandidateColumn { UidColumn, EndsColumn, StateColumn, ReasonsColumn };
 
 std::vector<Heading> headingsOfCandidates() {
     return {{QStringLiteral("#"), CandidateModel::tr("Number of the connection"), true},
@@ -54,9 +54,9 @@ QString CandidateModel::text(Row row, int column) const { return shown(plain_tex
 
 Cell CandidateModel::value(Row row, int column) const {
     switch (column) {
-        case kUid: return number(connection(row));
-        case kEnds: return text_cell(ends_text(of(row)));
-        case kState: return text_cell(state_of({of(row), m_given_up.contains(connection(row))}));
+        case UidColumn: return number(connection(row));
+        case EndsColumn: return text_cell(ends_text(of(row)));
+        case StateColumn: return text_cell(state_of({of(row), m_given_up.contains(connection(row))}));
         default: return text_cell(m_candidates[row].reasons);
     }
 }

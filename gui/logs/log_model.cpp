@@ -15,7 +15,7 @@ using dissect::Instant;
 
 namespace {
 
-enum Column { kTime, kPacket, kLog, kLine };
+enum Column { TimeColumn, PacketColumn, LogColumn, LineColumn };
 constexpr std::size_t kMostText = 2000;  // characters of a line that are shown
 
 std::vector<Heading> headingsOfLogs() {
@@ -109,9 +109,9 @@ QString LogModel::filter(Row row) const {
 
 QString LogModel::text(Row row, int column) const {
     switch (column) {
-        case kTime: return m_rows[row].time && m_timeline->first ? shown(seconds_text(*m_rows[row].time - *m_timeline->first)) : QString();
-        case kPacket: return shown(plain_text(value(row, kPacket)));
-        case kLog: return log(m_rows[row].log).name;
+        case TimeColumn: return m_rows[row].time && m_timeline->first ? shown(seconds_text(*m_rows[row].time - *m_timeline->first)) : QString();
+        case PacketColumn: return shown(plain_text(value(row, PacketColumn)));
+        case LogColumn: return log(m_rows[row].log).name;
         default: break;
     }
     QString whole = shown(line(row).substr(0, kMostText));
@@ -122,9 +122,9 @@ QString LogModel::text(Row row, int column) const {
 
 Cell LogModel::value(Row row, int column) const {
     switch (column) {
-        case kTime: return m_rows[row].time ? number(*m_rows[row].time) : Cell{};
-        case kPacket: return number(nextPacket(row));
-        case kLog: return number(m_rows[row].log);
+        case TimeColumn: return m_rows[row].time ? number(*m_rows[row].time) : Cell{};
+        case PacketColumn: return number(nextPacket(row));
+        case LogColumn: return number(m_rows[row].log);
         default: return text_cell(line(row).substr(0, kMostText));
     }
 }

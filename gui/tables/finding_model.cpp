@@ -88,7 +88,7 @@ std::vector<Moment> FindingModel::moments(Row row) const {
 }
 
 QString eventsFilter(const Finding& finding) {
-    const QString events = QStringLiteral("rdma.finding == %1").arg(shown(finding.id));
+    QString events = QStringLiteral("rdma.finding == %1").arg(shown(finding.id));
     if (!finding.connection) return events;
     return QStringLiteral("%1 and rdma.connection == %2").arg(events).arg(std::to_underlying(*finding.connection));
 }

@@ -20,24 +20,24 @@ bool looks_like_formula(std::string_view text) {
 
 }  // namespace
 
-void append_cell(std::string& out, OutputFormat format, std::string_view given) {
-    std::string text = looks_like_formula(given) ? "'" : "";
+void append_cell(std::string& out, OutputFormat format, std::string_view text) {
+    std::string cell = looks_like_formula(text) ? "'" : "";
     const bool lines = format == OutputFormat::csv;  // within quotes they are part of the cell
-    for (std::size_t begin = 0; begin <= given.size();) {
-        const std::size_t end = std::min(given.find_first_of(lines ? "\n\t" : "\n\t\r\\", begin), given.size());
-        dissect::append_printable(text, given.substr(begin, end - begin));
-        if (end == given.size()) break;
-        const char c = given[end];
-        if (lines) text += c;
-        else text += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find_first_of(lines ? "\n\t" : "\n\t\r\\", begin), text.size());
+        dissect::append_printable(cell, text.substr(begin, end - begin));
+        if (end == text.size()) break;
+        const char c = text[end];
+        if (lines) cell += c;
+        else cell += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
         begin = end + 1;
     }
-    if (!lines || text.find_first_of(",\"\n\t") == std::string::npos) {
-        out += text;
+    if (!lines || cell.find_first_of(",\"\n\t") == std::string::npos) {
+        out += cell;
         return;
     }
     out += '"';
-    for (const char c : text) {
+    for (const char c : cell) {
         if (c == '"') out += '"';
         out += c;
     }

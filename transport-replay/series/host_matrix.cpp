@@ -48,7 +48,9 @@ HostMatrix::HostMatrix(const Timeline& timeline, const ConnectionTimes& times) {
         const std::uint64_t least = bytes[kMostHosts - 1];
         std::erase_if(hosts, [least](const auto& host) { return host.second.second < least; });
         std::erase_if(hosts, [&, over = hosts.size() - kMostHosts](const auto& host) mutable {
-            return over > 0 && host.second.second == least && over-- > 0;
+            if (over == 0 || host.second.second != least) return false;
+            --over;
+            return true;
         });
     }
     std::map<decltype(key_of({})), std::uint32_t> places;

@@ -46,25 +46,25 @@ Distributed distribution(const std::vector<LatencyPoint>& points) {
     return distribution(std::move(values));
 }
 
-Distributed distribution(std::vector<std::int64_t> values) {
+Distributed distribution(std::vector<std::int64_t> nanoseconds) {
     Distributed found;
-    found.count = values.size();
-    if (values.empty()) return found;
+    found.count = nanoseconds.size();
+    if (nanoseconds.empty()) return found;
     double sum = 0;
-    for (const std::int64_t value : values) {
+    for (const std::int64_t value : nanoseconds) {
         sum += static_cast<double>(value);
         ++found.histogram[latency_bin(value)];
     }
-    const auto [least, most] = std::ranges::minmax(values);
+    const auto [least, most] = std::ranges::minmax(nanoseconds);
     found.least = Duration{least};
     found.most = Duration{most};
-    const double mean = sum / static_cast<double>(values.size());
+    const double mean = sum / static_cast<double>(nanoseconds.size());
     found.mean = mean >= static_cast<double>(most) ? found.most : Duration{static_cast<std::int64_t>(mean)};
     std::size_t first = 0;  // ascending ranks: each search goes on where the one before ended
-    found.median = at_rank(values, first, 500);
-    found.p90 = at_rank(values, first, 900);
-    found.p99 = at_rank(values, first, 990);
-    found.p999 = at_rank(values, first, 999);
+    found.median = at_rank(nanoseconds, first, 500);
+    found.p90 = at_rank(nanoseconds, first, 900);
+    found.p99 = at_rank(nanoseconds, first, 990);
+    found.p999 = at_rank(nanoseconds, first, 999);
     return found;
 }
 
