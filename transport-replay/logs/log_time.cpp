@@ -94,18 +94,19 @@ std::optional<std::int64_t> time_of_day(Reader& reader) {
     return seconds * kNanosecondsPerSecond + reader.fraction();
 }
 
-// "Z", "+01:00", "-0500" as seconds east of UTC; nothing where none of them stands there.
+// "Z", "+01:00", "-0500", "+01" as seconds east of UTC; nothing where none of them stands there.
 std::optional<std::int64_t> zone(Reader& reader) {
     if (reader.take('Z')) return 0;
     if (!reader.at("+-")) return std::nullopt;
     const bool west = reader.take('-');
     if (!west) static_cast<void>(reader.take('+'));
-    const auto digits = reader.digits(2, 4);
-    if (!digits) return std::nullopt;
-    if (!reader.take(':')) return static_cast<std::int64_t>(*digits / 100 * 3600 + *digits % 100 * 60) * (west ? -1 : 1);
-    const auto minutes = reader.digits(2, 2);
+    const std::int64_t sign = west ? -1 : 1;
+    if (const auto both = reader.digits(4, 4)) return static_cast<std::int64_t>(*both / 100 * 3600 + *both % 100 * 60) * sign;
+    const auto hours = reader.digits(2, 2);
+    if (!hours) return std::nullopt;
+    const auto minutes = reader.take(':') ? reader.digits(2, 2) : std::optional<std::uint64_t>(0);
     if (!minutes) return std::nullopt;
-    return static_cast<std::int64_t>(*digits * 3600 + *minutes * 60) * (west ? -1 : 1);
+    return static_cast<std::int64_t>(*hours * 3600 + *minutes * 60) * sign;
 }
 
 // "2026-11-25T00:40:12.5+01:00", "2026/11/25 00:40:12"

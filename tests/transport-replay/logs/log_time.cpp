@@ -32,6 +32,7 @@ const std::vector<Case> kCases{
     {"Nov  5 00:40:12.250000 node1 kernel: x", at(LogClock::local, 1'793'839'212, 250'000'000)},
     {"Jan  1 00:00:00 node1 kernel: next year is nearer", at(LogClock::local, 1'798'761'600)},
     {"2026-11-25T00:40:12+0100 node1 kernel: x", at(LogClock::utc, 1'795'563'612)},
+    {"2026-11-25 00:40:12+01 node1 postgres: x", at(LogClock::utc, 1'795'563'612)},
     {"2026-11-25T00:40:12.123456+01:00 node1 kernel: x", at(LogClock::utc, 1'795'563'612, 123'456'000)},
     {"2026-11-25T00:40:12Z x", at(LogClock::utc, 1'795'567'212)},
     {"1795567212.123456 node1 kernel: x", at(LogClock::utc, 1'795'567'212, 123'456'000)},
