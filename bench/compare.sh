@@ -29,7 +29,8 @@ clock() {
     local name=$1 line
     shift
     line=$("$bin/bench_measure" "$@" 2>"$samples/stderr")
-    if [[ $(field exit <<<"$line") != 0 ]]; then
+    # 6, not everything could be judged, is a result: collectives are not looked for among 100,000 queue pairs.
+    if [[ ! $(field exit <<<"$line") =~ ^[06]$ ]]; then
         echo "compare.sh: failed: $*" >&2
         cat "$samples/stderr" >&2
         exit 1

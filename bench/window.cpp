@@ -142,7 +142,7 @@ void pictures(MainWindow& window) {
             QPainter painter(&image);
             QElapsedTimer each;
             each.start();
-            plot->render(painter, image.rect(), 1);  // not repaint(), which has the picture ready
+            plot->render(painter, image.rect(), 1, plot->palette());  // not repaint(), which has the picture ready
             times.push_back(seconds(each) * 1000);
         }
         const Spread spent = spread(times);
