@@ -114,6 +114,15 @@ constexpr std::array kCommands{
             "  qpscope fields\n  qpscope fields aeth\n  qpscope fields -f tsv psn",
             {.pattern = true},
             run_fields},
+    Command{"report", kHandOn,
+            "Write a report as one HTML file: findings with evidence, pictures over time, connections",
+            "  qpscope report -o report.html trace.pcap\n"
+            "  qpscope report -o report.html ring_*.pcap                  # rotated files of one capture\n"
+            "  qpscope report trace.pcap > report.html\n"
+            "  chromium --headless --print-to-pdf=report.pdf --no-pdf-header-footer report.html\n\n"
+            "The file needs no network and no script; with scripts, tables can be sorted.",
+            {.captures = true, .analysis = true, .nccl_log = true, .page = true, .sandbox = true},
+            run_report},
     Command{"extract", kHandOn,
             "Write the packets of a connection or a finding, with its set-up, to a capture",
             "  qpscope extract -C 3 -o three.pcapng trace.pcap\n"

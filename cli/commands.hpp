@@ -35,6 +35,7 @@ struct Takes {
     bool extracted = false;  // a slice of the capture
     bool anonymized = false;
     bool annotated = false;  // comments
+    bool page = false;       // one HTML file: no other format
     bool saved = false;      // the packets go to a capture file, and nothing to standard output
     bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };

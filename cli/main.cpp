@@ -315,7 +315,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Match name or meaning against this text");
     if (command.takes.verdicts) add_check_options(*sub, options.check);
-    else if (!command.takes.saved) add_choice(*sub, "-f,--format", options.format, kFormats, "Print as table, json, ndjson, csv or tsv (default: table)");
+    else if (!command.takes.saved && !command.takes.page) add_choice(*sub, "-f,--format", options.format, kFormats, "Print as table, json, ndjson, csv or tsv (default: table)");
     if (command.takes.tickets) {
         sub->add_flag("--list", options.list_findings, "List every finding with its meaning; needs no capture")
             ->excludes(sub->get_option("files"))

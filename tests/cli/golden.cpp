@@ -76,6 +76,7 @@ const std::vector<Golden> kGolden{
     {"anonymize_help", {"anonymize", "--help"}},
     {"extract_help", {"extract", "--help"}},
     {"annotate_help", {"annotate", "--help"}},
+    {"report_help", {"report", "--help"}},
     {"follow_message", {"follow", "1", "--message", "1", "rping_v4/capture.pcap"}},
 };
 

@@ -1,6 +1,7 @@
-// Fuzzer of what is written of a capture: bytes as a capture, analysed and checked; the report in every format, tickets, verdicts as
+// Fuzzer of what is written of a capture: bytes as a capture, analysed and checked; the report in every format and as a page, tickets, verdicts as
 // JSON, XML and HTML. What is to be JSON is, no text of the capture ends a cell, a line or a tag, and no control character is left.
 #include <dissect/capture/capture_file.hpp>
+#include <dissect/notation.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -8,6 +9,8 @@
 #include <transport-replay/checks/passive/passive_suite.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/page/collector.hpp>
+#include <transport-replay/page/page.hpp>
 #include <transport-replay/report/format.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ticket.hpp>
@@ -60,6 +63,34 @@ void write_verdicts(const Timeline& timeline, conformance::PassiveSuite& suite) 
     }
 }
 
+// The page with its pictures, which a second reading gives it.
+void write_page(const Timeline& timeline, std::span<const std::byte> bytes) {
+    page::Collector collected(timeline);
+    Analysis analysis({.message = [&](ConnectionId id, End, const Message& message) { collected.take(id, message); }});
+    auto file = dissect::CaptureFile::from_memory(bytes, "fuzz");
+    dissect::Batch batch;
+    dissect::Packet packet;
+    Observation observation;
+    while (file && file->read(batch))
+        for (const dissect::Frame& frame : batch.frames) {
+            dissect::decode(frame, packet);
+            observe(packet, observation);
+            collected.take(frame.index, PacketRow(0, 0, observation, analysis.observe(observation)));
+            if (!collected.wants_text(frame.index)) continue;
+            page::EvidencePacket evidence;
+            dissect::append_source(evidence.source, packet);
+            dissect::append_destination(evidence.destination, packet);
+            dissect::append_line(evidence.line, packet);
+            collected.take_text(frame.index, std::move(evidence));
+        }
+    static_cast<void>(analysis.finish());
+    std::string html;
+    page::write_page(collected, {{std::string(kName)}, "1.0"}, [&](std::string_view piece) { html += piece; });
+    has_no_controls(html);
+    demand(html.find("<capture>") == std::string::npos);
+    demand(html.size() < 2'000'000);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -81,6 +112,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Timeline timeline = analysis.finish();
     write_everything(timeline);
     write_verdicts(timeline, suite);
+    write_page(timeline, std::as_bytes(std::span(data, size)));
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <transport-replay/live/replay/rewrite_rule.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/logs/log_time.hpp>
+#include <transport-replay/report/markup.hpp>
 #include <transport-replay/report/ticket.hpp>
 
 
@@ -101,7 +102,7 @@ void ends(std::string_view text) {
 
 // What is escaped holds nothing that acts where it goes.
 void escaping(std::string_view text) {
-    const std::string markup = transport::conformance::markup_text(text);
+    const std::string markup = transport::markup_text(text);
     demand(markup.find_first_of("<>\"") == std::string::npos);
     const std::string markdown = transport::markdown_text(text);
     demand(markdown.find('\n') == std::string::npos && markdown.find('\x1b') == std::string::npos);

@@ -2,6 +2,7 @@
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/report/document.hpp>
+#include <transport-replay/report/markup.hpp>
 
 #include <fmt/format.h>
 
@@ -79,23 +80,6 @@ void append_case(std::string& out, const CheckResult& result) {
 }
 
 }  // namespace
-
-std::string markup_text(std::string_view text) {
-    std::string out;
-    for (const char letter : text) {
-        switch (letter) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '"': out += "&quot;"; break;
-            case '\'': out += "&#39;"; break;
-            case '\n':
-            case '\t': out += letter; break;
-            default: out += letter >= ' ' && letter <= '~' ? letter : '?';
-        }
-    }
-    return out;
-}
 
 std::string json_text(const Report& report, const Comparison* comparison) {
     std::string out;

@@ -15,7 +15,4 @@ inline constexpr int kReportSchema = 1;  // of the JSON; raised when a name goes
 [[nodiscard]] std::string junit_text(const Report& report);
 [[nodiscard]] std::string html_text(const Report& report, const Comparison* comparison = nullptr);
 
-// Text between tags, or in quotes, of XML and HTML.
-[[nodiscard]] std::string markup_text(std::string_view text);
-
 }  // namespace qps::transport::conformance

@@ -1,0 +1,75 @@
+// `report`: a capture as one HTML file to hand on. It is analysed, and read once more for the pictures and the
+// packets that prove findings; of what cannot be read twice the page has all but these.
+#include <dissect/notation.hpp>
+#include <transport-replay/page/collector.hpp>
+#include <transport-replay/page/page.hpp>
+
+#include <utility>
+#include <vector>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "decoding_as.hpp"
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+page::EvidencePacket evidence_of(const Packet& packet) {
+    page::EvidencePacket evidence;
+    append_source(evidence.source, packet);
+    append_destination(evidence.destination, packet);
+    append_line(evidence.line, packet);
+    return evidence;
+}
+
+// The second reading.
+class Picturing {
+public:
+    explicit Picturing(page::Collector& collector) : collector_(collector) {}
+
+    [[nodiscard]] Listening listening() {
+        Listening listening;
+        listening.slots = [this](std::size_t slots) { evidence_.resize(slots); };
+        listening.begin = [this](std::size_t slot) { evidence_[slot].clear(); };
+        listening.each = [this](std::size_t slot, const Packet& packet) {
+            if (collector_.wants_text(packet.frame.index)) evidence_[slot].emplace_back(packet.frame.index, evidence_of(packet));
+        };
+        listening.placed = [this](std::size_t slot, std::size_t, const Observation& observation, const PacketRecord& record) {
+            collector_.take(observation.frame, PacketRow(0, 0, observation, record));
+            if (!collector_.wants_text(observation.frame)) return;
+            for (auto& [frame, evidence] : evidence_[slot])
+                if (frame == observation.frame) collector_.take_text(frame, std::move(evidence));
+        };
+        listening.message = [this](ConnectionId connection, End, const Message& message) { collector_.take(connection, message); };
+        return listening;
+    }
+
+private:
+    page::Collector& collector_;
+    std::vector<std::vector<std::pair<FrameIndex, page::EvidencePacket>>> evidence_;  // of each batch, what it has of it
+};
+
+}  // namespace
+
+ExitCode run_report(const Options& options) {
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    const Analyzed analyzed = analyze(options, *filter, output, {});
+    if (!analyzed.any) return analyzed.code;
+    page::Collector collector(analyzed.timeline, options.connections);
+    if (can_be_read_twice(options)) {
+        Picturing picturing(collector);
+        static_cast<void>(analyze_again(options, *filter, output, picturing.listening(), analyzed));
+    }
+    page::write_page(collector, {options.files, QPSCOPE_VERSION}, [&](std::string_view piece) { output.write(piece); });
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli
