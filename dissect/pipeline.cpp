@@ -14,10 +14,16 @@ namespace qps::dissect {
 
 namespace {
 
-// Slots that are read and wait for a worker, and which of them are done.
+// What a worker does next: a slot to work on, or a lane to follow it with.
+struct Task {
+    std::size_t slot = 0;
+    std::optional<std::size_t> lane;
+};
+
+// How far everything has come. Batches are counted from 0; the slot of a batch is its number modulo the number of slots.
 class Exchange {
 public:
-    explicit Exchange(std::size_t slots) : done_(slots, false) {}
+    Exchange(std::size_t slots, std::size_t lanes) : worked_(slots, false), lanes_(lanes) {}
 
     void offer(std::size_t slot) {
         {
@@ -26,29 +32,55 @@ public:
         }
         offered_.notify_one();
     }
-
-    // The next slot to work on; nothing once the run is over.
-    std::optional<std::size_t> take() {
-        std::unique_lock lock(mutex_);
-        offered_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
-        if (waiting_.empty()) return std::nullopt;
-        const std::size_t slot = waiting_.front();
-        waiting_.pop_front();
-        return slot;
-    }
-
-    void finish(std::size_t slot) {
+    // One batch more may be followed.
+    void let_through() {
         {
             const std::lock_guard lock(mutex_);
-            done_[slot] = true;
+            ++gated_;
         }
-        finished_.notify_one();
+        offered_.notify_all();
     }
 
-    void await(std::size_t slot) {
+    // The next task; nothing once the run is over. What is followed comes before what is worked on: it is nearer to its end.
+    std::optional<Task> take() {
         std::unique_lock lock(mutex_);
-        finished_.wait(lock, [&] { return done_[slot]; });
-        done_[slot] = false;
+        std::optional<Task> task;
+        offered_.wait(lock, [&] { return closed_ || (task = next()).has_value(); });
+        if (closed_) return std::nullopt;
+        if (task->lane) lanes_[*task->lane].busy = true;
+        else waiting_.pop_front();
+        return task;
+    }
+    void finish(const Task& task, std::exception_ptr failure) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (failure && !failure_) failure_ = std::move(failure);
+            if (task.lane) {
+                lanes_[*task.lane].busy = false;
+                ++lanes_[*task.lane].followed;
+            } else {
+                worked_[task.slot] = true;
+            }
+        }
+        finished_.notify_one();
+        if (task.lane) offered_.notify_one();  // the lane can go on
+    }
+
+    // For the calling thread, which gates and consumes: whether it can do so with that batch; throws what a stage threw.
+    [[nodiscard]] bool can_gate(std::size_t batch) {
+        const std::lock_guard lock(mutex_);
+        return take_worked(batch);
+    }
+    [[nodiscard]] bool can_consume(std::size_t batch) {
+        const std::lock_guard lock(mutex_);
+        return lanes_.empty() ? take_worked(batch) : followed(batch);
+    }
+    // Until it can do one or the other.
+    void await(std::size_t gate, std::size_t consume) {
+        std::unique_lock lock(mutex_);
+        finished_.wait(lock, [&] {
+            return failure_ || (!lanes_.empty() && followed(consume)) || (worked_[gate % worked_.size()]);
+        });
     }
 
     // Workers end; what nobody took yet is dropped.
@@ -62,11 +94,36 @@ public:
     }
 
 private:
+    struct Lane {
+        std::size_t followed = 0;  // batches
+        bool busy = false;
+    };
+    [[nodiscard]] std::optional<Task> next() const {
+        std::optional<std::size_t> lane;
+        for (std::size_t i = 0; i < lanes_.size(); ++i)
+            if (!lanes_[i].busy && lanes_[i].followed < gated_ && (!lane || lanes_[i].followed < lanes_[*lane].followed)) lane = i;
+        if (lane) return Task{lanes_[*lane].followed % worked_.size(), lane};
+        return waiting_.empty() ? std::nullopt : std::optional(Task{waiting_.front(), {}});
+    }
+    [[nodiscard]] bool take_worked(std::size_t batch) {
+        if (failure_) std::rethrow_exception(failure_);
+        if (!worked_[batch % worked_.size()]) return false;
+        worked_[batch % worked_.size()] = false;
+        return true;
+    }
+    [[nodiscard]] bool followed(std::size_t batch) const {
+        if (failure_) std::rethrow_exception(failure_);
+        return std::ranges::all_of(lanes_, [&](const Lane& lane) { return lane.followed > batch; });
+    }
+
     std::mutex mutex_;
     std::condition_variable offered_;
     std::condition_variable finished_;
-    std::deque<std::size_t> waiting_;
-    std::vector<bool> done_;
+    std::deque<std::size_t> waiting_;  // slots
+    std::vector<bool> worked_;         // by slot, and nobody took it on
+    std::vector<Lane> lanes_;
+    std::size_t gated_ = 0;  // batches
+    std::exception_ptr failure_;
     bool closed_ = false;
 };
 
@@ -74,6 +131,8 @@ void run_here(const Stages& stages) {
     Batch batch;
     while (stages.read(batch)) {
         stages.work(0, batch);
+        if (stages.lanes != 0) stages.gate(0);
+        for (std::size_t lane = 0; lane < stages.lanes; ++lane) stages.follow(0, lane);
         if (!stages.consume(0)) return;
     }
 }
@@ -81,8 +140,8 @@ void run_here(const Stages& stages) {
 // The workers of a run. Whatever happens, they end before the batches they work on.
 class Workers {
 public:
-    Workers(const Stages& stages, std::vector<Batch>& batches, std::size_t count)
-        : stages_(stages), batches_(batches), exchange_(batches.size()) {
+    Workers(const Stages& stages, std::vector<Batch>& batches, Exchange& exchange, std::size_t count)
+        : stages_(stages), batches_(batches), exchange_(exchange) {
         try {
             for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error&) {  // no more threads to be had: those there are will do
@@ -97,29 +156,24 @@ public:
     Workers& operator=(const Workers&) = delete;
 
     [[nodiscard]] bool any() const { return !threads_.empty(); }
-    void offer(std::size_t slot) { exchange_.offer(slot); }
-    // Waits for a slot that was offered; throws what its work threw.
-    void await(std::size_t slot) {
-        exchange_.await(slot);
-        if (failures_[slot]) std::rethrow_exception(failures_[slot]);
-    }
 
 private:
     void work() {
-        while (const auto slot = exchange_.take()) {
+        while (const auto task = exchange_.take()) {
+            std::exception_ptr failure;
             try {
-                stages_.work(*slot, batches_[*slot]);
+                if (task->lane) stages_.follow(task->slot, *task->lane);
+                else stages_.work(task->slot, batches_[task->slot]);
             } catch (...) {  // out of memory, say: the calling thread is told
-                failures_[*slot] = std::current_exception();
+                failure = std::current_exception();
             }
-            exchange_.finish(*slot);
+            exchange_.finish(*task, std::move(failure));
         }
     }
 
     const Stages& stages_;
     std::vector<Batch>& batches_;
-    Exchange exchange_;
-    std::vector<std::exception_ptr> failures_ = std::vector<std::exception_ptr>(batches_.size());
+    Exchange& exchange_;
     std::vector<std::jthread> threads_;  // last: joined first
 };
 
@@ -129,20 +183,23 @@ void run(const Stages& stages, Jobs jobs) {
     if (jobs.count <= 1) return run_here(stages);
     const std::size_t slots = std::max<std::size_t>(jobs.slots(), 1);
     std::vector<Batch> batches(slots);
-    Workers workers(stages, batches, jobs.count);
+    Exchange exchange(slots, stages.lanes);
+    Workers workers(stages, batches, exchange, jobs.count);
     if (!workers.any()) return run_here(stages);
-    std::size_t consumed = 0;
-    std::size_t read = 0;
+    std::size_t read = 0, gated = 0, consumed = 0;
     bool more = true;
-    bool going = true;
-    while (going && (more || consumed < read)) {
-        if (more && read - consumed < slots) {
+    while (more || consumed < read) {
+        if (consumed < read && (stages.lanes == 0 || consumed < gated) && exchange.can_consume(consumed)) {
+            if (!stages.consume(consumed++ % slots)) return;
+        } else if (stages.lanes != 0 && gated < read && exchange.can_gate(gated)) {
+            stages.gate(gated++ % slots);
+            exchange.let_through();
+        } else if (more && read - consumed < slots) {
             more = stages.read(batches[read % slots]);
-            if (more) workers.offer(read++ % slots);
-            continue;
+            if (more) exchange.offer(read++ % slots);
+        } else {
+            exchange.await(stages.lanes == 0 ? consumed : gated, consumed);
         }
-        workers.await(consumed % slots);
-        going = stages.consume(consumed++ % slots);
     }
 }
 

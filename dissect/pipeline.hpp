@@ -1,4 +1,5 @@
-// The parallel way through a capture: batches are read in order, worked on side by side, and consumed in order.
+// The parallel way through a capture: batches are read in order, worked on side by side, followed in order by lanes that run side by
+// side, and consumed in order.
 //
 // The result does not depend on the number of threads. Memory is bounded by the batches under way (slots()).
 #pragma once
@@ -14,7 +15,7 @@ namespace qps::dissect {
 struct Jobs {
     std::size_t count = 1;
     // Batches under way at most, each with a number below this: what `work` made of a batch waits there for `consume`.
-    [[nodiscard]] std::size_t slots() const { return count <= 1 ? 1 : count + 2; }
+    [[nodiscard]] std::size_t slots() const { return count <= 1 ? 1 : count + 3; }
 };
 
 struct Stages {
@@ -24,6 +25,11 @@ struct Stages {
     std::function<void(std::size_t slot, const Batch& batch)> work;
     // The calling thread, in the order of the capture; false stops the whole run.
     std::function<bool(std::size_t slot)> consume;
+    // Between the two, where `lanes` is not 0. The calling thread, in the order of the capture.
+    std::function<void(std::size_t slot)> gate{};
+    // Any thread, each lane in the order of the capture; many lanes and many batches at once, never the same lane twice.
+    std::function<void(std::size_t slot, std::size_t lane)> follow{};
+    std::size_t lanes = 0;
 };
 
 // Runs until the input ends or consume() says stop. Every batch read was consumed then, or the run was stopped. Works
