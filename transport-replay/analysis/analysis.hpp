@@ -3,37 +3,15 @@
 #pragma once
 
 #include <dissect/capture/drops.hpp>
-#include <transport-replay/collectives/nccl_log.hpp>
-#include <transport-replay/model/capture_traits.hpp>
-#include <transport-replay/model/connection.hpp>
-#include <transport-replay/model/memory_budget.hpp>
+#include <transport-replay/analysis/analysis_settings.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
-#include <transport-replay/ulp/operation_sink.hpp>
-#include <transport-replay/ulp/ulp_hints.hpp>
 
-#include <functional>
 #include <memory>
 
 namespace qps::transport {
 
 struct Timeline;
-
-struct AnalysisSettings {
-    // Called with each message when nothing more can happen to it, in that order.
-    std::function<void(ConnectionId, End requester, const Message&)> message{};
-    // Called with each operation of an upper protocol when it ended.
-    OperationSink operation{};
-    // What the user, or an earlier pass, says of connections; it outweighs what their traffic says.
-    UlpHints hints{};
-    IcrcPolicy icrc = IcrcPolicy::automatic;
-    // What an earlier pass found out of the capture as a whole (Timeline::learned).
-    CaptureTraits traits{};
-    // What a log of NCCL says of ranks.
-    NcclLog nccl_log{};
-    // What the analysis may keep; so_far() needs as much again while it runs.
-    MemoryBudget memory{};
-};
 
 class Analysis {
 public:

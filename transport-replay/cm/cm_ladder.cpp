@@ -289,7 +289,7 @@ std::optional<Duration> CmAttempt::setup_time() const {
     return *end - *requested;
 }
 
-std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return FlowHash{}({key.host, {{0, key.id}, AddressSpace::none}, {}}); }
+std::size_t CmTracker::IdHash::operator()(const IdKey& key) const { return mix(FlowHash{}({key.host, key.peer, {}}) + key.id); }
 
 CmNews CmTracker::observe(const Observation& observation) {
     if (observation.kind != ObservationKind::transport) return {};
@@ -321,7 +321,7 @@ CmNews CmTracker::observe(const Observation& observation) {
 }
 
 std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
-    const auto found = by_id_.find(IdKey{observation.flow.source, datagram.local_id});
+    const auto found = by_id_.find(IdKey{observation.flow.source, observation.flow.destination, datagram.local_id});
     if (found == by_id_.end()) return {};
     const CmAttempt& attempt = report_.attempts[found->second];
     const std::uint64_t known = memories_[found->second].digests[std::to_underlying(event_of(datagram, true))];
@@ -335,7 +335,7 @@ std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagr
 std::optional<CmTracker::Index> CmTracker::find(const CmDatagram& datagram, const Observation& observation) const {
     const auto fitting = [&](const Address& host, std::uint32_t id, const Address& peer, std::uint32_t peer_id) -> std::optional<Index> {
         if (id == 0) return {};
-        const auto found = by_id_.find(IdKey{host, id});
+        const auto found = by_id_.find(IdKey{host, peer, id});
         if (found == by_id_.end()) return {};
         const CmAttempt& attempt = report_.attempts[found->second];
         const bool is_active = attempt.active.address == host && attempt.active.communication_id == id;
@@ -368,13 +368,15 @@ std::optional<CmTracker::Index> CmTracker::begin(const CmDatagram& datagram, con
 
 void CmTracker::learn_ids(Index index, const CmDatagram& datagram, bool from_active) {
     CmAttempt& attempt = report_.attempts[index];
-    const auto learn = [&](CmSide& side, std::uint32_t id) {
+    const auto learn = [&](CmSide& side, const CmSide& peer, std::uint32_t id) {
         if (id == 0 || side.communication_id) return;
         side.communication_id = id;
-        by_id_[IdKey{side.address, id}] = index;
+        by_id_[IdKey{side.address, peer.address, id}] = index;
     };
-    learn(from_active ? attempt.active : attempt.passive, datagram.local_id);
-    learn(from_active ? attempt.passive : attempt.active, datagram.remote_id);
+    CmSide& sender = from_active ? attempt.active : attempt.passive;
+    CmSide& receiver = from_active ? attempt.passive : attempt.active;
+    learn(sender, receiver, datagram.local_id);
+    learn(receiver, sender, datagram.remote_id);
 }
 
 CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active, const Observation& observation) {
@@ -462,7 +464,7 @@ void CmTracker::take_join(const Observation& observation) {
     const std::uint64_t transaction = read(datagram, named(kMadFields, "infiniband.mad.transactionid"));
     const Bytes record = slice(datagram, kRecord->offset);
     if (method == kGetResponse || method == kDeleteResponse) {
-        const auto open = open_joins_.find(IdKey{observation.flow.destination, transaction});
+        const auto open = open_joins_.find(IdKey{observation.flow.destination, observation.flow.source, transaction});
         if (open == open_joins_.end()) return;
         MulticastJoin& join = report_.joins[open->second];
         open_joins_.erase(open);
@@ -473,7 +475,7 @@ void CmTracker::take_join(const Observation& observation) {
         take_field(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.q_key"), join.qkey);
         return;
     }
-    const IdKey key{observation.flow.source, transaction};
+    const IdKey key{observation.flow.source, observation.flow.destination, transaction};
     if ((method != kGet && method != kSet && method != kDelete) || open_joins_.contains(key)) return;
     if (report_.joins.size() >= kMaxMulticastJoins) {
         ++report_.joins_dropped;
@@ -489,6 +491,12 @@ void CmTracker::take_join(const Observation& observation) {
     join.method = static_cast<std::uint8_t>(method);
     join.join_state = field_or_zero<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.joinstate"));
     report_.joins.push_back(join);
+}
+
+void CmTracker::add_peaks(Peaks& peaks) const {
+    peaks.add(Need::attempts, report_.attempts.size(), most_attempts_);
+    peaks.add(Need::joins, report_.joins.size(), kMaxMulticastJoins);
+    peaks.add(Need::refusals, report_.refusals.size(), kMaxCmRefusals);
 }
 
 CmReport CmTracker::finish() {

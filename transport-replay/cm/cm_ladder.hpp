@@ -14,7 +14,9 @@
 #include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/peaks.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -49,14 +51,18 @@ public:
     [[nodiscard]] const CmAttempt& attempt(std::uint32_t uid) const { return report_.attempts[uid]; }
     // The packet that matched goes to the passive side's queue pair.
     void name_passive(std::uint32_t uid, const FlowKey& flow);
+    // It is that late: of a capture of which this tracker follows a part.
+    void advance(dissect::Instant now) { now_ = std::max(now_, now); }
+    void add_peaks(Peaks& peaks) const;
     // Decides what became of the attempts that are still open, and hands everything out: the tracker is then as new.
     [[nodiscard]] CmReport finish();
 
 private:
     using Index = std::uint32_t;
-    // A communication id of a host, or the transaction of a join.
+    // A communication id that a host gave to what it has with its peer, or the transaction of a join.
     struct IdKey {
         Address host;
+        Address peer;
         std::uint64_t id = 0;
         [[nodiscard]] bool operator==(const IdKey&) const = default;
     };

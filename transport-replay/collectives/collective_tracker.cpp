@@ -44,12 +44,12 @@ void CollectiveTracker::retire(ConnectionId connection) {
     places_.forget(connection, kNone);
 }
 
-std::uint32_t CollectiveTracker::way_of(const Address& source, const Address& destination) {
+std::uint32_t CollectiveTracker::way_of(const Address& source, const Address& destination, FrameIndex frame) {
     const FlowKey hosts{source, destination, {}, {}};
     if (const auto found = index_.find(hosts); found != index_.end()) return found->second;
     if (ways_.size() == kMaxWays) return kNone;
     const auto made = static_cast<std::uint32_t>(ways_.size());
-    ways_.push_back({.hosts = hosts, .list = {}, .known = 0, .channels = {}});
+    ways_.push_back({.hosts = hosts, .first = frame, .list = {}, .known = 0, .channels = {}});
     index_.emplace(hosts, made);
     return made;
 }
@@ -72,7 +72,7 @@ void CollectiveTracker::observe(const Observation& observation, const PacketReco
     const auto from = static_cast<std::size_t>(record.from);
     const bool alone = row.place == Place::only;
     if (alone && observation.payload_length <= kLongestControl) return;
-    if (connection->ways[from] == kNone) connection->ways[from] = way_of(observation.flow.source, observation.flow.destination);
+    if (connection->ways[from] == kNone) connection->ways[from] = way_of(observation.flow.source, observation.flow.destination, observation.frame);
     if (connection->ways[from] == kNone) {
         ++left_out_;
         return;
@@ -261,8 +261,7 @@ std::optional<Collective> CollectiveTracker::judge(const std::vector<Address>& h
     return collective;
 }
 
-CollectiveReport CollectiveTracker::finish(const UlpReport& ulp, const NcclLog& log) {
-    CollectiveReport report;
+void CollectiveTracker::settle(const UlpReport& ulp) {
     for (const UlpConversation& conversation : ulp.conversations) {
         Followed* connection = known(conversation.connection);
         if (connection == nullptr) continue;
@@ -271,6 +270,74 @@ CollectiveReport CollectiveTracker::finish(const UlpReport& ulp, const NcclLog& 
         *connection = {};
     }
     mark_nccl();
+}
+
+void CollectiveTracker::add_peaks(Peaks& peaks) const {
+    peaks.add(Need::collective_ways, ways_.size(), kMaxWays);
+    peaks.add(Need::collective_connections, followed_.size(), kMaxFollowed);
+    peaks.add(Need::nccl_events, NcclEvents::kMost - events_.left, NcclEvents::kMost);
+}
+
+// Numbers of ways and channels are places in lists, behind which those of the other part come.
+void CollectiveTracker::absorb(CollectiveTracker&& part) {
+    const auto ways = static_cast<std::uint32_t>(ways_.size()), channels = static_cast<std::uint32_t>(channels_.size());
+    const auto behind = [](std::uint32_t& number, std::uint32_t before) {
+        if (number != kNone) number += before;
+    };
+    for (Way& way : part.ways_) {
+        for (std::uint32_t& channel : way.channels) behind(channel, channels);
+        ways_.push_back(std::move(way));
+    }
+    for (OfWay& channel : part.channels_) {
+        behind(channel.way, ways);
+        channels_.push_back(std::move(channel));
+    }
+    for (Followed& connection : part.followed_) {
+        for (std::uint32_t& way : connection.ways) behind(way, ways);
+        for (std::uint32_t& channel : connection.channels) behind(channel, channels);
+        followed_.push_back(std::move(connection));
+    }
+    left_out_ += part.left_out_;
+    events_.left_out += part.events_.left_out;
+    part = {};
+}
+
+// Ways and channels as they came, whichever part had them.
+void CollectiveTracker::put_in_order() {
+    const auto order = [](auto& list) {
+        std::vector<std::uint32_t> places(list.size());  // by number before
+        std::vector<std::uint32_t> sorted(list.size());
+        for (std::uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+        std::ranges::stable_sort(sorted, {}, [&](std::uint32_t i) { return list[i].first; });
+        std::remove_reference_t<decltype(list)> ordered;
+        for (const std::uint32_t i : sorted) {
+            places[i] = static_cast<std::uint32_t>(ordered.size());
+            ordered.push_back(std::move(list[i]));
+        }
+        list = std::move(ordered);
+        return places;
+    };
+    const auto renumber = [](std::uint32_t& number, const std::vector<std::uint32_t>& places) {
+        if (number != kNone) number = places[number];
+    };
+    const std::vector<std::uint32_t> ways = order(ways_), channels = order(channels_);
+    for (OfWay& channel : channels_) renumber(channel.way, ways);
+    for (Way& way : ways_)
+        for (std::uint32_t& channel : way.channels) renumber(channel, channels);
+    for (Followed& connection : followed_) {
+        for (std::uint32_t& way : connection.ways) renumber(way, ways);
+        for (std::uint32_t& channel : connection.channels) renumber(channel, channels);
+    }
+}
+
+CollectiveReport CollectiveTracker::finish(const UlpReport& ulp, const NcclLog& log) {
+    settle(ulp);
+    return conclude(log);
+}
+
+CollectiveReport CollectiveTracker::conclude(const NcclLog& log) {
+    CollectiveReport report;
+    put_in_order();
     const Groups groups = this->groups();
     std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<CollectiveFlow>>> parts;
     for (const CollectiveFlow& flow : groups.flows) parts[groups.group[flow.edge.source]].second.push_back(flow);

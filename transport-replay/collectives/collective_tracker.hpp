@@ -14,6 +14,7 @@
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/connection_map.hpp>
 #include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/peaks.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
@@ -36,6 +37,13 @@ public:
     void observe(const Observation& observation, const PacketRecord& record);
     // Nothing more comes of that connection.
     void retire(ConnectionId connection);
+    // The end of a part: what its connections were used for is known.
+    void settle(const UlpReport& ulp);
+    // What another part of the pairs of hosts has; both are settled.
+    void absorb(CollectiveTracker&& part);
+    void add_peaks(Peaks& peaks) const;
+    // What is settled becomes a report: the tracker is then as new.
+    [[nodiscard]] CollectiveReport conclude(const NcclLog& log);
     // Hands everything out; `upper` knows what connections were used for, `log` what ranks they have.
     [[nodiscard]] CollectiveReport finish(const UlpReport& ulp, const NcclLog& log = {});
 
@@ -43,6 +51,7 @@ private:
     static constexpr std::uint32_t kNone = UINT32_MAX;
     struct Way {
         FlowKey hosts;  // without queue pairs
+        dissect::FrameIndex first{};  // that was seen of it
         BurstList list;
         std::uint64_t known = 0;      // bytes of connections whose protocol is known
         std::uint64_t rated = 0;      // bytes of packets that follow another of the same message,
@@ -65,7 +74,8 @@ private:
 
     [[nodiscard]] Followed* followed(ConnectionId connection);
     [[nodiscard]] Followed* known(ConnectionId connection);
-    [[nodiscard]] std::uint32_t way_of(const Address& source, const Address& destination);
+    [[nodiscard]] std::uint32_t way_of(const Address& source, const Address& destination, dissect::FrameIndex frame);
+    void put_in_order();
     void follow_acknowledge(const Observation& observation, const PacketRecord& record);
     void follow_nccl(const Observation& observation, End from, Followed& connection);
     void follow_offer(const Observation& observation, const NcclOffer& offer, End from, Followed& connection);
@@ -87,6 +97,7 @@ private:
     boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash> index_;
     struct OfWay {
         std::uint32_t way = 0;
+        dissect::FrameIndex first{};
         NcclChannel channel;
     };
     std::deque<OfWay> channels_;

@@ -35,13 +35,13 @@ void CollectiveTracker::follow_nccl(const Observation& observation, End from, Fo
 void CollectiveTracker::follow_offer(const Observation& observation, const NcclOffer& offer, End from, Followed& connection) {
     std::uint32_t& channel = connection.channels[static_cast<std::size_t>(other(from))];
     if (channel == kNone) {
-        const std::uint32_t way = way_of(observation.flow.destination, observation.flow.source);
+        const std::uint32_t way = way_of(observation.flow.destination, observation.flow.source, observation.frame);
         if (way == kNone || ways_[way].channels.size() == kMostOfWay) {
             ++left_out_;
             return;
         }
         channel = static_cast<std::uint32_t>(channels_.size());
-        channels_.push_back({way, {}});
+        channels_.push_back({way, observation.frame, {}});
         ways_[way].channels.push_back(channel);
     }
     channels_[channel].channel.offer(offer, observation.time, observation.frame, observation.psn, events_);

@@ -26,23 +26,24 @@ bool is_filled_without_crc(const TcpSegmentView& segment) {
 
 }  // namespace
 
-bool IwarpTracker::is_none(std::uint64_t hash) const {
-    return !none_.empty() && none_[hash % kRemembered] == static_cast<std::uint32_t>(hash >> 32 | 1);
+void IwarpTracker::remember_none(std::uint64_t hash) {
+    if (none_.size() == kRemembered) none_.clear();
+    none_.insert(hash);
+    most_none_ = std::max(most_none_, none_.size());
 }
 
-void IwarpTracker::remember_none(std::uint64_t hash, bool none) {
-    if (none_.empty()) {
-        if (!none) return;
-        none_.resize(kRemembered);
-    }
-    none_[hash % kRemembered] = none ? static_cast<std::uint32_t>(hash >> 32 | 1) : 0;
+void IwarpTracker::add_peaks(Peaks& peaks) const {
+    peaks.add(Need::streams, connections_.size() + ended_.size(), most_);
+    peaks.add(Need::candidates, most_candidates_, kMaxCandidates);
+    peaks.add(Need::no_streams, most_none_, kRemembered);
+    peaks.add(Need::segments, longest_held_, most_held_);
 }
 
 void IwarpTracker::observe(const Observation& observation, const IwarpListeners& listeners, PacketRecord& record) {
-    const bool known_none = is_none(observation.flow_hash);
+    const bool known_none = none_.contains(observation.flow_hash);
     const TcpSegmentView segment = tcp_view(observation);
     if (known_none && !segment.syn && !may_be_set_up(segment.data)) return;
-    if (known_none) remember_none(observation.flow_hash, false);
+    if (known_none) none_.erase(observation.flow_hash);
     const FlowKey key = key_of(observation.flow);
     const auto found = followed_.find(key);
     if (found == followed_.end()) {
@@ -100,6 +101,7 @@ void IwarpTracker::follow(IwarpConnection& connection, const Observation& observ
     connection.observe(observation, segment, from, listeners, record);
     if (held_ + connection.held_bytes() > most_held_) connection.give_up_gaps();
     held_ += connection.held_bytes();
+    longest_held_ = std::max(longest_held_, held_);
 }
 
 IwarpConnection* IwarpTracker::begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners) {
@@ -129,11 +131,12 @@ void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& seg
     bool found = checked;
     if (!checked) {
         Candidate& candidate = candidates_[key];
+        most_candidates_ = std::max(most_candidates_, candidates_.size());
         if (is_filled_without_crc(segment)) found = ++candidate.unchecked == kUncheckedRuns;
         else ++candidate.tries;
         if (candidate.tries == kTries) {
             candidates_.erase(key);
-            remember_none(observation.flow_hash, true);
+            remember_none(observation.flow_hash);
             return;
         }
     }
@@ -147,7 +150,10 @@ void IwarpTracker::ask(const Observation& observation, const TcpSegmentView& seg
 IwarpReport IwarpTracker::finish(const IwarpListeners& listeners) {
     IwarpReport report;
     report.conversations = std::move(ended_);
-    for (const auto& [key, index] : followed_) report.conversations.push_back(connections_[index]->finish(listeners));
+    std::vector<Index> open;
+    for (const auto& [key, index] : followed_) open.push_back(index);
+    std::ranges::sort(open, {}, [&](Index index) { return connections_[index]->uid(); });
+    for (const Index index : open) report.conversations.push_back(connections_[index]->finish(listeners));
     report.left_out = ended_left_out_;
     std::ranges::sort(report.conversations, {}, &IwarpConversation::connection);
     return report;

@@ -17,6 +17,8 @@ class ByteShare {
 public:
     explicit ByteShare(std::size_t most) : state_(std::make_shared<State>()) { state_->most = most; }
     [[nodiscard]] std::size_t used() const { return state_->used.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t most_used() const { return state_->most_used.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t most() const { return state_->most; }
     [[nodiscard]] std::uint64_t refused() const { return state_->refused.load(std::memory_order_relaxed); }  // requests
     void refuse() { state_->refused.fetch_add(1, std::memory_order_relaxed); }
 
@@ -24,6 +26,7 @@ private:
     friend class Charge;
     struct State {
         std::size_t most = 0;
+        std::atomic<std::size_t> most_used = 0;
         std::atomic<std::size_t> used = 0;
         std::atomic<std::uint64_t> refused = 0;
     };
@@ -49,6 +52,8 @@ public:
         if (!state_) state_ = share.state_;
         add(bytes - bytes_);
         bytes_ = bytes;
+        const std::size_t now = state_->used.load(std::memory_order_relaxed);
+        if (now > state_->most_used.load(std::memory_order_relaxed)) state_->most_used.store(now, std::memory_order_relaxed);
         return true;
     }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }

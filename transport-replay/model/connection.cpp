@@ -19,6 +19,14 @@ void DurationSummary::add(Duration value) {
     ++count;
 }
 
+void DurationSummary::add(const DurationSummary& others) {
+    if (others.count == 0) return;
+    least = count == 0 ? others.least : std::min(least, others.least);
+    most = count == 0 ? others.most : std::max(most, others.most);
+    sum = sum + others.sum;
+    count += others.count;
+}
+
 Duration DurationSummary::mean() const {
     return count == 0 ? Duration{} : Duration{std::to_underlying(sum) / static_cast<std::int64_t>(count)};
 }

@@ -56,6 +56,7 @@ struct DurationSummary {
     dissect::Duration most{};
     dissect::Duration sum{};
     void add(dissect::Duration value);
+    void add(const DurationSummary& others);
     [[nodiscard]] dissect::Duration mean() const;  // 0 of nothing
 };
 

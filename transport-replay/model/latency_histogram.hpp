@@ -18,6 +18,10 @@ public:
         ++bins_[bin_of(value)];
         ++count_;
     }
+    void add(const LatencyHistogram& others) {
+        for (std::size_t bin = 0; bin < kBins; ++bin) bins_[bin] += others.bins_[bin];
+        count_ += others.count_;
+    }
     [[nodiscard]] std::uint64_t count() const { return count_; }
     // By nearest rank, `percent` 0 to 100: the upper end of the bin that holds it. Nothing of none: zero.
     [[nodiscard]] dissect::Duration percentile(double percent) const;

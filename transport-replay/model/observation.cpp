@@ -257,6 +257,7 @@ void take_transport(const Packet& packet, Observation& observation) {
 
 void observe(const Packet& packet, Observation& observation) {
     clear(observation);
+    if (packet.encapsulation == Encapsulation::none) observation.flow = {};  // nothing else may say who sent it
     observation.frame = packet.frame.index;
     observation.time = packet.frame.time;
     observation.has_time = packet.frame.has_time;

@@ -25,4 +25,28 @@ void Retired::add(const Connection& connection) {
     totals.add(connection);
 }
 
+void Totals::add(const Totals& others) {
+    for (std::size_t kind = 0; kind < messages.size(); ++kind) messages[kind] += others.messages[kind];
+    message_bytes += others.message_bytes;
+    management += others.management;
+    retransmitted_packets += others.retransmitted_packets;
+    duplicated_packets += others.duplicated_packets;
+    sequence_naks += others.sequence_naks;
+    rnr_naks += others.rnr_naks;
+    fatal_naks += others.fatal_naks;
+    acks += others.acks;
+    ce_marked += others.ce_marked;
+    cnps += others.cnps;
+    timeouts += others.timeouts;
+}
+
+void Retired::add(const Retired& others) {
+    connections += others.connections;
+    packets += others.packets;
+    bytes += others.bytes;
+    under_way += others.under_way;
+    with_problems += others.with_problems;
+    totals.add(others.totals);
+}
+
 }  // namespace qps::transport

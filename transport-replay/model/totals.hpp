@@ -23,6 +23,7 @@ struct Totals {
     std::uint64_t timeouts = 0;  // retransmissions that no NAK asked for
     [[nodiscard]] std::uint64_t messages_of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }
     void add(const Connection& connection);
+    void add(const Totals& others);
 };
 
 // Connections that were brought to their end to make place for others, and are in sums alone.
@@ -34,6 +35,7 @@ struct Retired {
     std::uint64_t with_problems = 0;  // of the connections: there was no place for their problems
     Totals totals;
     void add(const Connection& connection);
+    void add(const Retired& others);
 };
 
 }  // namespace qps::transport

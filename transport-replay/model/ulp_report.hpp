@@ -69,6 +69,7 @@ struct UlpConversation {
 struct OperationSum {
     UlpProtocol protocol{};
     OperationCode code{};
+    dissect::FrameIndex first_asked{};
     std::uint64_t count = 0;
     std::uint64_t failed = 0;
     std::uint64_t unanswered = 0;  // open ones included

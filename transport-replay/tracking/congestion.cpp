@@ -11,10 +11,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kSecond = kNanosecondsPerSecond;  // in nanoseconds
-constexpr std::uint64_t kBitsPerQuantum = 512;  // IEEE 802.3, annex 31B
-constexpr std::size_t kPriorities = 8;
-
 bool within(Instant from, Instant to, Duration time) { return to - from <= time; }
 
 std::int64_t bin_of(Instant time) {
@@ -31,20 +27,6 @@ bool wants_cnp(const Observation& observation) {
     const bool is_ack = row.defined && (row.verb == Verb::acknowledge || row.verb == Verb::atomic_acknowledge);
     const bool taken = observation.icrc != CrcStatus::bad && !observation.management;
     return taken && !is_ack && observation.flow.destination_qp != kMulticastQpn;
-}
-
-// As the frame says: PFC has all eight timers and which of them count, PAUSE has one.
-struct PauseTimes {
-    std::uint8_t enabled = 0;  // bit n: the timer of priority n counts
-    std::array<std::uint16_t, kPriorities> quanta{};
-};
-
-PauseTimes pause_times(Bytes parameters) {
-    PauseTimes times;
-    times.enabled = read_be<std::uint8_t>(parameters, 1);
-    for (std::size_t priority = 0; priority < kPriorities; ++priority)
-        times.quanta[priority] = read_be<std::uint16_t>(parameters, 2 + 2 * priority);
-    return times;
 }
 
 FlowKey pair_key(const Address& source, const Address& destination) { return {source, destination, {}}; }
@@ -72,102 +54,6 @@ std::optional<Duration> Distribution::median() const {
     return *middle;
 }
 
-void PauseTracker::observe(const Observation& observation) {
-    if (observation.kind == ObservationKind::pause) take(observation, kWholeLink, read_be<std::uint16_t>(observation.payload, 0));
-    if (observation.kind != ObservationKind::pfc) return;
-    const PauseTimes times = pause_times(observation.payload);
-    for (std::size_t priority = 0; priority < kPriorities; ++priority)
-        if ((times.enabled >> priority & 1) != 0) take(observation, static_cast<std::uint8_t>(priority), times.quanta[priority]);
-}
-
-void PauseTracker::take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta) {
-    const Key key{observation.interface, priority, observation.flow.source.bits[1]};
-    if (!timers_.contains(key) && timers_.size() >= kMaxPauseTimers) {
-        ++frames_dropped_;
-        return;
-    }
-    Timer& timer = timers_[key];
-    timer.summary.interface = observation.interface;
-    timer.summary.priority = priority;
-    timer.summary.sender = observation.flow.source;
-    expire(timer, observation.time);
-    if (quanta == 0) {
-        ++timer.summary.resumes;
-        if (timer.running) close(timer, observation.time, PauseEnd::resumed);
-        return;
-    }
-    ++timer.summary.stops;
-    if (timer.running) ++timer.period.refreshes;
-    else
-        timer.period = {.interface = observation.interface,
-                        .priority = priority,
-                        .sender = observation.flow.source,
-                        .frame = observation.frame,
-                        .start = observation.time,
-                        .end = observation.time};
-    timer.running = true;
-    timer.last_stop = observation.time;
-    timer.expiry.reset();
-    const std::uint64_t speed = std::to_underlying(observation.link_speed);
-    if (speed != 0) timer.expiry = observation.time + Duration{static_cast<std::int64_t>(quanta * kBitsPerQuantum * kSecond / speed)};
-}
-
-// PAUSE stops every packet to who sends it, PFC those of its priority.
-void PauseTracker::take_traffic(const Observation& observation) {
-    for (const std::uint8_t priority : {kWholeLink, observation.pcp}) {
-        const auto found = timers_.find({observation.interface, priority, observation.link_destination});
-        if (found == timers_.end()) continue;
-        Timer& timer = found->second;
-        expire(timer, observation.time);
-        ++timer.summary.packets_to_it;
-        if (!timer.running || !timer.expiry || within(timer.period.start, observation.time, kPauseGrace)) continue;
-        if (timer.summary.late++ == 0) timer.summary.first_late = observation.frame;
-    }
-}
-
-// Ends a pause that nobody renewed in time.
-void PauseTracker::expire(Timer& timer, Instant now) {
-    if (!timer.running) return;
-    if (timer.expiry && *timer.expiry < now) close(timer, *timer.expiry, PauseEnd::expired);
-    else if (!timer.expiry && !within(timer.last_stop, now, kLongestPause)) close(timer, timer.last_stop, PauseEnd::unknown);
-}
-
-void PauseTracker::close(Timer& timer, Instant end, PauseEnd how) {
-    timer.running = false;
-    PausePeriod& period = timer.period;
-    PauseSummary& summary = timer.summary;
-    period.end = std::max(end, period.start);
-    period.ended = how;
-    const Duration length = period.end - period.start;
-    ++summary.periods;
-    if (how == PauseEnd::unknown) ++summary.unknown_lengths;
-    else if (timer.expiry && length > kPauseGrace) ++summary.judged;
-    if (length >= kStormTime) ++summary.storms;
-    summary.paused = summary.paused + length;
-    if (length > summary.longest || summary.periods == 1) {
-        summary.longest = length;
-        summary.longest_frame = period.frame;
-    }
-    if (periods_.size() < kMaxPausePeriods) periods_.push_back(period);
-    else ++periods_dropped_;
-}
-
-void PauseTracker::finish(Instant now, CongestionReport& report) {
-    std::vector<Key> keys;
-    for (const auto& [key, timer] : timers_) keys.push_back(key);
-    std::ranges::sort(keys);
-    for (const Key& key : keys) {
-        Timer& timer = timers_[key];
-        expire(timer, now);
-        if (timer.running && timer.expiry) close(timer, now, PauseEnd::capture_end);
-        if (timer.running) close(timer, timer.last_stop, PauseEnd::unknown);
-        report.pauses.push_back(timer.summary);
-    }
-    report.periods = std::move(periods_);
-    report.periods_dropped = periods_dropped_;
-    report.packets_dropped += frames_dropped_;
-}
-
 std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address& source, const Address& destination) {
     const FlowKey key = pair_key(source, destination);
     const auto found = pair_index_.find(key);
@@ -178,9 +64,6 @@ std::optional<CongestionTracker::Index> CongestionTracker::pair_of(const Address
     Pair& pair = pairs_.emplace_back();
     pair.sums.source = source;
     pair.sums.destination = destination;
-    const auto [place, is_new] = destination_index_.try_emplace(pair_key({}, destination), static_cast<Index>(destinations_.size()));
-    if (is_new) destinations_.emplace_back();
-    pair.destination = place->second;
     return index;
 }
 
@@ -228,10 +111,6 @@ void CongestionTracker::prefetch(const Observation& observation) const {
 }
 
 void CongestionTracker::observe(const Observation& observation) {
-    now_ = report_.packets == 0 ? observation.time : std::max(now_, observation.time);
-    ++report_.packets;
-    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) pauses_.observe(observation);
-    else pauses_.observe_traffic(observation);
     if (observation.kind != ObservationKind::transport) return;
     if (is_cnp(observation.opcode)) take_cnp(observation);
     else take_data(observation);
@@ -251,7 +130,6 @@ void CongestionTracker::take_data(const Observation& observation) {
     ++flow->packets;
     flow->bytes += observation.wire_length;
     if (observation.congestion_experienced) take_mark(observation, *flow, pair);
-    if (observation.payload_length > 0) take_incast(observation, flow->pair);
 }
 
 std::uint32_t& CongestionTracker::bytes_of(Flow& flow, std::int64_t bin) {
@@ -354,55 +232,16 @@ void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_b
     sum.bins_after += found.bins_after;
 }
 
-void CongestionTracker::take_incast(const Observation& observation, Index pair_index) {
-    Pair& pair = pairs_[pair_index];
-    Destination& destination = destinations_[pair.destination];
-    const Instant now = observation.time;
-    if (destination.burst && (!within(destination.last_time, now, rule_.window) || !within(destination.burst->time, now, rule_.longest)))
-        close_incast(pair.sums.destination, destination);
-    if (!pair.last_data || !within(*pair.last_data, now, rule_.window)) {
-        std::erase_if(destination.starts, [&](const Start& start) { return !within(start.time, now, rule_.window); });
-        if (destination.starts.size() < rule_.senders)  // once they are enough it has begun
-            destination.starts.push_back({now, observation.frame, pair_index, destination.bytes, destination.marked});
-        if (!destination.burst && destination.starts.size() >= rule_.senders) {
-            destination.burst = destination.starts.front();
-            ++destination.burst_number;
-            destination.senders = 0;
-            for (const Start& start : destination.starts) {
-                pairs_[start.pair].incast = destination.burst_number;
-                ++destination.senders;
-            }
-        } else if (destination.burst && pair.incast != destination.burst_number) {
-            pair.incast = destination.burst_number;
-            ++destination.senders;
-        }
-    }
-    pair.last_data = now;
-    destination.last_time = now;
-    destination.bytes += observation.wire_length;
-    if (observation.congestion_experienced) ++destination.marked;
+void CongestionTracker::add_peaks(Peaks& peaks) const {
+    peaks.add(Need::flows, flows_.size(), most_flows_);
+    peaks.add(Need::pairs, pairs_.size(), most_pairs_);
+    peaks.add(Need::notifications, report_.notifications.size(), most_pairs_);
 }
 
-void CongestionTracker::close_incast(const Address& address, Destination& destination) {
-    const Start burst = *destination.burst;
-    destination.burst.reset();
-    destination.starts.clear();
-    const std::uint64_t bytes = destination.bytes - burst.bytes;
-    if (bytes < rule_.bytes) return;
-    if (report_.incasts.size() >= kMaxIncasts) {
-        ++report_.incasts_dropped;
-        return;
-    }
-    const Duration length = destination.last_time - burst.time;
-    report_.incasts.push_back({address, burst.frame, burst.time, length, destination.senders, bytes, destination.marked - burst.marked});
-}
-
-CongestionReport CongestionTracker::finish() {
+CongestionReport CongestionTracker::finish(Instant now) {
     for (const Flow& flow : flows_) pairs_[flow.pair].sums.packets += flow.packets;
     for (Pair& pair : pairs_) {
-        Destination& destination = destinations_[pair.destination];
-        if (destination.burst) close_incast(pair.sums.destination, destination);
-        expire(pair, now_);
+        expire(pair, now);
         for (const Moment& moment : pair.pending) pair.sums.undecided += moment.marks;
         const auto other = pair_index_.find(pair_key(pair.sums.destination, pair.sums.source));
         pair.sums.other_way_seen = pair.sums.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].sums.packets > 0);
@@ -410,15 +249,14 @@ CongestionReport CongestionTracker::finish() {
     }
     for (Flow& flow : flows_) {
         const Pair& pair = pairs_[flow.pair];
-        if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now_));
+        if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now));
         if (flow.marked == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) continue;
         report_.flows.push_back({flow.key, flow.packets, flow.bytes, flow.marked, flow.first_marked, flow.last_marked, flow.reaction});
     }
     std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);
     std::ranges::sort(report_.notifications, {}, &CnpStream::flow);
-    pauses_.finish(now_, report_);
-    CongestionTracker fresh(rule_);
+    CongestionTracker fresh;
     fresh.most_flows_ = most_flows_;
     fresh.most_pairs_ = most_pairs_;
     return std::exchange(*this, std::move(fresh)).report_;

@@ -1,4 +1,4 @@
-// CongestionTracker: CE marks, the CNPs that answer them, pauses of the link and bursts of many senders to one receiver.
+// CongestionTracker: CE marks, and the CNPs that answer them. Who follows a part of all pairs of hosts has a part of them.
 //
 // Observations in the order of the capture go in; finish() hands out the report. A CNP goes from the receiver of marked
 // data to its sender and names the sender's queue pair, which the data itself does not bear: CNPs are kept by (source,
@@ -12,6 +12,7 @@
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/peaks.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
 #include <functional>
@@ -23,72 +24,23 @@
 
 namespace qps::transport {
 
-inline constexpr std::size_t kMaxIncasts = 4096;               // listed; more are counted
-inline constexpr std::size_t kMaxPausePeriods = 4096;          // listed; more are counted
-inline constexpr std::size_t kMaxPauseTimers = 9 * 512;        // ends of links times priorities and PAUSE
 inline constexpr dissect::Duration kMarkMerging{10'000};       // marks this close count as one moment: 100 moments a deadline
 inline constexpr dissect::Duration kRateBin{1'000'000};        // 1 ms
 inline constexpr std::int64_t kRateBins = 4;                   // before and after a burst of CNPs; also how long it is quiet before
-inline constexpr dissect::Duration kLongestPause{33'600'000};  // 65535 quanta of 512 bits at 1 Gbit/s
-
-struct IncastRule {
-    std::uint32_t senders = 4;
-    dissect::Duration window{50'000};  // they start within, having been silent for as long
-    std::uint64_t bytes = 64 * 1024;
-    dissect::Duration longest{1'000'000};  // what comes later is no longer the burst
-};
-
-class PauseTracker {
-public:
-    void observe(const Observation& observation);
-    // A packet that is no pause frame: whether it came although its receiver had asked for a pause.
-    void observe_traffic(const Observation& observation) {
-        if (!timers_.empty()) take_traffic(observation);
-    }
-    void finish(dissect::Instant now, CongestionReport& report);
-
-private:
-    struct Key {
-        dissect::InterfaceId interface {};
-        std::uint8_t priority = 0;
-        std::uint64_t sender = 0;  // MAC address
-        [[nodiscard]] auto operator<=>(const Key&) const = default;
-    };
-    struct KeyHash {
-        using is_avalanching = void;
-        std::size_t operator()(const Key& key) const {
-            return mix(mix(std::uint64_t{std::to_underlying(key.interface)} << 8 | key.priority) + key.sender);
-        }
-    };
-    struct Timer {
-        PauseSummary summary;
-        PausePeriod period;
-        bool running = false;
-        dissect::Instant last_stop{};
-        std::optional<dissect::Instant> expiry;  // where the link speed is known
-    };
-    void take(const Observation& observation, std::uint8_t priority, std::uint16_t quanta);
-    void take_traffic(const Observation& observation);
-    void expire(Timer& timer, dissect::Instant now);
-    void close(Timer& timer, dissect::Instant end, PauseEnd how);
-
-    boost::unordered_flat_map<Key, Timer, KeyHash> timers_;
-    std::vector<PausePeriod> periods_;
-    std::uint64_t periods_dropped_ = 0;
-    std::uint64_t frames_dropped_ = 0;
-};
 
 class CongestionTracker {
 public:
-    explicit CongestionTracker(IncastRule rule = {}, const MemoryBudget& budget = MemoryBudget{})
-        : rule_(rule), most_flows_(budget.items(Share::flows)), most_pairs_(budget.items(Share::pairs)) {}
+    explicit CongestionTracker(const MemoryBudget& budget = MemoryBudget{})
+        : most_flows_(budget.items(Share::flows)), most_pairs_(budget.items(Share::pairs)) {}
+    // Of ObservationKind::transport; others change nothing.
     void observe(const Observation& observation);
     // Ask for the lines that observe() will want of a packet that comes soon: first for where its flow is, then, some packets later,
     // for the flow.
     void prefetch_index(const Observation& observation) const { flow_index_.prefetch(observation.flow_hash); }
     void prefetch(const Observation& observation) const;
-    // Hands everything out: the tracker is then as new.
-    [[nodiscard]] CongestionReport finish();
+    // Hands everything out: the tracker is then as new. `now`: the latest time of any packet.
+    [[nodiscard]] CongestionReport finish(dissect::Instant now);
+    void add_peaks(Peaks& peaks) const;
 
 private:
     using Index = FlowTable::Index;
@@ -119,9 +71,6 @@ private:
     };
     // What every packet of data changes comes first, here and below.
     struct alignas(64) Pair {
-        std::optional<dissect::Instant> last_data;
-        Index destination = 0;
-        std::uint32_t incast = 0;  // number of the destination's burst it was counted for
         std::uint32_t bursts = 0;  // of CNPs
         std::int64_t burst_bin = 0;
         std::optional<dissect::Instant> last_mark;
@@ -130,22 +79,6 @@ private:
         std::vector<Moment> pending;  // marks that may still be answered
         PairCongestion sums;          // packets: counted by its flows
     };
-    struct Start {
-        dissect::Instant time{};
-        dissect::FrameIndex frame{};
-        Index pair = 0;
-        std::uint64_t bytes = 0;  // of the destination before it
-        std::uint64_t marked = 0;
-    };
-    struct alignas(64) Destination {
-        dissect::Instant last_time{};
-        std::uint64_t bytes = 0;
-        std::uint64_t marked = 0;
-        std::uint32_t burst_number = 0;
-        std::uint32_t senders = 0;
-        std::optional<Start> burst;
-        std::vector<Start> starts;  // within the window
-    };
 
     [[nodiscard]] std::optional<Index> pair_of(const Address& source, const Address& destination);
     [[nodiscard]] Flow* flow_of(const Observation& observation);
@@ -153,27 +86,20 @@ private:
     void take_data(const Observation& observation);
     void take_mark(const Observation& observation, Flow& flow, Pair& pair);
     void take_cnp(const Observation& observation);
-    void take_incast(const Observation& observation, Index pair_index);
-    void close_incast(const Address& address, Destination& destination);
     static void expire(Pair& pair, dissect::Instant now);
     static void measure(Flow& flow, const Pair& pair, std::int64_t now_bin);
     static void count(Flow& flow, std::int64_t bin, std::uint32_t bytes);
     [[nodiscard]] static std::uint32_t& bytes_of(Flow& flow, std::int64_t bin);
 
-    IncastRule rule_;
     std::size_t most_flows_;
     std::size_t most_pairs_;  // of hosts, each way; and streams of CNPs
     std::uint64_t drawn_ = 0;  // places, in the search for one
     CongestionReport report_;
-    PauseTracker pauses_;
     FlowTable flow_index_;                                                   // by flow_hash
     boost::unordered_flat_map<FlowKey, Index, FlowHash> pair_index_;         // queue pair 0
-    boost::unordered_flat_map<FlowKey, Index, FlowHash> destination_index_;  // no source, queue pair 0
     boost::unordered_flat_map<FlowKey, Index, FlowHash> stream_index_;
     std::vector<Flow> flows_;
     std::vector<Pair> pairs_;
-    std::vector<Destination> destinations_;
-    dissect::Instant now_{};
 };
 
 // The flow the other way of the same connection, where it is known.

@@ -45,6 +45,7 @@ void WaitingRequests::Generation::collect(std::uint64_t key, Flows& flows) const
 void WaitingRequests::expect(const FlowKey& flow, Psn psn, FlowId id, Instant time) {
     if (newer_.used >= most_) older_ = std::exchange(newer_, Generation{});
     newer_.insert({key_of(flow.source, flow.destination, psn), {id, time}});
+    most_remembered_ = std::max(most_remembered_, newer_.used);
 }
 
 WaitingRequests::Flows WaitingRequests::candidates(const FlowKey& flow, Psn psn) const {

@@ -41,6 +41,10 @@ public:
     // Whose request this answer of `flow` may be, the older ones first. Nobody where too many wait for it.
     [[nodiscard]] Flows candidates(const FlowKey& flow, dissect::Psn psn) const;
 
+    // How many were ever remembered, until one is forgotten: then as many as there may be.
+    [[nodiscard]] std::size_t most_remembered() const { return most_remembered_; }
+    [[nodiscard]] std::size_t most() const { return most_; }
+
 private:
     struct Slot {
         std::uint64_t key = 0;  // 0: empty
@@ -53,6 +57,7 @@ private:
         void collect(std::uint64_t key, Flows& flows) const;
     };
     std::size_t most_;
+    std::size_t most_remembered_ = 0;
     Generation newer_;
     Generation older_;
 };

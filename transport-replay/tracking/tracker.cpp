@@ -32,13 +32,26 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
     return {source.address, destination.address, destination.qpn.value_or(Qpn{}), datagram ? source.qpn.value_or(Qpn{}) : Qpn{}};
 }
 
+std::size_t Tracker::most_open(const MemoryBudget& budget, std::size_t connections) {
+    return std::clamp(budget.items(Share::messages) / std::max<std::size_t>(1, connections), kLeastOpen, RequestStream::kMaxOpen);
+}
+
 // One more connection.
-void Tracker::grown() {
-    most_open_ = std::clamp(open_together_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen);
-    // Any request may be answered, by a NAK at least; where connections are many, only those that ask for an answer are
-    // remembered.
-    constexpr std::size_t kFew = 4096;
-    expected_ = entries_.size() <= kFew ? 64 : 2;
+void Tracker::grown() { most_open_ = std::clamp(open_together_ / entries_.size(), kLeastOpen, RequestStream::kMaxOpen); }
+
+void Tracker::add_peaks(Peaks& peaks) const {
+    peaks.add(Need::connections, entries_.size(), std::min(most_, kFewConnections));
+    peaks.raise(Need::messages_of_way, longest_open_);
+    peaks.add(Need::requests_waiting, waiting_.most_remembered(), waiting_.most());
+    peaks.add(Need::pending_answers, most_pending_, kMaxPendingAnswersOfAll);
+    peaks.add(Need::lone_flows, most_lone_, kMaxLone);
+    peaks.add(Need::recoveries, tracked_.recoveries.size(), kMaxRecoveries);
+    peaks.add(Need::fatalities, tracked_.fatalities.size(), kMaxFatalities);
+}
+
+std::uint64_t Tracker::hosts_of(ConnectionId connection) const {
+    const Connection& known = entries_[places_.get(connection, 0)].connection;
+    return hash_of(known.ends[0].address) + hash_of(known.ends[1].address);
 }
 
 std::uint32_t Tracker::path_mtu(const Entry& entry) const {
@@ -160,9 +173,14 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.request && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
-    const bool late = early_ && now_ - early_->answer.time > early_->patience;
-    const bool awaited = early_ && !late && early_->from.index() == where.index() && row.request && where.from() == other(early_->from.from());
-    if (early_ && !awaited && (late || early_->from.index() == where.index())) settle_early();
+    bool awaited = false;
+    if (!early_.empty()) {
+        if (const auto early = early_.find(where.index()); early != early_.end()) {
+            const bool late = observation.time - early->second.answer.time > early->second.patience;
+            awaited = !late && row.request && where.from() == other(early->second.from);
+            if (!awaited) settle_early(where.index());
+        }
+    }
     Entry& entry = entries_[where.index()];
     describe(entry.connection.way(where.from()), observation);
     record.connection = entry.connection.uid;
@@ -182,7 +200,7 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
         hand_on(entry, requester);
     }
     if (!episodes_.empty()) record_episodes(entry, requester);
-    if (awaited) settle_early();
+    if (awaited) settle_early(where.index());
 }
 
 // Nobody took it: only its PSN counts, as one that was on the wire.
@@ -326,6 +344,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
     const std::uint32_t pmtu = is_read || observation.psn != next ? path_mtu(entry) : 0;
     RequestArrival arrived = direction.requests.send(observation, pmtu, done_, most_open_);
     tracked_.messages_left_out += direction.requests.dropped() - dropped_before;
+    longest_open_ = std::max(longest_open_, direction.requests.open());
     record.arrival = arrived.arrival;
     record.missing = arrived.missing;
     place(where, observation, arrived, next, record);
@@ -339,7 +358,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
     if (!is_acknowledged(entry.connection.service)) {
         static_cast<void>(direction.requests.acknowledge(observation.psn, observation, done_));  // nobody else will
         for (Message& message : done_) message.outcome = Outcome::sent;
-    } else if (entry.connection.joined_by == JoinedBy::nothing && (way.requests <= expected_ || awaits_answer(observation))) {
+    } else if (entry.connection.joined_by == JoinedBy::nothing && (way.requests <= remembered() || awaits_answer(observation))) {
         waiting_.expect(observation.flow, observation.psn, FlowId{std::to_underlying(entry.connection.uid)}, observation.time);
     }
 }
@@ -395,6 +414,10 @@ void Tracker::record_episodes(Entry& entry, End requester) {
     }
     episodes_.clear();
 }
+
+// Requests of a flow without partner that are remembered whether they ask for an answer or not. Any may be answered, by a NAK at least;
+// where connections are many, only those that ask for an answer are remembered.
+std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
 
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
@@ -464,7 +487,10 @@ void Tracker::judge_confidence(Entry& entry) {
 }
 
 Tracked Tracker::finish(const std::function<void()>& drain) {
-    settle_early();
+    std::vector<Index> early;
+    for (const auto& [index, answer] : early_) early.push_back(index);
+    std::ranges::sort(early);
+    for (const Index index : early) settle_early(index);
     join_what_is_left();
     drain();
     waiting_ = WaitingRequests(1);
@@ -487,7 +513,7 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
         recovery.cause = settled(recovery.cause, !known || connection->way(recovery.requester).reorders());
     }
     const auto order = [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); };
-    std::ranges::sort(tracked_.recoveries, {}, order);
+    std::ranges::stable_sort(tracked_.recoveries, {}, order);
     return std::move(tracked_);
 }
 

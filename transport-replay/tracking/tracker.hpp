@@ -10,6 +10,7 @@
 #include <transport-replay/model/connection_map.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/peaks.hpp>
 #include <transport-replay/model/totals.hpp>
 #include <transport-replay/tracking/flow_index.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
@@ -32,6 +33,8 @@ namespace qps::transport {
 inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
 inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
 inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes
+inline constexpr std::size_t kFewConnections = 1 << 14;          // as long as there are no more, any request without partner is remembered
+inline constexpr std::size_t kMaxLone = 64;                      // UC flows without partner that are looked at
 inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a flow until it is known whose requests it answers
 
 // What the tracker found out, for the timeline.
@@ -72,6 +75,8 @@ public:
     // The connection that CM told of, where it has a place.
     [[nodiscard]] std::optional<ConnectionId> connection_of(const CmAttempt& attempt) const;
 
+    // It is that late: of the capture, of which this tracker may follow a part.
+    void advance(dissect::Instant now) { now_ = std::max(now_, now); }
     // `repetition`: what the packet is to those before it, `distance` after the first; copies of a mirror must not come here.
     void observe(const Observation& observation, Repetition repetition, dissect::Duration distance, PacketRecord& record);
     // The connection that the packet belongs to, where it is known already.
@@ -100,6 +105,13 @@ public:
     void end_stream(ConnectionId connection);
     // A packet of a connection that begin_stream() had no room for; messages that were given up.
     void leave_out_packet() { ++tracked_.packets_left_out; }
+
+    [[nodiscard]] std::uint32_t numbered() const { return next_uid_ - 1; }  // connections that were ever numbered
+    // Of the network: both ends of a connection, the same both ways.
+    [[nodiscard]] std::uint64_t hosts_of(ConnectionId connection) const;
+    void add_peaks(Peaks& peaks) const;
+    // How many messages a way may have open where there are so many connections.
+    [[nodiscard]] static std::size_t most_open(const MemoryBudget& budget, std::size_t connections);
 
     // The end of the capture: decides what is open and hands everything out. `drain` is called while messages end, to take ended().
     [[nodiscard]] Tracked finish(const std::function<void()>& drain);
@@ -176,7 +188,7 @@ private:
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
     [[nodiscard]] static std::optional<dissect::Duration> came_early(const Direction& direction, const Observation& observation);
-    void settle_early();
+    void settle_early(Index index);
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void apply_unread(Entry& entry, End requester, const Observation& observation);
@@ -196,6 +208,7 @@ private:
     [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
     [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
     void grown();
+    [[nodiscard]] std::uint64_t remembered() const;
     void hand_on(Entry& entry, End requester);
     void record_episodes(Entry& entry, End requester);
     void finish_way(Entry& entry, End requester);
@@ -216,17 +229,18 @@ private:
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;
     std::size_t most_open_ = RequestStream::kMaxOpen;  // messages of one way, the fewer the more connections there are
-    std::uint64_t expected_ = 0;                       // requests of a flow without partner that are remembered each
+    std::size_t longest_open_ = 0;                     // messages of one way
     std::size_t pending_answers_ = 0;
+    std::size_t most_pending_ = 0;
+    std::size_t most_lone_ = 0;
     std::vector<Index> lone_unreliable_;  // UC flows without partner
     // An answer that was recorded before its request.
     struct Early {
-        WayOf from;
-        ConnectionId connection{};
+        End from{};
         dissect::Duration patience{};  // its request is recorded sooner, or never
         Observation answer;
     };
-    std::optional<Early> early_;
+    boost::unordered_flat_map<Index, Early> early_;  // at most one of each connection
     std::vector<Message> done_;
     std::vector<Recovery> episodes_;
     Tracked tracked_;

@@ -13,7 +13,6 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint8_t kSequenceError = 0;       // NAK code
-constexpr std::size_t kMaxLone = 64;             // UC flows without partner that are looked at
 
 bool is_fatal(const Observation& answer) {
     return answer.acknowledgment && info(answer.opcode).verb == Verb::acknowledge &&
@@ -62,7 +61,7 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
     if (entry.connection.joined_by == JoinedBy::nothing) {
         std::vector<Observation>& answers = unpaired_[where.index()].answers;
         if (answers.size() < kMaxPendingAnswers && pending_answers_ < kMaxPendingAnswersOfAll) {
-            ++pending_answers_;
+            most_pending_ = std::max(most_pending_, ++pending_answers_);
             answers.push_back(observation);
             answers.back().payload = {};
         } else {
@@ -79,9 +78,8 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
         return;
     }
     if (const auto patience = came_early(entry.directions[static_cast<std::size_t>(requester)], observation)) {
-        settle_early();
-        early_ = Early{where, entry.connection.uid, *patience, observation};
-        early_->answer.payload = {};
+        settle_early(where.index());
+        early_.insert_or_assign(where.index(), Early{where.from(), *patience, observation}).first->second.answer.payload = {};
         return;
     }
     apply_answer(entry, requester, observation, record);
@@ -118,13 +116,13 @@ std::optional<Duration> Tracker::came_early(const Direction& direction, const Ob
 }
 
 // It waited for its request, which is there now, or would be by now.
-void Tracker::settle_early() {
-    if (!early_) return;
-    Early early = *std::exchange(early_, std::nullopt);
-    if (early.from.index() >= entries_.size()) return;
-    Entry& entry = entries_[early.from.index()];
-    if (entry.connection.uid != early.connection || entry.gone) return;
-    const End requester = other(early.from.from());
+void Tracker::settle_early(Index index) {
+    const auto found = early_.find(index);
+    if (found == early_.end()) return;
+    Early early = std::move(found->second);
+    early_.erase(found);
+    Entry& entry = entries_[index];
+    const End requester = other(early.from);
     early.answer.time = std::max(early.answer.time, entry.connection.way(requester).last_time);
     PacketRecord record;
     apply_answer(entry, requester, early.answer, record);
@@ -389,6 +387,7 @@ void Tracker::join_lone_unreliable(Index index) {
     }
     if (partner) join(*partner, index, JoinedBy::traffic);
     else if (lone_unreliable_.size() < kMaxLone) lone_unreliable_.push_back(index);
+    most_lone_ = std::max(most_lone_, lone_unreliable_.size());
 }
 
 // At the end: where only one flow of requests and one of answers are left between two hosts, they likely belong together.

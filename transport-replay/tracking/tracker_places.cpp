@@ -106,6 +106,7 @@ void Tracker::end(Index index) {
             refuse_unpaired(index, answers);
         }
         std::erase(lone_unreliable_, index);
+        early_.erase(index);
         if (!entry.stream)
             for (const End from : {End::a, End::b}) finish_way(entry, from);
         judge_confidence(entry);

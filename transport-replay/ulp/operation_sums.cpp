@@ -1,6 +1,7 @@
 #include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace qps::transport {
 
@@ -20,8 +21,16 @@ OperationSum* sum_of(std::vector<OperationSum>& sums, const UlpOperation& operat
 
 Duration time_taken(const UlpOperation& operation) { return operation.answered - operation.asked; }
 
+// The slowest first; of those that took as long, the one that was answered first.
+bool slower(const UlpOperation& one, const UlpOperation& two) {
+    const auto order = [](const UlpOperation& operation) {
+        return std::tuple(Duration{} - time_taken(operation), operation.answered_frame, operation.asked_frame);
+    };
+    return order(one) < order(two);
+}
+
 void keep_if_slow(OperationSum& sum, const UlpOperation& operation) {
-    const auto place = std::ranges::upper_bound(sum.slowest, time_taken(operation), std::greater{}, time_taken);
+    const auto place = std::ranges::upper_bound(sum.slowest, operation, slower);
     if (sum.slowest.size() == kSlowestKept) {
         if (place == sum.slowest.end()) return;
         std::shift_right(place, sum.slowest.end(), 1);
@@ -48,11 +57,33 @@ void add_times(OperationSum& sum, const UlpOperation& operation) {
 void add(std::vector<OperationSum>& sums, const UlpOperation& operation) {
     OperationSum* sum = sum_of(sums, operation);
     if (sum == nullptr) return;
-    ++sum->count;
+    if (sum->count++ == 0 || operation.asked_frame < sum->first_asked) sum->first_asked = operation.asked_frame;
     sum->bytes += operation.in_message + operation.written + operation.read;
     if (operation.outcome == OperationOutcome::failed) ++sum->failed;
     if (!operation.has_answer() && !operation.one_way) ++sum->unanswered;
     if (operation.has_answer()) add_times(*sum, operation);
+}
+
+void merge(std::vector<OperationSum>& sums, std::vector<OperationSum>&& part) {
+    for (OperationSum& each : part) {
+        const auto same = std::ranges::find_if(sums, [&](const OperationSum& sum) { return sum.code == each.code && sum.protocol == each.protocol; });
+        if (same == sums.end()) {
+            sums.push_back(std::move(each));
+            continue;
+        }
+        same->first_asked = std::min(same->first_asked, each.first_asked);
+        same->count += each.count;
+        same->failed += each.failed;
+        same->unanswered += each.unanswered;
+        same->bytes += each.bytes;
+        same->latency.add(each.latency);
+        same->until_data.add(each.until_data);
+        same->data.add(each.data);
+        same->to_answer.add(each.to_answer);
+        same->histogram.add(each.histogram);
+        for (const UlpOperation& operation : each.slowest) keep_if_slow(*same, operation);
+    }
+    std::ranges::sort(sums, {}, [](const OperationSum& sum) { return std::tuple(sum.first_asked, sum.protocol, sum.code); });
 }
 
 }  // namespace qps::transport

@@ -48,6 +48,12 @@ UlpTracker::Conversation* UlpTracker::conversation_of(ConnectionId connection) {
     return state < kNothing ? &conversations_[state] : nullptr;
 }
 
+UlpTracker::Undecided& UlpTracker::undecided(ConnectionId connection) {
+    Undecided& known = undecided_[std::to_underlying(connection)];
+    most_asked_ = std::max(most_asked_, undecided_.size());
+    return known;
+}
+
 std::optional<UlpTracker::Decision> UlpTracker::hinted(ConnectionId connection) const {
     const auto found = hints_.find(std::to_underlying(connection));
     if (found == hints_.end()) return std::nullopt;
@@ -81,6 +87,7 @@ UlpTracker::Conversation* UlpTracker::begin(ConnectionId connection, const Decis
     free_.pop_back();
     Conversation& made = conversations_[state];
     made.summary.connection = connection;
+    made.hosts = tracker.hosts_of(connection);
     made.summary.protocol = decision.protocol;
     made.summary.basis = decision.basis;
     made.summary.certainty = decision.certainty;
@@ -128,7 +135,7 @@ void UlpTracker::observe(const Observation& observation, const PacketRecord& rec
         state_of(uid) = kNothing;
         return;
     }
-    auto& assembler = undecided_[std::to_underlying(uid)].assemblers[static_cast<std::size_t>(record.from)];
+    auto& assembler = undecided(uid).assemblers[static_cast<std::size_t>(record.from)];
     if (const auto message = assembler.take(observation, record, shares_.payload)) try_message(*message, tracker, sink);
 }
 
@@ -166,7 +173,7 @@ void UlpTracker::observe_datagram(const Observation& observation, const PacketRe
 }
 
 void UlpTracker::try_message(const UlpMessage& message, Tracker& tracker, const OperationSink& sink) {
-    Undecided& known = undecided_[std::to_underlying(message.connection)];
+    Undecided& known = undecided(message.connection);
     std::optional<Decision> best;
     for (const ProtocolRow& row : protocol_rows()) {
         if (row.message == nullptr) continue;
@@ -220,17 +227,21 @@ void UlpTracker::take_message(Conversation& conversation, const UlpMessage& mess
     };
     const Understood understood = std::visit(hand_over, conversation.machine);
     conversation.detail = understood.detail;
-    if (understood.exchange) take_exchange(message, understood, sink);
+    if (understood.exchange) take_exchange(conversation, message, understood, sink);
     came(conversation, message.from, message.psn, understood);
 }
 
-void UlpTracker::take_exchange(const UlpMessage& message, const Understood& understood, const OperationSink& sink) {
+// Both halves go between the same hosts.
+void UlpTracker::take_exchange(const Conversation& conversation, const UlpMessage& message, const Understood& understood,
+                               const OperationSink& sink) {
+    const std::uint64_t key = mix(*understood.exchange + conversation.hosts);
     if (understood.label->part == UlpLabel::Part::request) {
         if (asking_.size() >= kMaxAsking) asking_.clear();
-        asking_.insert_or_assign(*understood.exchange, Asking{message.connection, message.from, understood.label->tag});
+        asking_.insert_or_assign(key, Asking{message.connection, message.from, understood.label->tag});
+        longest_asking_ = std::max(longest_asking_, asking_.size());
         return;
     }
-    const auto found = asking_.find(*understood.exchange);
+    const auto found = asking_.find(key);
     if (found == asking_.end()) return;  // its request may be before the capture
     const Asking asking = found->second;
     asking_.erase(found);
@@ -422,9 +433,26 @@ void UlpTracker::retire(ConnectionId connection, const OperationSink& sink) {
     free_.push_back(state);
 }
 
+void UlpTracker::add_peaks(Peaks& peaks) const {
+    peaks.add(Need::conversations, std::max(conversations_.size(), report_.conversations.size()), most_conversations_);
+    peaks.add(Need::undecided, most_asked_, most_undecided_);
+    peaks.add(Need::operations, shares_.operations.most_used(), shares_.operations.most());
+    peaks.add(Need::payload, shares_.payload.most_used(), shares_.payload.most());
+    peaks.add(Need::asking, longest_asking_, kMaxAsking);
+    peaks.add(Need::operation_sums, report_.sums.size(), kMaxOperationSums);
+    peaks.add(Need::ulp_events, report_.events.size(), kMaxUlpEvents);
+    peaks.add(Need::failures, report_.failures.size(), kMaxFailureKinds);
+    peaks.add(Need::unanswered, report_.unanswered.size(), kMaxUnanswered);
+    peaks.add(Need::refused, report_.refused.size(), UlpReport::kMaxRefused);
+}
+
 UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
-    for (Conversation& conversation : conversations_) {
-        if (conversation.given_up) continue;
+    std::vector<Conversation*> open;
+    for (Conversation& conversation : conversations_)
+        if (!conversation.given_up) open.push_back(&conversation);
+    std::ranges::sort(open, {}, [](const Conversation* one) { return one->summary.connection; });
+    for (Conversation* one : open) {
+        Conversation& conversation = *one;
         UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
         const auto hand_over = [&](auto& machine) {
             if constexpr (requires { machine.finished(cm, session); }) machine.finished(cm, session);

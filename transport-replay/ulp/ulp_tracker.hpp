@@ -7,6 +7,7 @@
 // undecided a few short messages are kept, and most are given up after kTries.
 #pragma once
 
+#include <transport-replay/model/peaks.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/label_queue.hpp>
 #include <transport-replay/ulp/protocols.hpp>
@@ -66,6 +67,7 @@ public:
     [[nodiscard]] UlpProtocol protocol_of(const CmAttempt& attempt) const;
 
     [[nodiscard]] UlpReport finish(const CmReport& cm, const OperationSink& sink);
+    void add_peaks(Peaks& peaks) const;
 
 private:
     // Of a connection, in one word: undecided, nothing we know, or the place of its conversation.
@@ -100,6 +102,7 @@ private:
         bool given_up = false;
         bool takes_writes = false;  // its machine does
         std::uint8_t detail = 0;    // of the packet that was observed last, for its hint
+        std::uint64_t hosts = 0;    // a hash of both
     };
     struct Tried {
         UlpMessage message;
@@ -128,6 +131,7 @@ private:
     };
 
     [[nodiscard]] State& state_of(ConnectionId connection);
+    [[nodiscard]] Undecided& undecided(ConnectionId connection);
     [[nodiscard]] Conversation* conversation_of(ConnectionId connection);
     [[nodiscard]] std::optional<Decision> hinted(ConnectionId connection) const;
     Conversation* begin(ConnectionId connection, const Decision& decision, Tracker& tracker);
@@ -137,7 +141,7 @@ private:
     void take_packet(Conversation& conversation, const Observation& observation, const PacketRecord& record, const OperationSink& sink);
     void take_read(Conversation& conversation, const Observation& observation, const PacketRecord& record);
     void observe_datagram(const Observation& observation, const PacketRecord& record, Tracker& tracker, const OperationSink& sink);
-    void take_exchange(const UlpMessage& message, const Understood& understood, const OperationSink& sink);
+    void take_exchange(const Conversation& conversation, const UlpMessage& message, const Understood& understood, const OperationSink& sink);
     void came(Conversation& conversation, End from, dissect::Psn psn, const Understood& understood);
     void take_write(Conversation& conversation, const Observation& observation, const PacketRecord& record, const OperationSink& sink);
     void end_write(Conversation& conversation, End requester, const OperationSink& sink);
@@ -157,7 +161,9 @@ private:
         std::uint64_t tag = 0;
     };
     static constexpr std::size_t kMaxAsking = 1 << 14;  // then the oldest are as good as lost: all of them are forgotten
-    boost::unordered_flat_map<std::uint64_t, Asking> asking_;
+    boost::unordered_flat_map<std::uint64_t, Asking> asking_;  // by exchange and hosts
+    std::size_t most_asked_ = 0;      // undecided at a time
+    std::size_t longest_asking_ = 0;
     UlpReport report_;
     std::size_t most_conversations_;
     std::size_t most_undecided_;

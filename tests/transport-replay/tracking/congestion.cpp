@@ -3,7 +3,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/observations.hpp>
-#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/analysis/lane.hpp>
+#include <transport-replay/tracking/pauses.hpp>
 
 #include <random>
 #include <string>
@@ -19,8 +20,32 @@ namespace {
 constexpr std::uint64_t kNet = 0xc0000200;  // 192.0.2.0
 constexpr std::uint64_t kSender = kNet + 1, kReceiver = kNet + 2;
 
+// All that is watched of congestion.
+struct Watched {
+    CongestionTracker marks;
+    PauseTracker pauses;
+    IncastTracker incasts;
+    std::uint64_t packets = 0;
+    Instant now{};
+
+    void observe(const Observation& observation) {
+        now = packets == 0 ? observation.time : std::max(now, observation.time);
+        pauses.observe(observation);
+        marks.observe(observation);
+        if (Lane::carries_data(observation)) incasts.observe(observation, packets);
+        ++packets;
+    }
+    [[nodiscard]] CongestionReport finish() {
+        CongestionReport report = marks.finish(now);
+        pauses.finish(now, report);
+        tell_incasts(incasts.finish(), incasts.dropped(), report);
+        report.packets = packets;
+        return report;
+    }
+};
+
 struct CongestedWire {
-    CongestionTracker tracker;
+    Watched tracker;
     std::uint64_t frame = 0;
     BitsPerSecond speed{};
 
@@ -330,7 +355,7 @@ TEST_CASE("packets to who asked for a pause are late, or traffic stopped") {
 
 TEST_CASE("any packets at any time: nothing breaks and marks add up") {
     std::mt19937_64 random(4711);
-    CongestionTracker tracker;
+    Watched tracker;
     std::uint64_t marked = 0;
     for (std::uint64_t i = 0; i < 50'000; ++i) {
         Observation observation;
@@ -362,7 +387,7 @@ TEST_CASE("any packets at any time: nothing breaks and marks add up") {
 }
 
 TEST_CASE("the sample capture of congestion adds up") {
-    CongestionTracker tracker;
+    Watched tracker;
     qps::tests::for_each_observation("congestion", [&](const Observation& observation) { tracker.observe(observation); });
     const CongestionReport report = tracker.finish();
     CHECK(report.packets == 23);

@@ -1,0 +1,96 @@
+#include <transport-replay/analysis/capture_gate.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+#include <algorithm>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::size_t kMaxCorrupt = 1 << 14;  // packets that are told from their copies: of 10 bytes
+
+}  // namespace
+
+CaptureGate::CaptureGate(const AnalysisSettings& settings)
+    : traits_(settings.traits), icrc_(settings.icrc), copies_(settings.traits), quality_(settings.memory) {
+    if (traits_.vantage.by_file) quality_.expect_clocks_by_file();
+}
+
+// Whether a wrong ICRC of its sender is no reason to take it for corrupted. One of 0 is a field that was not filled in: a right one is 0
+// in one of 2^32 packets.
+bool CaptureGate::believes(const Observation& observation) const {
+    if (icrc_ != IcrcPolicy::automatic) return icrc_ == IcrcPolicy::ignore;
+    return observation.icrc_found == 0 || std::ranges::binary_search(traits_.icrc_not_judged, observation.flow.source);
+}
+
+// Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4 identification on sends no
+// datagram twice, and no two are damaged alike. Where it does not count, the same bytes come again sooner than any requester repeats them.
+bool CaptureGate::was_corrupt(const Observation& observation, Repetition repetition) {
+    if (observation.ip_id == 0) return repetition == Repetition::ambiguous && magnitude(quality_.last_distance()) < kFastestTimeout;
+    if (corrupt_.contains(observation.packet_hash)) return true;
+    if (corrupt_.size() < kMaxCorrupt) corrupt_.insert(observation.packet_hash);
+    return false;
+}
+
+Sight CaptureGate::pass(const Observation& observation) {
+    ++report_.packets;
+    report_.bytes += observation.wire_length;
+    if (copies_.is_copy(observation)) {
+        quality_.leave_out(observation);
+        return {.now = report_.now, .handling = Handling::copy};
+    }
+    sampler_.observe(observation);
+    const bool timed = !copies_.active() || observation.has_hosts();
+    if (observation.has_time && timed) {
+        report_.first = std::min(report_.first.value_or(observation.time), observation.time);
+        report_.last = std::max(report_.last.value_or(observation.time), observation.time);
+    }
+    const Repetition repetition = quality_.observe(observation, timed);
+    if (!timed) {
+        pass_link(observation);
+        return {.now = report_.now, .handling = Handling::no_hosts};
+    }
+    Sight sight{.distance = quality_.last_distance(), .repetition = repetition};
+    if (observation.icrc == CrcStatus::bad) sight.icrc_not_judged = believes(observation);
+    if (sight.icrc_not_judged) {
+        ++icrc_not_judged_;
+        if (observation.icrc_found == 0) ++icrc_zero_;
+    }
+    const bool damaged_before = observation.icrc == CrcStatus::bad && !sight.icrc_not_judged && was_corrupt(observation, repetition);
+    if (damaged_before || quality_.is_mirror_duplicate(repetition)) {
+        sight.now = report_.now;
+        sight.handling = Handling::copy;
+        return sight;
+    }
+    pass_link(observation);
+    sight.now = report_.now = std::max(report_.now, observation.time);
+    if (observation.kind == ObservationKind::transport) report_.now_transport = std::max(report_.now_transport, observation.time);
+    return sight;
+}
+
+void CaptureGate::pass_link(const Observation& observation) {
+    report_.now_link = report_.packets_on_links == 0 ? observation.time : std::max(report_.now_link, observation.time);
+    ++report_.packets_on_links;
+}
+
+GateReport CaptureGate::finish(const Drops& drops) {
+    report_.quality = quality_.finish(drops);
+    report_.quality.icrc_not_judged = icrc_not_judged_;
+    report_.quality.icrc_zero = icrc_zero_;
+    report_.quality.icrc_policy = icrc_;
+    return std::move(report_);
+}
+
+void CaptureGate::learn_taps_of(Timeline& timeline) const {
+    if (copies_.active()) {
+        timeline.quality.vantage = traits_.vantage;
+        timeline.quality.window_displaced += copies_.displaced();
+    } else {
+        timeline.learned = learn_taps(sampler_.sampled());
+        timeline.quality.vantage = timeline.learned.vantage;
+    }
+}
+
+}  // namespace qps::transport

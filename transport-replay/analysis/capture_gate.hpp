@@ -1,0 +1,82 @@
+// CaptureGate: what the capture as a whole decides of each packet, before anybody follows it: whether it is a copy that another tap or a
+// mirror recorded, whether its ICRC says anything, what time it is. In the order of the capture, in one thread; all that it leaves to
+// others can be shared out.
+#pragma once
+
+#include <dissect/capture/drops.hpp>
+#include <transport-replay/analysis/analysis_settings.hpp>
+#include <transport-replay/model/capture_quality.hpp>
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/peaks.hpp>
+#include <transport-replay/tracking/copy_filter.hpp>
+#include <transport-replay/tracking/copy_sampler.hpp>
+#include <transport-replay/tracking/quality.hpp>
+#include <transport-replay/tracking/recovery_watch.hpp>
+
+#include <optional>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+
+namespace qps::transport {
+
+struct Timeline;
+
+enum class Handling : std::uint8_t {
+    follow,
+    copy,      // another recording of a packet that the capture has
+    no_hosts,  // of two taps, what names no hosts may be from either: its time means nothing beside that of the others
+};
+
+// What is decided of a packet.
+struct Sight {
+    dissect::Instant now{};        // the latest time of what was followed, it included
+    dissect::Duration distance{};  // after the packet that it repeats
+    Handling handling = Handling::follow;
+    Repetition repetition = Repetition::none;
+    bool icrc_not_judged = false;  // its ICRC is wrong, and that says nothing
+};
+
+// What the gate knows at the end.
+struct GateReport {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;
+    std::optional<dissect::Instant> first;
+    std::optional<dissect::Instant> last;
+    dissect::Instant now{};            // of what was followed
+    dissect::Instant now_transport{};  // of these, RDMA alone
+    dissect::Instant now_link{};       // also of what names no hosts
+    std::uint64_t packets_on_links = 0;  // of these
+    CaptureQuality quality;
+};
+
+class CaptureGate {
+public:
+    explicit CaptureGate(const AnalysisSettings& settings);
+    // The next packet of the capture.
+    [[nodiscard]] Sight pass(const Observation& observation);
+    // Asks for the lines that pass() will want of a packet that comes soon.
+    void prefetch(const Observation& near) const { quality_.prefetch(near); }
+    // Hands out what it counted. Call it once.
+    [[nodiscard]] GateReport finish(const dissect::Drops& drops);
+    // What taps were found, and what that changes of the quality.
+    void learn_taps_of(Timeline& timeline) const;
+    // How far the clocks of taps may be apart whose packets are followed side by side.
+    [[nodiscard]] dissect::Duration clocks_apart() const { return copies_.any_alone() ? traits_.clocks_apart() : dissect::Duration{}; }
+
+private:
+    void pass_link(const Observation& observation);
+    [[nodiscard]] bool believes(const Observation& observation) const;
+    [[nodiscard]] bool was_corrupt(const Observation& observation, Repetition repetition);
+
+    CaptureTraits traits_;
+    IcrcPolicy icrc_;
+    CopySampler sampler_;
+    CopyFilter copies_;
+    QualityTracker quality_;
+    std::uint64_t icrc_not_judged_ = 0;
+    std::uint64_t icrc_zero_ = 0;                         // of those
+    boost::unordered_flat_set<std::uint64_t> corrupt_;  // hashes of packets
+    GateReport report_;
+};
+
+}  // namespace qps::transport

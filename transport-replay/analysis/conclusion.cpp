@@ -1,0 +1,121 @@
+#include <transport-replay/analysis/conclusion.hpp>
+#include <transport-replay/findings/findings.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/retransmission_causes.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
+constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
+
+// Silence is an answer where the tap hears the other host at all.
+void judge_silence(Timeline& timeline, const HostPairs& heard) {
+    for (Recovery& recovery : timeline.recoveries) {
+        if (!recovery.inferred) continue;
+        const Connection* connection = timeline.find(recovery.connection);
+        if (connection == nullptr) continue;
+        const Address& source = connection->end(recovery.requester).address;
+        const Address& destination = connection->end(other(recovery.requester)).address;
+        recovery.inferred = !heard.contains(FlowKey{destination, source, {}, {}}) && timeline.quality.only_heard(source, destination);
+    }
+}
+
+// The set-ups of iWARP stand behind those of CM.
+void add_iwarp_attempts(Timeline& timeline) {
+    for (IwarpConversation& iwarp : timeline.iwarp.conversations) {
+        if (!iwarp.attempt) continue;
+        const auto uid = static_cast<std::uint32_t>(timeline.cm.attempts.size());
+        const auto connection = std::ranges::lower_bound(timeline.connections, iwarp.connection, {}, &Connection::uid);
+        if (connection != timeline.connections.end() && connection->uid == iwarp.connection) connection->cm_attempt = uid;
+        timeline.cm.attempts.push_back(std::move(*iwarp.attempt));
+        timeline.cm.attempts.back().uid = uid;
+        iwarp.attempt.reset();
+    }
+}
+
+// Senders whose every ICRC is wrong, and whose packets are accepted all the same, or all where nobody's is right: it is not the wire that
+// made them wrong.
+std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
+    struct Sender {
+        std::uint64_t wrong = 0;
+        std::uint64_t right = 0;
+        bool accepted = false;  // or nobody could be heard who would say so
+    };
+    std::map<Address, Sender> senders;
+    if (timeline.quality.icrc_bad == 0) return {};
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            const Way& back = connection.way(other(end));
+            if (way.packets == 0) continue;
+            Sender& sender = senders[connection.end(end).address];
+            sender.wrong += way.corrupt;
+            sender.right += way.intact;
+            // Its requests are answered; or the other end, whose requests it answers, does not send them again.
+            const bool answered = way.requests != 0 && back.packets > back.requests;
+            const bool content = way.packets > way.requests && back.requests >= kFewestAccepted && back.retransmitted * 4 <= back.requests;
+            sender.accepted |= answered || content || timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
+        }
+    const bool all = timeline.quality.no_icrc_right();
+    std::vector<Address> found;
+    for (const auto& [address, sender] : senders)
+        if (sender.wrong != 0 && sender.right == 0 && (all || (sender.wrong >= kFewestWrong && sender.accepted))) found.push_back(address);
+    return found;
+}
+
+// CM speaks of connections that never came to be.
+bool is_idea_only(const Connection& connection, const CmReport& cm) {
+    if (connection.packets() != 0 || !connection.cm_attempt) return false;
+    const CmOutcome outcome = cm.attempts[*connection.cm_attempt].outcome;
+    return outcome != CmOutcome::established && outcome != CmOutcome::disconnected;
+}
+
+}  // namespace
+
+Timeline conclude(const AnalysisSettings& settings, const CaptureGate& gate, GateReport&& report, LinkWatch& links, LaneReport&& lanes) {
+    Timeline timeline;
+    timeline.packets = report.packets;
+    timeline.bytes = report.bytes;
+    timeline.first = report.first;
+    timeline.last = report.last;
+    timeline.quality = std::move(report.quality);
+    timeline.cm = std::move(lanes.cm);
+    timeline.congestion = std::move(lanes.congestion);
+    timeline.congestion.packets = report.packets_on_links;
+    tell_incasts(std::move(lanes.incasts), 0, timeline.congestion);
+    timeline.iwarp = std::move(lanes.iwarp);
+    timeline.ulp = std::move(lanes.ulp);
+    timeline.collectives = lanes.collectives.conclude(settings.nccl_log);
+    timeline.connections = std::move(lanes.tracked.connections);
+    timeline.retired = lanes.tracked.retired;
+    timeline.totals = timeline.retired.totals;
+    links.finish(report, timeline);
+    std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
+    add_iwarp_attempts(timeline);
+    timeline.recoveries = std::move(lanes.tracked.recoveries);
+    timeline.fatalities = std::move(lanes.tracked.fatalities);
+    judge_silence(timeline, lanes.heard);
+    judge_causes(timeline, gate.clocks_apart());
+    timeline.left_out.packets_of_connections = lanes.tracked.packets_left_out;
+    timeline.left_out.messages = lanes.tracked.messages_left_out;
+    timeline.left_out.recoveries = lanes.tracked.recoveries_left_out;
+    timeline.left_out.fatalities = lanes.tracked.fatalities_left_out;
+    for (const Connection& connection : timeline.connections) timeline.totals.add(connection);
+    timeline.totals.ce_marked = timeline.congestion.marked;
+    timeline.totals.cnps = timeline.congestion.cnps;
+    gate.learn_taps_of(timeline);
+    if (settings.icrc == IcrcPolicy::automatic && settings.traits.icrc_not_judged.empty())
+        timeline.learned.icrc_not_judged = icrcs_not_judged(timeline);
+    draw_findings(timeline);
+    return timeline;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,143 @@
+#include <dissect/types.hpp>
+#include <transport-replay/analysis/lane.hpp>
+
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
+
+}  // namespace
+
+Lane::Lane(AnalysisSettings settings)
+    : settings_(std::move(settings)), cm_(settings_.memory), congestion_(settings_.memory), incasts_({}, settings_.memory),
+      tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory), iwarp_(settings_.memory) {}
+
+void Lane::listen(AnalysisSettings&& listeners) {
+    settings_.message = std::move(listeners.message);
+    settings_.operation = std::move(listeners.operation);
+}
+
+bool Lane::carries_data(const Observation& observation) {
+    const bool notification = observation.opcode == Opcode::cnp || observation.opcode == Opcode::cnp_native;
+    return observation.kind == ObservationKind::transport && observation.payload_length > 0 && !notification;
+}
+
+PacketRecord Lane::leave_out_copy(const Observation& observation) const {
+    PacketRecord record;
+    tracker_.name(observation, record);
+    record.mirror_copy = true;
+    return record;
+}
+
+PacketRecord Lane::follow(const Observation& observation, const Sight& sight) {
+    if (sight.handling == Handling::no_hosts) return {};
+    if (!sight.icrc_not_judged) [[likely]] return follow_believed(observation, sight);
+    believed_ = observation;
+    believed_.icrc = CrcStatus::not_checkable;
+    PacketRecord record = follow_believed(believed_, sight);
+    record.icrc_not_judged = true;
+    return record;
+}
+
+PacketRecord Lane::follow_believed(const Observation& observation, const Sight& sight) {
+    if (sight.handling == Handling::copy) return leave_out_copy(observation);
+    // Time goes on for those who wait: a queue pair that stays silent while others are heard has given up.
+    tracker_.advance(sight.now);
+    const bool other = observation.kind == ObservationKind::stream || observation.kind == ObservationKind::other;
+    if (other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+        heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+    if (observation.kind == ObservationKind::stream) return follow_stream(observation);
+    PacketRecord record;
+    congestion_.observe(observation);
+    if (const CmNews news = cm_.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
+    else if (news.kind != CmNews::Kind::none) take_cm(news, record);
+    tracker_.observe(observation, sight.repetition, sight.distance, record);
+    if (observation.acknowledgment && observation.acknowledgment->type() == kNak)
+        if (const Fatality* fatality = tracker_.fatality_at(observation.frame)) ulp_.refused(*fatality);
+    if (record.connection && ulp_.wants(*record.connection)) {
+        ulp_.observe(observation, record, tracker_, settings_.operation);
+        record.ulp = ulp_.hint(*record.connection, record.from);
+    }
+    collectives_.observe(observation, record);
+    drain();
+    return record;
+}
+
+PacketRecord Lane::follow_stream(const Observation& observation) {
+    PacketRecord record;
+    iwarp_.observe(observation, {tracker_, ulp_, settings_.operation}, record);
+    drain();
+    return record;
+}
+
+void Lane::take_match(std::uint32_t uid, const Observation& observation) {
+    if (!tracker_.attach(cm_.attempt(uid), observation.flow)) return;
+    cm_.name_passive(uid, observation.flow);
+    const CmAttempt& attempt = cm_.attempt(uid);
+    if (const auto connection = tracker_.connection_of(attempt)) ulp_.connected(*connection, attempt, tracker_, settings_.operation);
+}
+
+void Lane::take_cm(const CmNews& news, PacketRecord& record) {
+    const CmAttempt& attempt = cm_.attempt(news.uid);
+    record.ulp = {ulp_.protocol_of(attempt), news.from_active};
+    if (news.kind == CmNews::Kind::paired) {
+        tracker_.connect(attempt);
+        if (const auto connection = tracker_.connection_of(attempt)) ulp_.connected(*connection, attempt, tracker_, settings_.operation);
+    } else if (news.kind == CmNews::Kind::released) {
+        tracker_.release(attempt);
+    }
+}
+
+// Messages that ended, to who listens; those of upper protocols with what they were for.
+void Lane::drain() {
+    for (EndedMessage& ended : tracker_.ended()) {
+        ulp_.ended(ended);
+        if (settings_.message) settings_.message(ended.connection, ended.requester, ended.message);
+    }
+    tracker_.ended().clear();
+    if (tracker_.retired().empty()) return;
+    for (const ConnectionId connection : tracker_.retired()) {
+        ulp_.retire(connection, settings_.operation);
+        collectives_.retire(connection);
+    }
+    tracker_.forget_retired();
+}
+
+Peaks Lane::peaks() const {
+    Peaks peaks;
+    tracker_.add_peaks(peaks);
+    cm_.add_peaks(peaks);
+    congestion_.add_peaks(peaks);
+    incasts_.add_peaks(peaks);
+    ulp_.add_peaks(peaks);
+    collectives_.add_peaks(peaks);
+    iwarp_.add_peaks(peaks);
+    peaks.add(Need::heard, heard_.size(), kMaxHeard);
+    return peaks;
+}
+
+LaneReport Lane::finish(const GateReport& gate) {
+    LaneReport report;
+    tracker_.advance(gate.now);
+    cm_.advance(gate.now_transport);
+    report.peaks = peaks();
+    report.cm = cm_.finish();
+    report.congestion = congestion_.finish(gate.now_link);
+    report.incasts = incasts_.finish();
+    report.congestion.incasts_dropped = incasts_.dropped();
+    report.iwarp = iwarp_.finish({tracker_, ulp_, settings_.operation});
+    drain();
+    report.tracked = tracker_.finish([this] { drain(); });
+    report.ulp = ulp_.finish(report.cm, settings_.operation);
+    collectives_.settle(report.ulp);
+    report.collectives = std::move(collectives_);
+    report.heard = std::move(heard_);
+    return report;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,64 @@
+// Lane: what is followed of the traffic of some pairs of hosts: connections, their set-up, what they are used for, marks and CNPs, bursts
+// of collectives; and of some receivers the bursts of many senders. It is a value, and knows of no other lane.
+#pragma once
+
+#include <transport-replay/analysis/analysis_settings.hpp>
+#include <transport-replay/analysis/capture_gate.hpp>
+#include <transport-replay/analysis/lane_report.hpp>
+#include <transport-replay/cm/cm_ladder.hpp>
+#include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/iwarp/iwarp_tracker.hpp>
+#include <transport-replay/tracking/congestion.hpp>
+#include <transport-replay/tracking/incasts.hpp>
+#include <transport-replay/tracking/tracker.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
+
+namespace qps::transport {
+
+class Lane {
+public:
+    explicit Lane(AnalysisSettings settings);
+
+    // A packet of its hosts, in the order of the capture; `sight`: what the gate decided. What it was to its connection.
+    PacketRecord follow(const Observation& observation, const Sight& sight);
+    // A packet to one of its receivers that is to be followed: number `packet` of the capture.
+    void receive(const Observation& observation, std::uint64_t packet) {
+        if (carries_data(observation)) incasts_.observe(observation, packet);
+    }
+    // Asks for what follow() will read of packets that come soon: far ahead, nearer, near.
+    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
+        congestion_.prefetch_index(nearer);
+        congestion_.prefetch(near);
+        tracker_.prefetch(far, nearer, near);
+    }
+    // For an incast: a message, or a part of one.
+    [[nodiscard]] static bool carries_data(const Observation& observation);
+
+    [[nodiscard]] std::uint32_t numbered() const { return tracker_.numbered(); }  // connections
+    [[nodiscard]] Peaks peaks() const;
+    void listen(AnalysisSettings&& listeners);  // to others than before
+
+    // The end of the capture: everything that is open is decided or called open. Call it once.
+    [[nodiscard]] LaneReport finish(const GateReport& gate);
+
+private:
+    PacketRecord leave_out_copy(const Observation& observation) const;
+    PacketRecord follow_stream(const Observation& observation);
+    PacketRecord follow_believed(const Observation& observation, const Sight& sight);
+    void take_match(std::uint32_t uid, const Observation& observation);
+    void take_cm(const CmNews& news, PacketRecord& record);
+    void drain();
+
+    AnalysisSettings settings_;
+    Observation believed_;  // what is followed of a packet whose ICRC says nothing
+    CmTracker cm_;
+    CongestionTracker congestion_;
+    IncastTracker incasts_;
+    Tracker tracker_;
+    UlpTracker ulp_;
+    CollectiveTracker collectives_;
+    IwarpTracker iwarp_;
+    HostPairs heard_;
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,149 @@
+#include <transport-replay/analysis/lane_report.hpp>
+#include <transport-replay/ulp/operation_sums.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace qps::transport {
+
+namespace {
+
+template <class List>
+void append(List& list, List&& part) {
+    list.insert(list.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+}
+
+// Attempts of all lanes are numbered in the order of their first messages; `before` of them are of lanes before this one.
+void merge(CmReport& all, CmReport&& part) {
+    append(all.attempts, std::move(part.attempts));
+    append(all.joins, std::move(part.joins));
+    append(all.refusals, std::move(part.refusals));
+    all.messages += part.messages;
+    all.messages_unreadable += part.messages_unreadable;
+    all.messages_dropped += part.messages_dropped;
+    all.joins_dropped += part.joins_dropped;
+    all.refusals_dropped += part.refusals_dropped;
+}
+
+void put_attempts_behind(LaneReport& lane, std::uint32_t before) {
+    for (CmAttempt& attempt : lane.cm.attempts) attempt.uid += before;
+    for (CmRefusal& refusal : lane.cm.refusals) refusal.uid += before;
+    for (Connection& connection : lane.tracked.connections)
+        if (connection.cm_attempt) *connection.cm_attempt += before;
+    for (UlpEvent& event : lane.ulp.events)
+        if (event.cm_attempt) *event.cm_attempt += before;
+}
+
+void put_attempts_in_order(LaneReport& report) {
+    std::vector<CmAttempt>& attempts = report.cm.attempts;
+    if (std::ranges::is_sorted(attempts, {}, &CmAttempt::first_frame)) return;
+    std::ranges::stable_sort(attempts, {}, &CmAttempt::first_frame);
+    std::vector<std::uint32_t> numbers(attempts.size());
+    for (std::uint32_t i = 0; i < attempts.size(); ++i) numbers[std::exchange(attempts[i].uid, i)] = i;
+    for (CmRefusal& refusal : report.cm.refusals) refusal.uid = numbers[refusal.uid];
+    for (Connection& connection : report.tracked.connections)
+        if (connection.cm_attempt) connection.cm_attempt = numbers[*connection.cm_attempt];
+    for (UlpEvent& event : report.ulp.events)
+        if (event.cm_attempt) event.cm_attempt = numbers[*event.cm_attempt];
+}
+
+void merge(CongestionReport& all, CongestionReport&& part) {
+    append(all.flows, std::move(part.flows));
+    append(all.pairs, std::move(part.pairs));
+    append(all.notifications, std::move(part.notifications));
+    all.marked += part.marked;
+    all.cnps += part.cnps;
+    all.packets_dropped += part.packets_dropped;
+    all.incasts_dropped += part.incasts_dropped;
+}
+
+void merge(Tracked& all, Tracked&& part) {
+    append(all.connections, std::move(part.connections));
+    append(all.recoveries, std::move(part.recoveries));
+    append(all.fatalities, std::move(part.fatalities));
+    all.retired.add(part.retired);
+    all.packets_left_out += part.packets_left_out;
+    all.messages_left_out += part.messages_left_out;
+    all.recoveries_left_out += part.recoveries_left_out;
+    all.fatalities_left_out += part.fatalities_left_out;
+}
+
+void merge(UlpReport& all, UlpReport&& part) {
+    append(all.conversations, std::move(part.conversations));
+    merge(all.sums, std::move(part.sums));
+    append(all.failures, std::move(part.failures));
+    append(all.unanswered, std::move(part.unanswered));
+    append(all.refused, std::move(part.refused));
+    append(all.events, std::move(part.events));
+    all.conversations_left_out += part.conversations_left_out;
+    all.operations_left_out += part.operations_left_out;
+    all.events_left_out += part.events_left_out;
+    all.failures_left_out += part.failures_left_out;
+    all.payload_left_out += part.payload_left_out;
+}
+
+// Lists have an order that is the capture's, not that in which things came to an end.
+void put_in_order(LaneReport& report) {
+    put_attempts_in_order(report);
+    std::ranges::stable_sort(report.cm.joins, {}, &MulticastJoin::frame);
+    std::ranges::stable_sort(report.cm.refusals, {}, &CmRefusal::frame);
+    std::ranges::stable_sort(report.tracked.connections, {}, &Connection::uid);
+    std::ranges::stable_sort(report.tracked.recoveries, {},
+                             [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
+    std::ranges::stable_sort(report.tracked.fatalities, {}, [](const Fatality& one) { return std::tuple(one.frame, one.connection); });
+    std::ranges::stable_sort(report.congestion.flows, {}, &FlowCongestion::flow);
+    std::ranges::stable_sort(report.congestion.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
+    std::ranges::stable_sort(report.congestion.notifications, {}, &CnpStream::flow);
+    std::ranges::stable_sort(report.ulp.conversations, {}, &UlpConversation::connection);
+    std::ranges::stable_sort(report.ulp.failures, {}, [](const OperationFailures& one) { return std::tuple(one.frames.front(), one.connection); });
+    std::ranges::stable_sort(report.ulp.unanswered, {}, [](const UlpOperation& one) { return std::tuple(one.asked_frame, one.connection); });
+    std::ranges::stable_sort(report.ulp.refused, {}, [](const RefusedAccess& one) { return std::tuple(one.nak, one.connection); });
+    std::ranges::stable_sort(report.ulp.events, {}, [](const UlpEvent& one) {
+        return std::tuple(one.frame, one.connection.value_or(ConnectionId{}), one.cm_attempt.value_or(0));
+    });
+    std::ranges::stable_sort(report.iwarp.conversations, {}, &IwarpConversation::connection);
+    merge(report.ulp.sums, {});
+}
+
+}  // namespace
+
+void renumber(LaneReport& report, std::span<const std::uint32_t> numbers) {
+    const auto anew = [&](ConnectionId& connection) {
+        if (connection != ConnectionId{}) connection = ConnectionId{numbers[std::to_underlying(connection) - 1]};
+    };
+    for (Connection& connection : report.tracked.connections) anew(connection.uid);
+    for (Recovery& recovery : report.tracked.recoveries) anew(recovery.connection);
+    for (Fatality& fatality : report.tracked.fatalities) anew(fatality.connection);
+    for (UlpConversation& conversation : report.ulp.conversations) anew(conversation.connection);
+    for (OperationSum& sum : report.ulp.sums)
+        for (UlpOperation& operation : sum.slowest) anew(operation.connection);
+    for (OperationFailures& failures : report.ulp.failures) anew(failures.connection);
+    for (UlpOperation& operation : report.ulp.unanswered) anew(operation.connection);
+    for (RefusedAccess& access : report.ulp.refused) anew(access.connection);
+    for (UlpEvent& event : report.ulp.events)
+        if (event.connection) anew(*event.connection);
+    for (IwarpConversation& conversation : report.iwarp.conversations) anew(conversation.connection);
+}
+
+LaneReport merge(std::vector<LaneReport> lanes) {
+    LaneReport all = std::move(lanes.front());
+    for (LaneReport& part : std::span(lanes).subspan(1)) {
+        put_attempts_behind(part, static_cast<std::uint32_t>(all.cm.attempts.size()));
+        merge(all.tracked, std::move(part.tracked));
+        merge(all.cm, std::move(part.cm));
+        merge(all.congestion, std::move(part.congestion));
+        append(all.incasts, std::move(part.incasts));
+        merge(all.ulp, std::move(part.ulp));
+        all.collectives.absorb(std::move(part.collectives));
+        append(all.iwarp.conversations, std::move(part.iwarp.conversations));
+        all.iwarp.left_out += part.iwarp.left_out;
+        all.heard.insert(part.heard.begin(), part.heard.end());
+        all.peaks.add(part.peaks);
+    }
+    put_in_order(all);
+    return all;
+}
+
+}  // namespace qps::transport

@@ -1,0 +1,42 @@
+// LaneReport: all that a lane found out, as a value. Reports of lanes merge into one that does not depend on how many they were.
+#pragma once
+
+#include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/iwarp_report.hpp>
+#include <transport-replay/model/peaks.hpp>
+#include <transport-replay/model/ulp_report.hpp>
+#include <transport-replay/tracking/incasts.hpp>
+#include <transport-replay/tracking/tracker.hpp>
+
+#include <span>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+
+namespace qps::transport {
+
+// Pairs of hosts, each way, of which something else than RDMA was heard: TCP beside it, say.
+using HostPairs = boost::unordered_flat_set<FlowKey, FlowHash>;
+inline constexpr std::size_t kMaxHeard = 1 << 14;
+
+struct LaneReport {
+    Tracked tracked;
+    CmReport cm;
+    CongestionReport congestion;
+    std::vector<EndedIncast> incasts;
+    UlpReport ulp;
+    CollectiveTracker collectives;  // settled
+    IwarpReport iwarp;
+    HostPairs heard;
+    Peaks peaks;
+};
+
+// Gives every connection another number: `numbers` has them by the lane's own, which count from 1.
+void renumber(LaneReport& report, std::span<const std::uint32_t> numbers);
+
+// What all lanes have, whose connections were numbered across them, in an order that is the capture's. At least one.
+[[nodiscard]] LaneReport merge(std::vector<LaneReport> lanes);
+
+}  // namespace qps::transport
