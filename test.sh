@@ -3,6 +3,7 @@
 #
 #   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed
 #   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers
+#   ./test.sh --tsan    the analysis on several threads, by clang, under ThreadSanitizer
 #   ./test.sh --clang   the same by clang without sanitizers
 #   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
 #   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); --fuzz=10h (30m, 600s) all of them in turns for so long, --fuzz-fast=10h
@@ -32,6 +33,7 @@ same='^(rules|library|desktop)$'
 
 part_dev() { need_packages build window test && build_preset dev 9 && run_ctest dev; }
 part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same"; }
+part_tsan() { need_packages build window test asan && build_preset tsan 6 test_threads && run_ctest tsan -L '^threads$'; }
 part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang -LE "$same"; }
 
 # Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository. Of a
@@ -111,7 +113,7 @@ afl=30m
 fast=30m
 for option in "$@"; do
     case $option in
-        --asan | --clang | --tidy | --fuzz | --interop) parts+=("${option#--}") ;;
+        --asan | --tsan | --clang | --tidy | --fuzz | --interop) parts+=("${option#--}") ;;
         --fuzz=*) parts+=(fuzz); fuzz=${option#*=} ;;
         --fuzz-fast) parts+=(fast) ;;
         --fuzz-fast=*) parts+=(fast); fast=${option#*=} ;;
@@ -119,7 +121,7 @@ for option in "$@"; do
         --afl=*) parts+=(afl); afl=${option#*=} ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
-        --all) parts=(tidy fuzz clang asan interop dev); tidy=all ;;
+        --all) parts=(tidy fuzz clang asan tsan interop dev); tidy=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac

@@ -51,6 +51,10 @@ for ((round = 1; round <= rounds; ++round)); do
     clock info-large "$bin/qpscope" info "$large"
     clock info-small "$bin/qpscope" info "$small"
     clock analyze-large "$bin/qpscope" analyze "$large"
+    clock analyze-one "$bin/qpscope" analyze -j 1 "$large"
+    clock analyze-two "$bin/qpscope" analyze -j 2 "$large"
+    "$bin/bench_lanes" "$large" 2 >"$samples/lanes.$round"
+    for figure in serial_percent amdahl_16 amdahl_64; do field "$figure" <"$samples/lanes.$round" >>"$samples/$figure"; done
     clock check-large "$bin/qpscope" check --fail-on never "$large"
     "$bin/bench_window" "$large" 2>/dev/null >"$samples/window.$round"
     field all_s <"$samples/window.$round" >>"$samples/window-large"
@@ -114,7 +118,11 @@ target "tshark / qpscope info, 1 KiB" "$(ratio tshark-large info-large)" "" ">="
 for input in large:mapped zst:zstd stdin:'standard input' pipe:'zstd -dc |'; do
     target "own memory of qpscope info, ${input#*:}" "$(most "$samples/info-${input%%:*}.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 50
 done
-target "qpscope analyze / floor, 1 KiB" "$(ratio analyze-large floor-large)" "" "<=" 3.0
+target "qpscope analyze / floor, 1 KiB" "$(ratio analyze-large floor-large)" "" "<=" 1.5
+target "analyze, two threads / one, 1 KiB" "$(ratio analyze-one analyze-two)" "times faster" ">=" 1.75
+target "serial share of analyze, 1 KiB" "$(median "$samples/serial_percent")" "%" "<=" 5
+target "what that leaves of 16 processors" "$(median "$samples/amdahl_16")" "times faster" ">=" 9
+target "what that leaves of 64 processors" "$(median "$samples/amdahl_64")" "times faster" ">=" 15
 target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)" "" ">=" 60
 target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
 target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5

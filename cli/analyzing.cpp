@@ -1,7 +1,7 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
 #include "analyzing.hpp"
 
-#include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
@@ -28,34 +28,38 @@ using namespace transport;
 
 namespace {
 
-struct Ended {
-    ConnectionId connection{};
-    End requester{};
-    Message message;
-};
-
 // The analysis of all inputs, and who listens to it.
 class Analyst {
 public:
     // What is known before: of taps and ICRCs, by a log.
-    Analyst(const Options& options, const Listening& listening, AnalysisSettings known)
-        : options_(options), listening_(listening), analysis_(settings(std::move(known))) {}
+    Analyst(const Options& options, const Listening& listening, AnalysisSettings known, std::size_t lanes)
+        : options_(options), listening_(listening), analysis_(settings(std::move(known)), lanes, listening.packet || listening.placed) {}
     Analyst(const Analyst&) = delete;
     Analyst& operator=(const Analyst&) = delete;
 
+    // As many packets as the user asked for have passed.
     [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
+    // What the lanes have counts for nothing.
+    [[nodiscard]] bool over() const { return analysis_.over(); }
+    [[nodiscard]] std::size_t lanes() const { return analysis_.lanes(); }
 
-    void take(const ObservationBatch& observations, std::size_t slot) {
-        if (full()) return;
-        observations.follow(analysis_, [&](const Observation& observation, const PacketRecord& record, std::size_t place) {
-            ++packets_;
+    void gate(ShardedBatch& batch) {
+        if (options_.count != 0) batch.cut(options_.count - packets_);
+        packets_ += batch.size();
+        analysis_.gate(batch);
+    }
+    void follow(ShardedBatch& batch, std::size_t lane) { analysis_.follow(batch, lane); }
+    void take(ShardedBatch& batch, std::size_t slot) {
+        taken_ += batch.size();
+        const auto each = [&](const Observation& observation, const PacketRecord& record, std::size_t place) {
             if (listening_.placed) listening_.placed(slot, place, observation, record);
             if (listening_.packet) listening_.packet(observation, record);
-            hand_on();
-            if (listening_.after) listening_.after();
-            return !full();
-        });
+            return true;
+        };
+        analysis_.visit(batch, each, listening_.after);
     }
+    // Every packet that passed was taken.
+    [[nodiscard]] bool taken_all() const { return taken_ == packets_; }
 
     // What a live view shows.
     void pause() {
@@ -68,37 +72,23 @@ public:
 
     void add(const Drops& drops) { drops_ += drops; }
 
-    [[nodiscard]] transport::Timeline finish() {
-        transport::Timeline timeline = analysis_.finish(drops_);
-        hand_on();
-        return timeline;
-    }
+    [[nodiscard]] transport::Timeline finish() { return analysis_.finish(drops_); }
 
 private:
     AnalysisSettings settings(AnalysisSettings settings) {
         settings.hints = options_.hints;
         settings.icrc = options_.icrc;
-        if (listening_.message)
-            settings.message = [this](ConnectionId connection, End requester, const Message& message) {
-                ended_.push_back({connection, requester, message});
-            };
-        if (listening_.operation) settings.operation = [this](const UlpOperation& operation) { operations_.push_back(operation); };
+        settings.message = listening_.message;
+        settings.operation = listening_.operation;
         return settings;
-    }
-    void hand_on() {
-        for (const Ended& each : ended_) listening_.message(each.connection, each.requester, each.message);
-        ended_.clear();
-        for (const UlpOperation& each : operations_) listening_.operation(each);
-        operations_.clear();
     }
 
     const Options& options_;
     const Listening& listening_;
-    std::vector<Ended> ended_;
-    std::vector<UlpOperation> operations_;
-    Analysis analysis_;
+    ShardedAnalysis analysis_;
     Drops drops_;
     std::uint64_t packets_ = 0;
+    std::uint64_t taken_ = 0;
     Pace pace_{Pace::Clock::now()};
 };
 
@@ -135,14 +125,15 @@ std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
     return log;
 }
 
-Analyzed analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening, AnalysisSettings known,
-                      bool again) {
+// Nothing where several lanes needed more than there is.
+std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
+                                     AnalysisSettings known, std::size_t lanes, bool again) {
     Analyzed analyzed;
     // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
     const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
     known.memory = options.memory.part_of(analyses);
     analyzed.known = known.traits;
-    Analyst analyst(options, listening, std::move(known));
+    Analyst analyst(options, listening, std::move(known), lanes);
     std::optional<Annotator> annotator;
     if (filter.needs_annotation()) {
         AnalysisSettings settings = known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
@@ -154,12 +145,12 @@ Analyzed analyze_once(const Options& options, const Filter& filter, const Output
     const auto each_input = [&](Input& input, Progress& progress) {
         const std::uint16_t file = files++;
         analyzed.any = true;
-        if (analyst.full()) return ExitCode::done;
+        if (analyst.full() || analyst.over()) return ExitCode::done;
         input.number_from(frames);
         input.wake_when_idle();
         if (listening.opened) listening.opened(input);
         const Jobs jobs = jobs_for(options, input);
-        std::vector<ObservationBatch> parts(jobs.slots());
+        std::vector<ShardedBatch> parts(jobs.slots(), ShardedBatch(analyst.lanes()));
         if (listening.slots) listening.slots(parts.size());
         const auto begin = [&](std::size_t slot) {
             parts[slot].clear();
@@ -172,18 +163,28 @@ Analyzed analyze_once(const Options& options, const Filter& filter, const Output
         const auto consume = [&](std::size_t slot) {
             analyst.take(parts[slot], slot);
             if (input.live()) analyst.pause();
-            return !analyst.full() && output.ok();
+            return !(analyst.full() && analyst.taken_all()) && !analyst.over() && output.ok();
         };
         std::function<void(const Batch&)> seen;
         if (listening.batch) seen = [&](const Batch&) { listening.batch(input); };
-        decode_all(input, progress, jobs, {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr});
+        const auto gate = [&](std::size_t slot) { analyst.gate(parts[slot]); };
+        const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], lane); };
+        decode_all(input, progress, jobs,
+                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes()});
         frames = input.last_number();
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
     analyzed.code = for_each_input(options, each_input, again);
+    if (analyst.over()) return std::nullopt;
     analyzed.timeline = analyst.finish();
     return analyzed;
+}
+
+// As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are those of the whole.
+std::size_t lanes_for(const Options& options, bool on_the_way) {
+    if (on_the_way || !options.hints.empty() || !can_be_read_twice(options)) return 1;
+    return jobs_for(options).count;
 }
 
 }  // namespace
@@ -204,13 +205,21 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     AnalysisSettings known{.nccl_log = std::move(*log)};
     const bool on_the_way = prints_on_the_way(listening);
     if (on_the_way) known.traits = traits_before(options);
-    analyzed = analyze_once(options, *filter, output, listening, known, false);
+    std::size_t lanes = lanes_for(options, on_the_way);
+    const auto read = [&](const AnalysisSettings& settings, bool again) {
+        auto read_once = analyze_once(options, *filter, output, listening, settings, lanes, again);
+        if (read_once) return std::move(*read_once);
+        lanes = 1;
+        if (listening.again) listening.again();
+        return std::move(*analyze_once(options, *filter, output, listening, settings, lanes, true));
+    };
+    analyzed = read(known, false);
     if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
     const ExitCode code = analyzed.code;
     known.traits = std::move(analyzed.timeline.learned);
     analyzed = {};
     if (listening.again) listening.again();
-    analyzed = analyze_once(options, *filter, output, listening, std::move(known), true);
+    analyzed = read(known, true);
     analyzed.code = worse(analyzed.code, code);
     return analyzed;
 }
@@ -223,7 +232,7 @@ Analyzed analyze_again(const Options& options, const Filter& filter, const Outpu
         failed.code = log.error();
         return failed;
     }
-    return analyze_once(options, filter, output, listening, {.traits = first.known, .nccl_log = std::move(*log)}, said_before);
+    return *analyze_once(options, filter, output, listening, {.traits = first.known, .nccl_log = std::move(*log)}, 1, said_before);
 }
 
 namespace {

@@ -14,7 +14,10 @@ namespace qps::cli {
 using namespace dissect;
 
 Jobs jobs_for(const Options& options, const Input& input) {
-    if (input.live()) return {1};
+    return input.live() ? Jobs{1} : jobs_for(options);
+}
+
+Jobs jobs_for(const Options& options) {
     if (options.jobs != 0) return {options.jobs};
     constexpr unsigned kEnough = 8;  // one reader cannot feed more, and each costs a few MB
     return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
@@ -51,7 +54,7 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
             if (decoding.filter.matches(packet)) decoding.each(slot, packet);
         }
     };
-    run({read, work, decoding.consume}, decoding.annotator == nullptr ? jobs : Jobs{1});
+    run({read, work, decoding.consume, decoding.gate, decoding.follow, decoding.lanes}, decoding.annotator == nullptr ? jobs : Jobs{1});
 }
 
 ExitCode finish(Output& output) {

@@ -18,6 +18,7 @@ namespace qps::cli {
 // Threads for this input: what the user asked for, else one per processor up to eight; one where frames arrive live, so that each
 // is shown at once.
 [[nodiscard]] dissect::Jobs jobs_for(const Options& options, const Input& input);
+[[nodiscard]] dissect::Jobs jobs_for(const Options& options);  // for files
 
 // Whether a command can do with sets of packets in a filter (filter_sets.hpp): it asks with_sets() when its outputs are open, as
 // analyze() does.
@@ -36,6 +37,10 @@ struct Decoding {
     // Where the filter or what is printed needs annotations; everything is done in one thread then, in order. A command has one
     // for all its inputs: several files are pieces of one capture.
     transport::Annotator* annotator = nullptr;
+    // Between `each` and `consume`, where there are lanes: see dissect::Stages.
+    std::function<void(std::size_t slot)> gate{};
+    std::function<void(std::size_t slot, std::size_t lane)> follow{};
+    std::size_t lanes = 0;
 };
 
 void decode_all(Input& input, Progress& progress, dissect::Jobs jobs, const Decoding& decoding);

@@ -1,0 +1,249 @@
+// The result of an analysis does not depend on the number of lanes, on how the capture was cut into batches, or on who came first:
+// simulated traffic of 2 to 40 hosts and every sample capture, against the analysis that takes one packet after the other.
+// A share of the seeds in every run, a tenth of them; all with QPSCOPE_SHARDS=all.
+#include <tests/simulator/simulation.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/sample_captures.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/json.hpp>
+#include <transport-replay/tracking/tracker.hpp>
+
+#include <cstdlib>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+using namespace qps::transport;
+using namespace qps::dissect;
+
+namespace {
+
+// Observations with the bytes that they borrow.
+struct ClusterTraffic {
+    std::deque<std::vector<std::byte>> bytes;
+    std::vector<Observation> observations;
+
+    void add(const Packet& packet) {
+        Observation& made = observations.emplace_back();
+        observe(packet, made);
+        const std::vector<std::byte>& kept = bytes.emplace_back(made.payload.begin(), made.payload.end());
+        made.payload = kept;
+    }
+};
+
+// All that an analysis says: its report, what each packet was, the messages and operations in the order they were told.
+struct AllSaid {
+    std::string report;
+    std::vector<std::string> packets;
+    std::vector<std::string> messages;  // by connection, in its order
+};
+
+std::string line_of(const PacketRecord& record) {
+    return fmt::format("{} {} {} {}{}{}{}{} {} {} {}", record.connection ? std::to_underlying(*record.connection) : 0, static_cast<int>(record.from),
+                       record.arrival ? static_cast<int>(*record.arrival) : -1, record.mirror_copy, record.retransmission, record.duplicated,
+                       record.corrupt, record.unmatched, record.missing, record.completed,
+                       record.latency ? std::to_underlying(*record.latency) : -1);
+}
+std::string line_of(ConnectionId connection, End requester, const Message& message) {
+    return fmt::format("{} {} {} {} {} {}", std::to_underlying(connection), static_cast<int>(requester), message.first.value(),
+                       static_cast<int>(message.outcome), message.bytes, std::to_underlying(message.first_frame));
+}
+std::string line_of(const UlpOperation& operation) {
+    return fmt::format("operation {} {} {} {}", std::to_underlying(operation.connection), operation.tag,
+                       std::to_underlying(operation.asked_frame), std::to_underlying(operation.answered_frame));
+}
+
+AnalysisSettings settings_of(AllSaid& said, const CaptureTraits& traits) {
+    AnalysisSettings settings{.traits = traits};
+    settings.message = [&](ConnectionId connection, End requester, const Message& message) {
+        said.messages.push_back(line_of(connection, requester, message));
+    };
+    settings.operation = [&](const UlpOperation& operation) { said.messages.push_back(line_of(operation)); };
+    return settings;
+}
+
+void finish_report(AllSaid& said, const Timeline& timeline) {
+    write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { said.report += piece; });
+    std::ranges::stable_sort(said.messages);  // at the end of the capture they have no order
+}
+
+AllSaid in_one_piece(const ClusterTraffic& traffic, CaptureTraits& traits) {
+    AllSaid said;
+    Analysis analysis(settings_of(said, traits));
+    for (const Observation& observation : traffic.observations) said.packets.push_back(line_of(analysis.observe(observation)));
+    Timeline timeline = analysis.finish();
+    traits = timeline.learned;
+    finish_report(said, timeline);
+    return said;
+}
+
+// Batches of any size; lanes come in any order, some some batches behind the others.
+AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64_t seed, const CaptureTraits& traits) {
+    constexpr std::size_t kUnderWay = 5;
+    AllSaid said;
+    Draws draws(seed + lanes);
+    ShardedAnalysis analysis(settings_of(said, traits), lanes, true);
+    std::deque<ShardedBatch> batches;
+    std::deque<std::vector<bool>> followed;  // by lane
+    const auto follow_some = [&](bool all) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            for (std::size_t i = 0; i < batches.size(); ++i) {
+                if (followed[i][lane]) continue;
+                if (!all && draws.chance(0.5)) break;
+                analysis.follow(batches[i], lane);
+                followed[i][lane] = true;
+            }
+        }
+    };
+    const auto visit_first = [&] {
+        analysis.visit(batches.front(), [&](const Observation&, const PacketRecord& record, std::size_t) {
+            said.packets.push_back(line_of(record));
+            return true;
+        });
+        batches.pop_front();
+        followed.pop_front();
+    };
+    const bool tiny = draws.chance(0.3);
+    for (std::size_t at = 0; at < traffic.observations.size();) {
+        ShardedBatch& batch = batches.emplace_back(lanes);
+        followed.emplace_back(lanes);
+        const std::size_t size = 1 + draws.below(tiny ? 8 : 700);
+        for (std::size_t i = 0; i < size && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
+        analysis.gate(batch);
+        follow_some(batches.size() == kUnderWay);
+        while (!batches.empty() && std::ranges::all_of(followed.front(), [](bool one) { return one; })) visit_first();
+    }
+    follow_some(true);
+    while (!batches.empty()) visit_first();
+    CHECK_FALSE(analysis.over());
+    finish_report(said, analysis.finish());
+    return said;
+}
+
+void compare_lanes(const ClusterTraffic& traffic, std::uint64_t seed) {
+    CaptureTraits traits;
+    // As the commands do: again, if the first pass found what a second one can use.
+    for (int pass = 0; pass < 2; ++pass) {
+        const CaptureTraits before = traits;
+        const AllSaid one = in_one_piece(traffic, traits);
+        for (const std::size_t lanes : {1U, 2U, 3U, 8U}) {
+            INFO("pass " << pass << ", lanes " << lanes);
+            const AllSaid several = shared_out(traffic, lanes, seed, before);
+            CHECK(several.report == one.report);
+            CHECK(several.packets == one.packets);
+            CHECK(several.messages == one.messages);
+        }
+        if (!traits.any()) break;
+    }
+}
+
+// The same two hosts again and again are not what a cluster is: every run of the simulator gets two hosts of its own out of some.
+void send_between(Observation& observation, std::uint64_t a, std::uint64_t b) {
+    const bool from_a = observation.flow.source == address_of(End::a, Network::roce_v2_ipv4);
+    const auto host = [](std::uint64_t number) { return Address{{0, 0xffff'0a00'0000 + number}, AddressSpace::roce_v2}; };
+    observation.flow.source = host(from_a ? a : b);
+    observation.flow.destination = host(from_a ? b : a);
+    observation.flow_hash = FlowHash{}(observation.flow);
+    observation.hosts_hash = static_cast<std::uint32_t>(hash_of(observation.flow.source) + hash_of(observation.flow.destination));
+    observation.packet_hash = mix(observation.packet_hash + observation.flow_hash);
+}
+
+Scenario scenario_of(Draws& draws, std::uint64_t seed) {
+    constexpr std::array kSomeKinds{WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read, WorkKind::fetch_add};
+    Scenario scenario;
+    scenario.seed = seed;
+    for (std::uint64_t i = 0, count = 1 + draws.below(8); i < count; ++i)
+        scenario.messages.push_back({.kind = kSomeKinds[draws.below(kSomeKinds.size())],
+                                     .bytes = static_cast<std::uint32_t>(draws.below(20'000)),
+                                     .from = draws.chance(0.7) ? End::a : End::b});
+    scenario.queue_pairs = static_cast<std::uint32_t>(1 + draws.below(3));
+    scenario.first_qpn = Qpn{static_cast<std::uint32_t>(0x11 + 16 * draws.below(4))};
+    scenario.counts_identifications = draws.chance(0.7);
+    scenario.ack_every = static_cast<std::uint32_t>(1 + draws.below(5));
+    const double worst = draws.chance(0.5) ? 0.05 : 0;
+    for (LinkFaults* faults : {&scenario.link.a_to_b, &scenario.link.b_to_a})
+        *faults = {draws.unit() * worst, draws.unit() * worst, draws.unit() * worst, draws.unit() * worst, draws.unit() * worst};
+    scenario.tap.place = static_cast<TapPlace>(draws.below(3));
+    return scenario;
+}
+
+ClusterTraffic cluster_of(std::uint64_t seed) {
+    Draws draws(seed * 7919 + 17);
+    const std::uint64_t hosts = 2 + draws.below(39);
+    ClusterTraffic traffic;
+    for (std::uint64_t run = 0, count = 1 + draws.below(std::min<std::uint64_t>(hosts, 16)); run < count; ++run) {
+        const Simulated simulated = simulate(scenario_of(draws, seed * 64 + run));
+        const std::uint64_t a = draws.below(hosts), b = draws.chance(0.3) ? 0 : draws.below(hosts);  // some receive from many
+        const Duration shift{static_cast<std::int64_t>(draws.below(200'000))};
+        Packet packet;
+        for (const CapturedFrame& captured : simulated.frames) {
+            Frame frame;
+            frame.bytes = captured.bytes;
+            frame.wire_length = captured.wire_length;
+            frame.link = simulated.link;
+            frame.time = captured.time + shift;
+            decode(frame, packet);
+            traffic.add(packet);
+            send_between(traffic.observations.back(), a, a == b ? b + 100 : b);
+        }
+    }
+    std::ranges::stable_sort(traffic.observations, {}, &Observation::time);
+    for (std::size_t i = 0; i < traffic.observations.size(); ++i) traffic.observations[i].frame = FrameIndex{i + 1};
+    return traffic;
+}
+
+}  // namespace
+
+TEST_CASE("lanes make no difference: simulated hosts") {
+    constexpr std::uint64_t kSeeds = 320;
+    const char* wish = std::getenv("QPSCOPE_SHARDS");
+    const bool all = wish != nullptr && std::string_view(wish) == "all";
+    std::size_t with_episodes = 0, with_incasts = 0;
+    for (std::uint64_t seed = 0; seed < kSeeds; seed += all ? 1 : 10) {
+        INFO("seed " << seed);
+        const ClusterTraffic traffic = cluster_of(seed);
+        REQUIRE_FALSE(traffic.observations.empty());
+        compare_lanes(traffic, seed);
+        CaptureTraits traits;
+        const AllSaid said = in_one_piece(traffic, traits);
+        if (said.report.find("\"go-back-n-loss\"") != std::string::npos) ++with_episodes;
+        if (said.report.find("\"incast\"") != std::string::npos) ++with_incasts;
+    }
+    CHECK(with_episodes > 10);  // there was something to get wrong
+    CHECK(with_incasts > 0);
+}
+
+TEST_CASE("lanes make no difference: sample captures") {
+    for (const std::string& path : qps::tests::sample_captures()) {
+        INFO(path);
+        ClusterTraffic traffic;
+        qps::tests::for_each_packet(path, [&](const Packet& packet) { traffic.add(packet); });
+        compare_lanes(traffic, traffic.observations.size());
+    }
+}
+
+TEST_CASE("lanes that together need more than there is say so") {
+    // More connections than one lane remembers every request of: each of the two has fewer.
+    constexpr std::uint32_t kConnections = kFewConnections + kFewConnections / 2;
+    ShardedAnalysis analysis({}, 2, false);
+    ShardedBatch batch(2);
+    for (std::uint32_t i = 0; i < kConnections; ++i) {
+        Observation observation;
+        observation.kind = ObservationKind::transport;
+        observation.opcode = Opcode{0x04};
+        observation.frame = FrameIndex{i + 1};
+        observation.time = Instant{i};
+        observation.flow = {{{0, 1 + i % 64}, AddressSpace::roce_v2}, {{0, 1000}, AddressSpace::roce_v2}, Qpn{i + 2}, {}};
+        observation.flow_hash = FlowHash{}(observation.flow);
+        observation.packet_hash = observation.flow_hash;
+        batch.add(observation);
+    }
+    analysis.gate(batch);
+    for (std::size_t lane = 0; lane < 2; ++lane) analysis.follow(batch, lane);
+    analysis.visit(batch, {});
+    CHECK(analysis.over());
+}

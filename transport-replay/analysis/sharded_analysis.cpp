@@ -1,0 +1,245 @@
+#include <transport-replay/analysis/conclusion.hpp>
+#include <transport-replay/analysis/lane.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint8_t kNobody = 0xff;
+constexpr std::size_t kAhead = 8;  // packets from one line that is asked for to the next
+
+std::uint8_t one_of(std::uint64_t hash, std::size_t lanes) { return static_cast<std::uint8_t>(mix(hash) % lanes); }
+
+}  // namespace
+
+void ShardedBatch::add(const Packet& packet, std::uint16_t file) {
+    if (used_ == all_.size()) all_.emplace_back();
+    observe(packet, all_[used_]);
+    all_[used_].file = file;
+    share_out(used_++);
+}
+
+void ShardedBatch::add(const Observation& observation) {
+    if (used_ == all_.size()) all_.emplace_back();
+    all_[used_] = observation;
+    share_out(used_++);
+}
+
+// Hosts that are none, of pauses, are followed by nobody.
+void ShardedBatch::share_out(std::size_t place) {
+    if (hosts_.size() < all_.size()) {
+        hosts_.resize(all_.size());
+        receiver_.resize(all_.size());
+    }
+    const Observation& observation = all_[place];
+    const bool data = Lane::carries_data(observation);
+    if (events_.size() == 1) {
+        hosts_[place] = 0;
+        receiver_[place] = data ? 0 : kNobody;
+        return;
+    }
+    const std::uint64_t source = hash_of(observation.flow.source), destination = hash_of(observation.flow.destination);
+    hosts_[place] = one_of(source + destination, events_.size());
+    receiver_[place] = data ? one_of(destination, events_.size()) : kNobody;
+}
+
+struct ShardedAnalysis::State {
+    // A lane, and who it tells of what while it follows a batch.
+    struct Member {
+        explicit Member(const AnalysisSettings& settings) : lane(settings) {}
+        Lane lane;
+        std::vector<std::uint32_t> places;   // of the batch that it follows
+        std::vector<std::uint32_t> numbers;  // of its connections, among all
+    };
+    State(AnalysisSettings given, std::size_t count, bool with_records);
+    [[nodiscard]] AnalysisSettings of_lane(std::size_t lane);
+    void number(ShardedBatch& batch);
+    void number_the_rest();
+    [[nodiscard]] Timeline finish(const Drops& drops, bool tells);
+
+    AnalysisSettings settings;
+    bool records = false;
+    CaptureGate gate;
+    LinkWatch links;
+    std::vector<std::unique_ptr<Member>> members;
+    std::vector<LaneEvents*> hears;  // by lane: what is being followed
+    std::vector<std::uint32_t> here;  // the place of the packet
+    std::uint64_t packets = 0;
+    std::uint32_t next_number = 1;
+    bool over = false;
+};
+
+ShardedAnalysis::State::State(AnalysisSettings given, std::size_t count, bool with_records)
+    : settings(std::move(given)), records(with_records), gate(settings), hears(count), here(count) {
+    for (std::size_t lane = 0; lane < count; ++lane) members.push_back(std::make_unique<Member>(of_lane(lane)));
+}
+
+AnalysisSettings ShardedAnalysis::State::of_lane(std::size_t lane) {
+    AnalysisSettings known = settings;
+    if (settings.message)
+        known.message = [this, lane](ConnectionId connection, End requester, const Message& message) {
+            if (hears[lane] != nullptr) hears[lane]->messages.push_back({here[lane], {connection, requester, message}});
+        };
+    if (settings.operation)
+        known.operation = [this, lane](const UlpOperation& operation) {
+            if (hears[lane] != nullptr) hears[lane]->operations.push_back({here[lane], operation});
+        };
+    return known;
+}
+
+ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records)
+    : state_(std::make_unique<State>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records)) {}
+ShardedAnalysis::~ShardedAnalysis() = default;
+
+std::size_t ShardedAnalysis::lanes() const { return state_->members.size(); }
+bool ShardedAnalysis::over() const { return state_->over; }
+
+void ShardedAnalysis::gate(ShardedBatch& batch) {
+    State& state = *state_;
+    batch.first_ = state.packets;
+    state.packets += batch.used_;
+    batch.sights_.resize(std::max(batch.sights_.size(), batch.used_));
+    if (state.records) batch.records_.resize(std::max(batch.records_.size(), batch.used_));
+    for (std::size_t i = 0; i < batch.used_; ++i) {
+        state.gate.prefetch(batch.all_[std::min(i + kAhead, batch.used_ - 1)]);
+        batch.sights_[i] = state.gate.pass(batch.all_[i]);
+    }
+}
+
+void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number) {
+    State& state = *state_;
+    State::Member& member = *state.members[number];
+    Lane& lane = member.lane;
+    LaneEvents& events = batch.events_[number];
+    events.clear();
+    state.hears[number] = &events;
+    member.places.clear();
+    for (std::uint32_t i = 0; i < batch.used_; ++i) {
+        if (batch.hosts_[i] == number) member.places.push_back(i);
+        if (batch.receiver_[i] == number && batch.sights_[i].handling == Handling::follow) lane.receive(batch.all_[i], batch.first_ + i);
+        if (number == 0 && state.links.wants(batch.all_[i])) state.links.follow(batch.all_[i], batch.sights_[i]);
+    }
+    const std::size_t count = member.places.size();
+    const auto ahead = [&](std::size_t from, std::size_t places) -> const Observation& {
+        return batch.all_[member.places[std::min(from + places * kAhead, count - 1)]];
+    };
+    std::uint32_t numbered = lane.numbered();
+    for (std::size_t i = 0; i < count; ++i) {
+        lane.prefetch(ahead(i, 3), ahead(i, 2), ahead(i, 1));
+        const std::uint32_t place = state.here[number] = member.places[i];
+        const PacketRecord record = lane.follow(batch.all_[place], batch.sights_[place]);
+        if (state.records) batch.records_[place] = record;
+        for (; numbered != lane.numbered(); ++numbered) events.begun.push_back(place);
+    }
+    state.hears[number] = nullptr;
+    if (state.members.size() > 1) events.peaks = lane.peaks();
+}
+
+// Connections of all lanes have numbers in the order in which they began.
+void ShardedAnalysis::State::number(ShardedBatch& batch) {
+    if (members.size() == 1) return;
+    std::vector<std::pair<std::uint32_t, std::size_t>> begun;  // place, lane
+    Peaks needed;
+    for (std::size_t lane = 0; lane < members.size(); ++lane) {
+        for (const std::uint32_t place : batch.events_[lane].begun) begun.emplace_back(place, lane);
+        needed.add(batch.events_[lane].peaks);
+    }
+    std::ranges::stable_sort(begun);
+    for (const auto& [place, lane] : begun) members[lane]->numbers.push_back(next_number++);
+    const std::size_t most_open = Tracker::most_open(settings.memory, needed.needed(Need::connections));
+    const bool too_many_open = most_open < RequestStream::kMaxOpen && needed.needed(Need::messages_of_way) >= most_open;
+    over |= !needed.within_bounds() || too_many_open;
+}
+
+// Of batches that nobody visited, because the run was stopped.
+void ShardedAnalysis::State::number_the_rest() {
+    for (const auto& member : members)
+        while (member->numbers.size() < member->lane.numbered()) member->numbers.push_back(next_number++);
+}
+
+void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after) {
+    State& state = *state_;
+    state.number(batch);
+    if (!state.records && !state.settings.message && !state.settings.operation && !after) return;
+    const bool several = state.members.size() > 1;
+    std::vector<std::pair<std::size_t, std::size_t>> told(state.members.size());  // messages and operations of each lane
+    const auto anew = [&](ConnectionId& connection, std::size_t lane) {
+        if (several) connection = ConnectionId{state.members[lane]->numbers[std::to_underlying(connection) - 1]};
+    };
+    const PacketRecord none;
+    for (std::uint32_t place = 0; place < batch.used_; ++place) {
+        const std::size_t lane = batch.hosts_[place];
+        LaneEvents& events = batch.events_[lane];
+        if (state.records && batch.records_[place].connection) anew(*batch.records_[place].connection, lane);
+        if (!visit(batch.all_[place], state.records ? batch.records_[place] : none, place)) return;
+        auto& [messages, operations] = told[lane];
+        for (; messages < events.messages.size() && events.messages[messages].place == place; ++messages) {
+            LaneEvents::Ended& ended = events.messages[messages].what;
+            anew(ended.connection, lane);
+            state.settings.message(ended.connection, ended.requester, ended.message);
+        }
+        for (; operations < events.operations.size() && events.operations[operations].place == place; ++operations) {
+            anew(events.operations[operations].what.connection, lane);
+            state.settings.operation(events.operations[operations].what);
+        }
+        if (after) after();
+    }
+}
+
+Timeline ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
+    GateReport report = gate.finish(drops);
+    number_the_rest();
+    std::vector<LaneReport> reports;
+    std::vector<LaneEvents> last(members.size());
+    for (std::size_t lane = 0; lane < members.size(); ++lane) {
+        hears[lane] = tells ? &last[lane] : nullptr;
+        reports.push_back(members[lane]->lane.finish(report));
+        hears[lane] = nullptr;
+        if (members.size() > 1) renumber(reports.back(), members[lane]->numbers);
+    }
+    LaneEvents all;
+    for (std::size_t lane = 0; lane < members.size(); ++lane) {
+        const auto anew = [&](ConnectionId connection) {
+            return members.size() > 1 ? ConnectionId{members[lane]->numbers[std::to_underlying(connection) - 1]} : connection;
+        };
+        for (auto& ended : last[lane].messages) {
+            ended.what.connection = anew(ended.what.connection);
+            all.messages.push_back(std::move(ended));
+        }
+        for (auto& ended : last[lane].operations) {
+            ended.what.connection = anew(ended.what.connection);
+            all.operations.push_back(std::move(ended));
+        }
+    }
+    std::ranges::stable_sort(all.messages, {}, [](const auto& ended) { return ended.what.connection; });
+    std::ranges::stable_sort(all.operations, {}, [](const auto& ended) { return ended.what.connection; });
+    for (const auto& ended : all.messages) settings.message(ended.what.connection, ended.what.requester, ended.what.message);
+    for (const auto& ended : all.operations) settings.operation(ended.what);
+    return conclude(settings, gate, std::move(report), links, merge(std::move(reports)));
+}
+
+Timeline ShardedAnalysis::so_far(const Drops& drops) const {
+    AnalysisSettings quiet = state_->settings;
+    quiet.message = {};
+    quiet.operation = {};
+    State copy(std::move(quiet), state_->members.size(), false);
+    copy.gate = state_->gate;
+    copy.links = state_->links;
+    copy.next_number = state_->next_number;
+    for (std::size_t lane = 0; lane < copy.members.size(); ++lane) {
+        *copy.members[lane] = *state_->members[lane];
+        copy.members[lane]->lane.listen({});
+    }
+    return copy.finish(drops, false);
+}
+
+Timeline ShardedAnalysis::finish(const Drops& drops) { return state_->finish(drops, true); }
+
+}  // namespace qps::transport

@@ -1,0 +1,105 @@
+// ShardedAnalysis: an Analysis that is shared out among lanes, which threads follow side by side, a batch of packets at a time. The
+// result does not depend on how many lanes there are (HACKING.md, "An analysis that is shared out").
+//
+// For each batch, in the order of the capture: add() by any one thread, gate() by one, follow() of each lane by any thread, one batch
+// after the other, and then visit(). Different lanes, and different batches in add(), need not wait for each other.
+#pragma once
+
+#include <dissect/capture/drops.hpp>
+#include <transport-replay/analysis/analysis_settings.hpp>
+#include <transport-replay/analysis/capture_gate.hpp>
+#include <transport-replay/model/message.hpp>
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/ulp_operation.hpp>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace qps::transport {
+
+struct Timeline;
+
+// What ended with a packet, or at the end of the capture, as its lane tells it.
+struct LaneEvents {
+    template <class T>
+    struct At {
+        std::uint32_t place = 0;  // in the batch
+        T what;
+    };
+    struct Ended {
+        ConnectionId connection{};
+        End requester{};
+        Message message;
+    };
+    std::vector<std::uint32_t> begun;  // connections: the places of the packets that began them
+    std::vector<At<Ended>> messages;
+    std::vector<At<UlpOperation>> operations;
+    Peaks peaks;
+    void clear() {
+        begun.clear();
+        messages.clear();
+        operations.clear();
+    }
+};
+
+// A batch on its way. Kept from one to the next, so that nothing is allocated anew.
+class ShardedBatch {
+public:
+    explicit ShardedBatch(std::size_t lanes) : events_(lanes) {}
+    void clear() { used_ = 0; }
+    // `file`: which of those that are read together.
+    void add(const dissect::Packet& packet, std::uint16_t file = 0);
+    void add(const Observation& observation);
+    [[nodiscard]] std::size_t size() const { return used_; }
+    // Forgets what is behind the first so many.
+    void cut(std::size_t size) { used_ = std::min(used_, size); }
+
+private:
+    friend class ShardedAnalysis;
+    void share_out(std::size_t place);
+
+    std::vector<Observation> all_;
+    std::size_t used_ = 0;
+    std::vector<std::uint8_t> hosts_;     // the lane of each packet's hosts
+    std::vector<std::uint8_t> receiver_;  // and of its receiver, or kNobody
+    std::vector<Sight> sights_;
+    std::vector<PacketRecord> records_;  // where somebody wants them
+    std::vector<LaneEvents> events_;     // by lane
+    std::uint64_t first_ = 0;            // number of its first packet in the capture
+};
+
+class ShardedAnalysis {
+public:
+    static constexpr std::size_t kMostLanes = 64;
+
+    // `records`: visit() hands out what each packet was. Messages and operations are told by visit() and finish(), in that thread.
+    ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records);
+    ~ShardedAnalysis();
+    ShardedAnalysis(const ShardedAnalysis&) = delete;
+    ShardedAnalysis& operator=(const ShardedAnalysis&) = delete;
+
+    [[nodiscard]] std::size_t lanes() const;
+    void gate(ShardedBatch& batch);
+    void follow(ShardedBatch& batch, std::size_t lane);
+    // Each packet with its record, the first messages that ended with it behind it; false stops. Without records messages alone are told.
+    using Visit = std::function<bool(const Observation&, const PacketRecord&, std::size_t place)>;
+    // `after`: after each packet, when all that it ended was told.
+    void visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after = {});
+
+    // Whether the result may depend on the number of lanes, because together they needed more than there is: then it counts for nothing, and
+    // the capture is to be followed in one lane. Always false for one.
+    [[nodiscard]] bool over() const;
+
+    // What is known so far, as if the capture ended here. Not while lanes follow.
+    [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
+    // The end of the capture. Call it once.
+    [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace qps::transport
