@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -34,6 +35,11 @@ bool fits(const CaptureLayout& layout, std::uint64_t offset, std::size_t length)
 
 }  // namespace
 
+FrameReader::FrameReader(Descriptor file) : file_(std::move(file)) {
+    static std::atomic<std::uint64_t> readers = 0;
+    id_ = ++readers;
+}
+
 std::expected<FrameReader, InputProblem> FrameReader::open(const std::string& path) {
     const auto fail = [&](InputProblemKind kind, std::string sentence) {
         return std::unexpected(InputProblem{kind, path, 0, std::move(sentence)});
@@ -54,11 +60,12 @@ std::expected<FrameReader, InputProblem> FrameReader::open(const std::string& pa
 
 // The bytes from `offset` on, as many as there are but at most `length`.
 Bytes FrameReader::bytes_at(std::uint64_t offset, std::size_t length, FrameBuffer& buffer) const {
-    const bool held = offset >= buffer.offset && offset - buffer.offset <= buffer.filled &&
+    const bool held = buffer.reader == id_ && offset >= buffer.offset && offset - buffer.offset <= buffer.filled &&
                       length <= buffer.filled - static_cast<std::size_t>(offset - buffer.offset);
     if (!held) {
         if (buffer.storage.size() < std::max(length, kReadAhead)) buffer.storage.resize(std::max(length, kReadAhead));
         buffer.filled = 0;
+        buffer.reader = id_;
         buffer.offset = offset;
         buffer.filled = read_at(file_.number(), offset, MutableBytes(buffer.storage).first(std::max(length, kReadAhead)));
     }

@@ -14,12 +14,13 @@
 
 namespace qps::dissect {
 
-// What one thread has read last with one reader: neighbours come from it without another call of the system. Its size is
+// What one thread has read last, with whichever reader: neighbours come from it without another call of the system. Its size is
 // bounded by the longest record (kMaxRecord) and kReadAhead.
 struct FrameBuffer {
     std::vector<std::byte> storage;
     std::size_t filled = 0;    // bytes of it that are the file's
     std::uint64_t offset = 0;  // of the first of them
+    std::uint64_t reader = 0;  // that read them; 0: none did
     std::vector<Frame> frames;
 };
 
@@ -39,11 +40,12 @@ public:
     [[nodiscard]] std::optional<Frame> at(const CaptureLayout& layout, std::uint64_t record_offset, FrameBuffer& buffer) const;
 
 private:
-    explicit FrameReader(Descriptor file) : file_(std::move(file)) {}
+    explicit FrameReader(Descriptor file);
     [[nodiscard]] Bytes bytes_at(std::uint64_t offset, std::size_t length, FrameBuffer& buffer) const;
     [[nodiscard]] std::optional<Frame> pcap_at(const CaptureLayout& layout, std::uint64_t offset, FrameBuffer& buffer) const;
     [[nodiscard]] std::optional<Frame> pcapng_at(const CaptureLayout& layout, std::uint64_t offset, FrameBuffer& buffer) const;
     Descriptor file_;
+    std::uint64_t id_;  // of no other reader of this process, also after this one
 };
 
 }  // namespace qps::dissect
