@@ -1,8 +1,7 @@
 // `info`: what kind of file, how many packets of what, ICRC verdicts.
 #include <dissect/census.hpp>
-#include <dissect/headers/derived.hpp>
 #include <dissect/render_value.hpp>
-#include <dissect/ulp/iwarp.hpp>
+#include <transport-replay/report/census.hpp>
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -41,71 +40,11 @@ std::string link_names(const Input& input) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-struct NamedCount {
-    std::string name;
-    std::uint64_t count = 0;
-};
-using NamedCounts = std::vector<NamedCount>;
-
-// Those that are not zero, by the names of their rows.
-template <std::size_t N, class Name>
-NamedCounts counts(const std::array<std::uint64_t, N>& numbers, Name name, std::size_t from = 0) {
-    NamedCounts found;
-    for (std::size_t i = from; i < N; ++i)
-        if (numbers[i] != 0) found.push_back({std::string(name(i)), numbers[i]});
-    return found;
-}
-
-std::string opcode_name(std::size_t code) {
-    const OpcodeRow& row = kOpcodes[code];
-    return row.defined ? std::string(row.name()) : fmt::format("{}_0x{:02X}", row.name(), code);
-}
-
-using CrcCounts = std::array<std::uint64_t, 4>;
-
-std::string rdmap_name(std::size_t code) {
-    const std::string_view known = name_in(kRdmapOpcodeNames, code);
-    return known.empty() ? fmt::format("RDMAP_0x{:X}", code) : fmt::format("RDMAP_{}", known);
-}
-
-NamedCounts verdicts(const CrcCounts& numbers) {
-    NamedCounts found;
-    for (const CrcStatus status : {CrcStatus::good, CrcStatus::bad, CrcStatus::not_checkable}) {
-        const auto i = std::to_underlying(status);
-        found.push_back({std::string(kCrcStatusNames[i].name), numbers[i]});
-    }
-    return found;
-}
-
-NamedCounts encapsulations(const Census& census) {
-    NamedCounts found = counts(
-        census.encapsulations, [](std::size_t i) { return kEncapsulationNames[i].name; }, 1);
-    if (census.iwarp != 0) found.push_back({"iWARP", census.iwarp});
-    return found;
-}
-NamedCounts crc_reasons(const Census& census) {
-    return counts(census.icrc_reasons, [](std::size_t i) { return kCrcReasonNames[i].name; });
-}
-NamedCounts innermost(const Census& census) {
-    return counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
-}
-NamedCounts faults(const Census& census) {
-    return counts(
-        census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
-}
-
 std::uint64_t skipped_blocks(const Input& input) { return input.file() == nullptr ? 0 : input.file()->skipped_blocks().total(); }
-
-std::int64_t duration_ns(const Census& census) {
-    return census.time ? std::to_underlying(census.time->last - census.time->first) : 0;
-}
-
-std::uint64_t infiniband_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
-std::uint64_t rdma_packets(const Census& census) { return infiniband_packets(census) + census.iwarp; }
 
 void add_counts(Document& document, std::string_view name, const NamedCounts& counts) {
     document.open(name);
-    for (const auto& [what, count] : counts) document.add(what, count);
+    for (const NamedCount& one : counts) document.add(one.name, one.count);
     document.close();
 }
 
@@ -124,26 +63,26 @@ void add_input(Document& document, const Input& input, const Census& census) {
     if (census.time) {
         document.add("first_time_ns", census.time->first);
         document.add("last_time_ns", census.time->last);
-        document.add("duration_ns", duration_ns(census));
+        document.add("duration_ns", std::to_underlying(duration_of(census)));
         document.add("backwards_timestamps", census.backwards);
     }
     if (census.without_time != 0) document.add("packets_without_time", census.without_time);
     if (const std::uint64_t skipped = skipped_blocks(input); skipped != 0) document.add("skipped_blocks", skipped);
     if (const Drops drops = input.drops(); drops.known)
-        add_counts(document, "dropped", {{"interface", drops.dropped}, {"system", drops.dropped_by_system}});
+        add_counts(document, "dropped", {{"interface", drops.dropped, 0}, {"system", drops.dropped_by_system, 0}});
     document.add("rdma_packets", rdma_packets(census));
     document.add("rdma_payload_bytes", census.payload_bytes);
-    add_counts(document, "encapsulations", encapsulations(census));
-    add_counts(document, "icrc", verdicts(census.icrc));
-    add_counts(document, "icrc_not_checkable", crc_reasons(census));
-    add_counts(document, "vcrc", verdicts(census.vcrc));
+    add_counts(document, "encapsulations", encapsulation_counts(census));
+    add_counts(document, "icrc", verdict_counts(census.icrc));
+    add_counts(document, "icrc_not_checkable", unchecked_counts(census));
+    add_counts(document, "vcrc", verdict_counts(census.vcrc));
     document.add("congestion_experienced", census.congestion_experienced);
-    NamedCounts opcodes = counts(census.opcodes, opcode_name);
-    std::ranges::move(counts(census.rdmap, rdmap_name), std::back_inserter(opcodes));
+    NamedCounts opcodes = opcode_counts(census);
+    std::ranges::move(rdmap_counts(census), std::back_inserter(opcodes));
     add_counts(document, "opcodes", opcodes);
-    if (census.iwarp != 0) add_counts(document, "fpdu_crc", verdicts(census.fpdu_crc));
-    add_counts(document, "other", innermost(census));
-    add_counts(document, "faults", faults(census));
+    if (census.iwarp != 0) add_counts(document, "fpdu_crc", verdict_counts(census.fpdu_crc));
+    add_counts(document, "other", other_counts(census));
+    add_counts(document, "faults", fault_counts(census));
     if (const InputProblem& problem = input.problem(); problem.kind != InputProblemKind::none) {
         document.open("problem");
         document.add("offset_bytes", problem.offset);
@@ -157,20 +96,6 @@ void append_row(std::string& out, std::string_view label, std::string_view text)
     if (!text.empty()) out += fmt::format("    {:<12}{}\n", label, text);
 }
 
-std::string list_of(const NamedCounts& counts) {
-    std::vector<std::string> parts;
-    for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", grouped(count), name));
-    return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string crc_text(const CrcCounts& numbers, const NamedCounts& reasons) {
-    const auto of = [&](CrcStatus status) { return grouped(numbers[std::to_underlying(status)]); };
-    std::string text =
-        fmt::format("{} good, {} bad, {} not checkable", of(CrcStatus::good), of(CrcStatus::bad), of(CrcStatus::not_checkable));
-    if (!reasons.empty()) text += fmt::format(" ({})", list_of(reasons));
-    return text;
-}
-
 std::string format_text(const Input& input) {
     std::string text(input.file() != nullptr ? name(input.file()->format()) : "live");
     if (input.file() != nullptr && name(input.file()->compression()) != "none")
@@ -181,22 +106,20 @@ std::string format_text(const Input& input) {
 
 void append_times(std::string& out, const Census& census) {
     if (!census.time) return;
-    const auto length = static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond;
+    const auto length = static_cast<double>(std::to_underlying(duration_of(census))) / kNanosecondsPerSecond;
     append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
     if (census.backwards != 0)
         append_row(out, "", fmt::format("{} older than the one before", transport::counted(census.backwards, "packet")));
 }
 
 // Opcodes of one kind, with their share of all there are.
-template <std::size_t N, class Name>
-void append_opcodes(std::string& out, const std::array<std::uint64_t, N>& counts, Name name, std::uint64_t all) {
+void append_opcodes(std::string& out, const NamedCounts& counts, std::uint64_t all) {
     constexpr double kPercent = 100;
     std::string_view label = "opcodes";
-    for (std::size_t code = 0; code < N; ++code) {
-        if (counts[code] == 0) continue;
+    for (const NamedCount& opcode : counts) {
         append_row(out, label,
-                   fmt::format("{:<36}{:>12} {:>6.1f} %", name(code), grouped(counts[code]),
-                               kPercent * static_cast<double>(counts[code]) / static_cast<double>(all)));
+                   fmt::format("{:<36}{:>12} {:>6.1f} %", opcode.name, grouped(opcode.count),
+                               kPercent * static_cast<double>(opcode.count) / static_cast<double>(all)));
         label = "";
     }
 }
@@ -216,20 +139,20 @@ void append_table(std::string& out, const Input& input, const Census& census) {
         append_row(out, "dropped",
                    fmt::format("{} by the interface, {} by the system", grouped(drops.dropped), grouped(drops.dropped_by_system)));
     if (rdma_packets(census) != 0) {
-        append_row(out, "RDMA", fmt::format("{}; {} bytes of payload", list_of(encapsulations(census)), grouped(census.payload_bytes)));
-        if (infiniband_packets(census) != 0) append_row(out, "ICRC", crc_text(census.icrc, crc_reasons(census)));
+        append_row(out, "RDMA", fmt::format("{}; {} bytes of payload", list_of(encapsulation_counts(census)), grouped(census.payload_bytes)));
+        if (infiniband_packets(census) != 0) append_row(out, "ICRC", crc_text(census.icrc, unchecked_counts(census)));
         const bool checked = std::ranges::any_of(census.fpdu_crc, [](std::uint64_t count) { return count != 0; });
-        if (census.iwarp != 0) append_row(out, "MPA CRC", checked ? crc_text(census.fpdu_crc, {}) : "not in use");
-        if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(census.vcrc, {}));
+        if (census.iwarp != 0) append_row(out, "MPA CRC", checked ? crc_text(census.fpdu_crc) : "not in use");
+        if (census.vcrc[0] != census.packets) append_row(out, "VCRC", crc_text(census.vcrc));
         if (census.congestion_experienced != 0)
             append_row(out, "ECN", fmt::format("{}", transport::counted(census.congestion_experienced, "CE-marked packet")));
     } else if (census.packets != 0) {
         append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
     }
-    append_row(out, "other", list_of(innermost(census)));
-    append_row(out, "faults", list_of(faults(census)));
-    append_opcodes(out, census.opcodes, opcode_name, infiniband_packets(census));
-    append_opcodes(out, census.rdmap, rdmap_name, std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0}));
+    append_row(out, "other", list_of(other_counts(census)));
+    append_row(out, "faults", list_of(fault_counts(census)));
+    append_opcodes(out, opcode_counts(census), infiniband_packets(census));
+    append_opcodes(out, rdmap_counts(census), std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0}));
 }
 
 constexpr std::string_view kBriefLayout = "{:>12} {:>12} {:>12} {:>8} {:>12} {:>16} {:>10}  {}\n";
@@ -241,7 +164,7 @@ void append_brief_heading(std::string& out) {
 // One capture in a line, where there are several.
 void append_brief(std::string& out, const Input& input, const Census& census) {
     const auto icrc = [&](CrcStatus status) { return grouped(census.icrc[std::to_underlying(status)]); };
-    const std::string length = human_time(static_cast<double>(duration_ns(census)) / kNanosecondsPerSecond);
+    const std::string length = human_time(static_cast<double>(std::to_underlying(duration_of(census))) / kNanosecondsPerSecond);
     out += fmt::format(fmt::runtime(kBriefLayout), grouped(census.packets), grouped(rdma_packets(census)), icrc(CrcStatus::good),
                        icrc(CrcStatus::bad), icrc(CrcStatus::not_checkable), grouped(census.bytes), length, printable(input.name()));
 }

@@ -96,9 +96,11 @@ void count(Census& census, const Packet& packet) {
         census.payload_bytes += packet.payload.length;
         if (congestion_experienced(packet)) ++census.congestion_experienced;
     } else if (!count_iwarp(census, packet)) {
-        const auto layers = packet.layers();
-        const bool ends_in_data = layers.back().kind == LayerKind::data && layers.size() > 1;
-        ++census.innermost[static_cast<std::size_t>(layers[layers.size() - (ends_in_data ? 2 : 1)].kind)];
+        // What is concluded of a packet, and what no header explains, are no protocols.
+        auto layers = packet.layers();
+        for (const LayerKind kind : {LayerKind::rdma, LayerKind::data})
+            if (layers.size() > 1 && layers.back().kind == kind) layers = layers.first(layers.size() - 1);
+        ++census.innermost[static_cast<std::size_t>(layers.back().kind)];
     }
 }
 
