@@ -2,6 +2,7 @@
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/session/session.hpp>
+#include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
 
 #include <QLabel>
@@ -45,6 +46,26 @@ QString tableOf(const TableView& view) {
     return tableOf(rows, printed, static_cast<std::uint64_t>(model.rowCount()));
 }
 
+QString sheetsOf(const QWidget& view) {
+    QString text;
+    for (const Sheet* sheet : view.findChildren<Sheet*>()) {
+        if (!sheet->isVisibleTo(&view)) continue;
+        const QAbstractItemModel& model = *sheet->model();
+        QStringList heads;
+        for (int column = 0; column < model.columnCount(); ++column) heads << model.headerData(column, Qt::Horizontal).toString();
+        QString rows = rowOf(heads, "th");
+        const int printed = std::min(model.rowCount(), kMostPrintedRows);
+        for (int row = 0; row < printed; ++row) {
+            QStringList cells;
+            for (int column = 0; column < model.columnCount(); ++column) cells << model.index(row, column).data().toString();
+            rows += rowOf(cells, "td");
+        }
+        text += QStringLiteral("<h4>%1</h4>").arg(sheet->accessibleName().toHtmlEscaped()) +
+                tableOf(rows, printed, static_cast<std::uint64_t>(model.rowCount()));
+    }
+    return text;
+}
+
 QString listOf(PacketList& list) {
     QStringList heads;
     QString rows;
@@ -72,7 +93,7 @@ QString printedText(const QWidget& view, const Session& session) {
     const QString title = QStringLiteral("<h3>%1: %2</h3>").arg(session.title().toHtmlEscaped(), view.accessibleName().toHtmlEscaped());
     if (const auto* packets = qobject_cast<const PacketsView*>(&view)) return title + listOf(packets->list());
     const auto* table = view.findChild<TableView*>();
-    return title + (table != nullptr ? tableOf(*table) : QString()) + labelsOf(view);
+    return title + (table != nullptr ? tableOf(*table) : QString()) + sheetsOf(view) + labelsOf(view);
 }
 
 void print(const QWidget& view, const Session& session, QPrinter& printer) {

@@ -7,6 +7,7 @@
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
 #include <gui/session/session.hpp>
+#include <gui/statistics/statistics_view.hpp>
 #include <gui/summary/summary_view.hpp>
 #include <gui/tables/cm_view.hpp>
 #include <gui/tables/connections_view.hpp>
@@ -58,6 +59,9 @@ constexpr std::array kViewRows{
             QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"), make<CongestionPicture>},
     ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
             QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr, true},
+    ViewRow{"statistics", QT_TRANSLATE_NOOP("views", "Statistics"),
+            QT_TRANSLATE_NOOP("views", "Protocols, opcodes, lengths, traffic classes, source ports; properties of the capture"),
+            make<StatisticsView>},
     ViewRow{"logs", QT_TRANSLATE_NOOP("views", "Logs"),
             QT_TRANSLATE_NOOP("views", "From a line of a log to the connection it is about; logs in time with the packets"), make<LogView>},
 };

@@ -9,6 +9,7 @@
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/symbol.hpp>
+#include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/status_line.hpp>
@@ -227,6 +228,7 @@ bool MainWindow::triggerView(ActionId id) {
 void MainWindow::copy() {
     for (QWidget* at = focusWidget(); at != nullptr; at = at->parentWidget())
         if (const auto* table = qobject_cast<TableView*>(at)) return table->copy(TextFormat::Tsv);
+        else if (const auto* sheet = qobject_cast<Sheet*>(at)) return sheet->copy();
     packets().copy();
 }
 

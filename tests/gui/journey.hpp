@@ -10,6 +10,8 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QHash>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLineEdit>
 #include <QProcess>
 #include <QTableView>
@@ -42,6 +44,19 @@ inline std::vector<CommandRow> commandRows(const QStringList& arguments) {
         rows.push_back(row);
     }
     return rows;
+}
+
+// What a command prints as JSON.
+inline QJsonObject commandJson(const QStringList& arguments) {
+    QProcess program;
+    program.start(qEnvironmentVariable("QPSCOPE"), QStringList(arguments)
+                                                       << QStringLiteral("-q") << QStringLiteral("-f") << QStringLiteral("json"));
+    REQUIRE(program.waitForFinished(60'000));
+    REQUIRE(program.exitStatus() == QProcess::NormalExit);
+    REQUIRE(program.exitCode() <= 1);
+    const QJsonDocument document = QJsonDocument::fromJson(program.readAllStandardOutput());
+    REQUIRE(document.isObject());
+    return document.object();
 }
 
 // A table as a screen reader finds it: by its name, its cells by the words over them. The cells are read from what the view shows:
@@ -83,6 +98,17 @@ struct Journey : OpenWindow {
     // A command on these captures.
     [[nodiscard]] std::vector<CommandRow> command(const QStringList& arguments) const { return commandRows(arguments + files); }
 
+    // By a click in the sidebar.
+    void goTo(const char* title) {
+        auto& views = named<QListWidget>("Views");
+        for (int row = 0; row < views.count(); ++row) {
+            if (views.item(row)->text() != QLatin1String(title)) continue;
+            views.scrollToItem(views.item(row));
+            QTest::mouseClick(views.viewport(), Qt::LeftButton, Qt::NoModifier, views.visualItemRect(views.item(row)).center());
+            return QApplication::processEvents();
+        }
+        FAIL("no view is called " << title);
+    }
     HeardTable table(const char* name) { return HeardTable(named<QTableView>(name)); }
     void press(const char* button) {
         for (QAbstractButton* each : window.findChildren<QAbstractButton*>()) {

@@ -3,6 +3,7 @@
 #include <gui/live/choice.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/plot_picture.hpp>
+#include <gui/statistics/statistics_view.hpp>
 #include <gui/tables/table_view.hpp>
 #include <gui/window/views.hpp>
 #include <tests/gui/window.hpp>
@@ -49,6 +50,8 @@ bool showsSomething(QWidget& view) {
     if (auto* ladder = qobject_cast<LadderPicture*>(&view))
         return QTest::qWaitFor([ladder] { return !ladder->view().ladder().lines.empty(); }, kPatience);
     if (auto* packets = qobject_cast<PacketsView*>(&view)) return packets->list().geometryOfRows().rows != 0;
+    if (auto* statistics = qobject_cast<StatisticsView*>(&view))
+        return QTest::qWaitFor([statistics] { return statistics->settled(); }, kPatience) && !statistics->sheet().sheetRows().empty();
     for (const TableView* table : view.findChildren<TableView*>())
         if (table->model().rowCount() != 0) return true;
     for (const QLabel* label : view.findChildren<QLabel*>())
