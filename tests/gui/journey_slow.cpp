@@ -94,7 +94,9 @@ TEST_CASE("journey: a heat map of host pairs leads to the connections of a pair"
     REQUIRE(found != boxes.end());
     QComboBox& measure = **found;
     REQUIRE(Journey::soon([&] {
-        QTest::mouseClick(&map, Qt::LeftButton, Qt::NoModifier, map.rect().center());
+        // Two hosts are a square at the left, however wide the map is.
+        for (int x = 0; x < map.width() && !map.current(); x += map.width() / 8)
+            QTest::mouseClick(&map, Qt::LeftButton, Qt::NoModifier, QPoint(x, map.height() / 2));
         return map.current().has_value();
     }));
     // By keys to each cell: what it says is what the connections of the command line add up to.
