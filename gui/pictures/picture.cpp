@@ -65,6 +65,8 @@ void Picture::setContent(QWidget* content) {
     setFocusProxy(content);
 }
 
+void Picture::addBelow(QWidget* widget) { m_column->addWidget(widget); }
+
 void Picture::setWords(const QString& words) {
     m_words->setText(words);
     m_words->setAccessibleDescription(words);

@@ -53,6 +53,7 @@ protected:
     [[nodiscard]] virtual QString fileName() const = 0;
 
     void setContent(QWidget* content);
+    void addBelow(QWidget* widget);  // below the line of words
     void setWords(const QString& words);
     [[nodiscard]] QToolBar& tools() { return *m_tools; }
     // A button with its name for those who cannot see the icon, and its keys in the tip.

@@ -43,6 +43,9 @@ protected:
 
     // What is shown is out of date; `anew`: of something else, so that the zoom is void.
     void refresh(bool anew);
+    // Whether a worker is at it, and that it is no longer wanted: what is shown stays.
+    [[nodiscard]] bool computing() const { return m_job.running(); }
+    void stopComputing() { m_job.cancel(); }
     // Buttons and keys for the next connection and the one before.
     void addConnectionTools();
     virtual void stepConnection(int by);

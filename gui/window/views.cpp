@@ -2,6 +2,7 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/congestion_picture.hpp>
+#include <gui/pictures/io_picture.hpp>
 #include <gui/pictures/ladder_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
 #include <gui/pictures/psn_picture.hpp>
@@ -57,6 +58,8 @@ constexpr std::array kViewRows{
             make<LatencyPicture>},
     ViewRow{"congestion", QT_TRANSLATE_NOOP("views", "Congestion"),
             QT_TRANSLATE_NOOP("views", "CE marks, CNPs and pauses, and the flows they affect"), make<CongestionPicture>},
+    ViewRow{"io", QT_TRANSLATE_NOOP("views", "I/O graph"),
+            QT_TRANSLATE_NOOP("views", "Series of your own over time: packets of a filter, or sums and percentiles of a field"), make<IoPicture>},
     ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
             QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr, true},
     ViewRow{"statistics", QT_TRANSLATE_NOOP("views", "Statistics"),

@@ -1,0 +1,200 @@
+#include <gui/pictures/io_picture.hpp>
+#include <transport-replay/index/named_sets.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+#include <QKeyEvent>
+#include <QSettings>
+#include <QToolButton>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace qps::gui {
+
+using transport::series::GraphLine;
+using transport::series::GraphSeries;
+using transport::series::IoGraph;
+using transport::series::Measure;
+using transport::series::measure_rows;
+
+namespace {
+
+const QString kSeriesKey = QStringLiteral("io/series");
+const QString kWidthKey = QStringLiteral("io/width");
+constexpr qsizetype kLongestName = 48;  // of a series, in the legend
+constexpr int kProgressPause = 100;     // ms
+
+constexpr std::array kInks{Ink::Request,      Ink::Acknowledgment, Ink::Retransmission,         Ink::Congestion,
+                           Ink::Notification, Ink::Wait,           Ink::NegativeAcknowledgment, Ink::Pause};
+constexpr std::array kPens{Qt::SolidLine, Qt::DashLine, Qt::DotLine, Qt::DashDotLine};
+constexpr std::array kDots{MarkShape::Dot, MarkShape::Cross, MarkShape::Diamond, MarkShape::Triangle,
+                           MarkShape::Square, MarkShape::Ring, MarkShape::Stroke, MarkShape::Dot};
+
+// Whether a bin without packets has a value all the same: nothing is 0, but no average.
+bool sumsUp(Measure measure) { return measure <= Measure::sum; }
+
+bool isTime(const QString& field) {
+    const auto column = dissect::column(field.trimmed().toStdString());
+    return column && std::ranges::all_of(column->places, [](const dissect::FieldPlace& place) {
+        return dissect::value_type(place.field->format) == dissect::ValueType::fixed_point && place.field->digits == 9;
+    });
+}
+
+Quantity quantityOf(const SeriesWish& wish) {
+    switch (wish.measure) {
+        case Measure::bytes: return Quantity::Bytes;
+        case Measure::bits_per_second: return Quantity::BitRate;
+        case Measure::packets:
+        case Measure::count: return Quantity::Count;
+        default: return isTime(wish.field) ? Quantity::Duration : Quantity::Count;
+    }
+}
+
+QString panelTitle(Quantity quantity, bool ofPackets) {
+    switch (quantity) {
+        case Quantity::Bytes: return IoPicture::tr("Bytes");
+        case Quantity::BitRate: return IoPicture::tr("Rate");
+        case Quantity::Duration: return IoPicture::tr("Time");
+        default: return ofPackets ? IoPicture::tr("Count") : IoPicture::tr("Value");
+    }
+}
+
+std::shared_ptr<const Points> pointsOfLine(const IoGraph& graph, const GraphLine& line, const SeriesWish& wish) {
+    constexpr double kMostDrawn = 9e18;
+    const double scale = quantityOf(wish) == Quantity::Duration ? 1e9 : 1;  // seconds, drawn as nanoseconds
+    std::vector<transport::series::Point> points;
+    for (std::size_t bin = 0; bin < line.bins.size(); ++bin) {
+        if (!sumsUp(wish.measure) && line.bins[bin].count == 0) continue;
+        const double value = std::clamp(line.bins[bin].value * scale, -kMostDrawn, kMostDrawn);
+        points.push_back({graph.begin_of(bin), std::llround(value), {}});
+    }
+    if (sumsUp(wish.measure) && !points.empty()) points.push_back({graph.begin_of(line.bins.size()), points.back().y, {}});  // it ends somewhere
+    return std::make_shared<const Points>(std::move(points));
+}
+
+}  // namespace
+
+PlotData ioPlot(const IoGraph& graph, const std::vector<SeriesWish>& wishes) {
+    PlotData data;
+    for (std::size_t i = 0; i < std::min(wishes.size(), graph.lines.size()); ++i) {
+        const SeriesWish& wish = wishes[i];
+        const bool ofPackets = !measure_rows()[static_cast<std::size_t>(wish.measure)].of_field || wish.measure == Measure::count;
+        const QString title = panelTitle(quantityOf(wish), ofPackets);
+        auto panel = std::ranges::find(data.panels, title, &Panel::title);
+        if (panel == data.panels.end()) {
+            data.panels.push_back({.title = title, .quantity = quantityOf(wish), .fromZero = true});
+            panel = std::prev(data.panels.end());
+            panel->bin = std::to_underlying(graph.width);
+            panel->note = IoPicture::tr(", bins of %1").arg(exactTimeText(panel->bin));
+        }
+        Layer layer{.name = nameOf(wish), .tip = nameOf(wish), .ink = kInks[i % kInks.size()]};
+        if (layer.name.size() > kLongestName) layer.name = layer.name.left(kLongestName - 3) + QStringLiteral("...");
+        layer.shape = sumsUp(wish.measure) ? Shape::Steps : Shape::Marks;
+        layer.mark = kDots[i % kDots.size()];
+        layer.line = kPens[i % kPens.size()];
+        layer.points = pointsOfLine(graph, graph.lines[i], wish);
+        panel->layers.push_back(std::move(layer));
+    }
+    return data;
+}
+
+IoPicture::IoPicture(Session& session, Selection& selection, QWidget* parent)
+    : PlotPicture(tr("I/O graph"), QStringLiteral("io"), session, selection, parent), m_width(new QComboBox(this)), m_series(new SeriesList(this)) {
+    m_width->addItem(tr("Bins: auto"), QVariant::fromValue<qlonglong>(0));
+    for (qlonglong width = 1'000; width <= 10'000'000'000; width *= 10) m_width->addItem(tr("Bins: %1").arg(exactTimeText(width)), width);
+    m_width->addItem(tr("Bins: 1 min"), QVariant::fromValue<qlonglong>(60'000'000'000));
+    m_width->setAccessibleName(tr("Bin width"));
+    m_width->setToolTip(tr("Bin width: what is summed up in one step; wider where there would be more than 65536"));
+    tools().addWidget(m_width);
+    m_stop = addTool(tr("Stop"), QStringLiteral("media-playback-stop"), tr("Stop computing (Esc)"));
+    m_stop->setEnabled(false);
+    connect(m_stop, &QAction::triggered, this, &IoPicture::stop);
+    addPlotTools();
+    addBelow(m_series);
+    plot().installEventFilter(this);
+
+    QSettings settings;
+    const QStringList kept = settings.value(kSeriesKey).toStringList();
+    if (!kept.isEmpty()) m_series->restore(kept);
+    else
+        m_series->setWishes({{true, Measure::bits_per_second, {}, {}}, {true, Measure::packets, {}, QStringLiteral("rdma.retransmission")}});
+    m_width->setCurrentIndex(std::max(0, m_width->findData(settings.value(kWidthKey, 0).toLongLong())));
+    const auto anew = [this] {
+        remember();
+        refresh(false);
+    };
+    connect(m_series, &SeriesList::changed, this, anew);
+    connect(m_width, &QComboBox::currentIndexChanged, this, anew);
+    m_looking.setInterval(kProgressPause);
+    connect(&m_looking, &QTimer::timeout, this, &IoPicture::look);
+}
+
+void IoPicture::remember() const {
+    QSettings settings;
+    settings.setValue(kSeriesKey, m_series->saved());
+    settings.setValue(kWidthKey, m_width->currentData());
+}
+
+void IoPicture::look() {
+    if (!computing()) {
+        m_looking.stop();
+        m_stop->setEnabled(false);
+    } else if (m_pieces != 0) {
+        setWords(tr("Computing: %1 %. Esc stops.").arg(100 * m_done->load() / m_pieces));
+    }
+}
+
+void IoPicture::stop() {
+    if (!computing()) return;
+    stopComputing();
+    m_looking.stop();
+    m_stop->setEnabled(false);
+    setWords(tr("Stopped. What is drawn is of before."));
+}
+
+bool IoPicture::eventFilter(QObject* watched, QEvent* event) {
+    const bool isEscape = event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+    if (!isEscape || !computing()) return PlotPicture::eventFilter(watched, event);
+    stop();
+    return true;
+}
+
+PlotPicture::Maker IoPicture::maker(QString& notice) {
+    std::vector<SeriesWish> wishes;
+    QStringList reasons;
+    for (const SeriesWish& wish : m_series->wishes()) {
+        if (!wish.drawn) continue;
+        if (const QString why = whyNot(wish); !why.isEmpty()) reasons << why;
+        else wishes.push_back(wish);
+    }
+    if (wishes.empty()) {
+        notice = reasons.isEmpty() ? tr("No series is drawn. Tick one, or add one.") : tr("Nothing to draw: %1.").arg(reasons.join(QStringLiteral("; ")));
+        return {};
+    }
+    m_done = std::make_shared<std::atomic<std::uint64_t>>(0);
+    m_pieces = transport::pieces_of(session().packets());
+    m_stop->setEnabled(true);
+    m_looking.start();
+    const dissect::Duration width{m_width->currentData().toLongLong()};
+    const QString leftOut = reasons.isEmpty() ? QString() : tr("   Left out: %1.").arg(reasons.join(QStringLiteral("; ")));
+    return [wishes, width, leftOut, packets = session().packets(), done = m_done](
+               const Inputs& inputs, const transport::series::Stop& stop) -> std::optional<Made> {
+        std::vector<GraphSeries> series;
+        for (const SeriesWish& wish : wishes) {
+            auto filter = dissect::Filter::compile(transport::with_frames(wish.filter.toStdString(), *inputs.index, *inputs.timeline));
+            const auto field = dissect::column(wish.field.trimmed().toStdString());
+            series.push_back({filter ? std::move(*filter) : dissect::Filter{}, wish.measure, field ? std::optional(*field) : std::nullopt});
+        }
+        const auto graph = transport::series::io_graph(inputs.index, packets, series, inputs.whole, width, {stop, done.get()});
+        if (!graph) return std::nullopt;
+        Made made{ioPlot(*graph, wishes), tr("None of the series has a packet.")};
+        if (made.data.panels.empty()) return made;
+        QString& subject = made.data.panels.front().subject;
+        subject = leftOut;
+        for (std::size_t i = 0; i < graph->lines.size(); ++i)
+            if (graph->lines[i].too_many) subject += tr("   %1 has too many values: filter them.").arg(nameOf(wishes[i]));
+        return made;
+    };
+}
+
+}  // namespace qps::gui
