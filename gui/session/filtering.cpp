@@ -20,16 +20,23 @@ std::uint64_t piecesOf(std::uint64_t packets) { return (packets + RowSet::kPiece
 
 }  // namespace
 
+// A filter that the first worker makes who needs it; the others wait for that.
+struct Filtering::Source {
+    Make make;
+    std::once_flag once;
+    std::optional<RowFilter> made;
+};
+
 // Pieces from `first` to before `end`, each taken by the next worker that is free.
 struct Filtering::Job {
     std::shared_ptr<const CaptureIndex> index;
-    std::shared_ptr<const RowFilter> filter;
+    std::shared_ptr<Source> filter;
     std::uint64_t first = 0;
     std::uint64_t end = 0;
     std::atomic<std::uint64_t> next = 0;
     std::atomic<std::uint64_t> answered = 0;
     std::atomic<bool> stop = false;
-    std::atomic<bool> exhausted = false;  // no memory: what was not asked stays away
+    std::atomic<bool> exhausted = false;  // no memory, or no filter: what was not asked stays away
     std::mutex mutex;
     std::vector<RowSet::Piece> pieces;  // that the window has not taken yet
     std::vector<std::thread> workers;
@@ -46,9 +53,14 @@ struct Filtering::Job {
         }
     }
     void ask() {
+        std::call_once(filter->once, [this] { filter->made = filter->make([this] { return stop.load(); }); });
+        if (!filter->made) {
+            exhausted = true;
+            return;
+        }
         PacketReader reader(index);
         for (std::uint64_t piece = next++; piece < end && !stop; piece = next++) {
-            RowSet::Piece made = filter->piece(piece, reader, stop);
+            RowSet::Piece made = filter->made->piece(piece, reader, stop);
             if (stop) return;
             const std::lock_guard lock(mutex);
             pieces.push_back(std::move(made));
@@ -65,10 +77,11 @@ Filtering::Filtering(QObject* parent) : QObject(parent) {
 
 Filtering::~Filtering() = default;
 
-void Filtering::start(std::shared_ptr<const CaptureIndex> index, RowFilter filter, std::uint64_t packets) {
+void Filtering::start(std::shared_ptr<const CaptureIndex> index, Make make, std::uint64_t packets) {
     clear();
     m_index = std::move(index);
-    m_filter = std::make_shared<const RowFilter>(std::move(filter));
+    m_filter = std::make_shared<Source>();
+    m_filter->make = std::move(make);
     m_wanted = packets;
     ask(0);
 }

@@ -6,7 +6,9 @@
 #include <QObject>
 #include <QTimer>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 
 namespace qps::gui {
 
@@ -17,8 +19,10 @@ public:
     explicit Filtering(QObject* parent = nullptr);
     ~Filtering() override;
 
+    // The filter, made by a worker: what it names may take a pass over all rows. Nothing: there is none.
+    using Make = std::function<std::optional<transport::RowFilter>(const std::function<bool()>& stop)>;
     // Begins anew: hits() is empty. Asks the first `packets` of the index, and those that are there later by grown().
-    void start(std::shared_ptr<const transport::CaptureIndex> index, transport::RowFilter filter, std::uint64_t packets);
+    void start(std::shared_ptr<const transport::CaptureIndex> index, Make make, std::uint64_t packets);
     // More packets have come.
     void grown(std::uint64_t packets);
     // What was not asked yet stays away.
@@ -35,11 +39,12 @@ Q_SIGNALS:
 
 private:
     struct Job;
+    struct Source;
     void ask(std::uint64_t fromPiece);
     void look();
 
     std::shared_ptr<const transport::CaptureIndex> m_index;
-    std::shared_ptr<const transport::RowFilter> m_filter;
+    std::shared_ptr<Source> m_filter;
     std::uint64_t m_asked = 0;   // packets that the last job was for
     std::uint64_t m_wanted = 0;  // packets there are
     bool m_stopped = false;

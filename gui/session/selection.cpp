@@ -146,8 +146,14 @@ void Selection::prepareFilter(const QString& text) { Q_EMIT filterPrepared(text)
 void Selection::refilter() {
     m_filtering.clear();
     if (!filter().isEmpty() || m_range)
-        if (auto compiled = dissect::Filter::compile(with_frames(filter().toStdString(), *m_session.index(), *m_session.timeline())))
-            m_filtering.start(m_session.index(), RowFilter(m_session.index(), std::move(*compiled), m_range), m_session.packets());
+        m_filtering.start(m_session.index(),
+                          [text = filter().toStdString(), index = m_session.index(), timeline = m_session.timeline(),
+                           range = m_range](const std::function<bool()>& stop) -> std::optional<RowFilter> {
+                              auto compiled = dissect::Filter::compile(with_frames(text, *index, *timeline, stop));
+                              if (!compiled) return std::nullopt;
+                              return RowFilter(index, std::move(*compiled), range);
+                          },
+                          m_session.packets());
     Q_EMIT filterChanged();
     Q_EMIT hitsChanged();
 }

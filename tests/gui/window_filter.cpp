@@ -3,6 +3,7 @@
 #include <gui/filter/filter_line.hpp>
 #include <gui/pictures/psn_picture.hpp>
 #include <gui/pictures/throughput_picture.hpp>
+#include <gui/session/filtering.hpp>
 #include <gui/tables/connections_view.hpp>
 #include <gui/tables/table_view.hpp>
 #include <tests/gui/window.hpp>
@@ -12,6 +13,8 @@
 #include <QToolButton>
 #include <QTreeView>
 #include <QWheelEvent>
+#include <atomic>
+#include <thread>
 
 using namespace qps::gui;
 using namespace qps::gui::tests;
@@ -50,6 +53,41 @@ Plot& shownPlot(OpenWindow& opened, const char* id) {
 }
 
 }  // namespace
+
+TEST_CASE("a filter is made by a worker, and who stops it does not wait for it") {
+    needApplication();
+    const auto read = readSample("loss_write");
+    const std::uint64_t packets = read.index->packets.size();
+    std::atomic<bool> elsewhere = false;
+    Filtering filtering;
+    filtering.start(read.index,
+                    [&, here = std::this_thread::get_id()](const std::function<bool()>&) {
+                        elsewhere = std::this_thread::get_id() != here;
+                        return std::optional(qps::transport::RowFilter(read.index, *qps::dissect::Filter::compile("frame.number < 11"), {}));
+                    },
+                    packets);
+    CHECK(filtering.running());
+    REQUIRE(QTest::qWaitFor([&] { return !filtering.running(); }, kPatience));
+    CHECK(elsewhere);
+    CHECK(filtering.hits().size() == 10);
+
+    // One that never comes to an end by itself.
+    std::atomic<bool> begun = false, ended = false;
+    filtering.start(read.index,
+                    [&](const std::function<bool()>& stop) -> std::optional<qps::transport::RowFilter> {
+                        begun = true;
+                        while (!stop()) std::this_thread::yield();
+                        ended = true;
+                        return std::nullopt;
+                    },
+                    packets);
+    REQUIRE(QTest::qWaitFor([&] { return begun.load(); }, kPatience));
+    CHECK(filtering.running());
+    filtering.stop();
+    CHECK(ended);
+    CHECK_FALSE(filtering.running());
+    CHECK(filtering.hits().size() == 0);
+}
 
 TEST_CASE("window: typing anywhere begins a filter, Enter applies it, and its hits are counted") {
     const char* view = GENERATE("summary", "packets", "psn", "ladder");

@@ -81,9 +81,12 @@ void add_episodes(const Finding& finding, const Timeline& timeline, bool (*fits)
         if (is_meant(episode) && (both || proven[static_cast<std::size_t>(episode.requester)])) events.push_back(frame_of(episode));
 }
 
-void add_packets(const Finding& finding, const CaptureIndex& index, bool (*fits)(const PacketRow&), std::vector<FrameIndex>& events) {
+void add_packets(const Finding& finding, const CaptureIndex& index, bool (*fits)(const PacketRow&), const std::function<bool()>& stop,
+                 std::vector<FrameIndex>& events) {
+    constexpr std::uint64_t kAskEvery = 1U << 16;  // rows: a fraction of a millisecond
     const std::uint64_t packets = index.packets.size();
     for (std::uint64_t at = 0; at < packets && events.size() < kMostEvents; ++at) {
+        if (at % kAskEvery == 0 && stop && stop()) return;
         const PacketRow& row = index.packets[at];
         if ((!finding.connection || row.connection() == *finding.connection) && fits(row)) events.push_back(FrameIndex{at + 1});
     }
@@ -99,21 +102,24 @@ void tidy(std::vector<FrameIndex>& events) {
 
 }  // namespace
 
-std::vector<FrameIndex> finding_events(const Finding& finding, const Timeline& timeline, const CaptureIndex& index) {
+std::vector<FrameIndex> finding_events(const Finding& finding, const Timeline& timeline, const CaptureIndex& index,
+                                       const std::function<bool()>& stop) {
     std::vector<FrameIndex> events;
     if (const auto row = std::ranges::find(kEventRows, finding.id, &EventRow::id); row != kEventRows.end()) {
         if (row->episode != nullptr) add_episodes(finding, timeline, row->episode, events);
-        else add_packets(finding, index, row->packet, events);
+        else add_packets(finding, index, row->packet, stop, events);
     }
     tidy(events);
     return events.empty() ? finding.packets : events;
 }
 
-std::vector<FrameIndex> finding_events(std::string_view id, const Timeline& timeline, const CaptureIndex& index) {
+std::vector<FrameIndex> finding_events(std::string_view id, const Timeline& timeline, const CaptureIndex& index,
+                                       const std::function<bool()>& stop) {
     std::vector<FrameIndex> all;
     for (const Finding& finding : timeline.findings) {
         if (finding.id != id || all.size() >= kMostEvents) continue;
-        const std::vector<FrameIndex> events = finding_events(finding, timeline, index);
+        if (stop && stop()) break;
+        const std::vector<FrameIndex> events = finding_events(finding, timeline, index, stop);
         all.insert(all.end(), events.begin(), events.end());
     }
     tidy(all);

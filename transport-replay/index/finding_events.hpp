@@ -7,6 +7,7 @@
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/model/finding.hpp>
 
+#include <functional>
 #include <vector>
 
 namespace qps::transport {
@@ -16,8 +17,10 @@ struct Timeline;
 inline constexpr std::size_t kMostEvents = std::size_t{1} << 20;
 
 // In order, each once; a finding whose events nothing tells of has those packets that prove it.
-[[nodiscard]] std::vector<dissect::FrameIndex> finding_events(const Finding& finding, const Timeline& timeline, const CaptureIndex& index);
-// Of all findings of that id.
-[[nodiscard]] std::vector<dissect::FrameIndex> finding_events(std::string_view id, const Timeline& timeline, const CaptureIndex& index);
+[[nodiscard]] std::vector<dissect::FrameIndex> finding_events(const Finding& finding, const Timeline& timeline, const CaptureIndex& index,
+                                                              const std::function<bool()>& stop = {});
+// Of all findings of that id. `stop` is asked now and then; true: what is returned is not all.
+[[nodiscard]] std::vector<dissect::FrameIndex> finding_events(std::string_view id, const Timeline& timeline, const CaptureIndex& index,
+                                                              const std::function<bool()>& stop = {});
 
 }  // namespace qps::transport

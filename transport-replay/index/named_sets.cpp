@@ -107,12 +107,12 @@ std::string frames_filter(const std::vector<FrameIndex>& frames) {
     return text + "}";
 }
 
-std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, const Timeline& timeline) {
+std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, const Timeline& timeline, const std::function<bool()>& stop) {
     if (named.is_message) return message_packets(index, dissect::parse_number(named.value).value_or(0));
-    if (!named.value.empty()) return finding_events(named.value, timeline, index);
+    if (!named.value.empty()) return finding_events(named.value, timeline, index, stop);
     std::vector<FrameIndex> all;
     for (const FindingRow& row : finding_rows()) {
-        const auto events = finding_events(row.id, timeline, index);
+        const auto events = finding_events(row.id, timeline, index, stop);
         all.insert(all.end(), events.begin(), events.end());
     }
     std::ranges::sort(all);
@@ -137,12 +137,12 @@ std::expected<std::string, FilterError> without_sets(std::string_view filter) {
     return text;
 }
 
-std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline) {
+std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline, const std::function<bool()>& stop) {
     std::string text;
     std::size_t done = 0;
     for (auto named = next_set(filter, 0); named; named = next_set(filter, named->end)) {
         text += filter.substr(done, named->begin - done);
-        text += fmt::format("({}{})", named->is_not ? "not " : "", frames_filter(members(*named, index, timeline)));
+        text += fmt::format("({}{})", named->is_not ? "not " : "", frames_filter(members(*named, index, timeline, stop)));
         done = named->end;
     }
     return text += filter.substr(done);

@@ -9,6 +9,7 @@
 #include <transport-replay/index/capture_index.hpp>
 
 #include <expected>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,10 @@ struct Timeline;
 // The same filter without them, every character in its place, for who only wants to know whether it is a filter. Errors: what stands
 // behind the name of a set is no member of it that there could be.
 [[nodiscard]] std::expected<std::string, dissect::FilterError> without_sets(std::string_view filter);
-// With the frames of this capture in their place. One that without_sets() takes.
-[[nodiscard]] std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline);
+// With the frames of this capture in their place. One that without_sets() takes. It may read all rows for each set: `stop` is asked now
+// and then; true: what is returned is no answer.
+[[nodiscard]] std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline,
+                                      const std::function<bool()>& stop = {});
 
 // The packets of a message, counted from 1 in the order in which messages ended: its requests, what answered them, and what
 // completed it. None where there is no such message.
