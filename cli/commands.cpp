@@ -82,6 +82,15 @@ constexpr std::array kCommands{
             "A profile has lines such as: name My NIC; declares ooo; deviation FMT-08 = ticket 4711",
             {.captures = true, .verdicts = true, .sandbox = true},
             run_check},
+    Command{"export", kAnalyse,
+            "Write connections, messages, operations, findings and counters as tables: SQLite, CSV, NDJSON",
+            "  qpscope export --sqlite out.db trace.pcap\n"
+            "  qpscope export --sqlite out.db --packets trace.pcap        # with a row for each packet\n"
+            "  qpscope export -f csv -o tables trace.pcap                 # tables/connections.csv, tables/messages.csv, ...\n"
+            "  qpscope export --schema                                    # the tables and columns, and what they mean\n\n"
+            "Intervals of the timeline are 1 ms without --interval.",
+            {.captures = true, .analysis = true, .nccl_log = true, .interval = true, .tables = true, .sandbox = true},
+            run_export},
     Command{"info", kLookAt,
             "Print the format, packet counts and ICRC verdicts of captures",
             "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",

@@ -37,6 +37,7 @@ struct Takes {
     bool annotated = false;  // comments
     bool page = false;       // one HTML file: no other format
     bool saved = false;      // the packets go to a capture file, and nothing to standard output
+    bool tables = false;   // of a database
     bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 using Columns = std::span<const TableColumn<ConnectionRow>>;
 
-Columns columns_of(const Options& options) {
+Columns shown_columns(const Options& options) {
     if (options.format != OutputFormat::table) return connection_columns();
     return connection_columns(options.performance ? ConnectionColumns::performance : ConnectionColumns::brief);
 }
@@ -63,7 +63,7 @@ void show_candidates(const Options& options, const transport::Timeline& timeline
     for (const Candidate& candidate : candidates_for(line, timeline)) {
         if (!wanted(options, candidate.connection)) continue;
         const ConnectionRow row = row_of(*timeline.find(candidate.connection), timeline, over, times, candidate.reasons);
-        sheet.add(columns_of(options), row, tone_of(row));
+        sheet.add(shown_columns(options), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
     if (sheet.rows() == 0 && !options.quiet)
@@ -84,7 +84,7 @@ void show_all(const Options& options, const transport::Timeline& timeline, const
     }
     for (const Connection* each : shown) {
         const ConnectionRow row = row_of(*each, timeline, over, times);
-        sheet.add(columns_of(options), row, tone_of(row));
+        sheet.add(shown_columns(options), row, tone_of(row));
     }
     if (timeline.connections.empty()) report_none(options, "connections");
 }
@@ -103,7 +103,7 @@ ExitCode run_connections(const Options& options) {
     };
     const Analyzed analyzed = analyze(options, *filter, output, {.message = message, .again = [&] { times = {}; }});
     if (analyzed.any) {
-        Sheet sheet(options, output, "connections", columns_of(options));
+        Sheet sheet(options, output, "connections", shown_columns(options));
         if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
         else show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet);
         sheet.end();

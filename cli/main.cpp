@@ -252,7 +252,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
-                          "--dot --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
+                          "--dot --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
@@ -328,6 +328,15 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.picture) {
         sub->add_flag("--dot", options.dot, "Print nodes and links as a Graphviz graph")->excludes(sub->get_option("--format"));
         add_fail_on(*sub, options);
+    }
+    if (command.takes.tables) {
+        sub->add_option("--sqlite", options.sqlite, "Write a database of SQLite to FILE, in place of one that is there")
+            ->type_name("FILE")
+            ->excludes(sub->get_option("--format"));
+        sub->add_flag("--packets", options.export_packets, "Add a row for each packet");
+        sub->add_flag("--schema", options.schema, "Print the tables and columns and what they mean; needs no capture")
+            ->excludes(sub->get_option("files"))
+            ->excludes(sub->get_option("--interface"));
     }
     CLI::Option* output =
         command.takes.saved
@@ -440,7 +449,7 @@ int run(int argc, char** argv) {
         say("qpscope: missing capture file or command\n\n{}", app.help());
         return static_cast<int>(ExitCode::usage);
     }
-    if (chosen->takes.captures && !options.list_findings && options.files.empty() == options.interface.empty()) {
+    if (chosen->takes.captures && !options.list_findings && !options.schema && options.files.empty() == options.interface.empty()) {
         say("qpscope: {}\n",
                    options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
                                          : "conflicting input: capture files and --interface exclude each other");

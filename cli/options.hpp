@@ -89,6 +89,11 @@ struct Options {
     std::string hosts;           // annotate: file of addresses and names
 
     bool dot = false;  // fabric: a picture for Graphviz
+
+    // Of export.
+    std::string sqlite;           // path of the database
+    bool export_packets = false;  // a row each
+    bool schema = false;          // what the tables are, instead of them
 };
 
 }  // namespace qps::cli

@@ -44,6 +44,12 @@ void Output::write(std::string_view text) {
     if (held_.size() >= kHeldBytes) flush();
 }
 
+void Output::restart() {
+    held_.clear();
+    if (path_.empty() || error_ != 0) return;
+    if (ftruncate(descriptor_, 0) != 0 || lseek(descriptor_, 0, SEEK_SET) != 0) error_ = errno;
+}
+
 void Output::flush() {
     write_out(held_);
     held_.clear();

@@ -18,6 +18,8 @@ public:
     Output& operator=(const Output&) = delete;
 
     void write(std::string_view text);
+    // Begins anew: a file is empty again. What was printed cannot be taken back.
+    void restart();
     // Writes out what is held back; call it before the exit code is decided, and after each piece of a live view.
     void flush();
 

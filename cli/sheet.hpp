@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "options.hpp"
@@ -34,6 +35,13 @@ public:
         for (const auto& column : columns) heads_.push_back({column.name, column.heading, column.side});
         begin();
     }
+
+    // For who has cells and names alone; the format is not a table for people.
+    Sheet(const Options& options, Output& output, std::string_view plural, std::vector<SheetHead> heads)
+        : format_(options.format), color_(false), output_(output), plural_(plural), heads_(std::move(heads)) {
+        begin();
+    }
+    void add(std::span<const transport::Cell> cells) { take(std::vector<transport::Cell>(cells.begin(), cells.end()), transport::Tone::plain); }
 
     template <class Row>
     void add(std::span<const transport::TableColumn<Row>> columns, const Row& row, transport::Tone tone = transport::Tone::plain) {

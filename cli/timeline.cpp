@@ -3,18 +3,17 @@
 //
 // Without --interval the rows wait for the end of the capture, in intervals that grow with its length; then they are put
 // together to some 20 to 60. A capture that does not end by itself has intervals of a second.
-#include <dissect/headers/infiniband.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "intervals.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
 
@@ -26,108 +25,14 @@ using namespace transport;
 namespace {
 
 constexpr std::size_t kHeldRows = 4096;    // rows that wait for the scale of the bars
-constexpr std::size_t kBarWidth = 20;  // columns
 constexpr std::int64_t kShortest = 1'000;          // ns: the interval to begin with, where none was asked for
 constexpr std::int64_t kLive = 1'000'000'000;      // ns: while packets arrive
 constexpr std::int64_t kMostRows = 60;             // a screen or two; steps of 1, 2, 5 then leave 24 at least, of a capture that has them
 
-struct Interval {
-    Instant start{};
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;          // on the wire
-    std::uint64_t payload_bytes = 0;  // each byte that arrives once
-    std::uint64_t messages = 0;       // completed
-    std::uint64_t retransmitted = 0;
-    std::uint64_t sequence_naks = 0;
-    std::uint64_t rnr_naks = 0;
-    std::uint64_t fatal_naks = 0;
-    std::uint64_t ce_marked = 0;
-    std::uint64_t cnps = 0;
-    std::uint64_t pauses = 0;  // PAUSE and PFC frames
-
-    void add(const Interval& later) {
-        constexpr std::array kCounts{&Interval::packets,       &Interval::bytes,     &Interval::payload_bytes, &Interval::messages,
-                                     &Interval::retransmitted, &Interval::sequence_naks, &Interval::rnr_naks,  &Interval::fatal_naks,
-                                     &Interval::ce_marked,     &Interval::cnps,      &Interval::pauses};
-        for (const auto count : kCounts) this->*count += later.*count;
-    }
-};
-
-struct IntervalRow {
-    const Interval& interval;
-    Duration length{};
-    Instant start{};         // of the capture
-    std::uint64_t most = 0;  // bytes of an interval that make a full bar: of the largest so far
-};
-
-std::string bar(const IntervalRow& row) {
-    if (row.most == 0) return {};
-    const auto width = static_cast<double>(row.interval.bytes) * kBarWidth / static_cast<double>(row.most);
-    return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(width)), '#');
-}
-
-template <std::uint64_t Interval::* Count>
-Cell count_of(const IntervalRow& row) {
-    return number(row.interval.*Count);
-}
-// For people: what did not happen takes no ink.
-template <std::uint64_t Interval::* Count>
-std::string unless_zero(const IntervalRow& row) {
-    return row.interval.*Count == 0 ? "" : std::to_string(row.interval.*Count);
-}
-
-using Column = TableColumn<IntervalRow>;
-constexpr std::array kRowColumns{
-    Column{"start_ns", "time", Side::right, [](const IntervalRow& row) { return number(row.interval.start); },
-           [](const IntervalRow& row) { return seconds_text(row.interval.start - row.start); }},
-    Column{"packets", "packets", Side::right, count_of<&Interval::packets>},
-    Column{"bytes", "bytes", Side::right, count_of<&Interval::bytes>},
-    Column{"payload_bytes", "payload", Side::right, count_of<&Interval::payload_bytes>},
-    Column{"", "rate", Side::right, count_of<&Interval::bytes>,
-           [](const IntervalRow& row) {
-               constexpr double kBitsPerByte = 8;
-               return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
-           }},
-    Column{"completed_messages", "", Side::right, count_of<&Interval::messages>},
-    Column{"retransmitted_packets", "retrans", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
-    Column{"sequence_naks", "seq NAK", Side::right, count_of<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
-    Column{"rnr_naks", "RNR", Side::right, count_of<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
-    Column{"fatal_naks", "fatal", Side::right, count_of<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},
-    Column{"ce_marked", "CE", Side::right, count_of<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
-    Column{"cnps", "CNP", Side::right, count_of<&Interval::cnps>, unless_zero<&Interval::cnps>},
-    Column{"pause_frames", "pause", Side::right, count_of<&Interval::pauses>, unless_zero<&Interval::pauses>},
-    Column{"", "throughput", Side::left, count_of<&Interval::bytes>, bar},
-};
-constexpr std::span<const Column> kColumns = kRowColumns;
-
-void count_answer(Interval& interval, const Observation& observation) {
-    if (!observation.acknowledgment) return;
-    switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
-        case SyndromeType::rnr_nak: ++interval.rnr_naks; break;
-        case SyndromeType::nak: ++(observation.acknowledgment->code() == 0 ? interval.sequence_naks : interval.fatal_naks); break;
-        case SyndromeType::ack:
-        case SyndromeType::reserved: break;
-    }
-}
-
-void count_packet(Interval& interval, const Observation& observation, const PacketRecord& record) {
-    ++interval.packets;
-    interval.bytes += observation.wire_length;
-    interval.messages += record.completed;
-    if (observation.congestion_experienced) ++interval.ce_marked;
-    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
-    if (record.retransmission) ++interval.retransmitted;
-    if (observation.kind != ObservationKind::transport) return;
-    if (info(observation.opcode).verb == Verb::notify) ++interval.cnps;
-    if (record.corrupt || record.mirror_copy) return;
-    if (!record.retransmission && !observation.management) interval.payload_bytes += observation.payload_length;
-    count_answer(interval, observation);
-}
-
 class Rows {
 public:
     Rows(const Options& options, Output& output)
-        : interval_(options.interval ? std::to_underlying(*options.interval) : kShortest), settled_(options.interval.has_value()), sheet_(options, output, "intervals", kColumns) {}
+        : interval_(options.interval ? std::to_underlying(*options.interval) : kShortest), settled_(options.interval.has_value()), sheet_(options, output, "intervals", interval_columns()) {}
 
     // Of the capture, whatever of it is shown: times are then the same in every table.
     void begin_at(const Observation& observation) {
@@ -214,7 +119,7 @@ private:
         if (due < interval.start) sheet_.remark(fmt::format("  ... {} without packets", duration_text(interval.start - due)));
         last_ = interval.start;
         const bool trouble = interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
-        sheet_.add(kColumns, IntervalRow{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain);
+        sheet_.add(interval_columns(), IntervalRow{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain);
     }
 
     std::int64_t interval_;

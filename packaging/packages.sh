@@ -16,6 +16,7 @@ build  libpcap-dev         live capture and BPF filters
 build  libre2-dev          regular expressions in filters
 build  libssl-dev          HMAC-SHA256 of the secret that an agent and its clients share (libcrypto)
 build  libseccomp-dev      programs that read captures give up the system calls that they do not need
+build  libsqlite3-dev      tables of an export, for readers of databases
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 window  qt6-base-dev       the window

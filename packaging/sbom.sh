@@ -12,7 +12,7 @@ date=$(sed -n '0,/^## /s/^## .* (\(.*\))/\1/p' "$here/../CHANGELOG.md")
 # Licences of what is linked, by Debian package; tools that only build are none of it.
 declare -A licences=(
     [libboost1.81-dev]=BSL-1.0 [libfmt-dev]=MIT [libcli11-dev]=BSD-3-Clause [nlohmann-json3-dev]=MIT [libisal-dev]=BSD-3-Clause
-    [libpcap-dev]=BSD-3-Clause [libre2-dev]=BSD-3-Clause [libssl-dev]=Apache-2.0 [libseccomp-dev]=LGPL-2.1-only [zlib1g-dev]=Zlib
+    [libpcap-dev]=BSD-3-Clause [libre2-dev]=BSD-3-Clause [libssl-dev]=Apache-2.0 [libseccomp-dev]=LGPL-2.1-only [libsqlite3-dev]=blessing [zlib1g-dev]=Zlib
     [libzstd-dev]='BSD-3-Clause OR GPL-2.0-only' [qt6-base-dev]='LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only'
     [qt6-svg-dev]='LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only' [libibverbs-dev]='GPL-2.0-only OR Linux-OpenIB'
     [librdmacm-dev]='GPL-2.0-only OR Linux-OpenIB'

@@ -51,6 +51,7 @@ constexpr std::array kAllowed{
     // What is open.
     Call{"read"}, Call{"readv"}, Call{"pread64"},           // captures that are streams, standard input
     Call{"write"}, Call{"writev"},                          // standard output and error, -o, -w
+    Call{"pwrite64"},                                       // a database: --sqlite
     Call{"lseek"}, Call{"_llseek"},                         // a stream of a file read a second time
     Call{"close"}, Call{"poll"}, Call{"ppoll"},             // pipes
     Call{"fstat"}, Call{"fstat64"},                         // has the file shrunk?

@@ -37,6 +37,7 @@ const std::vector<Golden> kGolden{
     {"show_bad_icrc", {"show", "-Y", "rdma.icrc.status == bad", "-c", "1", "--no-bytes", "corrupt_send/capture.pcap"}},
     {"show_read_ipv6", {"show", "-Y", "infiniband.reth", "-c", "2", "rping_v6/capture.pcap"}},
     {"show_tcp_arp", {"show", "-n", "3-4", "cm_reject_noport/capture.pcap"}},
+    {"export_schema", {"export", "--schema"}},
     {"fields_aeth", {"fields", "aeth"}},
     {"analyze_loss", {"analyze", "loss_write/capture.pcap"}},
     {"analyze_rnr", {"analyze", "err_rnr/capture.pcap"}},

@@ -77,9 +77,15 @@ TEST_CASE("outputs and files beside the capture are opened before the sandbox") 
     const TemporaryFolder folder;
     const std::string file = sample("loss_read"), out = folder.path() + "/out";
     for (const std::string& command : confined_commands()) {
-        check_same(start_of(command) + std::vector<std::string>{file, "-o", out});
+        // Tables go into a database, or a folder.
+        const bool tables = command == "export";
+        check_same(start_of(command) + std::vector<std::string>{file, tables ? "--sqlite" : "-o", out});
         CHECK(std::filesystem::exists(out));
         std::filesystem::remove(out);
+        if (!tables) continue;
+        check_same(start_of(command) + std::vector<std::string>{file, "-f", "csv", "-o", out});
+        CHECK(std::filesystem::exists(out + "/connections.csv"));
+        std::filesystem::remove_all(folder.path() + "/out");
     }
     for (const char* name : {"copy.pcap", "copy.pcapng"}) {
         const std::string copy = folder.path() + "/" + name;

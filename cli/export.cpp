@@ -1,0 +1,203 @@
+// `export`: what the analysis found as tables for a database or a data frame: connections, messages, operations, findings, counters per
+// interval, and packets where they are asked for.
+#include <dissect/capture/saved_capture.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/connection_times.hpp>
+#include <transport-replay/report/connections.hpp>
+#include <transport-replay/report/findings.hpp>
+#include <transport-replay/report/known_ends.hpp>
+#include <transport-replay/report/messages.hpp>
+#include <transport-replay/report/operations.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "export_schema.hpp"
+#include "export_sinks.hpp"
+#include "intervals.hpp"
+#include "message.hpp"
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+struct ExportedPacket {
+    const Observation& observation;
+    const PacketRecord& record;
+};
+
+constexpr bool is_transport(const ExportedPacket& row) { return row.observation.kind == ObservationKind::transport; }
+Cell address_cell(const Address& address) { return address == Address{} ? Cell{} : text_cell(text(address)); }
+
+using PacketColumn = TableColumn<ExportedPacket>;
+constexpr std::array kExportedColumns{
+    PacketColumn{"frame", "", Side::right, [](const ExportedPacket& row) { return number(row.observation.frame); }},
+    PacketColumn{"time_ns", "", Side::right, [](const ExportedPacket& row) { return row.observation.has_time ? number(row.observation.time) : Cell{}; }},
+    PacketColumn{"connection", "", Side::right, [](const ExportedPacket& row) { return number(row.record.connection); }},
+    PacketColumn{"from_end", "", Side::left,
+                 [](const ExportedPacket& row) { return row.record.connection ? text_cell(row.record.from == End::a ? "a" : "b") : Cell{}; }},
+    PacketColumn{"source", "", Side::left, [](const ExportedPacket& row) { return address_cell(row.observation.flow.source); }},
+    PacketColumn{"destination", "", Side::left, [](const ExportedPacket& row) { return address_cell(row.observation.flow.destination); }},
+    PacketColumn{"opcode", "", Side::left, [](const ExportedPacket& row) { return is_transport(row) ? text_cell(info(row.observation.opcode).name()) : Cell{}; }},
+    PacketColumn{"destination_qpn", "", Side::right, [](const ExportedPacket& row) { return is_transport(row) ? number(row.observation.flow.destination_qp) : Cell{}; }},
+    PacketColumn{"psn", "", Side::right, [](const ExportedPacket& row) { return is_transport(row) ? number(row.observation.psn.value()) : Cell{}; }},
+    PacketColumn{"bytes", "", Side::right, [](const ExportedPacket& row) { return number(row.observation.wire_length); }},
+    PacketColumn{"payload_bytes", "", Side::right, [](const ExportedPacket& row) { return number(row.observation.payload_length); }},
+    PacketColumn{"retransmission", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.record.retransmission; }},
+    PacketColumn{"missing", "", Side::right, [](const ExportedPacket& row) { return number(row.record.missing); }},
+    PacketColumn{"corrupt", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.record.corrupt; }},
+    PacketColumn{"copy", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.record.mirror_copy; }},
+    PacketColumn{"ce", "", Side::right, [](const ExportedPacket& row) -> Cell { return row.observation.congestion_experienced; }},
+};
+
+// The cells of a table, by the names of its columns: what the columns of a report have no value for is to be filled in.
+template <class Row>
+std::vector<Cell> cells_of(const SchemaTable& table, std::span<const TableColumn<Row>> columns, const Row& row) {
+    std::vector<Cell> cells;
+    for (const SchemaColumn& wanted : table.columns) {
+        const auto column = std::ranges::find(columns, wanted.name, &TableColumn<Row>::name);
+        cells.push_back(column == columns.end() ? Cell{} : column->value(row));
+    }
+    return cells;
+}
+
+class Export {
+public:
+    Export(const Options& options, TableSink& sink)
+        : options_(options), sink_(sink), interval_(options.interval.value_or(Duration{1'000'000})) {}  // 1 ms
+
+    void packet(const Observation& observation, const PacketRecord& record) {
+        if (!start_ && observation.has_time) start_ = observation.time;
+        ends_.learn(observation, record);
+        if (!wanted(options_, record.connection)) return;
+        count(observation, record);
+        if (options_.export_packets) add<ExportedPacket>("packets", kExportedColumns, {observation, record});
+    }
+    void message(ConnectionId connection, End requester, const Message& message) {
+        ++messages_;
+        if (message.answer_frame != FrameIndex{}) times_.add(connection, requester, message.outcome, message.first_time, message.answer_time);
+        if (!wanted(options_, connection)) return;
+        add<ReportedMessage>("messages", message_columns(),
+                             {connection, requester, ends_.end(connection, requester), ends_.end(connection, other(requester)), message, {}, messages_});
+    }
+    void operation(const UlpOperation& operation) {
+        if (!wanted(options_, operation.connection)) return;
+        const ConnectionId connection = operation.connection;
+        add<ReportedOperation>("operations", operation_columns(),
+                               {operation, ends_.end(connection, operation.requester), ends_.end(connection, other(operation.requester)), {}});
+    }
+    void again() {
+        ends_ = {};
+        times_ = {};
+        messages_ = 0;
+        start_.reset();
+        counted_.reset();
+        sink_.again();
+    }
+    void finish(const transport::Timeline& timeline) {
+        if (counted_) write(*counted_);
+        const auto over = given_up(timeline);
+        for (const Connection& connection : timeline.connections)
+            if (wanted(options_, connection.uid))
+                add<ConnectionRow>("connections", connection_columns(),
+                                   {connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid), times_.find(connection.uid)});
+        std::uint64_t number = 0;
+        for (const Finding& finding : timeline.findings) {
+            if (!wanted(options_, finding.connection)) continue;
+            const SchemaTable& table = schema_of("findings");
+            std::vector<Cell> cells = cells_of(table, finding_columns(), finding);
+            cells.front() = ++number;
+            sink_.add(table, cells);
+            for (const FrameIndex frame : finding.packets)
+                sink_.add(schema_of("finding_packets"), std::array<Cell, 2>{number, transport::number(frame)});
+        }
+        sink_.commit();
+    }
+
+private:
+    template <class Row>
+    void add(std::string_view name, std::span<const TableColumn<Row>> columns, const Row& row) {
+        const SchemaTable& table = schema_of(name);
+        sink_.add(table, cells_of(table, columns, row));
+    }
+    // A packet without a time, or of one before the interval that is being counted, belongs to that one.
+    void count(const Observation& observation, const PacketRecord& record) {
+        const std::int64_t since = start_ ? std::to_underlying(observation.time - *start_) : 0;
+        const std::int64_t length = std::to_underlying(interval_);
+        const Instant begins = start_.value_or(Instant{}) + Duration{std::max<std::int64_t>(0, since) / length * length};
+        if (counted_ && observation.has_time && counted_->start < begins) {
+            write(*counted_);
+            counted_.reset();
+        }
+        if (!counted_) counted_.emplace().start = begins;
+        count_packet(*counted_, observation, record);
+    }
+    void write(const Interval& interval) { add<IntervalRow>("timeline", interval_columns(), {interval, interval_, start_.value_or(Instant{}), 0}); }
+
+    const Options& options_;
+    TableSink& sink_;
+    Duration interval_;
+    KnownEnds ends_;
+    ConnectionTimes times_;
+    std::uint64_t messages_ = 0;
+    std::optional<Instant> start_;
+    std::optional<Interval> counted_;
+};
+
+std::unique_ptr<TableSink> sink_for(const Options& options) {
+    std::string problem;
+    auto sink = options.sqlite.empty() ? folder_sink(options, problem) : sqlite_sink(options.sqlite, problem);
+    if (!sink) say("qpscope: {}\n", problem);
+    return sink;
+}
+
+}  // namespace
+
+ExitCode run_export(const Options& options) {
+    if (options.schema) {
+        Output output(options);
+        output.write(schema_page());
+        return finish(output);
+    }
+    const bool folder = options.format != OutputFormat::table && !options.output.empty();
+    if (options.sqlite.empty() == !folder) {
+        say("qpscope: export: say where to: --sqlite FILE, or -f csv or ndjson with -o FOLDER\n");
+        return ExitCode::usage;
+    }
+    if (is_one_of(options.sqlite, options.files)) {
+        say("qpscope: {} is also an input and would be overwritten: name another file\n", options.sqlite);
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    const auto sink = sink_for(options);
+    if (!sink) return ExitCode::output_failed;
+    Options quiet = options;
+    quiet.output.clear();
+    Output output(quiet);  // nothing goes there
+    Export tables(options, *sink);
+    const Analyzed analyzed = analyze(
+        options, *filter, output,
+        {.packet = [&](const Observation& observation, const PacketRecord& record) { tables.packet(observation, record); },
+         .message = [&](ConnectionId connection, End requester, const Message& message) { tables.message(connection, requester, message); },
+         .operation = [&](const UlpOperation& operation) { tables.operation(operation); },
+         .again = [&] { tables.again(); }});
+    if (!analyzed.any) return analyzed.code;
+    tables.finish(analyzed.timeline);
+    if (const auto problem = sink->problem()) {
+        say("qpscope: {}\n", *problem);
+        return ExitCode::output_failed;
+    }
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,89 @@
+// Tables of `export` as files of a folder, in the format asked for.
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "export_sinks.hpp"
+#include "output.hpp"
+#include "sheet.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+std::string_view file_ending(OutputFormat format) {
+    return format == OutputFormat::csv ? "csv" : format == OutputFormat::tsv ? "tsv" : format == OutputFormat::json ? "json" : "ndjson";
+}
+
+class FolderSink final : public TableSink {
+public:
+    explicit FolderSink(const Options& options) : options_(options) { begin(); }
+
+    void add(const SchemaTable& table, std::span<const Cell> cells) override {
+        if (const auto found = files_.find(table.name); found != files_.end()) found->second->sheet->add(cells);
+    }
+    void again() override {
+        for (auto& [name, file] : files_) file->begin();
+    }
+    void commit() override {
+        for (auto& [name, file] : files_) {
+            file->sheet->end();
+            file->output.flush();
+        }
+    }
+    [[nodiscard]] std::optional<std::string> problem() const override {
+        for (const auto& [name, file] : files_)
+            if (!file->output.ok()) return file->output.problem();
+        return std::nullopt;
+    }
+
+private:
+    struct File {
+        File(const Options& options, const SchemaTable& schema) : own(options), output(own), table(schema) { begin(); }
+        // From its first line on; the file stays open, for it could not be opened again (sandbox/).
+        void begin() {
+            output.restart();
+            std::vector<SheetHead> heads;
+            for (const SchemaColumn& column : table.columns) heads.push_back({column.name, {}, {}});
+            sheet.emplace(own, output, table.name, std::move(heads));
+        }
+        Options own;
+        Output output;
+        const SchemaTable& table;
+        std::optional<Sheet> sheet;
+    };
+    void begin() {
+        for (const SchemaTable& table : schema()) {
+            Options own = options_;
+            own.output = (std::filesystem::path(options_.output) / fmt::format("{}.{}", table.name, file_ending(options_.format))).string();
+            files_.emplace(table.name, std::make_unique<File>(own, table));
+        }
+    }
+
+    const Options& options_;
+    std::map<std::string_view, std::unique_ptr<File>> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<TableSink> folder_sink(const Options& options, std::string& problem) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    if (!std::filesystem::is_directory(options.output)) {
+        problem = fmt::format("cannot write {}: {}", options.output, error ? error.message() : "it is no folder");
+        return nullptr;
+    }
+    auto sink = std::make_unique<FolderSink>(options);
+    if (auto failed = sink->problem()) {
+        problem = *failed;
+        return nullptr;
+    }
+    return sink;
+}
+
+}  // namespace qps::cli

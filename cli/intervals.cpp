@@ -1,0 +1,85 @@
+#include "intervals.hpp"
+
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/types.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+
+namespace {
+
+constexpr std::size_t kBarWidth = 20;  // columns
+
+std::string bar(const IntervalRow& row) {
+    if (row.most == 0) return {};
+    const auto width = static_cast<double>(row.interval.bytes) * kBarWidth / static_cast<double>(row.most);
+    return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(width)), '#');
+}
+
+template <std::uint64_t Interval::* Count>
+Cell count_of(const IntervalRow& row) {
+    return number(row.interval.*Count);
+}
+// For people: what did not happen takes no ink.
+template <std::uint64_t Interval::* Count>
+std::string unless_zero(const IntervalRow& row) {
+    return row.interval.*Count == 0 ? "" : std::to_string(row.interval.*Count);
+}
+
+using IntervalColumn = TableColumn<IntervalRow>;
+constexpr std::array kRowColumns{
+    IntervalColumn{"start_ns", "time", Side::right, [](const IntervalRow& row) { return number(row.interval.start); },
+           [](const IntervalRow& row) { return seconds_text(row.interval.start - row.start); }},
+    IntervalColumn{"packets", "packets", Side::right, count_of<&Interval::packets>},
+    IntervalColumn{"bytes", "bytes", Side::right, count_of<&Interval::bytes>},
+    IntervalColumn{"payload_bytes", "payload", Side::right, count_of<&Interval::payload_bytes>},
+    IntervalColumn{"", "rate", Side::right, count_of<&Interval::bytes>,
+           [](const IntervalRow& row) {
+               constexpr double kBitsPerByte = 8;
+               return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
+           }},
+    IntervalColumn{"completed_messages", "", Side::right, count_of<&Interval::messages>},
+    IntervalColumn{"retransmitted_packets", "retrans", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
+    IntervalColumn{"sequence_naks", "seq NAK", Side::right, count_of<&Interval::sequence_naks>, unless_zero<&Interval::sequence_naks>},
+    IntervalColumn{"rnr_naks", "RNR", Side::right, count_of<&Interval::rnr_naks>, unless_zero<&Interval::rnr_naks>},
+    IntervalColumn{"fatal_naks", "fatal", Side::right, count_of<&Interval::fatal_naks>, unless_zero<&Interval::fatal_naks>},
+    IntervalColumn{"ce_marked", "CE", Side::right, count_of<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
+    IntervalColumn{"cnps", "CNP", Side::right, count_of<&Interval::cnps>, unless_zero<&Interval::cnps>},
+    IntervalColumn{"pause_frames", "pause", Side::right, count_of<&Interval::pauses>, unless_zero<&Interval::pauses>},
+    IntervalColumn{"", "throughput", Side::left, count_of<&Interval::bytes>, bar},
+};
+void count_answer(Interval& interval, const Observation& observation) {
+    if (!observation.acknowledgment) return;
+    switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
+        case SyndromeType::rnr_nak: ++interval.rnr_naks; break;
+        case SyndromeType::nak: ++(observation.acknowledgment->code() == 0 ? interval.sequence_naks : interval.fatal_naks); break;
+        case SyndromeType::ack:
+        case SyndromeType::reserved: break;
+    }
+}
+
+}  // namespace
+
+std::span<const TableColumn<IntervalRow>> interval_columns() { return kRowColumns; }
+
+void count_packet(Interval& interval, const Observation& observation, const PacketRecord& record) {
+    ++interval.packets;
+    interval.bytes += observation.wire_length;
+    interval.messages += record.completed;
+    if (observation.congestion_experienced) ++interval.ce_marked;
+    if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
+    if (record.retransmission) ++interval.retransmitted;
+    if (observation.kind != ObservationKind::transport) return;
+    if (info(observation.opcode).verb == Verb::notify) ++interval.cnps;
+    if (record.corrupt || record.mirror_copy) return;
+    if (!record.retransmission && !observation.management) interval.payload_bytes += observation.payload_length;
+    count_answer(interval, observation);
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,47 @@
+// Intervals: what is counted per interval of time, and how it is shown.
+#pragma once
+
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/report/table.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace qps::cli {
+
+struct Interval {
+    dissect::Instant start{};
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;          // on the wire
+    std::uint64_t payload_bytes = 0;  // each byte that arrives once
+    std::uint64_t messages = 0;       // completed
+    std::uint64_t retransmitted = 0;
+    std::uint64_t sequence_naks = 0;
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t fatal_naks = 0;
+    std::uint64_t ce_marked = 0;
+    std::uint64_t cnps = 0;
+    std::uint64_t pauses = 0;  // PAUSE and PFC frames
+
+    void add(const Interval& later) {
+        constexpr std::array kCounts{&Interval::packets,       &Interval::bytes,     &Interval::payload_bytes, &Interval::messages,
+                                     &Interval::retransmitted, &Interval::sequence_naks, &Interval::rnr_naks,  &Interval::fatal_naks,
+                                     &Interval::ce_marked,     &Interval::cnps,      &Interval::pauses};
+        for (const auto count : kCounts) this->*count += later.*count;
+    }
+};
+
+struct IntervalRow {
+    const Interval& interval;
+    dissect::Duration length{};
+    dissect::Instant start{};         // of the capture
+    std::uint64_t most = 0;  // bytes of an interval that make a full bar: of the largest so far
+};
+
+[[nodiscard]] std::span<const transport::TableColumn<IntervalRow>> interval_columns();
+
+void count_packet(Interval& interval, const transport::Observation& observation, const transport::PacketRecord& record);
+
+}  // namespace qps::cli
