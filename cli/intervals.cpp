@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace qps::cli {
 
 using namespace dissect;
@@ -22,6 +24,15 @@ std::string bar(const IntervalRow& row) {
     return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(width)), '#');
 }
 
+// Since the beginning of the capture, to the microsecond, or to the nanosecond where rows are closer.
+std::string since_start(const IntervalRow& row) {
+    constexpr std::int64_t kShown = 1'000;  // ns
+    const Duration since = row.interval.start - row.start;
+    std::string text = seconds_text(since);
+    if (std::to_underlying(row.length) % kShown != 0) text += fmt::format("{:03}", std::to_underlying(since) % kShown);
+    return text;
+}
+
 template <std::uint64_t Interval::* Count>
 Cell count_of(const IntervalRow& row) {
     return number(row.interval.*Count);
@@ -35,7 +46,7 @@ std::string unless_zero(const IntervalRow& row) {
 using IntervalColumn = TableColumn<IntervalRow>;
 constexpr std::array kRowColumns{
     IntervalColumn{"start_ns", "time", Side::right, [](const IntervalRow& row) { return number(row.interval.start); },
-           [](const IntervalRow& row) { return seconds_text(row.interval.start - row.start); }},
+           since_start},
     IntervalColumn{"packets", "packets", Side::right, count_of<&Interval::packets>},
     IntervalColumn{"bytes", "bytes", Side::right, count_of<&Interval::bytes>},
     IntervalColumn{"payload_bytes", "payload", Side::right, count_of<&Interval::payload_bytes>},

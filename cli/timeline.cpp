@@ -2,7 +2,8 @@
 // without a time, or of one before the interval that is being counted, belongs to that one: rows are in the order of time.
 //
 // Without --interval the rows wait for the end of the capture, in intervals that grow with its length; then they are put
-// together to some 20 to 60. A capture that does not end by itself has intervals of a second.
+// together to some 20 to 60: a row for each moment where there are fewer. A capture that does not end by itself has intervals of a
+// second.
 #include <dissect/types.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -25,14 +26,19 @@ using namespace transport;
 namespace {
 
 constexpr std::size_t kHeldRows = 4096;    // rows that wait for the scale of the bars
-constexpr std::int64_t kShortest = 1'000;          // ns: the interval to begin with, where none was asked for
+constexpr std::int64_t kShortest = 1;              // ns: the interval to begin with, where none was asked for
+constexpr std::int64_t kMicrosecond = 1'000;       // ns
 constexpr std::int64_t kLive = 1'000'000'000;      // ns: while packets arrive
-constexpr std::int64_t kMostRows = 60;             // a screen or two; steps of 1, 2, 5 then leave 24 at least, of a capture that has them
+// A screen: less than this has the next longer interval in steps of 1, 2, 5, so that three times as many are the most (of 5 and 2, what
+// lies in one of the longer lies in three of the shorter).
+constexpr std::int64_t kFewestRows = 20;
 
 class Rows {
 public:
     Rows(const Options& options, Output& output)
-        : interval_(options.interval ? std::to_underlying(*options.interval) : kShortest), settled_(options.interval.has_value()), sheet_(options, output, "intervals", interval_columns()) {}
+        : interval_(options.interval ? std::to_underlying(*options.interval) : kShortest),
+          settled_(options.interval.has_value()),
+          sheet_(options, output, "intervals", interval_columns()) {}
 
     // Of the capture, whatever of it is shown: times are then the same in every table.
     void begin_at(const Observation& observation) {
@@ -94,11 +100,17 @@ private:
         now_ = held_.back();
         held_.pop_back();
     }
-    // The shortest interval, in steps of 1, 2, 5, whose rows are few enough.
+    // The longest interval, in steps of 1, 2, 5, that has enough rows; or as many as there are moments, where there are fewer.
     void settle() {
-        for (std::int64_t base = interval_;; base *= 10)
+        const std::int64_t enough = std::min(kFewestRows, rows(interval_));
+        const std::int64_t most = held_.empty() ? 0 : std::max(std::to_underlying(held_.back().start - *start_), kMicrosecond);
+        std::int64_t longest = interval_;
+        for (std::int64_t base = interval_;; base *= 10) {
             for (const std::int64_t step : {1, 2, 5})
-                if (rows(base * step) <= kMostRows) return lengthen(base * step);
+                if (rows(base * step) >= enough) longest = base * step;
+            if (base > most / 10) break;  // a longer one has a row, and may be no number
+        }
+        lengthen(longest);
     }
     // Those with packets.
     [[nodiscard]] std::int64_t rows(std::int64_t interval) const {

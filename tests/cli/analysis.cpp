@@ -2,6 +2,7 @@
 // every format of every command can be read back.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sample_captures.hpp>
 #include <tests/support/sanitized.hpp>
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/findings/findings.hpp>
@@ -323,16 +324,42 @@ TEST_CASE("a connection that the capture does not have is said so, and is wrong 
 }
 
 TEST_CASE("a timeline chooses an interval that gives 20 to 60 rows, and they add up") {
-    for (const std::string& name : kSamples) {
+    constexpr std::size_t kFewest = 20, kMost = 60;
+    std::size_t several = 0;
+    for (const std::string& name : all_samples()) {
         INFO(name);
+        std::set<Instant> moments;
+        std::uint64_t all = 0;
+        qps::tests::for_each_packet(sample(name), [&](const Packet& packet) {
+            moments.insert(packet.frame.time);
+            ++all;
+        });
         const Json intervals = Json::parse(qpscope({"timeline", "-f", "json", sample(name)}).out)["intervals"];
         std::uint64_t packets = 0;
         for (const Json& row : intervals) packets += row["packets"].get<std::uint64_t>();
-        const auto all = report({sample(name)})["capture"]["packets"].get<std::uint64_t>();
         CHECK(packets == all);
-        CHECK(intervals.size() <= 60);
-        if (all > 200) CHECK(intervals.size() >= 20);  // of few packets there may be fewer moments
+        CHECK(intervals.size() >= std::min(kFewest, moments.size()));
+        CHECK(intervals.size() <= kMost);
+        if (moments.size() >= kFewest) ++several;
     }
+    CHECK(several > 50);
+}
+
+TEST_CASE("a timeline of a few microseconds has rows of nanoseconds") {
+    constexpr std::size_t kPackets = 40, kLength = 60, kHeader = 24, kRecordHeader = 16;
+    Pcap pcap;
+    for (std::size_t i = 0; i < kPackets; ++i) pcap.record(kLength);
+    std::vector<std::byte> bytes = pcap.bytes();
+    const auto put = [&](std::size_t at, std::uint32_t number) {
+        for (std::size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<std::byte>(number >> 8 * i);
+    };
+    put(0, 0xa1b23c4d);  // nanoseconds
+    for (std::size_t i = 0; i < kPackets; ++i) put(kHeader + i * (kRecordHeader + kLength) + 4, static_cast<std::uint32_t>(i * 70));
+    const TemporaryFolder folder;
+    const auto lines = lines_of(qpscope({"timeline", folder.write("close", bytes)}).out);
+    REQUIRE(lines.size() > 20);
+    CHECK_THAT(lines[1], StartsWith("0.000000000 "));
+    CHECK_THAT(lines[2], StartsWith("0.000000100 "));
 }
 
 TEST_CASE("a timeline of one connection has the times of the capture") {
