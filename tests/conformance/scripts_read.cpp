@@ -71,6 +71,7 @@ TEST_CASE("what is wrong with a script is said with its place and what was meant
         "qp a rd",
         "qp dut rc",
         "qp a rc recv=4",
+        "qp a rc recv",
         "repeat 5 as i",
         "repeat 5 of i\nend",
         "end",

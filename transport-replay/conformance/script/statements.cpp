@@ -70,7 +70,8 @@ constexpr std::array<std::string_view, 22> kQpKeys{"mtu",     "recv",  "recv_len
 Parsed split_receives(Parsing& at, Settings& settings) {
     const auto recv = std::ranges::find(settings, "recv", &Setting::key);
     if (recv == settings.end()) return {};
-    const auto token = std::ranges::find_if(at.tokens(), [](const Token& each) { return each.text.starts_with("recv="); });
+    // "recv" alone is a setting too, without a value.
+    const auto token = std::ranges::find_if(at.tokens(), [](const Token& each) { return each.text == "recv" || each.text.starts_with("recv="); });
     const std::size_t cross = token->text.find('x');
     if (cross == std::string::npos) return at.fail(*token, "expected COUNTxBYTES, such as recv=4x1024");
     for (const bool second : {false, true}) {
