@@ -339,6 +339,21 @@ Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observati
     return WayOf(requests.index(), other(requests.from()));
 }
 
+namespace {
+
+// Episodes and refusals of a flow that becomes end b of another connection are of that one from now on.
+void take_over(Tracked& tracked, ConnectionId from, ConnectionId to) {
+    const auto rename = [&](auto& reported) {
+        if (reported.connection != from) return;
+        reported.connection = to;
+        reported.requester = other(reported.requester);
+    };
+    std::ranges::for_each(tracked.recoveries, rename);
+    std::ranges::for_each(tracked.fatalities, rename);
+}
+
+}  // namespace
+
 // Two flows become one connection, under the number of the older one. Returns the way of flow `one` in it. Answers that
 // were kept are applied now.
 Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
@@ -354,6 +369,8 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     entry.connection.confidence = Confidence::likely;
     entry.connection.matches += part.connection.matches;
     entry.connection.failed |= part.connection.failed;
+    if (part.troubled) take_over(tracked_, part.connection.uid, entry.connection.uid);
+    entry.troubled |= part.troubled;
     const FlowKey flow{part.connection.ends[0].address, part.connection.ends[1].address, *part.connection.ends[1].qpn, {}};
     index_.set(flow, WayOf(kept, End::b).word());
     places_.forget(part.connection.uid, kNowhere);
