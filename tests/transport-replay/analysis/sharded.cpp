@@ -199,11 +199,11 @@ ClusterTraffic cluster_of(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("lanes make no difference: simulated hosts") {
-    constexpr std::uint64_t kSeeds = 320;
+    constexpr std::uint64_t kClusters = 320;
     const char* wish = std::getenv("QPSCOPE_SHARDS");
     const bool all = wish != nullptr && std::string_view(wish) == "all";
     std::size_t with_episodes = 0, with_incasts = 0;
-    for (std::uint64_t seed = 0; seed < kSeeds; seed += all ? 1 : 10) {
+    for (std::uint64_t seed = 0; seed < kClusters; seed += all ? 1 : 10) {
         INFO("seed " << seed);
         const ClusterTraffic traffic = cluster_of(seed);
         REQUIRE_FALSE(traffic.observations.empty());
