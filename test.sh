@@ -28,8 +28,9 @@ run_ctest() {  # PRESET [OPTIONS OF CTEST]
     ctest --preset "$@" </dev/null
 }
 
-# What reads the sources or builds by itself is the same whatever compiled us: it runs with the first compiler alone.
-same='^(rules|library|desktop)$'
+# What reads the sources or builds by itself is the same whatever compiled us, and examples of the guide run what tests of the commands
+# run: with the first compiler alone.
+same='^(rules|library|desktop|docs)$'
 
 part_dev() { need_packages build window test && build_preset dev 9 && run_ctest dev; }
 part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same"; }
