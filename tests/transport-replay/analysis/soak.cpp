@@ -1,5 +1,6 @@
 // An analysis that does not end: connections come and go, some are refused; memory stays flat, and every verdict is exact. As many
-// connections as QPSCOPE_SOAK says (5,000,000 take some minutes), or few.
+// connections as QPSCOPE_SOAK says (5,000,000 take some minutes), or few. With QPSCOPE_SOAK_SECONDS they are spread over that time, and
+// each minute a line says what the heap has.
 #include <tests/support/analysed_wire.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
@@ -8,7 +9,12 @@
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include <malloc.h>
 
@@ -34,6 +40,30 @@ std::size_t soaked_heap() {
     return info.uordblks + info.hblkhd;
 }
 
+// Spreads the work over a time that the user wants, and tells how it goes.
+class Pace {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit Pace(std::uint32_t all) : all_(all) {
+        if (const char* said = std::getenv("QPSCOPE_SOAK_SECONDS")) wanted_ = std::chrono::seconds(std::strtoull(said, nullptr, 10));
+    }
+    void wait(std::uint32_t done, std::uint64_t refused, std::size_t heap) {
+        if (wanted_ == Clock::duration::zero()) return;
+        std::this_thread::sleep_until(start_ + std::chrono::duration_cast<Clock::duration>(wanted_ * (double(done) / all_)));
+        const auto minute = std::chrono::floor<std::chrono::minutes>(Clock::now() - start_).count();
+        if (minute == minute_) return;
+        minute_ = minute;
+        fmt::print(stderr, "minute {}: {} connections, {} refused, heap {} bytes\n", minute, done, refused, heap);
+    }
+
+private:
+    std::uint32_t all_;
+    Clock::time_point start_ = Clock::now();
+    Clock::duration wanted_{};
+    std::int64_t minute_ = 0;
+};
+
 }  // namespace
 
 TEST_CASE("connections that come and go for as long as one likes leave memory flat and verdicts exact") {
@@ -43,6 +73,7 @@ TEST_CASE("connections that come and go for as long as one likes leave memory fl
     AnalysedWire wire(std::move(settings));
     std::uint64_t refused = 0;
     std::size_t early = 0, late = 0;
+    Pace pace(all);
     for (std::uint32_t first = 0; first < all; first += kAtATime) {
         for (std::uint32_t message = 0; message < kMessages; ++message)
             for (std::uint32_t i = first; i < first + kAtATime; ++i) {
@@ -56,6 +87,7 @@ TEST_CASE("connections that come and go for as long as one likes leave memory fl
             }
         const std::size_t now = soaked_heap();
         (first < all / 2 ? early : late) = std::max(first < all / 2 ? early : late, now);
+        pace.wait(first + kAtATime, refused, now);
     }
     const std::size_t before = soaked_heap();
     CHECK(wire.analysis.so_far().packets == std::uint64_t{all} * kMessages * 2);
