@@ -82,7 +82,7 @@ public:
 
     [[nodiscard]] std::size_t lanes() const;
     void gate(ShardedBatch& batch);
-    void follow(ShardedBatch& batch, std::size_t lane);
+    void follow(ShardedBatch& batch, std::size_t number);
     // Each packet with its record, the first messages that ended with it behind it; false stops. Without records messages alone are told.
     using Visit = std::function<bool(const Observation&, const PacketRecord&, std::size_t place)>;
     // `after`: after each packet, when all that it ended was told.

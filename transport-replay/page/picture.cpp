@@ -143,7 +143,7 @@ std::string latency(const std::vector<LatencyColumn>& columns, Duration length) 
         return kHeight - static_cast<int>((std::log10(static_cast<double>(std::max<std::int64_t>(took, 1))) - low) / (high - low) * kHeight);
     };
     std::string out = open(152, "latency of messages over time");
-    for (double power = low; power <= high; ++power) {
+    for (int power = static_cast<int>(low); power <= static_cast<int>(high); ++power) {
         const auto value = static_cast<std::int64_t>(std::pow(10.0, power));
         out += fmt::format("<path class=\"axis\" d=\"M0 {0}H{1}\"/><text class=\"soft\" x=\"{1}\" y=\"{2}\" text-anchor=\"end\">{3}</text>\n", y_of(value), kWidth,
                            std::max(y_of(value) - 3, 9), duration_text(Duration{value}));

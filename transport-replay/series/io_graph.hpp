@@ -68,7 +68,7 @@ struct IoGraph {
 
 // Of the first `packets`; those without a time, or out of the range, are left out. Nothing where it was stopped.
 [[nodiscard]] std::optional<IoGraph> io_graph(const std::shared_ptr<const CaptureIndex>& index, std::uint64_t packets,
-                                              std::span<const GraphSeries> series, const Range& range, dissect::Duration width,
+                                              std::span<const GraphSeries> series, const Range& range, dissect::Duration wanted,
                                               const PassWatch& watch = {});
 
 }  // namespace qps::transport::series
