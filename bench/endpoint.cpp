@@ -167,12 +167,12 @@ double measure_writes(const Side& here, const Side& there, PathMtu mtu, std::uin
 // Seconds of the median round trip.
 double measure_pingpong(const Side& here, const Side& there) {
     PingpongRow row;
-    PingpongSettings settings{.request = {.target = there.address, .count = 20'000, .size = 8, .depth = 1},
+    PingpongSettings calls{.request = {.target = there.address, .count = 20'000, .size = 8, .depth = 1},
                               .modes = {0},
                               .on_row = [&row](const PingpongRow& on_row) { row = on_row; }};
-    PingpongSettings serves = settings;
+    PingpongSettings serves = calls;
     serves.request.target.reset();
-    play(here, there, PathMtu::bytes_4096, std::move(*make_pingpong(settings)), std::move(*make_pingpong(serves)));
+    play(here, there, PathMtu::bytes_4096, std::move(*make_pingpong(calls)), std::move(*make_pingpong(serves)));
     return static_cast<double>(row.median) * 1e-9;
 }
 
