@@ -173,5 +173,4 @@ TEST_CASE("window: ten thousand random events over every view, and it still does
     CHECK(opened.selection().shown() > 0);
     CHECK(opened.selection().shown() < opened.session().packets());
     opened.window.close();
-    QSettings().clear();  // whatever was chosen and moved is not for other tests
 }

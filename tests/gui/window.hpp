@@ -63,8 +63,12 @@ struct Application {
     }
 };
 
+// Settings are empty before, and again when all views are gone, which save how their columns stand.
 struct NoSettings {
     NoSettings() { QSettings().clear(); }
+    ~NoSettings() { QSettings().clear(); }
+    NoSettings(const NoSettings&) = delete;
+    NoSettings& operator=(const NoSettings&) = delete;
 };
 
 // An empty window, in front.
