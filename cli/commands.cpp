@@ -87,8 +87,7 @@ constexpr std::array kCommands{
             "  qpscope export --sqlite out.db trace.pcap\n"
             "  qpscope export --sqlite out.db --packets trace.pcap        # with a row for each packet\n"
             "  qpscope export -f csv -o tables trace.pcap                 # tables/connections.csv, tables/messages.csv, ...\n"
-            "  qpscope export --schema                                    # the tables and columns, and what they mean\n\n"
-            "Intervals of the timeline are 1 ms without --interval.",
+            "  qpscope export --schema                                    # the tables and columns, and what they mean",
             {.captures = true, .analysis = true, .nccl_log = true, .interval = true, .tables = true, .sandbox = true},
             run_export},
     Command{"info", kLookAt,

@@ -170,7 +170,7 @@ ExitCode run_export(const Options& options) {
     }
     const bool folder = options.format != OutputFormat::table && !options.output.empty();
     if (options.sqlite.empty() == !folder) {
-        say("qpscope: export: say where to: --sqlite FILE, or -f csv or ndjson with -o FOLDER\n");
+        say("qpscope: missing output: name a database with --sqlite FILE, or a format and a folder with -f csv -o FOLDER\n");
         return ExitCode::usage;
     }
     if (is_one_of(options.sqlite, options.files)) {

@@ -182,7 +182,8 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     }
     if (takes.interval)
         add_quantity(app, "--interval", "TIME", options.interval,
-                     "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
+                     takes.tables ? "Use intervals of this length: 100us, 1s, ... (default: 1ms)"
+                                  : "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
     if (takes.nccl_log)
         app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
@@ -315,7 +316,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Match name or meaning against this text");
     if (command.takes.verdicts) add_check_options(*sub, options.check);
-    else if (!command.takes.saved && !command.takes.page) add_choice(*sub, "-f,--format", options.format, kFormats, "Print as table, json, ndjson, csv or tsv (default: table)");
+    else if (!command.takes.saved && !command.takes.page)
+        add_choice(*sub, "-f,--format", options.format, kFormats,
+                   command.takes.tables ? "Write files of this format, one a table: json, ndjson, csv or tsv"
+                                        : "Print as table, json, ndjson, csv or tsv (default: table)");
     if (command.takes.tickets) {
         sub->add_flag("--list", options.list_findings, "List every finding with its meaning; needs no capture")
             ->excludes(sub->get_option("files"))
@@ -330,19 +334,20 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_fail_on(*sub, options);
     }
     if (command.takes.tables) {
-        sub->add_option("--sqlite", options.sqlite, "Write a database of SQLite to FILE, in place of one that is there")
+        sub->add_option("--sqlite", options.sqlite, "Write an SQLite database to FILE, replacing what is there")
             ->type_name("FILE")
             ->excludes(sub->get_option("--format"));
         sub->add_flag("--packets", options.export_packets, "Add a row for each packet");
-        sub->add_flag("--schema", options.schema, "Print the tables and columns and what they mean; needs no capture")
+        sub->add_flag("--schema", options.schema, "Print the tables and columns with their meaning; needs no capture")
             ->excludes(sub->get_option("files"))
             ->excludes(sub->get_option("--interface"));
     }
     CLI::Option* output =
         command.takes.saved
             ? sub->add_option("-o,--output", options.capture, "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")
-            : sub->add_option("-o,--output", options.output, "Write to FILE instead of stdout");
-    output->type_name("FILE");
+            : sub->add_option("-o,--output", options.output,
+                              command.takes.tables ? "With -f: write the files into FOLDER, which is made where there is none" : "Write to FILE instead of stdout");
+    output->type_name(command.takes.tables ? "FOLDER" : "FILE");
     if (command.takes.written)
         sub->add_option("-w,--write", options.capture,
                         "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")

@@ -99,6 +99,24 @@ std::vector<std::string> arguments_of(const std::string& command) {
     return {};
 }
 
+// The files that export writes; whether the canary is written out in one.
+bool check_tables(const std::string& tables, const char* format, const std::string& capture) {
+    const std::vector<std::string> words{"export", "--icrc", "ignore", "-f", format, "-o", tables, capture};
+    check_quiet(words, qpscope(words).err);
+    bool shown = false;
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(tables)) {
+        const std::vector<std::byte> bytes = read_file(entry.path());
+        const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        check_quiet(words, text);
+        shown |= text.find("\\x1b") != std::string::npos;
+        ++files;
+    }
+    CHECK(files >= 6);
+    std::filesystem::remove_all(tables);
+    return shown;
+}
+
 }  // namespace
 
 TEST_CASE("text that acts comes out of no command and no format as it went in") {
@@ -131,8 +149,10 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
                 shown |= ending.out.find("\\x1b") != std::string::npos;
             }
         }
+        for (const char* format : {"json", "ndjson", "csv", "tsv"}) shown |= check_tables(folder.path() + "/tables", format, path);
         infest(formulas, 0, kFormulas[number++ % kFormulas.size()]);
         const std::string begins = folder.write(std::string("begins_") + name, formulas);
+        for (const char* format : {"csv", "tsv"}) check_tables(folder.path() + "/tables", format, begins);
         for (const std::string& command : all_commands()) {
             if (std::ranges::find(kNotCaptures, command) != kNotCaptures.end() || command == "follow") continue;
             for (const char* format : {"csv", "tsv"}) {
