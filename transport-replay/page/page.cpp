@@ -33,10 +33,22 @@ void add_fact(std::string& out, std::string_view name, std::string_view value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, markup_text(value));
 }
 
+// The worst finding without its particulars: no clause after the first, nothing in parentheses.
 std::string headline(const Collector& collected) {
-    // The worst, without its particulars.
-    if (!collected.findings().empty()) return collected.findings().front()->summary.substr(0, collected.findings().front()->summary.find_first_of(";("));
-    return judged_all(collected.timeline()) ? "No problems found" : "No problems found; not everything could be judged";
+    if (collected.findings().empty()) return judged_all(collected.timeline()) ? "No problems found" : "No problems found; not everything could be judged";
+    std::string line;
+    int depth = 0;
+    for (const char letter : collected.findings().front()->summary) {
+        if (letter == ';') break;
+        if (letter == '(') {
+            if (depth++ == 0 && line.ends_with(' ')) line.pop_back();
+        } else if (letter == ')') {
+            depth = std::max(0, depth - 1);
+        } else if (depth == 0) {
+            line += letter;
+        }
+    }
+    return line;
 }
 
 std::string head(const Collector& collected, const Origin& origin) {

@@ -117,6 +117,15 @@ TEST_CASE("a page has the findings, worst first, and shows text as text") {
     CHECK_FALSE(std::regex_search(html, std::regex("(src|href)=\"|url\\(|@import|https?:")));
 }
 
+TEST_CASE("the headline of a page is the worst finding without particulars") {
+    Timeline timeline = timeline_of(1);
+    for (const auto& [summary, line] : {std::pair{"a sent 3 packets (12 KiB (1 of them new)) to b in 2 episodes; why is undecided", "a sent 3 packets to b in 2 episodes"},
+                                        std::pair{"a gave up", "a gave up"}, std::pair{"odd) and (open", "odd and"}, std::pair{"", ""}}) {
+        timeline.findings = {finding(summary)};
+        CHECK(page_of(page::Collector(timeline)).find(std::string("<h1>") + line + "</h1>") != std::string::npos);
+    }
+}
+
 TEST_CASE("a page of some connections has no others") {
     Timeline timeline = timeline_of(3);
     timeline.findings = {finding("of the first"), finding("of the third", ConnectionId{3})};
