@@ -33,6 +33,11 @@ SheetRow countRow(const QString& name, std::uint64_t count, std::uint64_t whole,
 }
 
 SheetCell sizeCell(std::uint64_t bytes) { return {shown(bytes_text(bytes)), static_cast<double>(bytes), {}}; }
+SheetCell queuePairs(std::size_t count) {
+    SheetCell cell = countCell(count);
+    if (count == HostsPorts::kMostQueuePairs) cell.text = tr("%1 or more").arg(cell.text);
+    return cell;
+}
 SheetCell plainNumber(unsigned number) { return {QString::number(number), static_cast<double>(number), {}}; }
 
 Heading text(const char* title, const char* meaning) { return {tr(title), tr(meaning), false}; }
@@ -63,7 +68,7 @@ std::vector<StatisticsPage> statisticsPages() {
     const Heading bytes = figure("Bytes", "On the wire, with headers");
     return {
         {tr("Properties"), tr("The capture files and what they hold"),
-         {text("Property", "What is told"), text("Value", "Of the packets counted")}},
+         {text("Property", "Of the capture files or of the packets counted"), text("Value", "Of the property")}},
         {tr("Protocols"), tr("Packets by encapsulation, others by their innermost protocol"),
          {text("Protocol", "Encapsulation, or innermost protocol of what is no RDMA"), packets, share}},
         {tr("Opcodes"), tr("Packets by operation of the transport (IBA 9.2.1)"),
@@ -212,7 +217,7 @@ std::vector<SheetRow> portRows(const Statistics& statistics) {
         // Several queue pairs that all go one way: ECMP was to spread them, and cannot.
         const bool starved = ports.queue_pairs.size() > 1 && ports.packets.size() == 1;
         rows.push_back({{{from, {}, {}}, {to, {}, {}}, countCell(ports.all.packets), sizeCell(ports.all.bytes),
-                         countCell(ports.queue_pairs.size()), countCell(ports.packets.size()),
+                         queuePairs(ports.queue_pairs.size()), countCell(ports.packets.size()),
                          {QStringLiteral("%1").arg(entropy, 0, 'f', 2), entropy, {}}, {QStringLiteral("%1").arg(paths, 0, 'f', 1), paths, {}},
                          shareCell(ports.greatest_share())},
                         QStringLiteral("%1.src == %2 and %1.dst == %3 and rdma.encapsulation").arg(ip, from, to),

@@ -72,6 +72,18 @@ TEST_CASE("Every packet is in one class of length, and parts add up", "[series][
     }
 }
 
+TEST_CASE("Queue pairs of two hosts are told apart up to a bound, in parts too", "[series][statistics]") {
+    constexpr std::uint32_t kOfEach = 3000;
+    Statistics sum;
+    for (const std::uint32_t first : {0U, kOfEach, 2 * kOfEach}) {
+        Statistics part;
+        HostsPorts& ports = part.ports[{Address{}, Address{}}];
+        for (std::uint32_t i = 0; i < kOfEach; ++i) ports.queue_pairs.insert(Qpn{first + i});
+        sum.add(std::move(part));
+    }
+    CHECK(sum.ports.begin()->second.queue_pairs.size() == HostsPorts::kMostQueuePairs);
+}
+
 // Records of one file lie where those of another do: what was read of one is not taken for the other.
 TEST_CASE("Statistics of several files are those of each", "[series][statistics]") {
     const std::vector<std::string> samples{"congestion/capture.pcap", "err_rnr/capture.pcap", "multi_qp/capture.pcap", "rping_v6/capture.pcap"};

@@ -66,8 +66,7 @@ void Statistics::count_port(const Observation& observation) {
         pair.packets.emplace(observation.udp_source_port, 1);
         ++told_ports_;
     } else ++pair.untold;
-    constexpr std::size_t kMostQueuePairs = 4096;  // of two hosts: more is "many"
-    if (pair.queue_pairs.size() < kMostQueuePairs) pair.queue_pairs.insert(observation.flow.destination_qp);
+    if (pair.queue_pairs.size() < HostsPorts::kMostQueuePairs) pair.queue_pairs.insert(observation.flow.destination_qp);
 }
 
 void Statistics::count(const Packet& packet) {
@@ -105,7 +104,8 @@ void Statistics::add(Statistics&& next) {
                 ++told_ports_;
             } else to.untold += count;
         }
-        to.queue_pairs.merge(from.queue_pairs);
+        for (const Qpn queue_pair : from.queue_pairs)
+            if (to.queue_pairs.size() < HostsPorts::kMostQueuePairs) to.queue_pairs.insert(queue_pair);
     }
     untold_pairs += next.untold_pairs;
     unreadable += next.unreadable;

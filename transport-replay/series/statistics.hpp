@@ -45,7 +45,8 @@ struct TrafficClass {
 struct HostsPorts {
     Share all;
     std::map<std::uint16_t, std::uint64_t> packets;  // by UDP source port
-    std::set<dissect::Qpn> queue_pairs;              // of the receiver
+    static constexpr std::size_t kMostQueuePairs = 4096;
+    std::set<dissect::Qpn> queue_pairs;              // of the receiver; past kMostQueuePairs no more are told apart
     std::uint64_t untold = 0;                        // packets of ports past kMostPorts
 
     // Shannon's, in bits: 0 where one port has all packets, n where 2^n have the same number each.
