@@ -168,8 +168,8 @@ double measure_writes(const Side& here, const Side& there, PathMtu mtu, std::uin
 double measure_pingpong(const Side& here, const Side& there) {
     PingpongRow row;
     PingpongSettings calls{.request = {.target = there.address, .count = 20'000, .size = 8, .depth = 1},
-                              .modes = {0},
-                              .on_row = [&row](const PingpongRow& on_row) { row = on_row; }};
+                           .modes = {0},
+                           .on_row = [&row](const PingpongRow& on_row) { row = on_row; }};
     PingpongSettings serves = calls;
     serves.request.target.reset();
     play(here, there, PathMtu::bytes_4096, std::move(*make_pingpong(calls)), std::move(*make_pingpong(serves)));
