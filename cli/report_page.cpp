@@ -4,6 +4,7 @@
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/page.hpp>
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,13 @@ page::EvidencePacket evidence_of(const Packet& packet) {
     append_destination(evidence.destination, packet);
     append_line(evidence.line, packet);
     return evidence;
+}
+
+// Without their folders: a report is handed on, and where its captures lie is of no use to others.
+std::vector<std::string> file_names(const Options& options) {
+    std::vector<std::string> names;
+    for (const std::string& file : input_names(options)) names.push_back(std::filesystem::path(file).filename().string());
+    return names;
 }
 
 // The second reading.
@@ -68,7 +76,7 @@ ExitCode run_report(const Options& options) {
         Picturing picturing(collector);
         static_cast<void>(analyze_again(options, *filter, output, picturing.listening(), analyzed));
     }
-    page::write_page(collector, {options.files, QPSCOPE_VERSION}, [&](std::string_view piece) { output.write(piece); });
+    page::write_page(collector, {file_names(options), QPSCOPE_VERSION}, [&](std::string_view piece) { output.write(piece); });
     return finish(options, analyzed, output);
 }
 

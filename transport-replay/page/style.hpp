@@ -23,7 +23,8 @@ figcaption .reply { color: var(--reply); } figcaption .cnp { color: var(--cnp); 
 @media (max-width: 40rem) { .finding summary { grid-template-columns: 1fr; } }
 @media print { :root { --ground: #ffffff; --text: #000000; --soft: #444444; --line: #bbbbbb; --raised: #ffffff; --fail: #8c1d18; --inconclusive: #6b4600; --none: #444444;
   --data: #1f4f82; --again: #8c1d18; --mark: #6b4600; --reply: #12623a; --cnp: #5b2a78; --acked: #000000; } main { max-width: none; padding: 0; } body { font-size: 10pt; }
-  details { border: 0; border-top: 1px solid var(--line); border-radius: 0; } figure, tr { break-inside: avoid; } thead { display: table-header-group; }
+  details { border: 0; border-top: 1px solid var(--line); border-radius: 0; break-inside: auto; } figure, tr, dl { break-inside: avoid; }
+  h2, h3, summary, .advice { break-after: avoid; } thead { display: table-header-group; }
   .scroll { overflow: visible; } @page { margin: 15mm; } }
 )";
 
