@@ -27,13 +27,19 @@ void merge(CmReport& all, CmReport&& part) {
     all.refusals_dropped += part.refusals_dropped;
 }
 
+// Everything of a lane that names an attempt, but the attempts themselves.
+template <class Anew>
+void rename_attempts(LaneReport& report, Anew anew) {
+    for (CmRefusal& refusal : report.cm.refusals) refusal.uid = anew(refusal.uid);
+    for (Connection& connection : report.tracked.connections)
+        if (connection.cm_attempt) connection.cm_attempt = anew(*connection.cm_attempt);
+    for (UlpEvent& event : report.ulp.events)
+        if (event.cm_attempt) event.cm_attempt = anew(*event.cm_attempt);
+}
+
 void put_attempts_behind(LaneReport& lane, std::uint32_t before) {
     for (CmAttempt& attempt : lane.cm.attempts) attempt.uid += before;
-    for (CmRefusal& refusal : lane.cm.refusals) refusal.uid += before;
-    for (Connection& connection : lane.tracked.connections)
-        if (connection.cm_attempt) *connection.cm_attempt += before;
-    for (UlpEvent& event : lane.ulp.events)
-        if (event.cm_attempt) *event.cm_attempt += before;
+    rename_attempts(lane, [&](std::uint32_t uid) { return uid + before; });
 }
 
 void put_attempts_in_order(LaneReport& report) {
@@ -42,11 +48,7 @@ void put_attempts_in_order(LaneReport& report) {
     std::ranges::stable_sort(attempts, {}, &CmAttempt::first_frame);
     std::vector<std::uint32_t> numbers(attempts.size());
     for (std::uint32_t i = 0; i < attempts.size(); ++i) numbers[std::exchange(attempts[i].uid, i)] = i;
-    for (CmRefusal& refusal : report.cm.refusals) refusal.uid = numbers[refusal.uid];
-    for (Connection& connection : report.tracked.connections)
-        if (connection.cm_attempt) connection.cm_attempt = numbers[*connection.cm_attempt];
-    for (UlpEvent& event : report.ulp.events)
-        if (event.cm_attempt) event.cm_attempt = numbers[*event.cm_attempt];
+    rename_attempts(report, [&](std::uint32_t uid) { return numbers[uid]; });
 }
 
 void merge(CongestionReport& all, CongestionReport&& part) {
