@@ -54,7 +54,8 @@ Timeline Analysis::finish(const Drops& drops) {
     GateReport report = state.gate.finish(drops);
     std::vector<LaneReport> lanes;
     lanes.push_back(state.lane.finish(report));
-    return conclude(state.settings, state.gate, std::move(report), state.links, merge(std::move(lanes)));
+    LinkReport links = state.links.finish(report);
+    return conclude(state.settings, std::move(report), std::move(links), merge(std::move(lanes)));
 }
 
 }  // namespace qps::transport

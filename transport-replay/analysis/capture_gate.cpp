@@ -1,5 +1,4 @@
 #include <transport-replay/analysis/capture_gate.hpp>
-#include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
 
@@ -80,16 +79,19 @@ GateReport CaptureGate::finish(const Drops& drops) {
     report_.quality.icrc_not_judged = icrc_not_judged_;
     report_.quality.icrc_zero = icrc_zero_;
     report_.quality.icrc_policy = icrc_;
+    learn_taps();
     return std::move(report_);
 }
 
-void CaptureGate::learn_taps_of(Timeline& timeline) const {
+// What taps were found, and what that changes of the quality.
+void CaptureGate::learn_taps() {
+    if (copies_.any_alone()) report_.clocks_apart = traits_.clocks_apart();
     if (copies_.active()) {
-        timeline.quality.vantage = traits_.vantage;
-        timeline.quality.window_displaced += copies_.displaced();
+        report_.quality.vantage = traits_.vantage;
+        report_.quality.window_displaced += copies_.displaced();
     } else {
-        timeline.learned = learn_taps(sampler_.sampled());
-        timeline.quality.vantage = timeline.learned.vantage;
+        report_.learned = transport::learn_taps(sampler_.sampled());
+        report_.quality.vantage = report_.learned.vantage;
     }
 }
 

@@ -19,8 +19,6 @@
 
 namespace qps::transport {
 
-struct Timeline;
-
 enum class Handling : std::uint8_t {
     follow,
     copy,      // another recording of a packet that the capture has
@@ -47,6 +45,8 @@ struct GateReport {
     dissect::Instant now_link{};       // also of what names no hosts
     std::uint64_t packets_on_links = 0;  // of these
     CaptureQuality quality;
+    CaptureTraits learned;                // of taps: what a second reading can do better; empty where this one knew it
+    dissect::Duration clocks_apart{};     // how far the clocks of taps may be apart whose packets are followed side by side
 };
 
 class CaptureGate {
@@ -58,12 +58,9 @@ public:
     void prefetch(const Observation& near) const { quality_.prefetch(near); }
     // Hands out what it counted. Call it once.
     [[nodiscard]] GateReport finish(const dissect::Drops& drops);
-    // What taps were found, and what that changes of the quality.
-    void learn_taps_of(Timeline& timeline) const;
-    // How far the clocks of taps may be apart whose packets are followed side by side.
-    [[nodiscard]] dissect::Duration clocks_apart() const { return copies_.any_alone() ? traits_.clocks_apart() : dissect::Duration{}; }
 
 private:
+    void learn_taps();
     void pass_link(const Observation& observation);
     [[nodiscard]] bool believes(const Observation& observation) const;
     [[nodiscard]] bool was_corrupt(const Observation& observation, Repetition repetition);

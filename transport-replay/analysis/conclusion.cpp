@@ -78,18 +78,29 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
     return outcome != CmOutcome::established && outcome != CmOutcome::disconnected;
 }
 
+// Pauses belong to congestion too.
+void take_links(LinkReport&& links, Timeline& timeline) {
+    timeline.congestion.pauses = std::move(links.pauses.pauses);
+    timeline.congestion.periods = std::move(links.pauses.periods);
+    timeline.congestion.periods_dropped = links.pauses.periods_dropped;
+    timeline.congestion.packets_dropped += links.pauses.packets_dropped;
+    timeline.management = std::move(links.management);
+    timeline.totals.management = links.datagrams;
+}
+
 }  // namespace
 
-Timeline conclude(const AnalysisSettings& settings, const CaptureGate& gate, GateReport&& report, LinkWatch& links, LaneReport&& lanes) {
+Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes) {
     Timeline timeline;
-    timeline.packets = report.packets;
-    timeline.bytes = report.bytes;
-    timeline.first = report.first;
-    timeline.last = report.last;
-    timeline.quality = std::move(report.quality);
+    timeline.packets = gate.packets;
+    timeline.bytes = gate.bytes;
+    timeline.first = gate.first;
+    timeline.last = gate.last;
+    timeline.quality = std::move(gate.quality);
+    timeline.learned = std::move(gate.learned);
     timeline.cm = std::move(lanes.cm);
     timeline.congestion = std::move(lanes.congestion);
-    timeline.congestion.packets = report.packets_on_links;
+    timeline.congestion.packets = gate.packets_on_links;
     tell_incasts(std::move(lanes.incasts), 0, timeline.congestion);
     timeline.iwarp = std::move(lanes.iwarp);
     timeline.ulp = std::move(lanes.ulp);
@@ -97,13 +108,13 @@ Timeline conclude(const AnalysisSettings& settings, const CaptureGate& gate, Gat
     timeline.connections = std::move(lanes.tracked.connections);
     timeline.retired = lanes.tracked.retired;
     timeline.totals = timeline.retired.totals;
-    links.finish(report, timeline);
+    take_links(std::move(links), timeline);
     std::erase_if(timeline.connections, [&](const Connection& connection) { return is_idea_only(connection, timeline.cm); });
     add_iwarp_attempts(timeline);
     timeline.recoveries = std::move(lanes.tracked.recoveries);
     timeline.fatalities = std::move(lanes.tracked.fatalities);
     judge_silence(timeline, lanes.heard);
-    judge_causes(timeline, gate.clocks_apart());
+    judge_causes(timeline, gate.clocks_apart);
     timeline.left_out.packets_of_connections = lanes.tracked.packets_left_out;
     timeline.left_out.messages = lanes.tracked.messages_left_out;
     timeline.left_out.recoveries = lanes.tracked.recoveries_left_out;
@@ -111,7 +122,6 @@ Timeline conclude(const AnalysisSettings& settings, const CaptureGate& gate, Gat
     for (const Connection& connection : timeline.connections) timeline.totals.add(connection);
     timeline.totals.ce_marked = timeline.congestion.marked;
     timeline.totals.cnps = timeline.congestion.cnps;
-    gate.learn_taps_of(timeline);
     if (settings.icrc == IcrcPolicy::automatic && settings.traits.icrc_not_judged.empty())
         timeline.learned.icrc_not_judged = icrcs_not_judged(timeline);
     draw_findings(timeline);

@@ -10,8 +10,7 @@ namespace qps::transport {
 
 struct Timeline;
 
-// `gate` and `links` are as they were after the last packet, `report` is what the gate said at its end, `lanes` what all lanes have.
-[[nodiscard]] Timeline conclude(const AnalysisSettings& settings, const CaptureGate& gate, GateReport&& report, LinkWatch& links,
-                                LaneReport&& lanes);
+// What the gate and the links said at their end, and what all lanes have.
+[[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes);
 
 }  // namespace qps::transport

@@ -4,11 +4,16 @@
 
 #include <transport-replay/analysis/capture_gate.hpp>
 #include <transport-replay/management/management_tracker.hpp>
+#include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/tracking/pauses.hpp>
 
 namespace qps::transport {
 
-struct Timeline;
+struct LinkReport {
+    CongestionReport pauses;  // of it: pauses, their periods, and what was dropped of either
+    ManagementReport management;
+    std::uint64_t datagrams = 0;  // of management
+};
 
 class LinkWatch {
 public:
@@ -25,7 +30,7 @@ public:
         datagrams_.observe(observation);
     }
     // The end of the capture. Call it once.
-    void finish(const GateReport& gate, Timeline& timeline);
+    [[nodiscard]] LinkReport finish(const GateReport& gate);
 
 private:
     PauseTracker pauses_;

@@ -222,7 +222,8 @@ Timeline ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
     std::ranges::stable_sort(all.operations, {}, [](const auto& ended) { return ended.what.connection; });
     for (const auto& ended : all.messages) settings.message(ended.what.connection, ended.what.requester, ended.what.message);
     for (const auto& ended : all.operations) settings.operation(ended.what);
-    return conclude(settings, gate, std::move(report), links, merge(std::move(reports)));
+    LinkReport of_links = links.finish(report);
+    return conclude(settings, std::move(report), std::move(of_links), merge(std::move(reports)));
 }
 
 Timeline ShardedAnalysis::so_far(const Drops& drops) const {
