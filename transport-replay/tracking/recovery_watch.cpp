@@ -11,8 +11,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kMostRetries = 7;  // 3 bits (C9-142 of the compliance tests)
-
 // Whether an answer came sooner after its request was sent again than any did after a request: the first sending brought it, late.
 // Where answers come in a small part of the timer's time, one that is so late is not late by just as much: it was quicker than others.
 bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
@@ -318,23 +316,42 @@ void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& end
     close(RecoveryEnd::failed, ended);
 }
 
-void RecoveryWatch::finish(Instant now, bool released, std::uint8_t retries, const RequestStream& stream, std::vector<Recovery>& ended) {
+namespace {
+
+bool is_exhausted(const Recovery& episode, Retries retries) {
+    if (episode.kind == RecoveryKind::rnr_nak) return retries.rnr < Retries::kMost && episode.triggers > retries.rnr;
+    return episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries.transport, Retries::kMost);
+}
+
+}  // namespace
+
+// How long a requester that did not give up would have been silent at most. Who asks for patience, gets twice of it: the timer of an
+// RNR NAK, or as long as the requester took before. What came quicker than a timer says nothing of how long that is.
+Duration RecoveryWatch::patience() const {
+    const Open& open = open_.front();
+    const Recovery& episode = open.episode;
+    const Duration least = episode.kind == RecoveryKind::timeout ? kFastestTimeout : kSlowestReaction;
+    if (phase_ != RecoveryPhase::waiting) return std::max(open.last_wait, least);
+    const Duration asked = episode.rnr_timer ? rnr_wait(*episode.rnr_timer) : Duration{};
+    return std::max({episode.longest_wait, kFastestTimeout, asked});
+}
+
+void RecoveryWatch::finish(Instant until, Retries retries, const RequestStream& stream, std::vector<Recovery>& ended) {
     if (open_.empty()) return;
     Open& open = open_.front();
     Recovery& episode = open.episode;
     if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
     const Instant last = std::max(open.trigger_time, open.round_time);
     episode.time.end_at(last);
-    // Who asks for patience, gets twice of it: the timer of an RNR NAK, or as long as the requester took before.
-    Duration patience = phase_ == RecoveryPhase::waiting ? std::max(episode.longest_wait, kFastestTimeout) : open.last_wait;
-    if (phase_ == RecoveryPhase::waiting && episode.rnr_timer) patience = std::max(patience, rnr_wait(*episode.rnr_timer));
-    const bool silent = now - last > patience + patience;
-    const bool exhausted = episode.kind == RecoveryKind::timeout && episode.rounds >= std::min(retries, kMostRetries);
+    const bool silent = until - last > patience() + patience();
+    const bool exhausted = is_exhausted(episode, retries);
+    const bool rnr = episode.kind == RecoveryKind::rnr_nak;
+    // Taken: a receive was posted. Or a READ before it lacks its response: that may be what the requester gave up for.
+    const bool other = rnr && (episode.psn.before(stream.acknowledged()) || stream.answered().before(episode.psn));
     // An answer to the last round, of which the capture may lack a part: nobody need send again.
-    const bool taken = episode.kind == RecoveryKind::rnr_nak && episode.psn.before(stream.acknowledged());  // a receive was posted
-    const bool heard = taken || (episode.kind != RecoveryKind::rnr_nak && open.heard_time > open.round_time && !exhausted);
+    const bool heard = !rnr && open.heard_time > open.round_time && !exhausted;
     const bool sequence = episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
-    close(!sequence && !heard && (released || silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
+    close(!sequence && !heard && !other && (silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
 }
 
 }  // namespace qps::transport

@@ -35,6 +35,13 @@ inline constexpr dissect::Duration kSlowestReaction{4'000'000};
 // How long a requester has to wait after an RNR NAK with that code (9.7.5.2.8).
 [[nodiscard]] dissect::Duration rnr_wait(std::uint8_t code);
 
+// How often a requester tries again before it gives up, as CM says; what it does not say is taken for the most.
+struct Retries {
+    static constexpr std::uint8_t kMost = 7;  // 3 bits (C9-142 of the compliance tests); of RNR NAKs: for ever
+    std::uint8_t transport = kMost;
+    std::uint8_t rnr = kMost;
+};
+
 enum class RecoveryPhase : std::uint8_t {
     none,
     waiting,    // asked for, not yet sent again
@@ -95,8 +102,8 @@ public:
 
     void failed(const Observation& answer, std::vector<Recovery>& ended);
 
-    // The end of the capture, or of the connection. `retries` of the transport where they are known.
-    void finish(dissect::Instant now, bool released, std::uint8_t retries, const RequestStream& stream, std::vector<Recovery>& ended);
+    // The end of the capture, or of the connection: until `until` the requester could have sent again.
+    void finish(dissect::Instant until, Retries retries, const RequestStream& stream, std::vector<Recovery>& ended);
 
     // Anything of this way or its answers: the ACK timer starts anew.
     void alive(dissect::Instant time) { last_sign_ = time; }
@@ -125,6 +132,7 @@ private:
         std::uint32_t wire_length = 0;
         bool seen = false;
     };
+    [[nodiscard]] dissect::Duration patience() const;
     void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
     void begin_round(const Observation& request, const RequestArrival& arrived, dissect::Duration wait);
     void resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const;

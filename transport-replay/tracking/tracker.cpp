@@ -422,7 +422,7 @@ std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnect
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
-    direction.watch.finish(now_, entry.connection.released, entry.retries, direction.requests, episodes_);
+    direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
     record_episodes(entry, requester);
     const bool over = entry.connection.released || entry.connection.failed;
     direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent

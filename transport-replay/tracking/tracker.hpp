@@ -137,7 +137,7 @@ private:
     struct Entry {
         Connection connection;
         std::array<Direction, 2> directions;
-        std::uint8_t retries = 7;  // of the transport, as CM says
+        Retries retries;
         bool gone = false;         // became part of another one
         bool troubled = false;     // episodes or refusals of it were told
         bool guessed = false;      // its ways were joined by the time that answers took
@@ -145,6 +145,7 @@ private:
         bool stream = false;       // somebody else follows it
         bool stream_over = false;  // or did
         dissect::Instant made{};
+        std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
     };
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {
@@ -205,6 +206,8 @@ private:
     void join_lone_unreliable(Index index);
     void join_what_is_left();
     void retire(const FlowKey& flow, std::uint32_t attempt);
+    void released(Entry& entry) const;
+    static void take_retries(Entry& entry, const CmAttempt& attempt);
     [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;
     [[nodiscard]] FlowKey flow_of(const Entry& entry, End from) const;
     void grown();

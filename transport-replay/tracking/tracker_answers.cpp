@@ -252,6 +252,7 @@ void Tracker::refuse(Entry& entry, End requester, const Observation& observation
     direction.watch.failed(observation, episodes_);
     entry.troubled = true;
     const bool first = !std::exchange(entry.connection.failed, true);
+    if (!entry.over) entry.over = observation.time;
     if (!first) return;  // said again
     if (tracked_.fatalities.size() < kMaxFatalities) tracked_.fatalities.push_back(fatality);
     else ++tracked_.fatalities_left_out;
@@ -434,12 +435,17 @@ void Tracker::join_what_is_left() {
     for (const auto& [one, two] : pairs) join(one, two, JoinedBy::traffic);
 }
 
+void Tracker::released(Entry& entry) const {
+    entry.connection.released = true;
+    if (!entry.over) entry.over = now_;
+}
+
 void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
     const auto found = index_.find(flow);
     if (!found) return;
     Entry& entry = entries_[WayOf(*found).index()];
     if (entry.connection.cm_attempt == attempt) return;
-    entry.connection.released = true;
+    released(entry);
     for (const End end : {End::a, End::b}) index_.forget(flow_of(entry, end));
     index_.forget(flow);
 }
@@ -463,7 +469,7 @@ void Tracker::connect(const CmAttempt& attempt) {
     entry.connection.joined_by = JoinedBy::connection_manager;
     entry.connection.cm_attempt = attempt.uid;
     entry.connection.cm_path_mtu = attempt.path_mtu;
-    if (attempt.retry_count) entry.retries = *attempt.retry_count;
+    take_retries(entry, attempt);
     // A starting PSN is where the other side is to begin (12.7.31).
     if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
     if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);
@@ -475,7 +481,7 @@ void Tracker::release(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn) return;
     for (const FlowKey& flow : {FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}},
                                 FlowKey{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}})
-        if (const auto found = index_.find(flow)) entries_[WayOf(*found).index()].connection.released = true;
+        if (const auto found = index_.find(flow)) released(entries_[WayOf(*found).index()]);
 }
 
 }  // namespace qps::transport
