@@ -1,7 +1,7 @@
 // `anonymize`: the capture once more, with other addresses, keys and names and without payload, so that it may be given away.
-#include <dissect/json_writer.hpp>
 #include <dissect/parse_value.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
+#include <transport-replay/evidence/pseudonym_map.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -38,12 +38,6 @@ Pseudonyms::Key drawn_key() {
     std::random_device device;  // /dev/urandom or the processor
     for (std::size_t i = 0; i < key.size(); i += sizeof(unsigned)) write_bits(key, i * 8, 32, device());
     return key;
-}
-
-std::string hex_of(const Pseudonyms::Key& key) {
-    std::string text;
-    for (const std::byte byte : key) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    return text;
 }
 
 // "64 hexadecimal digits"; nothing where it is none.
@@ -95,29 +89,6 @@ private:
     Duration shift_;
     std::vector<std::vector<Frame>> frames_;  // borrowed from batches, which stay until they are consumed
 };
-
-// Who is who, for the owner of the capture.
-void write_map(Output& output, const Pseudonyms::Key& key, const Pseudonyms& pseudonyms) {
-    std::string text;
-    JsonWriter json(text, JsonLayout::lines);
-    json.open();
-    json.add("schema", std::uint64_t{1});
-    json.add("key", hex_of(key));
-    json.add_json("complete", pseudonyms.complete() ? "true" : "false");
-    json.open_list("pseudonyms");
-    pseudonyms.for_each([&](std::string_view kind, const std::string& original, const std::string& pseudonym) {
-        json.open();
-        json.add("kind", kind);
-        json.add("original", original);
-        json.add("pseudonym", pseudonym);
-        json.close();
-        output.write(text);
-        text.clear();
-    });
-    json.close_list();
-    json.close();
-    output.write(text + '\n');
-}
 
 }  // namespace
 
@@ -182,7 +153,7 @@ ExitCode run_anonymize(const Options& asked) {
     Anonymizing anonymizing(anonymizer, copies, options.anonymize.shift);
     const Analyzed analyzed = analyze_again(options, *filter, map, anonymizing.listening(), first, false);
     if (!analyzed.any) return analyzed.code;
-    if (!options.anonymize.map.empty()) write_map(map, key, pseudonyms);
+    if (!options.anonymize.map.empty()) write_map(key, pseudonyms, [&](std::string_view piece) { map.write(piece); });
     return finish(options, *file, copies, worse(analyzed.code, finish(map)));
 }
 

@@ -1,7 +1,7 @@
 // `report`: a capture as one HTML file to hand on. It is analysed, and read once more for the pictures and the
 // packets that prove findings; of what cannot be read twice the page has all but these.
-#include <dissect/notation.hpp>
 #include <transport-replay/page/collector.hpp>
+#include <transport-replay/page/gather.hpp>
 #include <transport-replay/page/page.hpp>
 
 #include <filesystem>
@@ -20,14 +20,6 @@ using namespace transport;
 
 namespace {
 
-page::EvidencePacket evidence_of(const Packet& packet) {
-    page::EvidencePacket evidence;
-    append_source(evidence.source, packet);
-    append_destination(evidence.destination, packet);
-    append_line(evidence.line, packet);
-    return evidence;
-}
-
 // Without their folders: a report is handed on, and where its captures lie is of no use to others.
 std::vector<std::string> file_names(const Options& options) {
     std::vector<std::string> names;
@@ -45,7 +37,7 @@ public:
         listening.slots = [this](std::size_t slots) { evidence_.resize(slots); };
         listening.begin = [this](std::size_t slot) { evidence_[slot].clear(); };
         listening.each = [this](std::size_t slot, const Packet& packet) {
-            if (collector_.wants_text(packet.frame.index)) evidence_[slot].emplace_back(packet.frame.index, evidence_of(packet));
+            if (collector_.wants_text(packet.frame.index)) evidence_[slot].emplace_back(packet.frame.index, page::words_of(packet));
         };
         listening.placed = [this](std::size_t slot, std::size_t, const Observation& observation, const PacketRecord& record) {
             collector_.take(observation.frame, PacketRow(0, 0, observation, record));

@@ -16,6 +16,7 @@ public:
     Exporter(Session& session, Selection& selection, QWidget* parent);
 
     void setComments(transport::Comments comments) { m_exporting.setComments(std::move(comments)); }
+    [[nodiscard]] const transport::Comments& comments() const { return m_exporting.comments(); }
 
 public Q_SLOTS:
     // Asks which packets: the selected (where there are any), marked, displayed ones, those of the connection, or all.

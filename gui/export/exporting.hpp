@@ -23,6 +23,7 @@ public:
 
     // Comments that the user has written, for all packets exported from now on; void when another capture is opened.
     void setComments(transport::Comments comments) { m_comments = std::move(comments); }
+    [[nodiscard]] const transport::Comments& comments() const { return m_comments; }
 
     // Each ends in statusChanged() or failed(), the first three at once or later.
     void writePackets(const QString& path, Packets packets, const Ranges& selected = {});

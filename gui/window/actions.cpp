@@ -17,6 +17,7 @@ constexpr std::array kRows{
     ActionRow{SaveCapture, "&File", "&Save capture as...", "Ctrl+S", "Save all packets as pcapng, with comments", "document-save", true},
     ActionRow{ExportPackets, "&File", "Export &packets...", "Ctrl+Shift+E", "Save the selected, marked or displayed packets as pcapng", ""},
     ActionRow{ExportAnalysis, "&File", "Export &analysis as JSON...", "", "Save the results of the analysis as JSON", ""},
+    ActionRow{Evidence, "&File", "E&vidence...", "Ctrl+Shift+V", "Report, packets and packets with pseudonyms for somebody else, with a preview of what leaves", ""},
     ActionRow{ExportPicture, "&File", "Export &graph...", "Ctrl+P", "Save the graph of this view as PNG or SVG, or its data as CSV", ""},
     ActionRow{OpenInWireshark, "&File", "Open selection in &Wireshark", "", "Open the selected or displayed packets in Wireshark", ""},
     ActionRow{Print, "&File", "Pr&int...", "Ctrl+Alt+P", "Print this view: a graph, or the rows of a table", "document-print"},

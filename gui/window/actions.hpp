@@ -15,6 +15,7 @@ enum class ActionId {
     SaveCapture,
     ExportPackets,
     ExportAnalysis,
+    Evidence,
     ExportPicture,
     OpenInWireshark,
     Print,

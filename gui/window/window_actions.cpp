@@ -1,4 +1,5 @@
 // What menus and keys of the window do: the table of actions.hpp becomes menus, and each action is carried out.
+#include <gui/export/evidence_dialog.hpp>
 #include <gui/export/exporter.hpp>
 #include <gui/export/printing.hpp>
 #include <gui/filter/filter_bar.hpp>
@@ -140,6 +141,7 @@ bool MainWindow::triggerFile(ActionId id) {
         case ActionId::SaveCapture: m_exporter->saveCapture(); return true;
         case ActionId::ExportPackets: m_exporter->askPackets(packets().list().selectedFrames()); return true;
         case ActionId::ExportAnalysis: m_exporter->exportAnalysis(); return true;
+        case ActionId::Evidence: EvidenceDialog(m_session, m_selection, m_exporter->comments(), this).exec(); return true;
         case ActionId::ExportPicture:
             if (auto* picture = qobject_cast<Picture*>(m_stack->currentWidget())) picture->saveAs();
             return true;

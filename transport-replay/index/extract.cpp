@@ -1,5 +1,6 @@
 #include <dissect/capture/options.hpp>
 #include <dissect/capture/saved_capture.hpp>
+#include <dissect/packet.hpp>
 #include <transport-replay/index/extract.hpp>
 
 #include <algorithm>
@@ -30,26 +31,6 @@ std::uint64_t length(const FrameRange& range) { return std::to_underlying(range.
 
 FrameIndex after(FrameIndex frame) { return FrameIndex{std::to_underlying(frame) + 1}; }
 
-// Calls each(frame) until it returns false.
-template <class Each>
-void for_each_frame(const Chosen& chosen, std::uint64_t packets, Each&& each) {
-    const auto through = [&](const FrameRange& wanted) {
-        const std::optional<FrameRange> range = within(wanted, packets);
-        if (!range) return true;
-        for (FrameIndex frame = range->first; frame <= range->last; frame = after(frame))
-            if (!each(frame)) return false;
-        return true;
-    };
-    if (const auto* set = std::get_if<RowSet>(&chosen)) {
-        for (auto frame = set->next(FrameIndex{}); frame && *frame <= FrameIndex{packets}; frame = set->next(*frame))
-            if (!each(*frame)) return;
-    } else if (const auto* ranges = std::get_if<std::vector<FrameRange>>(&chosen)) {
-        static_cast<void>(std::ranges::all_of(*ranges, through));
-    } else {
-        static_cast<void>(through({FrameIndex{1}, FrameIndex{packets}}));
-    }
-}
-
 // Options of a record less the first comment, in the byte order they have.
 std::vector<std::byte> without_comment(const Frame& frame) {
     constexpr std::ptrdiff_t kHeader = 4;
@@ -68,12 +49,12 @@ std::vector<std::byte> without_comment(const Frame& frame) {
 }
 
 // Every interface of the files, in its order, so that numbers stay.
-std::expected<void, OutputProblem> describe_interfaces(const CaptureIndex& index, SavedCapture& file) {
+std::expected<void, OutputProblem> describe_interfaces(const CaptureIndex& index, SavedCapture& file, bool named) {
     for (std::size_t number = 0; number < index.files().size(); ++number) {
         const auto layout = index.layout(number);
         for (std::size_t i = 0; layout && i < layout->origins.size(); ++i) {
             const FrameOrigin& origin = layout->origins[i];
-            auto described = file.describe(InterfaceId{static_cast<std::uint32_t>(i)}, origin.link, origin.speed, layout->names[i]);
+            auto described = file.describe(InterfaceId{static_cast<std::uint32_t>(i)}, origin.link, origin.speed, named ? layout->names[i] : std::string());
             if (!described) return described;
         }
     }
@@ -87,6 +68,24 @@ std::expected<void, OutputProblem> write(SavedCapture& file, Frame frame, const 
     frame.options = options;
     return file.write(frame, comment->second);
 }
+
+class Disguising {
+public:
+    Disguising(const CaptureIndex& index, const Disguise& disguise) : index_(index), anonymizer_(disguise.pseudonyms, disguise.payload) {}
+
+    // Lives until the next one.
+    [[nodiscard]] Frame disguised(const Frame& frame) {
+        decode(frame, packet_);
+        observe(packet_, observation_ = {});
+        return anonymizer_.anonymize(frame, observation_.flow, index_.ulp_hint(frame.index));
+    }
+
+private:
+    const CaptureIndex& index_;
+    Anonymizer anonymizer_;
+    Packet packet_;
+    Observation observation_;
+};
 
 std::vector<std::string> inputs_of(const CaptureIndex& index) {
     std::vector<std::string> inputs;
@@ -107,11 +106,32 @@ std::uint64_t count(const Chosen& chosen, const CaptureIndex& index) {
     return sum;
 }
 
+void for_each_chosen(const Chosen& chosen, const CaptureIndex& index, const std::function<bool(FrameIndex)>& each) {
+    const std::uint64_t packets = index.packets.size();
+    const auto through = [&](const FrameRange& wanted) {
+        const std::optional<FrameRange> range = within(wanted, packets);
+        if (!range) return true;
+        for (FrameIndex frame = range->first; frame <= range->last; frame = after(frame))
+            if (!each(frame)) return false;
+        return true;
+    };
+    if (const auto* set = std::get_if<RowSet>(&chosen)) {
+        for (auto frame = set->next(FrameIndex{}); frame && *frame <= FrameIndex{packets}; frame = set->next(*frame))
+            if (!each(*frame)) return;
+    } else if (const auto* ranges = std::get_if<std::vector<FrameRange>>(&chosen)) {
+        static_cast<void>(std::ranges::all_of(*ranges, through));
+    } else {
+        static_cast<void>(through({FrameIndex{1}, FrameIndex{packets}}));
+    }
+}
+
 std::expected<Extracted, std::string> extract(const CaptureIndex& index, const Extraction& wanted, const ExtractWatch& watch) try {
     auto file = SavedCapture::open(wanted.path, inputs_of(index));
     if (!file) return std::unexpected(sentence(file.error()));
     Extracted extracted;
-    auto going = describe_interfaces(index, *file);
+    auto going = describe_interfaces(index, *file, !wanted.disguise);
+    std::optional<Disguising> disguising;
+    if (wanted.disguise) disguising.emplace(index, *wanted.disguise);
     const std::uint64_t all = count(wanted.chosen, index);
     std::uint64_t done = 0;
     FrameBuffer buffer;
@@ -122,11 +142,11 @@ std::expected<Extracted, std::string> extract(const CaptureIndex& index, const E
         }
         if (extracted.stopped) return false;
         const std::optional<Frame> frame = index.frame(number, buffer);
-        if (frame) going = write(*file, *frame, wanted.comments);
+        if (frame) going = disguising ? file->write(disguising->disguised(*frame)) : write(*file, *frame, wanted.comments);
         else ++extracted.unreadable;
         return going.has_value();
     };
-    if (going) for_each_frame(wanted.chosen, index.packets.size(), each);
+    if (going) for_each_chosen(wanted.chosen, index, each);
     if (going && !extracted.stopped) going = file->commit();
     if (!going) return std::unexpected(sentence(going.error()));
     if (!extracted.stopped) extracted.written = file->frames();

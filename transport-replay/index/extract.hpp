@@ -7,12 +7,14 @@
 // What an attacker could feed: files that change while we read; packets that are gone are counted and left out.
 #pragma once
 
+#include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/index/row_set.hpp>
 
 #include <expected>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,10 +36,17 @@ using Chosen = std::variant<AllFrames, RowSet, std::vector<FrameRange>>;
 // takes that comment away.
 using Comments = std::map<dissect::FrameIndex, std::string>;
 
+// Packets leave with other addresses, keys and names, and without payload: no comments, options and names of interfaces either.
+struct Disguise {
+    Pseudonyms& pseudonyms;
+    PayloadMode payload = PayloadMode::zero;
+};
+
 struct Extraction {
     std::string path;  // ".pcap" at its end: nanosecond pcap, which has no comments and interfaces; else pcapng
     Chosen chosen;
-    Comments comments;
+    Comments comments{};
+    std::optional<Disguise> disguise{};
 };
 
 // Asked and told in the calling thread, every few thousand packets. Functions may be empty.
@@ -53,6 +62,8 @@ struct Extracted {
 };
 
 [[nodiscard]] std::uint64_t count(const Chosen& chosen, const CaptureIndex& index);
+// Calls each(frame) in their order, until it returns false.
+void for_each_chosen(const Chosen& chosen, const CaptureIndex& index, const std::function<bool(dissect::FrameIndex)>& each);
 
 // Errors are a sentence without a full stop: the path is one of the files of the index, a full disk, a frame that the format
 // cannot hold. The file is then as it was before.
