@@ -1,3 +1,4 @@
+#include <gui/fabric/fabric_view.hpp>
 #include <gui/hosts/hosts_view.hpp>
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
@@ -62,6 +63,8 @@ constexpr std::array kViewRows{
             QT_TRANSLATE_NOOP("views", "Series of your own over time: packets of a filter, or sums and percentiles of a field"), make<IoPicture>},
     ViewRow{"hosts", QT_TRANSLATE_NOOP("views", "Hosts"),
             QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr, true},
+    ViewRow{"fabric", QT_TRANSLATE_NOOP("views", "Fabric"),
+            QT_TRANSLATE_NOOP("views", "Nodes, ports and links as management datagrams show them"), make<FabricView>},
     ViewRow{"statistics", QT_TRANSLATE_NOOP("views", "Statistics"),
             QT_TRANSLATE_NOOP("views", "Protocols, opcodes, lengths, traffic classes, source ports; properties of the capture"),
             make<StatisticsView>},
