@@ -43,6 +43,8 @@ statistics        light  1  Left,Left,Left,Left,Left,Right,Right,Right,Right,Rig
 statistics-dark   dark   1  Left,Left,Left,Left,Left,Right,Right  err_mixed  --view statistics
 fabric            light  1  Home                    fabric_sweep     --view fabric
 fabric-dark       dark   1  Down                    fabric_sweep     --view fabric
+checks            light  1  Down                    err_mixed        --view checks
+checks-dark       dark   1  Down                    err_mixed        --view checks
 io                light  1  -                       loss_write       --view io
 io-dark           dark   1  -                       loss_write       --view io
 hosts-dark        dark   1  Home,Right                  multi_qp         --view hosts congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap

@@ -60,6 +60,9 @@ public:
     // Never null; of an empty session they are empty.
     [[nodiscard]] std::shared_ptr<const transport::CaptureIndex> index() const { return m_index; }
     [[nodiscard]] std::shared_ptr<const transport::Timeline> timeline() const { return m_timeline; }
+    // What the user says that connections speak, and what a capture may take.
+    [[nodiscard]] const transport::UlpHints& hints() const { return m_hints; }
+    [[nodiscard]] const transport::MemoryBudget& memory() const { return m_memory; }
     // Rows that views may show.
     [[nodiscard]] std::uint64_t packets() const { return m_packets; }
     // What part of the files was read, 0 to 1; nothing where nobody knows how much there is.

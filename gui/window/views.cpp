@@ -1,3 +1,4 @@
+#include <gui/checks/checks_view.hpp>
 #include <gui/fabric/fabric_view.hpp>
 #include <gui/hosts/hosts_view.hpp>
 #include <gui/logs/log_view.hpp>
@@ -65,6 +66,8 @@ constexpr std::array kViewRows{
             QT_TRANSLATE_NOOP("views", "Pairs of hosts by loss, stalls, latency and bytes"), make<HostsView>, nullptr, true},
     ViewRow{"fabric", QT_TRANSLATE_NOOP("views", "Fabric"),
             QT_TRANSLATE_NOOP("views", "Nodes, ports and links as management datagrams show them"), make<FabricView>},
+    ViewRow{"checks", QT_TRANSLATE_NOOP("views", "Checks"),
+            QT_TRANSLATE_NOOP("views", "Rules of the protocol that the capture decides, with verdicts and the packets that prove them"), make<ChecksView>},
     ViewRow{"statistics", QT_TRANSLATE_NOOP("views", "Statistics"),
             QT_TRANSLATE_NOOP("views", "Protocols, opcodes, lengths, traffic classes, source ports; properties of the capture"),
             make<StatisticsView>},
