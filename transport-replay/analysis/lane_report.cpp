@@ -86,6 +86,23 @@ void merge(UlpReport& all, UlpReport&& part) {
     all.payload_left_out += part.payload_left_out;
 }
 
+// Everything that names a connection; 0 is none.
+template <class Report, class Visit>
+void for_each_connection(Report& report, Visit visit) {
+    for (auto& connection : report.tracked.connections) visit(connection.uid);
+    for (auto& recovery : report.tracked.recoveries) visit(recovery.connection);
+    for (auto& fatality : report.tracked.fatalities) visit(fatality.connection);
+    for (auto& conversation : report.ulp.conversations) visit(conversation.connection);
+    for (auto& sum : report.ulp.sums)
+        for (auto& operation : sum.slowest) visit(operation.connection);
+    for (auto& failures : report.ulp.failures) visit(failures.connection);
+    for (auto& operation : report.ulp.unanswered) visit(operation.connection);
+    for (auto& access : report.ulp.refused) visit(access.connection);
+    for (auto& event : report.ulp.events)
+        if (event.connection) visit(*event.connection);
+    for (auto& conversation : report.iwarp.conversations) visit(conversation.connection);
+}
+
 // Lists have an order that is the capture's, not that in which things came to an end.
 void put_in_order(LaneReport& report) {
     put_attempts_in_order(report);
@@ -112,21 +129,21 @@ void put_in_order(LaneReport& report) {
 }  // namespace
 
 void renumber(LaneReport& report, std::span<const std::uint32_t> numbers) {
-    const auto anew = [&](ConnectionId& connection) {
+    for_each_connection(report, [&](ConnectionId& connection) {
         if (connection != ConnectionId{}) connection = ConnectionId{numbers[std::to_underlying(connection) - 1]};
-    };
-    for (Connection& connection : report.tracked.connections) anew(connection.uid);
-    for (Recovery& recovery : report.tracked.recoveries) anew(recovery.connection);
-    for (Fatality& fatality : report.tracked.fatalities) anew(fatality.connection);
-    for (UlpConversation& conversation : report.ulp.conversations) anew(conversation.connection);
-    for (OperationSum& sum : report.ulp.sums)
-        for (UlpOperation& operation : sum.slowest) anew(operation.connection);
-    for (OperationFailures& failures : report.ulp.failures) anew(failures.connection);
-    for (UlpOperation& operation : report.ulp.unanswered) anew(operation.connection);
-    for (RefusedAccess& access : report.ulp.refused) anew(access.connection);
-    for (UlpEvent& event : report.ulp.events)
-        if (event.connection) anew(*event.connection);
-    for (IwarpConversation& conversation : report.iwarp.conversations) anew(conversation.connection);
+    });
+}
+
+bool names_nothing_else(const LaneReport& report, std::size_t connections) {
+    bool good = true;
+    for_each_connection(report, [&](const ConnectionId& connection) { good &= std::to_underlying(connection) <= connections; });
+    const std::vector<CmAttempt>& attempts = report.cm.attempts;
+    for (std::uint32_t i = 0; i < attempts.size(); ++i) good &= attempts[i].uid == i;
+    const auto known = [&](std::optional<std::uint32_t> attempt) { return !attempt || *attempt < attempts.size(); };
+    for (const CmRefusal& refusal : report.cm.refusals) good &= known(refusal.uid);
+    for (const Connection& connection : report.tracked.connections) good &= known(connection.cm_attempt);
+    for (const UlpEvent& event : report.ulp.events) good &= known(event.cm_attempt);
+    return good && report.collectives.is_sound();
 }
 
 LaneReport merge(std::vector<LaneReport> lanes) {

@@ -1,5 +1,6 @@
 #include <transport-replay/analysis/conclusion.hpp>
 #include <transport-replay/analysis/lane.hpp>
+#include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -16,6 +17,9 @@ constexpr std::uint8_t kNobody = 0xff;
 constexpr std::size_t kAhead = 8;  // packets from one line that is asked for to the next
 
 std::uint8_t one_of(std::uint64_t hash, std::size_t lanes) { return static_cast<std::uint8_t>(mix(hash) % lanes); }
+
+// Other bits than those that choose among lanes.
+bool is_of(PartOf part, std::uint64_t hash) { return (mix(hash) >> 32U) % part.parts == part.number - 1; }
 
 }  // namespace
 
@@ -40,14 +44,14 @@ void ShardedBatch::share_out(std::size_t place) {
     }
     const Observation& observation = all_[place];
     const bool data = Lane::carries_data(observation);
-    if (events_.size() == 1) {
+    if (events_.size() == 1 && part_.parts == 1) {
         hosts_[place] = 0;
         receiver_[place] = data ? 0 : kNobody;
         return;
     }
     const std::uint64_t source = hash_of(observation.flow.source), destination = hash_of(observation.flow.destination);
-    hosts_[place] = one_of(source + destination, events_.size());
-    receiver_[place] = data ? one_of(destination, events_.size()) : kNobody;
+    hosts_[place] = is_of(part_, source + destination) ? one_of(source + destination, events_.size()) : kNobody;
+    receiver_[place] = data && is_of(part_, destination) ? one_of(destination, events_.size()) : kNobody;
 }
 
 struct ShardedAnalysis::State {
@@ -58,11 +62,12 @@ struct ShardedAnalysis::State {
         std::vector<std::uint32_t> places;   // of the batch that it follows
         std::vector<std::uint32_t> numbers;  // of its connections, among all
     };
-    State(AnalysisSettings given, std::size_t count, bool with_records);
+    State(AnalysisSettings given, std::size_t count, bool with_records, bool part);
     [[nodiscard]] AnalysisSettings of_lane(std::size_t lane);
     void number(ShardedBatch& batch);
     void number_the_rest();
-    [[nodiscard]] Timeline finish(const Drops& drops, bool tells);
+    [[nodiscard]] PartReport finish(const Drops& drops, bool tells);
+    [[nodiscard]] Timeline finish_whole(const Drops& drops, bool tells);
 
     AnalysisSettings settings;
     bool records = false;
@@ -73,11 +78,13 @@ struct ShardedAnalysis::State {
     std::vector<std::uint32_t> here;  // the place of the packet
     std::uint64_t packets = 0;
     std::uint32_t next_number = 1;
+    std::vector<std::uint64_t> first_packets;  // of connections, by number: of a part
+    bool is_part = false;
     bool over = false;
 };
 
-ShardedAnalysis::State::State(AnalysisSettings given, std::size_t count, bool with_records)
-    : settings(std::move(given)), records(with_records), gate(settings), hears(count), here(count) {
+ShardedAnalysis::State::State(AnalysisSettings given, std::size_t count, bool with_records, bool part)
+    : settings(std::move(given)), records(with_records), gate(settings), hears(count), here(count), is_part(part) {
     for (std::size_t lane = 0; lane < count; ++lane) members.push_back(std::make_unique<Member>(of_lane(lane)));
 }
 
@@ -94,8 +101,8 @@ AnalysisSettings ShardedAnalysis::State::of_lane(std::size_t lane) {
     return known;
 }
 
-ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records)
-    : state_(std::make_unique<State>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records)) {}
+ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part)
+    : state_(std::make_unique<State>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records, part)) {}
 ShardedAnalysis::~ShardedAnalysis() = default;
 
 std::size_t ShardedAnalysis::lanes() const { return state_->members.size(); }
@@ -144,7 +151,11 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number) {
 
 // Connections of all lanes have numbers in the order in which they began.
 void ShardedAnalysis::State::number(ShardedBatch& batch) {
-    if (members.size() == 1) return;
+    if (members.size() == 1) {
+        if (is_part)
+            for (const std::uint32_t place : batch.events_[0].begun) first_packets.push_back(batch.first_ + place);
+        return;
+    }
     std::vector<std::pair<std::uint32_t, std::size_t>> begun;  // place, lane
     Peaks needed;
     for (std::size_t lane = 0; lane < members.size(); ++lane) {
@@ -152,7 +163,10 @@ void ShardedAnalysis::State::number(ShardedBatch& batch) {
         needed.add(batch.events_[lane].peaks);
     }
     std::ranges::stable_sort(begun);
-    for (const auto& [place, lane] : begun) members[lane]->numbers.push_back(next_number++);
+    for (const auto& [place, lane] : begun) {
+        members[lane]->numbers.push_back(next_number++);
+        if (is_part) first_packets.push_back(batch.first_ + place);
+    }
     const std::size_t most_open = Tracker::most_open(settings.memory, needed.needed(Need::connections));
     const bool too_many_open = most_open < RequestStream::kMaxOpen && needed.needed(Need::messages_of_way) >= most_open;
     over |= !needed.within_bounds() || too_many_open;
@@ -162,6 +176,7 @@ void ShardedAnalysis::State::number(ShardedBatch& batch) {
 void ShardedAnalysis::State::number_the_rest() {
     for (const auto& member : members)
         while (member->numbers.size() < member->lane.numbered()) member->numbers.push_back(next_number++);
+    if (is_part) first_packets.resize(next_number - 1, packets);
 }
 
 void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after) {
@@ -176,6 +191,7 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
     const PacketRecord none;
     for (std::uint32_t place = 0; place < batch.used_; ++place) {
         const std::size_t lane = batch.hosts_[place];
+        if (lane == kNobody) continue;  // another part's
         LaneEvents& events = batch.events_[lane];
         if (state.records && batch.records_[place].connection) anew(*batch.records_[place].connection, lane);
         if (!visit(batch.all_[place], state.records ? batch.records_[place] : none, place)) return;
@@ -193,7 +209,7 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
     }
 }
 
-Timeline ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
+PartReport ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
     GateReport report = gate.finish(drops);
     number_the_rest();
     std::vector<LaneReport> reports;
@@ -223,14 +239,19 @@ Timeline ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
     for (const auto& ended : all.messages) settings.message(ended.what.connection, ended.what.requester, ended.what.message);
     for (const auto& ended : all.operations) settings.operation(ended.what);
     LinkReport of_links = links.finish(report);
-    return conclude(settings, std::move(report), std::move(of_links), merge(std::move(reports)));
+    return {std::move(report), std::move(of_links), merge(std::move(reports)), std::move(first_packets)};
+}
+
+Timeline ShardedAnalysis::State::finish_whole(const Drops& drops, bool tells) {
+    PartReport whole = finish(drops, tells);
+    return conclude(settings, std::move(whole.gate), std::move(whole.links), std::move(whole.lanes));
 }
 
 Timeline ShardedAnalysis::so_far(const Drops& drops) const {
     AnalysisSettings quiet = state_->settings;
     quiet.message = {};
     quiet.operation = {};
-    State copy(std::move(quiet), state_->members.size(), false);
+    State copy(std::move(quiet), state_->members.size(), false, false);
     copy.gate = state_->gate;
     copy.links = state_->links;
     copy.next_number = state_->next_number;
@@ -238,9 +259,10 @@ Timeline ShardedAnalysis::so_far(const Drops& drops) const {
         *copy.members[lane] = *state_->members[lane];
         copy.members[lane]->lane.listen({});
     }
-    return copy.finish(drops, false);
+    return copy.finish_whole(drops, false);
 }
 
-Timeline ShardedAnalysis::finish(const Drops& drops) { return state_->finish(drops, true); }
+Timeline ShardedAnalysis::finish(const Drops& drops) { return state_->finish_whole(drops, true); }
+PartReport ShardedAnalysis::finish_part(const Drops& drops) { return state_->finish(drops, false); }
 
 }  // namespace qps::transport

@@ -19,7 +19,15 @@
 
 namespace qps::transport {
 
+struct PartReport;
 struct Timeline;
+
+// Part `number`, from 1 on, of so many parts of all pairs of hosts.
+inline constexpr std::uint32_t kMostParts = 4096;
+struct PartOf {
+    std::uint32_t number = 1;
+    std::uint32_t parts = 1;
+};
 
 // What ended with a packet, or at the end of the capture, as its lane tells it.
 struct LaneEvents {
@@ -47,7 +55,7 @@ struct LaneEvents {
 // A batch on its way. Kept from one to the next, so that nothing is allocated anew.
 class ShardedBatch {
 public:
-    explicit ShardedBatch(std::size_t lanes) : events_(lanes) {}
+    explicit ShardedBatch(std::size_t lanes, PartOf part = {}) : part_(part), events_(lanes) {}
     void clear() { used_ = 0; }
     // `file`: which of those that are read together.
     void add(const dissect::Packet& packet, std::uint16_t file = 0);
@@ -62,7 +70,8 @@ private:
 
     std::vector<Observation> all_;
     std::size_t used_ = 0;
-    std::vector<std::uint8_t> hosts_;     // the lane of each packet's hosts
+    PartOf part_;                         // hosts of others are nobody's
+    std::vector<std::uint8_t> hosts_;     // the lane of each packet's hosts, or kNobody
     std::vector<std::uint8_t> receiver_;  // and of its receiver, or kNobody
     std::vector<Sight> sights_;
     std::vector<PacketRecord> records_;  // where somebody wants them
@@ -75,7 +84,8 @@ public:
     static constexpr std::size_t kMostLanes = 64;
 
     // `records`: visit() hands out what each packet was. Messages and operations are told by visit() and finish(), in that thread.
-    ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records);
+    // `part`: finish_part() will be called, not finish().
+    ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part = false);
     ~ShardedAnalysis();
     ShardedAnalysis(const ShardedAnalysis&) = delete;
     ShardedAnalysis& operator=(const ShardedAnalysis&) = delete;
@@ -94,8 +104,9 @@ public:
 
     // What is known so far, as if the capture ended here. Not while lanes follow.
     [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
-    // The end of the capture. Call it once.
+    // The end of the capture. Call one of them once: the second for who concludes later, and has no listeners.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
+    [[nodiscard]] PartReport finish_part(const dissect::Drops& drops = {});
 
 private:
     struct State;

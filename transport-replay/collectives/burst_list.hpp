@@ -32,6 +32,7 @@ public:
     [[nodiscard]] bool full() const { return full_; }
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     void coarsen();
 
     std::vector<Burst> bursts_;

@@ -303,6 +303,17 @@ void CollectiveTracker::absorb(CollectiveTracker&& part) {
 }
 
 // Ways and channels as they came, whichever part had them.
+bool CollectiveTracker::is_sound() const {
+    const auto below = [](std::uint32_t number, std::size_t size) { return number == kNone || number < size; };
+    const auto known_channel = [&](std::uint32_t channel) { return below(channel, channels_.size()); };
+    const auto known_way = [&](std::uint32_t way) { return below(way, ways_.size()); };
+    return std::ranges::all_of(ways_, [&](const Way& way) { return std::ranges::all_of(way.channels, known_channel); }) &&
+           std::ranges::all_of(channels_, [&](const OfWay& channel) { return channel.way < ways_.size(); }) &&
+           std::ranges::all_of(followed_, [&](const Followed& connection) {
+               return std::ranges::all_of(connection.ways, known_way) && std::ranges::all_of(connection.channels, known_channel);
+           });
+}
+
 void CollectiveTracker::put_in_order() {
     const auto order = [](auto& list) {
         std::vector<std::uint32_t> places(list.size());  // by number before

@@ -42,12 +42,15 @@ public:
     // What another part of the pairs of hosts has; both are settled.
     void absorb(CollectiveTracker&& part);
     void add_peaks(Peaks& peaks) const;
+    // Whether no number in it points past a list: as always, unless it was read from a file.
+    [[nodiscard]] bool is_sound() const;
     // What is settled becomes a report: the tracker is then as new.
     [[nodiscard]] CollectiveReport conclude(const NcclLog& log);
     // Hands everything out; `upper` knows what connections were used for, `log` what ranks they have.
     [[nodiscard]] CollectiveReport finish(const UlpReport& ulp, const NcclLog& log = {});
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     static constexpr std::uint32_t kNone = UINT32_MAX;
     struct Way {
         FlowKey hosts;  // without queue pairs

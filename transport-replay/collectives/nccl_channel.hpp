@@ -67,6 +67,7 @@ public:
     [[nodiscard]] std::uint64_t last_index() const { return offers_.empty() ? 0 : offers_.back().index; }
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     static constexpr std::uint32_t kFewestCounted = 3;
     struct Pending {
         std::uint64_t address = 0;

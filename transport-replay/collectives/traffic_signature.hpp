@@ -16,6 +16,7 @@ public:
     [[nodiscard]] CollectiveLibrary library() const;
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     static constexpr std::size_t kOffers = 8;  // remembered; more are seldom outstanding
     struct Habits {
         std::uint32_t writes = 0;      // without an immediate, offers left out

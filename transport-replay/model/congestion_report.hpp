@@ -27,6 +27,7 @@ public:
     [[nodiscard]] std::optional<dissect::Duration> median() const;
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     std::uint64_t count_ = 0;
     std::uint64_t stride_ = 1;
     dissect::Duration least_{};

@@ -231,8 +231,8 @@ struct Endpoint {
 struct Connection {
     ConnectionId uid{};
     dissect::Service service{};
-    std::array<Endpoint, 2> ends;  // a: the active side where CM tells, else who was seen first
-    std::array<Way, 2> ways;       // what end a sent, what end b sent
+    std::array<Endpoint, 2> ends{};  // a: the active side where CM tells, else who was seen first
+    std::array<Way, 2> ways{};       // what end a sent, what end b sent
     Confidence confidence = Confidence::none;
     JoinedBy joined_by = JoinedBy::nothing;
     std::uint32_t matches = 0;                 // answers that fitted requests

@@ -27,6 +27,7 @@ public:
     [[nodiscard]] dissect::Duration percentile(double percent) const;
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     static constexpr std::size_t kParts = 8;           // of each doubling
     static constexpr std::size_t kBins = 44 * kParts;  // up to 2^46 ns, which is 19 hours; what is longer counts in the last
     static std::size_t bin_of(dissect::Duration value) {

@@ -27,6 +27,7 @@ public:
     }
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     dissect::Instant begin_{};
     dissect::Instant end_{};
     bool has_ended_ = false;

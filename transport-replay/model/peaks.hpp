@@ -73,6 +73,7 @@ public:
     }
 
 private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
     struct Row {
         std::uint64_t needed = 0;
         std::uint64_t most = 0;  // 0: nobody said

@@ -1,0 +1,38 @@
+// Fuzzer of the parts of an analysis: bytes as a part's file, and as what is inside one, which a checksum would keep from us. What can be
+// read is written and read again, joined with another one, and concluded.
+#include <tests/fuzz/decoded.hpp>
+#include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/parts/part.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include <string_view>
+#include <vector>
+
+using namespace qps::transport;
+using qps::fuzz::demand;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    constexpr std::size_t kRoom = std::size_t{64} << 20;
+    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    static_cast<void>(read_part(bytes, "1.0", kRoom));
+    auto part = read_part_body(bytes);
+    if (!part) return 0;
+    const std::string body = part_body(*part);
+    auto again = read_part(write_part(*part, "1.0"), "1.0", kRoom);
+    demand(again.has_value());
+    demand(part_body(*again) == body);
+    std::vector<AnalysisPart> parts;
+    parts.push_back(std::move(*again));
+    if (part->origin.of > part->numbers.size()) {
+        AnalysisPart other = *part;
+        other.numbers = {missing(*part).front()};
+        parts.push_back(std::move(other));
+    }
+    auto joined = join(std::move(parts));
+    demand(joined.has_value());
+    const Timeline timeline = conclude(std::move(*joined), {});
+    for (const OutputFormat format : {OutputFormat::json, OutputFormat::tsv})
+        write_report(timeline, format, {}, {}, [](std::string_view) {});
+    return 0;
+}

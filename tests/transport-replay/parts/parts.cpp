@@ -1,0 +1,191 @@
+// An analysis in parts says what the whole one says, however many parts there are, however they were joined, and through files; and parts
+// that do not belong together, or are no parts any more, are refused. A tenth of the seeds in every run, all with QPSCOPE_SHARDS=all.
+#include <tests/simulator/simulation.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/cluster_traffic.hpp>
+#include <tests/support/sample_captures.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/parts/part.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <openssl/evp.h>
+
+using namespace qps::transport;
+using namespace qps::dissect;
+
+namespace {
+
+constexpr std::string_view kThis = "1.2.3";
+constexpr std::size_t kRoom = std::size_t{256} << 20;
+
+std::string report_of(const Timeline& timeline) {
+    std::string report;
+    write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { report += piece; });
+    return report;
+}
+
+std::string whole_report(const ClusterTraffic& traffic, CaptureTraits& traits) {
+    Analysis analysis({.traits = traits});
+    for (const Observation& observation : traffic.observations) static_cast<void>(analysis.observe(observation));
+    const Timeline timeline = analysis.finish();
+    traits = timeline.learned;
+    return report_of(timeline);
+}
+
+// `lanes`: of each part.
+AnalysisPart part_of(const ClusterTraffic& traffic, PartOf which, std::size_t lanes, const CaptureTraits& traits) {
+    constexpr std::size_t kBatch = 300;
+    ShardedAnalysis analysis({.traits = traits}, lanes, false, true);
+    ShardedBatch batch(lanes, which);
+    for (std::size_t at = 0; at < traffic.observations.size();) {
+        batch.clear();
+        for (std::size_t i = 0; i < kBatch && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
+        analysis.gate(batch);
+        for (std::size_t lane = 0; lane < lanes; ++lane) analysis.follow(batch, lane);
+        analysis.visit(batch, {});
+    }
+    CHECK_FALSE(analysis.over());
+    return {.origin = {.inputs = {"trace.pcap"}, .settings = "none", .of = which.parts}, .numbers = {which.number}, .report = analysis.finish_part()};
+}
+
+AnalysisPart through_a_file(const AnalysisPart& part) {
+    auto read = read_part(write_part(part, kThis), kThis, kRoom);
+    INFO((read ? "" : read.error().sentence));
+    REQUIRE(read);
+    return std::move(*read);
+}
+
+// A random tree: some parts at a time become one, until there is one.
+AnalysisPart joined(std::vector<AnalysisPart> parts, Draws& draws) {
+    do {
+        std::vector<AnalysisPart> some;
+        for (std::uint64_t count = 1 + draws.below(parts.size()); count != 0; --count) {
+            const std::size_t at = draws.below(parts.size());
+            some.push_back(through_a_file(parts[at]));
+            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+        auto one = join(std::move(some));
+        REQUIRE(one);
+        parts.push_back(std::move(*one));
+    } while (parts.size() > 1);
+    return std::move(parts.front());
+}
+
+void compare_parts(const ClusterTraffic& traffic, std::uint64_t seed) {
+    Draws draws(seed + 4711);
+    CaptureTraits traits;
+    for (int pass = 0; pass < 2; ++pass) {
+        const CaptureTraits before = traits;
+        const std::string whole = whole_report(traffic, traits);
+        for (const std::uint32_t count : {1U, 2U, 3U, 8U}) {
+            INFO("pass " << pass << ", parts " << count);
+            std::vector<AnalysisPart> parts;
+            for (std::uint32_t number = 1; number <= count; ++number) parts.push_back(part_of(traffic, {number, count}, 1 + draws.below(3), before));
+            AnalysisPart all = joined(std::move(parts), draws);
+            CHECK(missing(all).empty());
+            CHECK(report_of(conclude(std::move(all), {})) == whole);
+        }
+        if (!traits.any()) break;
+    }
+}
+
+// The same bytes with a checksum that is right.
+std::string sealed(std::string file) {
+    constexpr std::size_t kDigest = 32;
+    file.resize(file.size() - kDigest);
+    std::array<unsigned char, kDigest> digest{};
+    unsigned length = 0;
+    EVP_Digest(file.data(), file.size(), digest.data(), &length, EVP_sha256(), nullptr);
+    return file.append(digest.begin(), digest.end());
+}
+
+}  // namespace
+
+TEST_CASE("parts make no difference: simulated hosts") {
+    constexpr std::uint64_t kClusters = 320;
+    const char* wish = std::getenv("QPSCOPE_SHARDS");
+    const bool all = wish != nullptr && std::string_view(wish) == "all";
+    for (std::uint64_t seed = 0; seed < kClusters; seed += all ? 1 : 10) {
+        INFO("seed " << seed);
+        compare_parts(cluster_of(seed), seed);
+    }
+}
+
+TEST_CASE("parts make no difference: sample captures") {
+    for (const std::string& path : qps::tests::sample_captures()) {
+        INFO(path);
+        ClusterTraffic traffic;
+        qps::tests::for_each_packet(path, [&](const Packet& packet) { traffic.add(packet); });
+        compare_parts(traffic, traffic.observations.size());
+    }
+}
+
+TEST_CASE("parts that do not belong together are not joined") {
+    const ClusterTraffic traffic = cluster_of(7);
+    ClusterTraffic another = cluster_of(7);
+    another.observations.pop_back();
+    const auto sentence = [](AnalysisPart a, AnalysisPart b) {
+        std::vector<AnalysisPart> parts;
+        parts.push_back(std::move(a));
+        parts.push_back(std::move(b));
+        const auto one = join(std::move(parts));
+        return one ? std::string() : one.error().sentence;
+    };
+    const AnalysisPart first = part_of(traffic, {1, 3}, 1, {});
+    CHECK(sentence(first, part_of(traffic, {2, 3}, 1, {})).empty());
+    CHECK(sentence(first, first) == "part 1 of 3 is there twice");
+    CHECK(sentence(first, part_of(traffic, {2, 4}, 1, {})) == "one of 3 parts, another of 4");
+    CHECK(sentence(first, part_of(another, {2, 3}, 1, {})) == "not of the same capture");
+    AnalysisPart other = part_of(traffic, {2, 3}, 1, {});
+    other.origin.settings = "--icrc check\x1b";
+    CHECK(sentence(first, other) == "made with other options: 'none' and '--icrc check\\x1b'");
+    other = part_of(traffic, {2, 3}, 1, {});
+    other.origin.inputs = {"other.pcap"};
+    CHECK(sentence(first, other) == "not of the same capture");
+    CHECK(missing(first) == std::vector<std::uint32_t>{2, 3});
+}
+
+TEST_CASE("what is no part, or no longer one, is refused") {
+    const AnalysisPart part = part_of(cluster_of(3), {1, 2}, 1, {});
+    const std::string file = write_part(part, kThis);
+    const auto problem = [](std::string_view bytes) {
+        const auto read = read_part(bytes, kThis, kRoom);
+        return read ? PartProblem{} : read.error();
+    };
+    CHECK(problem(file).sentence.empty());
+    CHECK(problem("").sentence == "not a part of an analysis: qpscope analyze --part writes them");
+    CHECK_FALSE(problem("{}").damaged);
+    // Cut anywhere, changed anywhere: a checksum is wrong, or a sentence says more.
+    for (std::size_t size = 8; size < file.size(); size += size < 200 ? 1 : 97) {
+        INFO("cut at " << size);
+        CHECK(problem(std::string_view(file).substr(0, size)).damaged);
+    }
+    for (std::size_t at = 0; at < file.size(); at += at < 64 ? 1 : 61) {
+        std::string changed = file;
+        changed[at] = static_cast<char>(changed[at] ^ 0x10);
+        INFO("changed at " << at);
+        CHECK_FALSE(problem(changed).sentence.empty());
+    }
+    std::string newer = file;
+    newer[9] = 2;  // behind the length of the header: the version of the format
+    CHECK(problem(sealed(newer)).sentence == "written by qpscope 1.2.3, whose parts 1.2.3 cannot read: make it again");
+    CHECK(problem(file.substr(0, 20) + file).damaged);
+    CHECK(read_part(file, kThis, 64).error().sentence.ends_with("raise --memory"));
+    // Whatever is inside when the checksum is right.
+    const std::string body = part_body(part);
+    for (std::size_t at = 0; at < body.size(); at += 1 + body.size() / 3000) {
+        std::string changed = body;
+        changed[at] = static_cast<char>(changed[at] ^ (1 << at % 7));
+        auto read = read_part_body(changed);
+        if (!read || !missing(*read).empty()) continue;
+        static_cast<void>(report_of(conclude(std::move(*read), {})));
+    }
+}

@@ -1,0 +1,50 @@
+// PrivateMembers: what of classes with private state goes into an archive. They name it as a friend, and say nothing else of archives.
+#pragma once
+
+#include <transport-replay/collectives/collective_tracker.hpp>
+#include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/latency_histogram.hpp>
+#include <transport-replay/model/ordered_span.hpp>
+#include <transport-replay/model/peaks.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+namespace qps::transport {
+
+struct PrivateMembers {
+    template <class T, class Of>
+    static constexpr bool kIs = std::same_as<std::remove_const_t<T>, Of>;
+
+    template <class T>
+        requires kIs<T, OrderedSpan>
+    static auto of(T& value) { return std::tie(value.begin_, value.end_, value.has_ended_); }
+    template <class T>
+        requires kIs<T, LatencyHistogram>
+    static auto of(T& value) { return std::tie(value.bins_, value.count_); }
+    template <class T>
+        requires kIs<T, Distribution>
+    static auto of(T& value) { return std::tie(value.count_, value.stride_, value.least_, value.most_, value.samples_); }
+    template <class T>
+        requires kIs<T, Peaks>
+    static auto of(T& value) { return std::tie(value.rows_); }
+    template <class T>
+        requires kIs<T, BurstList>
+    static auto of(T& value) { return std::tie(value.bursts_, value.pause_, value.bytes_, value.full_); }
+    template <class T>
+        requires kIs<T, NcclChannel>
+    static auto of(T& value) {
+        return std::tie(value.offers_, value.messages_, value.pending_, value.arrived_, value.open_, value.counted_, value.newest_, value.size_,
+                        value.sender_, value.contradicted_);
+    }
+    template <class T>
+        requires kIs<T, TrafficSignature>
+    static auto of(T& value) { return std::tie(value.ends_); }
+    // Of one that is settled: where its connections are found by number does not matter any more.
+    template <class T>
+        requires kIs<T, CollectiveTracker>
+    static auto of(T& value) { return std::tie(value.followed_, value.ways_, value.channels_, value.events_, value.left_out_); }
+};
+
+}  // namespace qps::transport

@@ -1,0 +1,29 @@
+// is_sound(): what must hold of a value beyond its members' own ranges, where the code that uses it counts on it. A Reader asks it of
+// everything that it reads; where there is none, any values will do.
+#pragma once
+
+#include <transport-replay/analysis/lane_report.hpp>
+#include <transport-replay/analysis/link_watch.hpp>
+
+#include <algorithm>
+
+namespace qps::transport::parts {
+
+[[nodiscard]] inline bool is_sound(const PrivateData& data) { return data.used <= data.first.size(); }
+[[nodiscard]] inline bool is_sound(const PortPath& path) { return path.length <= PortPath::kMost; }
+[[nodiscard]] inline bool is_sound(const ClockOffset& offset) { return offset.used <= ClockOffset::kMostParts; }
+[[nodiscard]] inline bool is_sound(const OrderedSpan& span) { return span.begin() <= span.end(); }
+[[nodiscard]] inline bool is_sound(const OperationFailures& failures) { return !failures.frames.empty(); }
+[[nodiscard]] inline bool is_sound(const PortCounterHistory& port) {
+    using dissect::LayerKind;
+    return (port.attribute == LayerKind::port_counters || port.attribute == LayerKind::port_counters_extended) &&
+           port.counters.size() == counter_fields(port.attribute).size();
+}
+template <class T, std::size_t kMost>
+[[nodiscard]] bool is_sound(const FewValues<T, kMost>& values) { return values.count <= kMost; }
+[[nodiscard]] inline bool is_sound(const BurstList& list) { return list.bursts().size() <= BurstList::kMost; }
+[[nodiscard]] inline bool is_sound(const Way& way) {
+    return (way.recoveries.empty() || way.recoveries.size() == kRecoveryKindNames.size()) && way.orderings.size() <= 1;
+}
+
+}  // namespace qps::transport::parts
