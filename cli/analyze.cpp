@@ -1,26 +1,29 @@
-// `analyze`: what happened in a capture, and what was wrong with it.
+// `analyze`: what happened in a capture, and what was wrong with it; with --part, what a part of it found.
 #include <transport-replay/report/json.hpp>
 
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "parts.hpp"
 #include "report.hpp"
+#include "shown.hpp"
 #include "tone.hpp"
 
 namespace qps::cli {
 
+void show_analysis(const Options& options, const transport::Timeline& timeline, Output& output) {
+    if (options.format == OutputFormat::table) write_summary(options, timeline, output, wants_color(options, output));
+    else write_report(timeline, options.format, input_names(options), options.connections, [&](std::string_view piece) { output.write(piece); });
+}
+
 ExitCode run_analyze(const Options& options) {
+    if (options.part.one) return write_part_of(options);
     const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(options, *filter, output, {});
-    if (analyzed.any) {
-        if (options.format == OutputFormat::table) write_summary(options, analyzed.timeline, output, wants_color(options, output));
-        else
-            write_report(analyzed.timeline, options.format, input_names(options), options.connections,
-                         [&](std::string_view piece) { output.write(piece); });
-    }
+    if (analyzed.any) show_analysis(options, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }
 

@@ -1,6 +1,7 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
 #include "analyzing.hpp"
 
+#include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
@@ -28,12 +29,20 @@ using namespace transport;
 
 namespace {
 
+// How the inputs are read.
+struct Reading {
+    AnalysisSettings known;  // before: of taps and ICRCs, by a log
+    std::size_t lanes = 1;
+    bool again = false;    // what is wrong with the inputs was said
+    PartOf part{};         // which pairs of hosts are followed
+    PartReport* report = nullptr;  // where they go; nothing: a timeline is concluded
+};
+
 // The analysis of all inputs, and who listens to it.
 class Analyst {
 public:
-    // What is known before: of taps and ICRCs, by a log.
-    Analyst(const Options& options, const Listening& listening, AnalysisSettings known, std::size_t lanes)
-        : options_(options), listening_(listening), analysis_(settings(std::move(known)), lanes, listening.packet || listening.placed) {}
+    Analyst(const Options& options, const Listening& listening, AnalysisSettings known, std::size_t lanes, bool part)
+        : options_(options), listening_(listening), analysis_(settings(std::move(known)), lanes, listening.packet || listening.placed, part) {}
     Analyst(const Analyst&) = delete;
     Analyst& operator=(const Analyst&) = delete;
 
@@ -73,6 +82,7 @@ public:
     void add(const Drops& drops) { drops_ += drops; }
 
     [[nodiscard]] transport::Timeline finish() { return analysis_.finish(drops_); }
+    [[nodiscard]] PartReport finish_part() { return analysis_.finish_part(drops_); }
 
 private:
     AnalysisSettings settings(AnalysisSettings settings) {
@@ -100,40 +110,16 @@ bool prints_on_the_way(const Listening& listening) {
 
 constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousand ranks
 
-// The log that --nccl-log names; says what of it could not be read.
-std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
-    if (options.nccl_log.empty()) return NcclLog{};
-    std::ifstream file(options.nccl_log, std::ios::binary);
-    if (!file) {
-        say("qpscope: {}\n", cannot_read(options.nccl_log));
-        return std::unexpected(ExitCode::unreadable);
-    }
-    std::string text;
-    std::array<char, 65536> part{};
-    while (file && text.size() < kMostOfLog) {
-        file.read(part.data(), part.size());
-        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-    }
-    if (text.empty()) {
-        say("qpscope: {}: empty file\n", options.nccl_log);
-        return std::unexpected(ExitCode::unreadable);
-    }
-    NcclLog log = read_nccl_log(text);
-    if (options.quiet) return log;
-    if (log.lines == 0) say("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
-    if (log.malformed != 0) say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
-    return log;
-}
-
 // Nothing where several lanes needed more than there is.
 std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
-                                     AnalysisSettings known, std::size_t lanes, bool again) {
+                                     Reading reading) {
+    AnalysisSettings& known = reading.known;
     Analyzed analyzed;
     // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
     const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
     known.memory = options.memory.part_of(analyses);
     analyzed.known = known.traits;
-    Analyst analyst(options, listening, std::move(known), lanes);
+    Analyst analyst(options, listening, std::move(known), reading.lanes, reading.report != nullptr);
     std::optional<Annotator> annotator;
     if (filter.needs_annotation()) {
         AnalysisSettings settings = known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
@@ -150,7 +136,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         input.wake_when_idle();
         if (listening.opened) listening.opened(input);
         const Jobs jobs = jobs_for(options, input);
-        std::vector<ShardedBatch> parts(jobs.slots(), ShardedBatch(analyst.lanes()));
+        std::vector<ShardedBatch> parts(jobs.slots(), ShardedBatch(analyst.lanes(), reading.part));
         if (listening.slots) listening.slots(parts.size());
         const auto begin = [&](std::size_t slot) {
             parts[slot].clear();
@@ -175,9 +161,10 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
-    analyzed.code = for_each_input(options, each_input, again);
+    analyzed.code = for_each_input(options, each_input, reading.again);
     if (analyst.over()) return std::nullopt;
-    analyzed.timeline = analyst.finish();
+    if (reading.report != nullptr) *reading.report = analyst.finish_part();
+    else analyzed.timeline = analyst.finish();
     return analyzed;
 }
 
@@ -188,6 +175,30 @@ std::size_t lanes_for(const Options& options, bool on_the_way) {
 }
 
 }  // namespace
+
+std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
+    if (options.nccl_log.empty()) return NcclLog{};
+    std::ifstream file(options.nccl_log, std::ios::binary);
+    if (!file) {
+        say("qpscope: {}\n", cannot_read(options.nccl_log));
+        return std::unexpected(ExitCode::unreadable);
+    }
+    std::string text;
+    std::array<char, 65536> part{};
+    while (file && text.size() < kMostOfLog) {
+        file.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    }
+    if (text.empty()) {
+        say("qpscope: {}: empty file\n", options.nccl_log);
+        return std::unexpected(ExitCode::unreadable);
+    }
+    NcclLog log = read_nccl_log(text);
+    if (options.quiet) return log;
+    if (log.lines == 0) say("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
+    if (log.malformed != 0) say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));
+    return log;
+}
 
 // Who prints at the end only reads the files a second time where the first time showed that it must.
 Analyzed analyze(const Options& options, const Filter& wanted_packets, const Output& output, const Listening& listening) {
@@ -207,11 +218,11 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     if (on_the_way) known.traits = traits_before(options);
     std::size_t lanes = lanes_for(options, on_the_way);
     const auto read = [&](const AnalysisSettings& settings, bool again) {
-        auto read_once = analyze_once(options, *filter, output, listening, settings, lanes, again);
+        auto read_once = analyze_once(options, *filter, output, listening, {.known = settings, .lanes = lanes, .again = again});
         if (read_once) return std::move(*read_once);
         lanes = 1;
         if (listening.again) listening.again();
-        return std::move(*analyze_once(options, *filter, output, listening, settings, lanes, true));
+        return std::move(*analyze_once(options, *filter, output, listening, {.known = settings, .again = true}));
     };
     analyzed = read(known, false);
     if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
@@ -232,7 +243,32 @@ Analyzed analyze_again(const Options& options, const Filter& filter, const Outpu
         failed.code = log.error();
         return failed;
     }
-    return *analyze_once(options, filter, output, listening, {.traits = first.known, .nccl_log = std::move(*log)}, 1, said_before);
+    return *analyze_once(options, filter, output, listening, {.known = {.traits = first.known, .nccl_log = std::move(*log)}, .again = said_before});
+}
+
+// What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is anything to find.
+Analyzed analyze_part(const Options& options, const Filter& wanted_packets, const Output& output, PartOf part, PartReport& report) {
+    Analyzed analyzed;
+    const auto filter = with_sets(options, wanted_packets, output);
+    if (!filter) {
+        analyzed.code = filter.error();
+        return analyzed;
+    }
+    const auto read = [&](const CaptureTraits& traits, bool again) {
+        Reading reading{.known = {.traits = traits}, .lanes = lanes_for(options, false), .again = again, .part = part, .report = &report};
+        if (auto several = analyze_once(options, *filter, output, {}, reading)) return std::move(*several);
+        reading.lanes = 1;
+        reading.again = true;
+        return std::move(*analyze_once(options, *filter, output, {}, reading));
+    };
+    analyzed = read({}, false);
+    const bool icrcs = options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0;
+    if (!analyzed.any || (!icrcs && !report.gate.learned.any()) || !can_be_read_twice(options) || interrupted()) return analyzed;
+    const ExitCode code = analyzed.code;
+    const Analyzed whole = analyze(options, *filter, output, {});
+    analyzed = read(whole.known, true);
+    analyzed.code = worse(analyzed.code, code);
+    return analyzed;
 }
 
 namespace {

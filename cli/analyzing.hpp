@@ -6,6 +6,7 @@
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 
+#include <expected>
 #include <functional>
 #include <string_view>
 
@@ -13,6 +14,12 @@
 #include "input.hpp"
 #include "options.hpp"
 #include "output.hpp"
+
+namespace qps::transport {
+struct NcclLog;
+struct PartOf;
+struct PartReport;
+}  // namespace qps::transport
 
 namespace qps::cli {
 
@@ -53,10 +60,17 @@ struct Analyzed {
 
 [[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& wanted_packets, const Output& output, const Listening& listening);
 
+// The same of one part of the pairs of hosts: nothing is concluded yet, and so the timeline is empty. `report` is what the part has.
+[[nodiscard]] Analyzed analyze_part(const Options& options, const dissect::Filter& wanted_packets, const Output& output, transport::PartOf part,
+                                    transport::PartReport& report);
+
 // Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and connections
 // that they had in `first`. `said_before`: what is wrong with the inputs was told.
 [[nodiscard]] Analyzed analyze_again(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening,
                                      const Analyzed& first, bool said_before = true);
+
+// The log that --nccl-log names; says what of it could not be read.
+[[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const Options& options);
 
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);

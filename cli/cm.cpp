@@ -9,6 +9,7 @@
 #include "decoding.hpp"
 #include "report.hpp"
 #include "sheet.hpp"
+#include "shown.hpp"
 #include "tone.hpp"
 
 namespace qps::cli {
@@ -81,25 +82,28 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
 
 }  // namespace
 
+void show_cm(const Options& options, const transport::Timeline& timeline, Output& output) {
+    switch (options.format) {
+        case OutputFormat::table: write_table(options, timeline, output); break;
+        case OutputFormat::json:
+        case OutputFormat::ndjson: write_json(options, timeline, output); break;
+        case OutputFormat::csv:
+        case OutputFormat::tsv: {
+            Sheet sheet(options, output, "messages", cm_columns());
+            for (const CmAttempt* attempt : chosen(options, timeline))
+                for (const CmRung& rung : attempt->ladder) sheet.add(cm_columns(), CmRow{*attempt, rung});
+            sheet.end();
+        }
+    }
+}
+
 ExitCode run_cm(const Options& options) {
     const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(options, *filter, output, {});
-    if (!analyzed.any) return finish(options, analyzed, output);
-    switch (options.format) {
-        case OutputFormat::table: write_table(options, analyzed.timeline, output); break;
-        case OutputFormat::json:
-        case OutputFormat::ndjson: write_json(options, analyzed.timeline, output); break;
-        case OutputFormat::csv:
-        case OutputFormat::tsv: {
-            Sheet sheet(options, output, "messages", cm_columns());
-            for (const CmAttempt* attempt : chosen(options, analyzed.timeline))
-                for (const CmRung& rung : attempt->ladder) sheet.add(cm_columns(), CmRow{*attempt, rung});
-            sheet.end();
-        }
-    }
+    if (analyzed.any) show_cm(options, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }
 

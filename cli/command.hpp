@@ -15,6 +15,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_operations(const Options& options);
 [[nodiscard]] ExitCode run_findings(const Options& options);
 [[nodiscard]] ExitCode run_export(const Options& options);
+[[nodiscard]] ExitCode run_merge(const Options& options);
 [[nodiscard]] ExitCode run_cm(const Options& options);
 [[nodiscard]] ExitCode run_fabric(const Options& options);
 [[nodiscard]] ExitCode run_timeline(const Options& options);

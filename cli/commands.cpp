@@ -21,8 +21,9 @@ constexpr std::array kCommands{
             "  qpscope analyze trace.pcapng\n"
             "  qpscope analyze -f json ring_00001.pcap ring_00002.pcap    # rotated files of one capture\n"
             "  qpscope analyze --fail-on error trace.pcap || echo broken\n"
-            "  qpscope analyze -i eth0                                    # until Ctrl-C",
-            {.captures = true, .analysis = true, .nccl_log = true, .sandbox = true},
+            "  qpscope analyze -i eth0                                    # until Ctrl-C\n"
+            "  qpscope analyze --part 1/4 -o part-1.qpp trace.pcap        # a quarter of the work: see qpscope merge",
+            {.captures = true, .analysis = true, .nccl_log = true, .divided = true, .sandbox = true},
             run_analyze},
     Command{"findings", kAnalyse,
             "List what went wrong, with evidence and advice; --list shows all findings known",
@@ -90,6 +91,15 @@ constexpr std::array kCommands{
             "  qpscope export --schema                                    # the tables and columns, and what they mean",
             {.captures = true, .analysis = true, .nccl_log = true, .interval = true, .tables = true, .sandbox = true},
             run_export},
+    Command{"merge", kAnalyse,
+            "Join the parts of an analysis that several machines made, and print what the whole capture shows",
+            "  qpscope analyze --part 1/2 -o part-1.qpp trace.pcap        # on one machine\n"
+            "  qpscope analyze --part 2/2 -o part-2.qpp trace.pcap        # on another\n"
+            "  qpscope merge part-*.qpp\n"
+            "  qpscope merge --as findings --fail-on error -f ndjson part-*.qpp\n"
+            "  qpscope merge --as part -o half.qpp part-[12].qpp          # of more: joined in steps",
+            {.nccl_log = true, .parts = true, .sandbox = true},
+            run_merge},
     Command{"info", kLookAt,
             "Print the format, packet counts and ICRC verdicts of captures",
             "  qpscope info trace.pcapng\n  qpscope info -f json *.pcap\n  tcpdump -w - | qpscope info -",

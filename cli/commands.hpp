@@ -38,6 +38,8 @@ struct Takes {
     bool page = false;       // one HTML file: no other format
     bool saved = false;      // the packets go to a capture file, and nothing to standard output
     bool tables = false;   // of a database
+    bool divided = false;  // into parts
+    bool parts = false;    // reads parts, no captures
     bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 

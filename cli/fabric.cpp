@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "sheet.hpp"
+#include "shown.hpp"
 #include "wrapped.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -135,6 +136,20 @@ void write_picture(const transport::Timeline& timeline, Output& output) {
 
 }  // namespace
 
+void show_fabric(const Options& options, const transport::Timeline& timeline, Output& output) {
+    switch (options.format) {
+        case OutputFormat::table: write_table(options, timeline, output); break;
+        case OutputFormat::json:
+        case OutputFormat::ndjson: write_json(options, timeline, output); break;
+        case OutputFormat::csv:
+        case OutputFormat::tsv: {
+            Sheet sheet(options, output, "ports", fabric_columns());
+            for (const FabricRow& row : fabric_rows(timeline.management)) sheet.add(fabric_columns(), row);
+            sheet.end();
+        }
+    }
+}
+
 ExitCode run_fabric(const Options& options) {
     const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
@@ -142,21 +157,8 @@ ExitCode run_fabric(const Options& options) {
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return finish(options, analyzed, output);
-    if (options.dot) {
-        write_picture(analyzed.timeline, output);
-        return finish(options, analyzed, output);
-    }
-    switch (options.format) {
-        case OutputFormat::table: write_table(options, analyzed.timeline, output); break;
-        case OutputFormat::json:
-        case OutputFormat::ndjson: write_json(options, analyzed.timeline, output); break;
-        case OutputFormat::csv:
-        case OutputFormat::tsv: {
-            Sheet sheet(options, output, "ports", fabric_columns());
-            for (const FabricRow& row : fabric_rows(analyzed.timeline.management)) sheet.add(fabric_columns(), row);
-            sheet.end();
-        }
-    }
+    if (options.dot) write_picture(analyzed.timeline, output);
+    else show_fabric(options, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }
 

@@ -15,6 +15,7 @@
 #include "decoding.hpp"
 #include "report.hpp"
 #include "sheet.hpp"
+#include "shown.hpp"
 #include "tone.hpp"
 
 namespace qps::cli {
@@ -112,6 +113,11 @@ ExitCode list_findings(const Options& options) {
 }
 
 }  // namespace
+
+void show_findings(const Options& options, const transport::Timeline& timeline, Output& output) {
+    Findings(options, output).end(timeline);
+    if (timeline.findings.empty()) report_none(options, "findings");
+}
 
 ExitCode run_findings(const Options& options) {
     if (options.list_findings) return list_findings(options);

@@ -161,15 +161,21 @@ void add_icrc(CLI::App& app, Options& options) {
         "Treat a wrong ICRC as corruption always (check) or never (ignore) (default: unless it is 0 or no ICRC of that sender is right)");
 }
 
+void add_nccl_log(CLI::App& app, Options& options) {
+    app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
+}
+
+void add_connections(CLI::App& app, Options& options) {
+    app.add_option("-C,--connection", options.connections, "Show these connections only (see qpscope connections)")
+        ->delimiter(',')
+        ->check(CLI::Validator(check_connection, ""))
+        ->type_name("N")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
-    if (!takes.followed)
-        app.add_option("-C,--connection", options.connections,
-                       "Show these connections only (see qpscope connections)")
-            ->delimiter(',')
-            ->check(CLI::Validator(check_connection, ""))
-            ->type_name("N")
-            ->allow_extra_args(false)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (!takes.followed) add_connections(app, options);
     if (takes.log_line)
         app.add_option("--match", options.log_line,
                        "List connections that this log line (NCCL, UCX, verbs, kernel) may be about, best match first")
@@ -185,8 +191,8 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
                      takes.tables ? "Use intervals of this length: 100us, 1s, ... (default: 1ms)"
                                   : "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
-    if (takes.nccl_log)
-        app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
+    if (takes.nccl_log) add_nccl_log(app, options);
+    if (takes.divided) add_part_option(app, options.part);
     if (takes.operations) add_operation_options(app, options.operations);
     if (takes.annotated) {
         app.add_flag("--findings-only", options.findings_only, "Comment only on packets that prove a finding");
@@ -249,10 +255,10 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --jobs --memory --link-speed --no-sandbox "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --part --jobs --memory --link-speed --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{"Output", " --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
+    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
                           "--dot --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
@@ -285,6 +291,14 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_live_settings(*sub, options.live);
     }
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);
+    if (command.takes.parts) {
+        add_merge_options(*sub, options);
+        add_connections(*sub, options);
+        add_nccl_log(*sub, options);
+        add_fail_on(*sub, options);
+        add_memory(*sub, options);
+        add_choice(*sub, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
+    }
     const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts;
     if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
     if (command.takes.captures && reconstructs) {

@@ -20,6 +20,7 @@
 #include "extract_options.hpp"
 #include "live_options.hpp"
 #include "operation_options.hpp"
+#include "part_options.hpp"
 
 namespace qps::cli {
 
@@ -89,6 +90,8 @@ struct Options {
     std::string hosts;           // annotate: file of addresses and names
 
     bool dot = false;  // fabric: a picture for Graphviz
+
+    PartOptions part;  // analyze --part, merge
 
     // Of export.
     std::string sqlite;           // path of the database

@@ -78,6 +78,7 @@ const std::vector<Golden> kGolden{
     {"extract_help", {"extract", "--help"}},
     {"annotate_help", {"annotate", "--help"}},
     {"report_help", {"report", "--help"}},
+    {"merge_help", {"merge", "--help"}},
     {"follow_message", {"follow", "1", "--message", "1", "rping_v4/capture.pcap"}},
 };
 

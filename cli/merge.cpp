@@ -1,0 +1,134 @@
+// `merge`: parts of an analysis become the whole, and that is printed as the command would that --as names.
+#include <dissect/capture/descriptor.hpp>
+#include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/parts/part.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "analyzing.hpp"
+#include "command.hpp"
+#include "decoding.hpp"
+#include "held_inputs.hpp"
+#include "message.hpp"
+#include "shown.hpp"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+ExitCode refuse_part(const std::string& name, std::string_view why, ExitCode code) {
+    say("qpscope: {}: {}\n", name, why);
+    return code;
+}
+
+// All bytes of a file, of which there are at most `most`.
+std::expected<std::string, std::string> bytes_of(const std::string& name, HeldInputs& held, std::size_t most) {
+    std::optional<dissect::Descriptor> own;
+    int number = -1;
+    if (const auto file = held.file(name)) {
+        if (file->descriptor < 0) return std::unexpected(std::string(std::strerror(file->error)));
+        number = file->descriptor;
+        if (lseek(number, 0, SEEK_SET) < 0) return std::unexpected(std::string(std::strerror(errno)));  // named twice: read before
+    } else if (name == "-") {
+        number = STDIN_FILENO;
+    } else {
+        own.emplace(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY), true);
+        number = own->number();
+    }
+    std::string bytes;
+    std::array<char, 1 << 16> piece{};
+    for (;;) {
+        const ssize_t got = ::read(number, piece.data(), piece.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return std::unexpected(std::string(std::strerror(errno)));
+        if (got == 0) return bytes;
+        bytes.append(piece.data(), static_cast<std::size_t>(got));
+        if (bytes.size() > most) return std::unexpected(std::string("larger than --memory allows"));
+    }
+}
+
+// Says of every file what is wrong with it.
+std::expected<std::vector<AnalysisPart>, ExitCode> read_parts(const Options& options) {
+    HeldInputs& held = HeldInputs::of(options);
+    const std::size_t most = options.memory.bytes();
+    std::vector<AnalysisPart> parts;
+    ExitCode code = ExitCode::done;
+    for (const std::string& name : options.files) {
+        const auto bytes = bytes_of(name, held, most);
+        if (!bytes) {
+            code = worse(code, refuse_part(name, bytes.error(), ExitCode::unreadable));
+            continue;
+        }
+        auto part = read_part(*bytes, QPSCOPE_VERSION, most);
+        if (part) parts.push_back(std::move(*part));
+        else code = worse(code, refuse_part(name, part.error().sentence, part.error().damaged ? ExitCode::damaged : ExitCode::unreadable));
+    }
+    if (code != ExitCode::done) return std::unexpected(code);
+    return parts;
+}
+
+void show(const Options& options, const transport::Timeline& timeline, Output& output) {
+    switch (options.part.as) {
+        case MergedAs::analyze: return show_analysis(options, timeline, output);
+        case MergedAs::findings: return show_findings(options, timeline, output);
+        case MergedAs::cm: return show_cm(options, timeline, output);
+        case MergedAs::fabric: return show_fabric(options, timeline, output);
+        case MergedAs::part: return;
+    }
+}
+
+std::string listed(const std::vector<std::uint32_t>& numbers) {
+    constexpr std::size_t kMost = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(numbers.size(), kMost); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
+    return numbers.size() > kMost ? text + ", ..." : text;
+}
+
+}  // namespace
+
+ExitCode run_merge(const Options& options) {
+    if (options.files.empty()) {
+        say("qpscope: missing input: name the parts that analyze --part wrote\n");
+        return ExitCode::usage;
+    }
+    if (options.part.as == MergedAs::part && options.output.empty()) {
+        say("qpscope: missing --output: where the part goes\n");
+        return ExitCode::usage;
+    }
+    auto log = read_nccl_log_of(options);
+    if (!log) return log.error();
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    auto parts = read_parts(options);
+    if (!parts) return worse(parts.error(), finish(output));
+    auto joined = join(std::move(*parts));
+    if (!joined) {
+        say("qpscope: the parts do not belong together: {}\n", joined.error().sentence);
+        return worse(ExitCode::unreadable, finish(output));
+    }
+    const ExitCode code = joined->origin.damaged ? ExitCode::damaged : ExitCode::done;
+    if (options.part.as == MergedAs::part) {
+        output.write(write_part(*joined, QPSCOPE_VERSION));
+        return worse(code, finish(output));
+    }
+    if (const auto lacking = missing(*joined); !lacking.empty()) {
+        say("qpscope: {} of {} missing: {}\n", lacking.size() == 1 ? "a part" : fmt::format("{} parts", lacking.size()), joined->origin.of,
+            listed(lacking));
+        return worse(ExitCode::unreadable, finish(output));
+    }
+    Options shown = options;
+    shown.files = joined->origin.inputs;
+    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log), .code = code, .any = true, .known = {}};
+    show(shown, analyzed.timeline, output);
+    return finish(options, analyzed, output);
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,60 @@
+#include "part_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <dissect/parse_value.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
+
+#include <array>
+#include <string>
+
+#include "options.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+namespace {
+
+struct NamedProduct {
+    std::string_view name;
+    MergedAs as;
+};
+constexpr std::array kProducts{NamedProduct{"analyze", MergedAs::analyze}, NamedProduct{"findings", MergedAs::findings},
+                               NamedProduct{"cm", MergedAs::cm}, NamedProduct{"fabric", MergedAs::fabric}, NamedProduct{"part", MergedAs::part}};
+
+// "3/8".
+PartOptions::OneOf read_part_of(const std::string& text) {
+    const std::size_t slash = text.find('/');
+    const auto number = dissect::parse_decimal(std::string_view(text).substr(0, slash), transport::kMostParts);
+    const auto parts = slash == std::string::npos ? std::nullopt : dissect::parse_decimal(std::string_view(text).substr(slash + 1), transport::kMostParts);
+    if (!number || !parts || *number == 0 || *number > *parts)
+        throw CLI::ValidationError(fmt::format("invalid part '{}': expected K/N such as 1/4, with N up to {}", text, transport::kMostParts));
+    return {static_cast<std::uint32_t>(*number), static_cast<std::uint32_t>(*parts)};
+}
+
+MergedAs read_product(const std::string& text) {
+    std::string all;
+    for (const NamedProduct& each : kProducts) {
+        if (each.name == text) return each.as;
+        all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+    }
+    throw CLI::ValidationError(fmt::format("invalid --as '{}': expected one of {}", text, all));
+}
+
+}  // namespace
+
+void add_part_option(CLI::App& app, PartOptions& options) {
+    app.add_option_function<std::string>(
+           "--part", [&options](const std::string& text) { options.one = read_part_of(text); },
+           "Follow only the Kth of N parts of all pairs of hosts, and write what is found to -o, for qpscope merge")
+        ->type_name("K/N");
+}
+
+void add_merge_options(CLI::App& app, Options& options) {
+    app.add_option("files", options.files, "Parts, as analyze --part wrote them, in any order")->type_name("");
+    app.add_option_function<std::string>(
+           "--as", [&options](const std::string& text) { options.part.as = read_product(text); },
+           "Print what this command prints of the capture: analyze, findings, cm or fabric; part: write the parts as one to -o (default: analyze)")
+        ->type_name("COMMAND");
+}
+
+}  // namespace qps::cli

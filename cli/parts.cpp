@@ -1,0 +1,60 @@
+#include "parts.hpp"
+
+#include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/parts/part.hpp>
+
+#include "analyzing.hpp"
+#include "decoding.hpp"
+#include "message.hpp"
+#include "report.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport;
+
+namespace {
+
+// Options that a part cannot have: they go with the whole.
+std::string_view misplaced(const Options& options) {
+    if (!options.interface.empty()) return "--part and --interface exclude each other: a capture has parts when it is over";
+    if (options.output.empty()) return "missing --output: where the part goes";
+    if (!options.connections.empty()) return "--connection goes with qpscope merge: a part does not know the numbers of connections";
+    if (!options.hints.empty()) return "--part and --decode-as exclude each other: a part does not know the numbers of connections";
+    if (options.fail_on) return "--fail-on goes with qpscope merge: a part has no findings yet";
+    if (!options.nccl_log.empty()) return "--nccl-log goes with qpscope merge";
+    if (options.format != OutputFormat::table) return "--format goes with qpscope merge";
+    return {};
+}
+
+// What parts must have had alike to be parts of the same.
+std::string settings_of(const Options& options) {
+    std::string text = fmt::format("--icrc {}", static_cast<int>(options.icrc));
+    if (!options.filter.empty()) text += fmt::format(" --filter '{}'", options.filter);
+    if (!options.capture_filter.empty()) text += fmt::format(" --capture-filter '{}'", options.capture_filter);
+    if (options.count != 0) text += fmt::format(" --count {}", options.count);
+    if (options.link_speed != dissect::BitsPerSecond{}) text += fmt::format(" --link-speed {}", std::to_underlying(options.link_speed));
+    return text;
+}
+
+}  // namespace
+
+ExitCode write_part_of(const Options& options) {
+    if (const std::string_view wrong = misplaced(options); !wrong.empty()) {
+        say("qpscope: {}\n", wrong);
+        return ExitCode::usage;
+    }
+    const auto filter = compile_filter(options, FilterSets::taken);
+    if (!filter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    const auto [number, parts] = *options.part.one;
+    AnalysisPart part{.origin = {.inputs = input_names(options), .settings = settings_of(options), .of = parts}, .numbers = {number}, .report = {}};
+    const Analyzed analyzed = analyze_part(options, *filter, output, {number, parts}, part.report);
+    if (!analyzed.any || analyzed.code == ExitCode::interrupted) return worse(analyzed.code, finish(output));
+    part.origin.damaged = analyzed.code != ExitCode::done;
+    output.write(write_part(part, QPSCOPE_VERSION));
+    return worse(analyzed.code, finish(output));
+}
+
+}  // namespace qps::cli

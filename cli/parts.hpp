@@ -1,0 +1,11 @@
+// Parts of an analysis as files: what `analyze --part` writes.
+#pragma once
+
+#include "exit_code.hpp"
+#include "options.hpp"
+
+namespace qps::cli {
+
+[[nodiscard]] ExitCode write_part_of(const Options& options);
+
+}  // namespace qps::cli

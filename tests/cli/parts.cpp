@@ -1,0 +1,129 @@
+// `analyze --part` and `merge`: parts on disk, joined in any order and in steps, print what the whole capture does; what is wrong with them
+// is said in one sentence and an exit code.
+#include <tests/cli/qpscope.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace qps::test;
+using Catch::Matchers::Contains;
+using qps::test::TemporaryFolder;
+
+namespace {
+
+// All parts of a capture, in a folder of their own.
+std::vector<std::string> parts_of(const std::vector<std::string>& analysis, int count, const std::string& folder) {
+    std::vector<std::string> paths;
+    for (int number = 1; number <= count; ++number) {
+        paths.push_back(fmt::format("{}/part-{}.qpp", folder, number));
+        const Ending ending = qpscope(std::vector<std::string>{"analyze", "--part", fmt::format("{}/{}", number, count), "-o", paths.back()} + analysis);
+        INFO(ending.err);
+        REQUIRE(ending.code == kDone);
+        CHECK(ending.out.empty());
+    }
+    return paths;
+}
+
+void check_merged(const std::string& as, const std::string& format, const std::vector<std::string>& capture, const std::vector<std::string>& parts) {
+    INFO(as << " as " << format);
+    const Ending whole = qpscope(std::vector<std::string>{as, "-f", format} + capture);
+    const Ending merged = qpscope(std::vector<std::string>{"merge", "--as", as, "-f", format} + parts);
+    CHECK(merged.out == whole.out);
+    CHECK(merged.err == whole.err);
+    CHECK(merged.code == whole.code);
+}
+
+Ending wrong(const std::vector<std::string>& words, int code) {
+    Ending ending = qpscope(words);
+    INFO(fmt::format("{}", fmt::join(words, " ")));
+    CHECK(ending.code == code);
+    CHECK(ending.out.empty());
+    CHECK(lines_of(ending.err).size() == (code == kUsage ? 2 : 1));  // with a hint
+    return ending;
+}
+
+}  // namespace
+
+TEST_CASE("merged parts print what the whole capture does") {
+    const TemporaryFolder folder;
+    for (const char* name : {"loss_write", "multi_qp", "fabric_sweep", "cm_reject_noport", "nvme_rdma", "iwarp_rping", "congestion", "libfabric_reliable"}) {
+        INFO(name);
+        const std::vector<std::string> parts = parts_of({sample(name)}, 3, folder.path());
+        for (const char* as : {"analyze", "findings", "cm", "fabric"})
+            for (const char* format : {"table", "json", "ndjson", "csv"}) check_merged(as, format, {sample(name)}, {parts[2], parts[0], parts[1]});
+    }
+    const std::vector<std::string> several{sample("rping_v4"), sample("loss_read")};
+    check_merged("analyze", "json", several, parts_of(several, 2, folder.path()));
+}
+
+TEST_CASE("parts are joined in steps") {
+    const TemporaryFolder folder;
+    const std::vector<std::string> parts = parts_of({sample("multi_qp")}, 4, folder.path());
+    const std::string first = folder.path() + "/first.qpp", last = folder.path() + "/last.qpp";
+    CHECK(qpscope({"merge", "--as", "part", "-o", first, parts[3], parts[1]}).code == kDone);
+    CHECK(qpscope({"merge", "--as", "part", "-o", last, parts[0], first}).code == kDone);
+    CHECK_THAT(wrong({"merge", first, parts[0]}, kUnreadable).err, Contains("a part of 4 missing: 3"));
+    check_merged("analyze", "json", {sample("multi_qp")}, {parts[2], last});
+}
+
+TEST_CASE("what a merge decides is decided of the whole") {
+    const TemporaryFolder folder;
+    const std::vector<std::string> parts = parts_of({sample("err_bad_rkey")}, 2, folder.path());
+    CHECK(qpscope(std::vector<std::string>{"merge", "--fail-on", "error"} + parts).code == kFindings);
+    CHECK(qpscope(std::vector<std::string>{"merge", "-C", "99"} + parts).code == kUsage);
+    CHECK_THAT(qpscope(std::vector<std::string>{"merge", "--as", "findings", "-f", "tsv"} + parts).out, Contains("remote-access-error"));
+    CHECK(qpscope(std::vector<std::string>{"merge"} + parts, {.output = "/dev/full"}).code == kOutputFailed);
+}
+
+TEST_CASE("a capture that is cut off gives parts that say so") {
+    const TemporaryFolder folder;
+    const std::string cut = folder.path() + "/cut.pcap";
+    std::filesystem::copy_file(sample("loss_write"), cut);
+    std::filesystem::resize_file(cut, 100'000);
+    std::vector<std::string> parts;
+    for (int number = 1; number <= 2; ++number) {
+        parts.push_back(fmt::format("{}/{}.qpp", folder.path(), number));
+        const Ending ending = qpscope({"analyze", "--part", fmt::format("{}/2", number), "-o", parts.back(), cut});
+        CHECK(ending.code == kDamaged);
+        CHECK_THAT(ending.err, Contains("cut.pcap"));
+    }
+    const Ending merged = qpscope(std::vector<std::string>{"merge", "-f", "json"} + parts);
+    CHECK(merged.code == kDamaged);
+    CHECK(merged.out == qpscope({"analyze", "-f", "json", cut}).out);
+}
+
+TEST_CASE("what cannot be merged is said in one sentence") {
+    const TemporaryFolder folder;
+    const std::string other = folder.path() + "/other";
+    std::filesystem::create_directory(other);
+    const std::vector<std::string> parts = parts_of({sample("loss_read")}, 2, folder.path());
+    const std::vector<std::string> others = parts_of({sample("loss_write")}, 2, other);
+    CHECK_THAT(wrong({"merge", parts[0]}, kUnreadable).err, Contains("a part of 2 missing: 2"));
+    CHECK_THAT(wrong({"merge", parts[0], parts[0]}, kUnreadable).err, Contains("part 1 of 2 is there twice"));
+    CHECK_THAT(wrong({"merge", parts[0], others[1]}, kUnreadable).err, Contains("not of the same capture"));
+    CHECK_THAT(wrong({"merge", parts[0], sample("loss_read")}, kUnreadable).err, Contains("capture.pcap: not a part of an analysis"));
+    CHECK_THAT(wrong({"merge", folder.path() + "/none.qpp"}, kUnreadable).err, Contains("none.qpp: No such file or directory"));
+    CHECK_THAT(wrong({"merge", other}, kUnreadable).err, Contains("Is a directory"));
+    CHECK_THAT(wrong({"merge", "--memory", "512MiB", "--no-sandbox", "/dev/zero"}, kUnreadable).err, Contains("/dev/zero"));
+    CHECK(qpscope({"analyze", "-Y", "rdma", "--part", "2/2", "-o", other + "/filtered.qpp", sample("loss_read")}).code == kDone);
+    CHECK_THAT(wrong({"merge", parts[0], other + "/filtered.qpp"}, kUnreadable).err, Contains("made with other options"));
+    std::filesystem::resize_file(parts[1], std::filesystem::file_size(parts[1]) - 1);
+    CHECK_THAT(wrong({"merge", parts[0], parts[1]}, kDamaged).err, Contains("part-2.qpp: damaged or cut off"));
+}
+
+TEST_CASE("a part is asked for in the right words") {
+    const std::string capture = sample("rping_v4");
+    for (const char* part : {"0/2", "3/2", "1", "1/", "/2", "1/5000", "a/b", "1/2/3"}) {
+        INFO(part);
+        CHECK_THAT(wrong({"analyze", "--part", part, "-o", "/dev/null", capture}, kUsage).err + "\n", Contains("expected K/N such as 1/4"));
+    }
+    CHECK_THAT(qpscope({"analyze", "--part", "1/2", capture}).err, Contains("missing --output"));
+    CHECK_THAT(qpscope({"analyze", "--part", "1/2", "-o", "/dev/null", "-C", "1", capture}).err, Contains("--connection goes with qpscope merge"));
+    CHECK_THAT(qpscope({"analyze", "--part", "1/2", "-o", "/dev/null", "--fail-on", "error", capture}).err, Contains("--fail-on goes with qpscope merge"));
+    CHECK_THAT(qpscope({"analyze", "--part", "1/2", "-o", "/dev/null", "-f", "json", capture}).err, Contains("--format goes with qpscope merge"));
+    CHECK_THAT(qpscope({"merge", "--as", "packets", "x.qpp"}).err, Contains("expected one of analyze, findings, cm, fabric, part"));
+    CHECK_THAT(qpscope({"merge", "--as", "part", "x.qpp"}).err, Contains("missing --output"));
+    CHECK(qpscope({"merge"}).code == kUsage);
+}
