@@ -41,6 +41,8 @@ logs              light  1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr   
 logs-dark         dark   1  Q,P,space,6,8,space,s,t,a,t,u,s,space,1,3 err_rnr          --view logs
 statistics        light  1  Left,Left,Left,Left,Left,Right,Right,Right,Right,Right  multi_qp  --view statistics congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap
 statistics-dark   dark   1  Left,Left,Left,Left,Left,Right,Right  err_mixed  --view statistics
+follow            light  1  Down                    nvme_rdma        --view follow -g 60
+follow-dark       dark   1  Down                    nvme_rdma        --view follow -g 60
 fabric            light  1  Home                    fabric_sweep     --view fabric
 fabric-dark       dark   1  Down                    fabric_sweep     --view fabric
 checks            light  1  Down                    err_mixed        --view checks

@@ -55,6 +55,7 @@ constexpr std::array kRows{
     ActionRow{PreviousEvent, "&Go", "Previous event of finding", "Ctrl+Alt+,", "Go to the previous packet at which the finding happened", ""},
     ActionRow{FollowMessage, "&Go", "Follow &message", "Ctrl+Shift+F", "Show only the packets of this message", "", true},
     ActionRow{FollowConnection, "&Go", "Follow &queue pair", "Ctrl+Alt+F", "Show only the packets of this queue pair and its peer", ""},
+    ActionRow{FollowPayload, "&Go", "Follow pa&yload", "Ctrl+Alt+Shift+F", "Show what the messages of this queue pair and its peer carried", ""},
 
     ActionRow{FocusFilter, "F&ilter", "&Edit filter", "Ctrl+/", "Move the cursor to the display filter", ""},
     ActionRow{ClearFilter, "F&ilter", "&Clear filter", "Ctrl+Shift+/", "Clear the display filter", "edit-clear"},

@@ -51,6 +51,7 @@ enum class ActionId {
     PreviousEvent,
     FollowMessage,
     FollowConnection,
+    FollowPayload,
     FocusFilter,
     ClearFilter,
     UndoFilter,

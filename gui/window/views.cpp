@@ -1,5 +1,6 @@
 #include <gui/checks/checks_view.hpp>
 #include <gui/fabric/fabric_view.hpp>
+#include <gui/follow/follow_view.hpp>
 #include <gui/hosts/hosts_view.hpp>
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
@@ -54,6 +55,8 @@ constexpr std::array kViewRows{
             QT_TRANSLATE_NOOP("views", "PSNs sent, retransmitted and acknowledged by a connection"), make<PsnPicture>, nullptr, true},
     ViewRow{"ladder", QT_TRANSLATE_NOOP("views", "Ladder"), QT_TRANSLATE_NOOP("views", "Messages of a connection as a ladder diagram"),
             make<LadderPicture>},
+    ViewRow{"follow", QT_TRANSLATE_NOOP("views", "Payload"),
+            QT_TRANSLATE_NOOP("views", "What the messages of a connection carried: decoded, as bytes or as text"), make<FollowView>},
     ViewRow{"throughput", QT_TRANSLATE_NOOP("views", "Throughput"),
             QT_TRANSLATE_NOOP("views", "Throughput, goodput and outstanding bytes over time"), make<ThroughputPicture>},
     ViewRow{"latency", QT_TRANSLATE_NOOP("views", "Latency"), QT_TRANSLATE_NOOP("views", "Message latency over time"),

@@ -1,6 +1,7 @@
 // What menus and keys of the window do: the table of actions.hpp becomes menus, and each action is carried out.
 #include <gui/export/evidence_dialog.hpp>
 #include <gui/export/exporter.hpp>
+#include <gui/follow/text_lines.hpp>
 #include <gui/export/printing.hpp>
 #include <gui/filter/filter_bar.hpp>
 #include <gui/live/capture_dialog.hpp>
@@ -195,6 +196,7 @@ bool MainWindow::triggerGo(ActionId id) {
         case ActionId::NextEvent: goToEvent(1); return true;
         case ActionId::PreviousEvent: goToEvent(-1); return true;
         case ActionId::FollowMessage: packets().followMessage(); return true;
+        case ActionId::FollowPayload: showView(QStringLiteral("follow")); return true;
         case ActionId::FollowConnection:
         case ActionId::ConnectionFilter: packets().followConversation(); return true;
         default: return false;
@@ -231,6 +233,7 @@ void MainWindow::copy() {
     for (QWidget* at = focusWidget(); at != nullptr; at = at->parentWidget())
         if (const auto* table = qobject_cast<TableView*>(at)) return table->copy(TextFormat::Tsv);
         else if (const auto* sheet = qobject_cast<Sheet*>(at)) return sheet->copy();
+        else if (const auto* lines = qobject_cast<TextLines*>(at)) return lines->copy();
     packets().copy();
 }
 

@@ -1,0 +1,120 @@
+#include <transport-replay/index/followed_messages.hpp>
+#include <transport-replay/index/restored_message.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::uint64_t kAskEvery = 16'384;             // rows
+constexpr std::size_t kMostWaiting = std::size_t{32} << 20;  // bytes; what is outstanding of one connection is far less
+
+// Places of the messages of a connection that are wanted, and how many it has.
+struct Wanted {
+    std::uint64_t all = 0;
+    std::vector<std::uint64_t> places;  // in `messages` of the index
+};
+
+std::optional<Wanted> find_wanted(const CaptureIndex& index, ConnectionId connection, std::uint64_t first, std::size_t most, std::size_t most_bytes,
+                                  const std::function<bool()>& stopped) {
+    Wanted wanted;
+    std::uint64_t bytes = 0;
+    const std::uint64_t messages = index.messages.size();
+    for (std::uint64_t at = 0; at < messages; ++at) {
+        if (at % kAskEvery == 0 && stopped && stopped()) return std::nullopt;
+        const MessageRow& row = index.messages[at];
+        if (row.connection() != connection || ++wanted.all < first || wanted.places.size() == most || bytes >= most_bytes) continue;
+        wanted.places.push_back(at);
+        bytes += row.bytes();
+    }
+    return wanted;
+}
+
+class Walk {
+public:
+    Walk(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, FollowedPart& part, std::vector<std::uint64_t> places, std::uint64_t first)
+        : index_(index), reader_(index), connection_(connection), part_(part), places_(std::move(places)), first_(first), store_(kMostWaiting) {}
+
+    // From the first packet of any of them on. False: stopped.
+    bool run(const std::function<bool()>& stopped) {
+        std::uint64_t from = index_->packets.size(), last = 0;
+        for (const std::uint64_t place : places_) {
+            const MessageRow& row = index_->messages[place];
+            from = std::min(from, std::to_underlying(row.first_frame()));
+            last = std::max({last, std::to_underlying(row.last_frame()), std::to_underlying(row.answer_frame().value_or(FrameIndex{}))});
+        }
+        for (std::uint64_t number = std::max<std::uint64_t>(from, 1); number <= std::min(last, index_->packets.size()); ++number) {
+            if (number % kAskEvery == 0 && stopped && stopped()) return false;
+            take(FrameIndex{number});
+        }
+        // Those that no packet ended: they were open at the end, or what ended them is of another connection.
+        for (; next_ < places_.size(); ++next_) finish(places_[next_]);
+        part_.let_go = store_.let_go();
+        return true;
+    }
+
+private:
+    void take(FrameIndex number) {
+        const PacketRow& row = index_->row(number);
+        if (row.connection() == connection_ && row.kind() == ObservationKind::transport) keep(number, row);
+        for (const std::uint64_t end = index_->ended_by(number).second; next_ < places_.size() && places_[next_] < end; ++next_)
+            finish(places_[next_]);
+    }
+
+    void keep(FrameIndex number, const PacketRow& row) {
+        const auto frame = index_->frame(number, buffer_);
+        if (!frame) return;
+        decode(*frame, packet_);
+        observe(packet_, observation_ = {});
+        PacketRecord record;
+        record.connection = connection_;
+        record.from = row.from();
+        record.mirror_copy = row.has(Mark::mirror_copy);
+        store_.keep(observation_, record);
+    }
+
+    void finish(std::uint64_t place) {
+        const MessageRow& row = index_->messages[place];
+        // What was said of its own packets knows the command that they answer.
+        UlpHint hint = index_->has(row.last_frame()) ? index_->ulp_hint(row.last_frame()) : UlpHint{};
+        if (hint.protocol == UlpProtocol::none) hint = index_->ulp.hint(connection_, row.requester());
+        FollowedMessage followed{first_ + next_, row.requester(), restored(*index_, row), hint, {}};
+        add_operands(followed.message, reader_);
+        followed.message.ulp = index_->label(place);
+        followed.payload = store_.take(followed.requester, followed.message);
+        part_.followed.push_back(std::move(followed));
+    }
+
+    std::shared_ptr<const CaptureIndex> index_;
+    PacketReader reader_;
+    ConnectionId connection_;
+    FollowedPart& part_;
+    std::vector<std::uint64_t> places_;
+    std::uint64_t first_;
+    std::size_t next_ = 0;  // of places_
+    PayloadStore store_;
+    FrameBuffer buffer_;
+    Packet packet_;
+    Observation observation_;
+};
+
+}  // namespace
+
+std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, std::uint64_t first, std::size_t most,
+                                   std::size_t most_bytes, const std::function<bool()>& stopped) {
+    first = std::max<std::uint64_t>(first, 1);
+    auto wanted = find_wanted(*index, connection, first, most, most_bytes, stopped);
+    if (!wanted) return std::nullopt;
+    FollowedPart part;
+    part.messages = wanted->all;
+    part.followed.reserve(wanted->places.size());
+    Walk walk(index, connection, part, std::move(wanted->places), first);
+    if (!walk.run(stopped)) return std::nullopt;
+    return part;
+}
+
+}  // namespace qps::transport
