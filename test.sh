@@ -10,6 +10,8 @@
 #                       the same without sanitizers, --afl=10h by AFL++; what crashes one is kept in tests/fuzz/crashes/ (docs/fuzzing.md)
 #   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
 #                       each kind; skipped, with a word, where there is no root
+#   ./test.sh --cluster packaging/slurm/qpscope-array on a Slurm cluster of one node, in a namespace; root
+#   ./test.sh --packages Debian packages, from source to purge, in an empty Debian 12; root, a quarter of an hour
 #   ./test.sh --all     all of these
 #
 # Options may be combined. Every part runs even if one before it failed; the exit code is 0 only if all passed.
@@ -106,6 +108,18 @@ part_interop() {
     tests/lab/conform || { code=$?; [[ $code == 77 ]]; }
 }
 
+# A million packets in four parts, beside the samples.
+part_cluster() {
+    local code=0
+    need_packages build window cluster && build_preset dev 9 qpscope bench_generate || return 1
+    tests/cluster/run build/dev/bin/qpscope captures build/dev/bin/bench_generate || { code=$?; [[ $code == 77 ]]; }
+}
+part_packages() {
+    local code=0
+    need_packages packages || return 1
+    tests/packages/run || { code=$?; [[ $code == 77 ]]; }
+}
+
 parts=()
 tidy=changed
 interop=all
@@ -114,7 +128,7 @@ afl=30m
 fast=30m
 for option in "$@"; do
     case $option in
-        --asan | --tsan | --clang | --tidy | --fuzz | --interop) parts+=("${option#--}") ;;
+        --asan | --tsan | --clang | --tidy | --fuzz | --interop | --cluster | --packages) parts+=("${option#--}") ;;
         --fuzz=*) parts+=(fuzz); fuzz=${option#*=} ;;
         --fuzz-fast) parts+=(fast) ;;
         --fuzz-fast=*) parts+=(fast); fast=${option#*=} ;;
@@ -122,7 +136,7 @@ for option in "$@"; do
         --afl=*) parts+=(afl); afl=${option#*=} ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
-        --all) parts=(tidy fuzz clang asan tsan interop dev); tidy=all ;;
+        --all) parts=(tidy fuzz clang asan tsan interop cluster packages dev); tidy=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac

@@ -54,6 +54,10 @@ interop  iproute2         the namespace and bridge of the lab
 screenshots  xvfb         a screen for the pictures of the window
 screenshots  xdotool      keys for them
 screenshots  imagemagick  takes them and makes them small
+cluster  slurm-wlm        the scheduler that captures are shared out by
+cluster  munge            how its daemons know each other
+cluster  iproute2         the namespace that it is in
+packages  debootstrap     an empty Debian to build packages in
 bench  tshark              the rival that we measure ourselves against
 bench  zstd                makes a compressed capture to measure
 '
