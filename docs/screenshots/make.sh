@@ -47,6 +47,8 @@ fabric            light  1  Home                    fabric_sweep     --view fabr
 fabric-dark       dark   1  Down                    fabric_sweep     --view fabric
 checks            light  1  Down                    err_mixed        --view checks
 checks-dark       dark   1  Down                    err_mixed        --view checks
+compare           light  1  space,period,period,slash,w,r,i,t,e,underscore,8,k,slash,c,a,p,t,u,r,e,period,p,c,a,p,Return loss_write --view compare
+compare-dark      dark   1  space,period,period,slash,w,r,i,t,e,underscore,8,k,slash,c,a,p,t,u,r,e,period,p,c,a,p,Return loss_write --view compare
 io                light  1  -                       loss_write       --view io
 io-dark           dark   1  -                       loss_write       --view io
 hosts-dark        dark   1  Home,Right                  multi_qp         --view hosts congestion/capture.pcap err_rnr/capture.pcap rping_v6/capture.pcap

@@ -1,4 +1,5 @@
 #include <gui/checks/checks_view.hpp>
+#include <gui/compare/compare_view.hpp>
 #include <gui/fabric/fabric_view.hpp>
 #include <gui/follow/follow_view.hpp>
 #include <gui/hosts/hosts_view.hpp>
@@ -74,6 +75,8 @@ constexpr std::array kViewRows{
     ViewRow{"statistics", QT_TRANSLATE_NOOP("views", "Statistics"),
             QT_TRANSLATE_NOOP("views", "Protocols, opcodes, lengths, traffic classes, source ports; properties of the capture"),
             make<StatisticsView>},
+    ViewRow{"compare", QT_TRANSLATE_NOOP("views", "Before and after"),
+            QT_TRANSLATE_NOOP("views", "The capture beside one of an earlier run: what changed"), make<CompareView>},
     ViewRow{"logs", QT_TRANSLATE_NOOP("views", "Logs"),
             QT_TRANSLATE_NOOP("views", "From a line of a log to the connection it is about; logs in time with the packets"), make<LogView>},
 };

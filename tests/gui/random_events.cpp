@@ -14,6 +14,7 @@
 #include <QWheelEvent>
 #include <array>
 #include <random>
+#include <set>
 
 using namespace qps::gui;
 using namespace qps::gui::tests;

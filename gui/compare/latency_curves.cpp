@@ -1,0 +1,98 @@
+#include <gui/compare/latency_curves.hpp>
+#include <gui/look.hpp>
+#include <gui/tables/text.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+namespace qps::gui {
+
+namespace {
+
+constexpr unsigned kAll = 100;  // percent
+constexpr int kGrid = 4;        // steps of percent
+constexpr std::array kRunInks{Ink::Request, Ink::Retransmission};
+
+QString durationWords(double ns) { return shown(transport::duration_text(dissect::Duration{static_cast<std::int64_t>(ns)})); }
+
+}  // namespace
+
+LatencyCurves::LatencyCurves(QWidget* parent) : QWidget(parent) { setMinimumSize(200, 120); }
+
+LatencyCurves::Curve LatencyCurves::curve(const transport::LatencyBins& bins) {
+    Curve made;
+    if (bins.count() == 0) return made;
+    for (unsigned percent = 0; percent <= kAll; ++percent)
+        made.push_back(std::max(1.0, static_cast<double>(std::to_underlying(bins.percentile(percent)))));
+    return made;
+}
+
+void LatencyCurves::show(const transport::LatencyBins& before, const transport::LatencyBins& after) {
+    m_curves = {curve(before), curve(after)};
+    m_least = 0;
+    m_most = 1;
+    QStringList words;
+    for (std::size_t run = 0; run < m_curves.size(); ++run) {
+        const Curve& one = m_curves[run];
+        if (one.empty()) continue;
+        m_least = m_least == 0 ? one.front() : std::min(m_least, one.front());
+        m_most = std::max(m_most, one.back());
+        words << tr("%1: median %2, 99th percentile %3").arg(run == 0 ? tr("before") : tr("after"), durationWords(one[50]), durationWords(one[99]));
+    }
+    m_least = std::max(1.0, m_least);
+    m_most = std::max(m_most, m_least * 2);
+    setAccessibleDescription(words.isEmpty() ? tr("No messages with a latency") : words.join(QStringLiteral("; ")));
+    setToolTip(words.join(QLatin1Char('\n')));
+    update();
+}
+
+void LatencyCurves::paintCurve(QPainter& painter, const QRectF& area, std::size_t run) const {
+    const Curve& one = m_curves[run];
+    if (one.empty()) return;
+    QPolygonF line;
+    for (std::size_t percent = 0; percent < one.size(); ++percent) {
+        const double share = std::log(one[percent] / m_least) / std::log(m_most / m_least);
+        line << QPointF(area.left() + area.width() * static_cast<double>(percent) / kAll, area.bottom() - area.height() * share);
+    }
+    painter.setPen(QPen(color(kRunInks[run], palette()), 2, run == 0 ? Qt::DashLine : Qt::SolidLine));
+    painter.drawPolyline(line);
+}
+
+void LatencyCurves::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), palette().color(QPalette::Base));
+    const QColor words = palette().color(QPalette::Text);
+    if (m_curves[0].empty() && m_curves[1].empty()) {
+        painter.setPen(palette().color(QPalette::PlaceholderText));
+        painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap, tr("No messages with a latency to draw."));
+        return;
+    }
+    const double height = fontMetrics().height(), left = fontMetrics().averageCharWidth() * 12.0;
+    const QRectF area(left, height * 1.8, std::max(10.0, width() - left - fontMetrics().averageCharWidth() * 5.0), std::max(10.0, this->height() - height * 4));
+    const QColor faint = mixed(palette().color(QPalette::Base), words, 0.25);
+    for (int step = 0; step <= kGrid; ++step) {
+        const double x = area.left() + area.width() * step / kGrid, y = area.bottom() - area.height() * step / kGrid;
+        painter.setPen(faint);
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+        painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
+        painter.setPen(words);
+        painter.drawText(QRectF(x - 40, area.bottom() + 2, 80, height), Qt::AlignHCenter, tr("%1 %").arg(100 * step / kGrid));
+        painter.drawText(QRectF(0, y - height / 2, left - 6, height), Qt::AlignRight | Qt::AlignVCenter,
+                         durationWords(m_least * std::pow(m_most / m_least, static_cast<double>(step) / kGrid)));
+    }
+    painter.drawText(QRectF(area.left(), area.bottom() + height + 2, area.width(), height), Qt::AlignHCenter, tr("messages that took no longer"));
+    painter.setRenderHint(QPainter::Antialiasing);
+    double x = area.left();
+    for (std::size_t run = 0; run < m_curves.size(); ++run) {
+        paintCurve(painter, area, run);
+        const QString name = run == 0 ? tr("before") : tr("after");
+        painter.drawLine(QPointF(x, height * 0.9), QPointF(x + 24, height * 0.9));
+        painter.setPen(words);
+        painter.drawText(QRectF(x + 30, height * 0.3, 120, height * 1.2), Qt::AlignLeft | Qt::AlignVCenter, m_curves[run].empty() ? tr("%1: no messages").arg(name) : name);
+        x += 160;
+    }
+}
+
+}  // namespace qps::gui

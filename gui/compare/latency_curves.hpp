@@ -1,0 +1,33 @@
+// LatencyCurves: the latency of the messages of two runs, drawn over each other: how long each percentile took, on a logarithmic scale.
+#pragma once
+
+#include <transport-replay/model/latency_bins.hpp>
+
+#include <QWidget>
+#include <array>
+#include <vector>
+
+namespace qps::gui {
+
+class LatencyCurves : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit LatencyCurves(QWidget* parent = nullptr);
+    void show(const transport::LatencyBins& before, const transport::LatencyBins& after);
+    [[nodiscard]] QSize sizeHint() const override { return {500, 240}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    using Curve = std::vector<double>;  // ns by percent, 0 to 100; empty: no messages
+    [[nodiscard]] static Curve curve(const transport::LatencyBins& bins);
+    void paintCurve(QPainter& painter, const QRectF& area, std::size_t run) const;
+
+    std::array<Curve, 2> m_curves;  // before, after
+    double m_least = 1;             // ns, of both
+    double m_most = 1;
+};
+
+}  // namespace qps::gui
