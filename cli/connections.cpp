@@ -12,6 +12,7 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "latencies.hpp"
 #include "message.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
@@ -96,12 +97,14 @@ ExitCode run_connections(const Options& options) {
     if (!filter || !may_sort(options)) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
-    ConnectionTimes times;
+    ConnectionTimes times(options.memory);
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
         if (ended.answer_frame != dissect::FrameIndex{})
             times.add(connection, requester, ended.outcome, ended.first_time, ended.answer_time);
     };
-    const Analyzed analyzed = analyze(options, *filter, output, {.message = message, .again = [&] { times = {}; }});
+    const Analyzed analyzed = analyze(leave_room_for_latencies(options), *filter, output,
+                                      {.message = message, .again = [&] { times = ConnectionTimes(options.memory); }});
+    say_unknown_latencies(options, times);
     if (analyzed.any) {
         Sheet sheet(options, output, "connections", shown_columns(options));
         if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);

@@ -21,6 +21,7 @@
 #include "export_schema.hpp"
 #include "export_sinks.hpp"
 #include "intervals.hpp"
+#include "latencies.hpp"
 #include "message.hpp"
 
 namespace qps::cli {
@@ -73,7 +74,7 @@ std::vector<Cell> cells_of(const SchemaTable& table, std::span<const TableColumn
 class Export {
 public:
     Export(const Options& options, TableSink& sink)
-        : options_(options), sink_(sink), interval_(options.interval.value_or(Duration{1'000'000})) {}  // 1 ms
+        : options_(options), sink_(sink), interval_(options.interval.value_or(Duration{1'000'000})), times_(options.memory) {}  // 1 ms
 
     void packet(const Observation& observation, const PacketRecord& record) {
         if (!start_ && observation.has_time) start_ = observation.time;
@@ -97,12 +98,13 @@ public:
     }
     void again() {
         ends_ = {};
-        times_ = {};
+        times_ = ConnectionTimes(options_.memory);
         messages_ = 0;
         start_.reset();
         counted_.reset();
         sink_.again();
     }
+    [[nodiscard]] const ConnectionTimes& times() const { return times_; }
     void finish(const transport::Timeline& timeline) {
         if (counted_) write(*counted_);
         const auto over = given_up(timeline);
@@ -186,12 +188,13 @@ ExitCode run_export(const Options& options) {
     Output output(quiet);  // nothing goes there
     Export tables(options, *sink);
     const Analyzed analyzed = analyze(
-        options, *filter, output,
+        leave_room_for_latencies(options), *filter, output,
         {.packet = [&](const Observation& observation, const PacketRecord& record) { tables.packet(observation, record); },
          .message = [&](ConnectionId connection, End requester, const Message& message) { tables.message(connection, requester, message); },
          .operation = [&](const UlpOperation& operation) { tables.operation(operation); },
          .again = [&] { tables.again(); }});
     if (!analyzed.any) return analyzed.code;
+    say_unknown_latencies(options, tables.times());
     tables.finish(analyzed.timeline);
     if (const auto problem = sink->problem()) {
         say("qpscope: {}\n", *problem);

@@ -288,6 +288,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.replayed) add_replay_options(*sub, options);
     if (command.takes.replayed) {
         add_conversation_options(*sub, options.conversation);
+        add_memory(*sub, options);
         add_live_settings(*sub, options.live);
     }
     if (command.takes.analysis) add_analysis_options(*sub, command.takes, options);

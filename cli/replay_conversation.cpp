@@ -1,6 +1,7 @@
 // `replay --as`: one end's part of a recorded connection, played against a live peer, whose answers are compared with the recorded ones.
 #include <transport-replay/live/replay/comparison_report.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -60,12 +61,16 @@ struct Recording {
     std::expected<RecordedConversation, std::string> conversation;
 };
 
-// Twice through the inputs: which connections there are, then what that one carried.
-Recording read_recording(const Options& options, const dissect::Filter& filter, const Output& output) {
-    const ConnectionId uid = *options.conversation.connection;
+// Twice through the inputs: which connections there are, then what that one carried. Of the memory an analysis has a quarter, and what
+// is known from the first one too.
+Recording read_recording(const Options& asked, const dissect::Filter& filter, const Output& output) {
+    constexpr std::uint32_t kAnalyses = 4;
+    const ConnectionId uid = *asked.conversation.connection;
+    Options options = asked;
+    options.memory = asked.memory.part_of(kAnalyses);
     const Analyzed first = analyze(options, filter, output, {});
     if (!first.any || first.code == ExitCode::unreadable) return {worse(first.code, ExitCode::unreadable), std::unexpected(std::string())};
-    ConversationCollector collector(first.timeline, uid);
+    ConversationCollector collector(first.timeline, uid, asked.memory);
     Listening listening;
     listening.packet = [&](const Observation& observation, const PacketRecord& record) { collector.packet(observation, record); };
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
@@ -114,8 +119,11 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     const End ours = *options.conversation.part == Part::requester ? conversation.requester : other(conversation.requester);
     const PlayerSettings settings = settings_of(options, conversation);
     if (settings.port == IpPort{}) return fail_session(ExitCode::usage, "port unknown from the capture: set it with --port");
-    auto part = part_of(conversation, ours);
+    auto part = part_of(conversation, ours, options.memory);
     if (!part) return fail_session(ExitCode::usage, part.error());
+    if (part->too_long != 0 && !options.quiet)
+        say("qpscope: {} not played: longer than {}, the part of the memory for what is posted (--memory)\n", counted(part->too_long, "message"),
+            bytes_text(part->most_posted));
     ConversationPlayer player(conversation, std::move(*part), settings);
     Program program = Played(player);
     LiveOptions live = options.live;

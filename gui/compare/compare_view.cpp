@@ -75,7 +75,7 @@ ReadRun readRun(const QStringList& files, const MemoryBudget& memory, const seri
         indexed = build_index(*index, *second, watch);
     }
     if (series::stopped(stop)) return {};
-    ReadRun read{series::run_of(*index, indexed.timeline, stop), {}};
+    ReadRun read{series::run_of(*index, indexed.timeline, memory, stop), {}};
     QStringList problems;
     for (const auto& problem : indexed.problems) problems << shown(problem.file) + QStringLiteral(": ") + shown(problem.sentence);
     if (indexed.left_out != 0) problems << CompareView::tr("%1 left out of latencies: too little memory").arg(shown(counted(indexed.left_out, "packet")));
@@ -217,8 +217,9 @@ void CompareView::measure() {
     m_stale = true;
     if (!isVisible() || (m_measuring.running() && m_session.busy())) return;
     m_stale = false;
-    m_measuring.start([this, index = m_session.index(), timeline = m_session.timeline()](const series::Stop& stop) -> SeriesJob::Delivery {
-        auto run = series::run_of(*index, *timeline, stop);
+    m_measuring.start([this, index = m_session.index(), timeline = m_session.timeline(),
+                       memory = m_session.memory()](const series::Stop& stop) -> SeriesJob::Delivery {
+        auto run = series::run_of(*index, *timeline, memory, stop);
         if (!run) return {};
         return [this, made = std::make_shared<const Run>(std::move(*run))] {
             m_after = made;

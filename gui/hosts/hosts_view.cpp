@@ -113,8 +113,8 @@ void HostsView::measure() {
     m_stale = true;
     if (!isVisible() || (m_job.running() && m_session.busy())) return;
     m_stale = false;
-    m_job.start([this, index = m_session.index(), timeline = m_session.timeline()](const series::Stop& stop) -> SeriesJob::Delivery {
-        auto times = series::connection_times(*index, stop);
+    m_job.start([this, index = m_session.index(), timeline = m_session.timeline(), memory = m_session.memory()](const series::Stop& stop) -> SeriesJob::Delivery {
+        auto times = series::connection_times(*index, memory, stop);
         if (!times) return {};
         const series::Range range{timeline->first.value_or(dissect::Instant{}),
                                   timeline->last.value_or(dissect::Instant{}) + dissect::Duration{1}};

@@ -42,8 +42,8 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
 // Latencies and activity, from the rows of the index. While a capture is read they come with each timeline that there is time for.
 void ConnectionsView::measure() {
     if (m_job.running() && m_session.busy()) return;
-    m_job.start([this, index = m_session.index(), timeline = m_session.timeline()](const series::Stop& stop) -> SeriesJob::Delivery {
-        auto times = series::connection_times(*index, stop);
+    m_job.start([this, index = m_session.index(), timeline = m_session.timeline(), memory = m_session.memory()](const series::Stop& stop) -> SeriesJob::Delivery {
+        auto times = series::connection_times(*index, memory, stop);
         if (!times) return {};
         const series::Range range{timeline->first.value_or(dissect::Instant{}), timeline->last.value_or(dissect::Instant{}) + dissect::Duration{1}};
         auto lines = series::activity_lines(*index, range, timeline->connections.size(), stop);

@@ -115,7 +115,7 @@ TEST_CASE("hosts past the bound are those with the fewest bytes") {
         connection.ways[0].packets = 1;
         connection.ways[0].bytes = i + 1;
     }
-    const HostMatrix matrix(timeline, {});
+    const HostMatrix matrix(timeline, ConnectionTimes{});
     CHECK(matrix.hosts().size() == HostMatrix::kMostHosts);
     CHECK(matrix.left_out() == 10);
     CHECK(matrix.hosts().front().bits[1] == 10);

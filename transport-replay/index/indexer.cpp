@@ -1,5 +1,6 @@
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ public:
                      .icrc = indexing.icrc,
                      .traits = indexing.traits,
                      .memory = indexing.memory.part_of(4)}),
-          most_(indexing.memory.bytes() / 2) {}
+          most_(bytes_of_rows(indexing.memory)) {}
     Indexer(const Indexer&) = delete;
     Indexer& operator=(const Indexer&) = delete;
 
@@ -241,6 +242,11 @@ void Indexer::read(const std::string& file) {
 }
 
 }  // namespace
+
+std::uint64_t bytes_of_rows(const MemoryBudget& memory) {
+    constexpr std::uint64_t kTimesAtOnce = 4;  // two views show some, while others are made
+    return memory.bytes() / 2 - kTimesAtOnce * bytes_beside(memory, Beside::latencies);
+}
 
 Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch) {
     return Indexer(index, indexing, watch).run();

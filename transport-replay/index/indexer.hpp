@@ -26,8 +26,11 @@ struct Indexing {
     UlpHints hints{};                // what the user says that connections speak
     IcrcPolicy icrc = IcrcPolicy::automatic;
     CaptureTraits traits{};          // what an earlier reading found out of the capture as a whole
-    MemoryBudget memory = MemoryBudget::of_machine();  // half for rows, the rest for the analysis and a copy of it
+    MemoryBudget memory = MemoryBudget::of_machine();  // half for rows and times of connections, the rest for the analysis and a copy of it
 };
+
+// What rows may take of that half, beside the times of connections that views make of them.
+[[nodiscard]] std::uint64_t bytes_of_rows(const MemoryBudget& memory);
 
 // Asked and told in the thread that indexes. Functions may be empty.
 struct IndexWatch {

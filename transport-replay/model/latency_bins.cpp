@@ -18,22 +18,31 @@ std::uint32_t bin_of(std::uint64_t ns, unsigned bits) {
     return static_cast<std::uint32_t>((std::uint64_t{doubling} << bits) + (ns >> doubling));
 }
 
+std::uint64_t ns_of(Duration value) { return static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(value), 0)); }
+
 void increase(std::uint32_t& count, std::uint64_t by) {
     count = static_cast<std::uint32_t>(std::min<std::uint64_t>(count + by, std::numeric_limits<std::uint32_t>::max()));
 }
 
 }  // namespace
 
+bool LatencyBins::has_room_for(Duration value) const {
+    return bins_.size() < bins_.capacity() || bins_.size() == kMost || std::ranges::binary_search(bins_, bin_of(ns_of(value), bits_), {}, &Bin::number);
+}
+
 void LatencyBins::add(Duration value, std::uint64_t times) {
     if (times == 0) return;
     count_ += times;
-    const std::uint64_t ns = std::to_underlying(value) < 0 ? 0 : static_cast<std::uint64_t>(std::to_underlying(value));
-    const std::uint32_t number = bin_of(ns, bits_);
-    const auto at = std::ranges::lower_bound(bins_, number, {}, &Bin::number);
-    if (at != bins_.end() && at->number == number) return increase(at->count, times);
-    bins_.insert(at, {number, 0});
-    increase(std::ranges::lower_bound(bins_, number, {}, &Bin::number)->count, times);
-    while (bins_.size() > kMost) coarsen();
+    for (;;) {
+        const std::uint32_t number = bin_of(ns_of(value), bits_);
+        const auto at = std::ranges::lower_bound(bins_, number, {}, &Bin::number);
+        if (at != bins_.end() && at->number == number) return increase(at->count, times);
+        if (bins_.size() < kMost) {
+            increase(bins_.insert(at, {number, 0})->count, times);
+            return;
+        }
+        coarsen();
+    }
 }
 
 void LatencyBins::add(const LatencyBins& more) {
@@ -43,6 +52,7 @@ void LatencyBins::add(const LatencyBins& more) {
 // Half as many parts to each doubling.
 void LatencyBins::coarsen() {
     std::vector<Bin> coarse;
+    coarse.reserve(kMost);
     const unsigned bits = bits_ - 1U;
     for (const Bin& bin : bins_) {
         const std::uint32_t number = bin_of(static_cast<std::uint64_t>(std::to_underlying(end_of(bin.number))), bits);

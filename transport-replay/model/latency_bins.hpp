@@ -12,11 +12,15 @@ namespace qps::transport {
 
 class LatencyBins {
 public:
-    static constexpr std::size_t kMost = 64;  // 512 bytes; 47 doublings of one part each always have room
+    static constexpr std::size_t kMost = 64;  // 512 bytes; 64 doublings of one part each always have room
 
     // Negative durations (clocks that jump) count as none.
     void add(dissect::Duration value) { add(value, 1); }
     void add(const LatencyBins& more);
+    // Whether add() of it would take no more memory.
+    [[nodiscard]] bool has_room_for(dissect::Duration value) const;
+    // On the heap.
+    [[nodiscard]] std::size_t bytes() const { return bins_.capacity() * sizeof(Bin); }
     [[nodiscard]] std::uint64_t count() const { return count_; }
     // By nearest rank, `percent` 0 to 100: the upper end of the bin that holds it. Of nothing: zero.
     [[nodiscard]] dissect::Duration percentile(unsigned percent) const;

@@ -5,8 +5,8 @@
 
 namespace qps::transport::series {
 
-std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const Stop& stop) {
-    ConnectionTimes times;
+std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const MemoryBudget& memory, const Stop& stop) {
+    ConnectionTimes times(memory);
     const auto add = [&](const MessageRow& row, std::uint64_t) {
         const auto first = time_of(index, row.first_frame());
         const auto answer = row.answer_frame() ? time_of(index, *row.answer_frame()) : std::nullopt;

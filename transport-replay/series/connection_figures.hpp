@@ -35,7 +35,7 @@ struct ConnectionFigures {
 };
 
 // Nothing where it was stopped.
-[[nodiscard]] std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const Stop& stop = {});
+[[nodiscard]] std::optional<ConnectionTimes> connection_times(const CaptureIndex& index, const MemoryBudget& memory, const Stop& stop = {});
 [[nodiscard]] std::optional<ActivityLines> activity_lines(const CaptureIndex& index, const Range& range, std::size_t connections,
                                                           const Stop& stop = {});
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace qps::transport::series {
 
@@ -12,6 +13,14 @@ namespace {
 
 // Hosts are told apart by what they are called; GIDs of RoCEv1 and addresses of RoCEv2 have the same bits and are the same host.
 auto key_of(const Address& address) { return std::tuple(address.space == AddressSpace::infiniband_lid, address.bits); }
+
+struct WayOfPair {
+    std::uint32_t from = 0;  // by their places among the hosts
+    std::uint32_t to = 0;
+    End requester{};
+    const Connection* connection = nullptr;
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> pair() const { return {from, to}; }
+};
 
 struct PairSum {
     HostPair pair;
@@ -58,17 +67,22 @@ HostMatrix::HostMatrix(const Timeline& timeline, const ConnectionTimes& times) {
         places[key] = static_cast<std::uint32_t>(hosts_.size());
         hosts_.push_back(host.first);
     }
-    std::map<std::pair<std::uint32_t, std::uint32_t>, PairSum> sums;
+    // One pair after the other, so that the bins of one alone are there.
+    std::vector<WayOfPair> ways;
     for (const Connection& connection : timeline.connections)
         for (const End requester : {End::a, End::b}) {
             const auto from = places.find(key_of(connection.end(requester).address));
             const auto to = places.find(key_of(connection.end(other(requester)).address));
             if (from == places.end() || to == places.end() || connection.way(requester).packets == 0) continue;
-            add_way(sums[{from->second, to->second}], connection, requester, times.find(connection.uid));
+            ways.push_back({from->second, to->second, requester, &connection});
         }
-    for (auto& [place, sum] : sums) {
-        sum.pair.from = place.first;
-        sum.pair.to = place.second;
+    std::ranges::stable_sort(ways, {}, &WayOfPair::pair);
+    for (std::size_t i = 0; i < ways.size();) {
+        PairSum sum;
+        sum.pair.from = ways[i].from;
+        sum.pair.to = ways[i].to;
+        for (const auto pair = ways[i].pair(); i < ways.size() && ways[i].pair() == pair; ++i)
+            add_way(sum, *ways[i].connection, ways[i].requester, times.find(ways[i].connection->uid));
         sum.pair.p99 = std::min(sum.latencies.percentile(99), sum.most);
         pairs_.push_back(sum.pair);
     }

@@ -89,8 +89,8 @@ Trend trend_of(double before, double after, int good) {
 
 }  // namespace
 
-std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const Stop& stop) {
-    const auto times = connection_times(index, stop);
+std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const MemoryBudget& memory, const Stop& stop) {
+    const auto times = connection_times(index, memory, stop);
     if (!times) return std::nullopt;
     Run run;
     run.packets = timeline.packets;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <transport-replay/model/latency_bins.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/series/scope.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -47,7 +48,8 @@ struct Run {
 };
 
 // Nothing where it was stopped.
-[[nodiscard]] std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const Stop& stop = {});
+[[nodiscard]] std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, const MemoryBudget& memory,
+                                        const Stop& stop = {});
 
 enum class Trend : std::uint8_t { same, better, worse, other };  // other: it changed, and neither is good or bad of itself
 

@@ -38,7 +38,7 @@ struct MessagePayload {
 class PayloadStore {
 public:
     static constexpr std::size_t kMost = std::size_t{1} << 28;  // bytes that wait: more than any NIC has outstanding
-    static constexpr std::size_t kChunkCost = 96;               // of a packet, beside its payload
+    static constexpr std::size_t kChunkCost = 160;              // of a packet, beside its payload: in a table that doubles
 
     explicit PayloadStore(std::size_t most = kMost) : most_(most) {}
     [[nodiscard]] std::size_t most() const { return most_; }

@@ -224,17 +224,19 @@ TEST_CASE("what a message row cannot hold stops at the most it can") {
     CHECK(row.retransmissions() == 255);
 }
 
-TEST_CASE("rows take no more than half of the memory, and what has none is analysed and counted") {
+TEST_CASE("rows take no more than their part of the memory, and what has none is analysed and counted") {
     const TemporaryFolder folder;
-    constexpr std::uint64_t kRows = 16 << 10;  // bytes
+    constexpr MemoryBudget kMemory{32 << 10};
+    const std::uint64_t rows = bytes_of_rows(kMemory);
+    CHECK(rows <= kMemory.bytes() / 2);
     const auto whole = std::make_shared<CaptureIndex>();
     const Indexed all = index_into(*whole, {kLossy}, folder.path());
-    REQUIRE(whole->bytes() > 2 * kRows);
+    REQUIRE(whole->bytes() > 2 * rows);
     const auto index = std::make_shared<CaptureIndex>();
     const Indexed some = build_index(
-        *index, {.files = {kLossy}, .jobs = {1}, .spool_folder = folder.path(), .memory = MemoryBudget(2 * kRows)}, {});
-    CHECK(index->bytes() >= kRows);
-    CHECK(index->bytes() < kRows + 1024);
+        *index, {.files = {kLossy}, .jobs = {1}, .spool_folder = folder.path(), .memory = kMemory}, {});
+    CHECK(index->bytes() >= rows);
+    CHECK(index->bytes() < rows + 1024);
     CHECK(some.left_out != 0);
     CHECK(some.left_out + index->packets.size() == whole->packets.size());
     CHECK(some.messages_left_out != 0);

@@ -17,7 +17,7 @@ namespace qps::transport::live {
 
 inline constexpr std::size_t kSearched = 8192;                            // of a SEND: messages that tell of memory are short
 inline constexpr std::size_t kTellingWrite = 256;                         // bytes of a WRITE: more is data, not a descriptor
-inline constexpr std::size_t kMaxPlaces = 1U << 20;                       // 24 MiB
+inline constexpr std::size_t kMaxPlaces = 1U << 19;                       // 12 MiB
 inline constexpr std::size_t kNearKey = 64;                               // descriptors of upper protocols have 16 to 32 bytes
 inline constexpr std::size_t kPlacesTried = 64;                           // of one key, latest first
 inline constexpr std::uint64_t kReachOfAddress = std::uint64_t{1} << 30;  // an address tells of what lies behind it

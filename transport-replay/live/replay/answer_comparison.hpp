@@ -70,7 +70,7 @@ enum class Progress : std::uint8_t {
     waiting,     // not reached yet; in the end: never
     posted,      // ours: not answered yet
     done,        // ours: answered; the peer's: it came
-    unplayable,  // its beginning was not recorded
+    unplayable,  // its beginning was not recorded, or it asks for more than the memory of a replay
     unseen,      // the peer's: nothing shows it to an application (a READ, a WRITE that the next one covers)
 };
 inline constexpr std::array<std::string_view, 5> kProgressNames{"not reached", "posted", "done", "not playable", "not visible"};

@@ -1,5 +1,6 @@
 #include <dissect/opcode.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
+#include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
@@ -93,8 +94,12 @@ void put_in_order(std::vector<RecordedMessage>& messages) {
 
 }  // namespace
 
-ConversationCollector::ConversationCollector(const Timeline& timeline, ConnectionId uid)
-    : timeline_(&timeline), uid_(uid), connection_(timeline.find(uid)) {
+ConversationCollector::ConversationCollector(const Timeline& timeline, ConnectionId uid, const MemoryBudget& memory)
+    : timeline_(&timeline),
+      uid_(uid),
+      connection_(timeline.find(uid)),
+      store_(bytes_beside(memory, Beside::waiting)),
+      most_(bytes_beside(memory, Beside::conversation)) {
     recorded_.uid = uid;
     if (connection_ == nullptr) refusal_ = fmt::format("no such connection {}", std::to_underlying(uid));
     else describe();
@@ -202,6 +207,7 @@ void ConversationCollector::message(ConnectionId connection, End requester, cons
         refusal_ = fmt::format("connection {} has more than {}", std::to_underlying(uid_), counted(kMaxConversationMessages, "message"));
         return;
     }
+    if (!has_room(kMessageCost)) return;
     RecordedMessage& recorded = recorded_.messages.emplace_back();
     recorded.from = requester;
     recorded.message = message;
@@ -217,12 +223,19 @@ void ConversationCollector::message(ConnectionId connection, End requester, cons
                                bytes_text(captured));
         return;
     }
-    bytes_ += length;
-    if (bytes_ > kMaxConversationBytes) {
-        refusal_ = fmt::format("connection {} carries more than {}", std::to_underlying(uid_), bytes_text(kMaxConversationBytes));
-        return;
-    }
+    // It may be missing in as many places as it has pieces.
+    if (!has_room(length + (payload.pieces.size() + 1) * sizeof(ByteRange))) return;
     recorded.payload = laid_out(payload, length, size);
+}
+
+// Takes so many bytes more of the memory, or refuses.
+bool ConversationCollector::has_room(std::uint64_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ <= most_) return true;
+    refusal_ = fmt::format("connection {} carries more than {}, the part of the memory that holds it: --memory grants more",
+                           std::to_underlying(uid_), bytes_text(most_));
+    recorded_.messages = {};
+    return false;
 }
 
 std::expected<RecordedConversation, std::string> ConversationCollector::finish() {

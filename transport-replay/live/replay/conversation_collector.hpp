@@ -8,11 +8,12 @@
 //   auto conversation = collector.finish();                            // or a sentence
 //
 // What an attacker could feed: the same packets a million times, NAKs without end: what waits for the end of its message is bounded
-// by the PayloadStore and by kMaxMarks.
+// by the PayloadStore (Beside::waiting of the memory) and by kMaxMarks, what is complete by Beside::conversation.
 #pragma once
 
 #include <transport-replay/live/replay/recorded_conversation.hpp>
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/tracking/payload_store.hpp>
 
 #include <expected>
@@ -29,7 +30,7 @@ inline constexpr std::size_t kMaxMarks = 1U << 16;  // NAKs and solicited packet
 class ConversationCollector {
 public:
     // Borrows the timeline of the same capture.
-    ConversationCollector(const Timeline& timeline, ConnectionId uid);
+    ConversationCollector(const Timeline& timeline, ConnectionId uid, const MemoryBudget& memory = MemoryBudget{});
 
     // Each packet after it was analysed, and only then the messages that it ended: it may carry their last bytes.
     void packet(const Observation& observation, const PacketRecord& record);
@@ -49,6 +50,7 @@ private:
     [[nodiscard]] std::optional<End> sender(const Observation& observation, const PacketRecord& record) const;
     void keep_marks(End from, const Observation& observation);
     void take_marks(RecordedMessage& recorded);
+    [[nodiscard]] bool has_room(std::uint64_t bytes);
     void describe();
     void describe_set_up(const CmAttempt& attempt);
 
@@ -58,7 +60,8 @@ private:
     RecordedConversation recorded_;
     PayloadStore store_;
     std::array<std::vector<Mark>, 2> marks_;  // by requester
-    std::uint64_t bytes_ = 0;
+    std::uint64_t most_;       // bytes of the conversation
+    std::uint64_t bytes_ = 0;  // with kMessageCost
     std::optional<std::string> refusal_;
 };
 

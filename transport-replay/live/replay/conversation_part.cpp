@@ -1,9 +1,13 @@
 #include <dissect/types.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
+#include <transport-replay/model/memory_beside.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace qps::transport::live {
 
@@ -24,14 +28,18 @@ class Planning {
 public:
     Planning(const RecordedConversation& conversation, End ours) : conversation_(conversation) { part_.ours = ours; }
 
-    std::expected<ConversationPart, std::string> plan() {
-        auto memory = recorded_memory(conversation_, part_.ours);
+    std::expected<ConversationPart, std::string> plan(const MemoryBudget& budget) {
+        auto memory = recorded_memory(conversation_, part_.ours, budget);
         if (!memory) return std::unexpected(memory.error());
         part_.memory = std::move(*memory);
+        part_.most_posted = bytes_beside(budget, Beside::waiting);
         for (std::uint32_t i = 0; i < conversation_.messages.size(); ++i)
             if (conversation_.messages[i].from != part_.ours) part_.peers.push_back(i);
         plan_posts();
         plan_receives();
+        const std::uint64_t room = part_.receives.empty() ? 0 : part_.receives.front().room;
+        if (part_.memory.cost + room > bytes_beside(budget, Beside::memory))
+            return std::unexpected(fmt::format("receives of {} do not fit into the memory: --memory grants more", bytes_text(room)));
         plan_learning();
         plan_advertising();
         plan_fills();
@@ -66,7 +74,9 @@ private:
             if (each.from != part_.ours) continue;
             PlannedPost post;
             post.message = i;
-            post.playable = each.is_playable();
+            const bool too_long = each.bytes_to_post() > part_.most_posted;
+            if (too_long) ++part_.too_long;
+            post.playable = each.is_playable() && !too_long;
             post.due = due_before(each.message.first_frame, each.message.first_time, previous);
             previous = each.message.first_time;
             part_.posts.push_back(std::move(post));
@@ -181,8 +191,8 @@ private:
 
 }  // namespace
 
-std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours) {
-    return Planning(conversation, ours).plan();
+std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours, const MemoryBudget& memory) {
+    return Planning(conversation, ours).plan(memory);
 }
 
 }  // namespace qps::transport::live

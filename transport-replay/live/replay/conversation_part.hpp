@@ -5,7 +5,8 @@
 // as was recorded from the last of these. The order at the place where the capture was made is one in which everything could
 // happen, so two parts that wait for each other never wait in a circle.
 //
-// What an attacker could feed: a conversation, bounded by its collector; a part is not larger.
+// What an attacker could feed: a conversation, bounded by its collector; a part is not larger, but for the recorded memory, which
+// has a bound of its own.
 #pragma once
 
 #include <transport-replay/live/replay/advertised_memory.hpp>
@@ -26,7 +27,7 @@ struct Due {
 struct PlannedPost {
     std::uint32_t message = 0;  // in RecordedConversation::messages
     Due due;
-    bool playable = true;
+    bool playable = true;  // it was recorded, and does not ask for more memory than there is
     std::optional<std::uint32_t> target{};  // in `learned`: what it asks for was told there
     std::vector<std::uint32_t> advertises;  // in `advertised`: what it tells of our memory
     std::vector<std::uint32_t> fills;       // in the memory's: done before it is posted
@@ -58,8 +59,11 @@ struct ConversationPart {
     std::vector<dissect::Rkey> advertised_keys;         // sorted: of ours, that messages tell of
     std::vector<Advertisement> advertised;              // of ours
     RecordedMemory memory;
+    std::uint64_t most_posted = 0;  // bytes of messages of ours that wait for their answers
+    std::size_t too_long = 0;       // messages that are longer than that, and so not played
 };
 
-[[nodiscard]] std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours);
+[[nodiscard]] std::expected<ConversationPart, std::string> part_of(const RecordedConversation& conversation, End ours,
+                                                                   const MemoryBudget& memory = MemoryBudget{});
 
 }  // namespace qps::transport::live

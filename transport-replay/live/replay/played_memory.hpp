@@ -12,7 +12,7 @@
 namespace qps::transport::live {
 
 inline constexpr std::uint32_t kMostReceives = 128;           // posted at a time
-inline constexpr std::uint64_t kMaxReceiveBytes = 1U << 26;   // of all of them, one at least
+inline constexpr std::uint64_t kMaxReceiveBytes = 1U << 25;   // of all of them, one at least
 inline constexpr std::uint64_t kBindRequest = 1ULL << 62;     // wr_id of binds, beside the region
 inline constexpr std::uint64_t kReceiveRequest = 1ULL << 63;  // wr_id of receives, beside the slot
 

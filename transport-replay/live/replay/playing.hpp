@@ -57,6 +57,7 @@ struct Playing {
     std::vector<bool> finished = std::vector<bool>(part.posts.size());
     std::optional<dissect::Instant> last_post{};
     std::deque<Outstanding> outstanding{};
+    std::uint64_t posted_bytes = 0;  // of them
     std::uint64_t rnr_seen = 0;
     std::uint64_t sequence_seen = 0;
 

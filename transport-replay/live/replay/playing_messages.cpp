@@ -102,6 +102,7 @@ void Playing::take_answer(Endpoint& endpoint, const Wc& wc, Instant now) {
     if (outstanding.empty() || outstanding.front().post != wc.wr_id) return;
     const Outstanding mine = std::move(outstanding.front());
     outstanding.pop_front();
+    posted_bytes -= mine.bytes.size();
     const std::uint32_t message = part.posts[mine.post].message;
     ComparedMessage& live = compared(message);
     live.ending = ending_of(wc.status);
@@ -274,6 +275,7 @@ void Playing::post_messages(Endpoint& endpoint, Instant now) {
             while (own_done < finished.size() && finished[own_done]) ++own_done;
             continue;
         }
+        if (posted_bytes + recorded(next.message).bytes_to_post() > part.most_posted) return;  // once others are answered
         const auto at = due_at(next.due, last_post, false);
         if (at && *at > now) wake_at(*at);
         if (!at || *at > now || !look_at(next.touches, now)) return;
@@ -293,8 +295,7 @@ verbs::Result<void> Playing::post(verbs::Adapter& adapter, std::uint32_t index, 
     const RecordedMessage& each = recorded(next.message);
     const Message& message = each.message;
     Outstanding mine{.post = index, .bytes = {}, .mr = {}};
-    if (message.verb == Verb::read_request) mine.bytes.resize(message.access->length);
-    else if (each.is_atomic()) mine.bytes.resize(sizeof(std::uint64_t));
+    if (message.verb == Verb::read_request || each.is_atomic()) mine.bytes.resize(each.bytes_to_post());
     else mine.bytes = each.payload.bytes;
     for (const std::uint32_t place : next.advertises) {
         if (auto bound = memory->bind(adapter, qp, &part.advertised[place]); !bound) return bound;
@@ -323,6 +324,7 @@ verbs::Result<void> Playing::post(verbs::Adapter& adapter, std::uint32_t index, 
         if (mine.mr) (void)adapter.dereg_mr(mine.mr->lkey);
         return posted;
     }
+    posted_bytes += mine.bytes.size();
     outstanding.push_back(std::move(mine));
     compared(next.message).progress = Progress::posted;
     compared(next.message).posted = now;

@@ -10,6 +10,11 @@ std::uint64_t RecordedPayload::missing() const {
     return sum;
 }
 
+std::uint64_t RecordedMessage::bytes_to_post() const {
+    if (message.verb == Verb::read_request) return message.access ? message.access->length : 0;
+    return is_atomic() ? sizeof(std::uint64_t) : payload.bytes.size();
+}
+
 bool RecordedMessage::is_playable() const {
     switch (message.verb) {
         case Verb::send: return message.starts;

@@ -1,4 +1,5 @@
 #include <transport-replay/live/replay/recorded_memory.hpp>
+#include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -20,6 +21,9 @@ constexpr std::uint64_t kUnusedBytes = 8;       // of a region that nobody used
 constexpr std::uint64_t kZeroBased = 1U << 16;  // addresses below are offsets in a region, not of one space
 constexpr std::size_t kMaxPlacesOfKey = 256;    // one key reaches few buffers; a key of all memory may
 constexpr std::uint8_t kInvalidRequest = 1;     // NAK codes (9.7.5.2.4)
+// A byte of a block is there twice, as it was in the beginning and as it is (concluding it needs a bit more), in parts of a quarter.
+constexpr std::uint64_t kQuartersOfByte = 9;
+constexpr std::uint64_t kFillCost = 3 * sizeof(MemoryFill) + 64;  // beside its bytes: in a list that grows and is sorted, and when it is due
 
 // The answer may have been given: everything but a NAK that was fatal to it.
 bool may_have_reached(const RecordedMessage& each) { return each.message.outcome != Outcome::failed; }
@@ -75,13 +79,16 @@ verbs::Access queue_pair_access(const RecordedConversation& conversation, End of
 // Goes through what the other end asked, in order, with what the memory held at each time.
 class Concluding {
 public:
-    Concluding(const RecordedConversation& conversation, End of) : conversation_(conversation), of_(of) {}
+    Concluding(const RecordedConversation& conversation, End of, std::uint64_t most) : conversation_(conversation), of_(of), most_(most) {}
 
     std::expected<RecordedMemory, std::string> conclude() {
         memory_.access = queue_pair_access(conversation_, of_);
         collect_ranges();
         if (auto refusal = make_blocks()) return std::unexpected(*refusal);
-        for (std::size_t i = 0; i < conversation_.messages.size(); ++i) follow(static_cast<std::uint32_t>(i));
+        for (std::size_t i = 0; i < conversation_.messages.size(); ++i) {
+            follow(static_cast<std::uint32_t>(i));
+            if (memory_.cost > most_) return std::unexpected(refusal());
+        }
         std::ranges::stable_sort(memory_.fills, {}, &MemoryFill::before);
         return std::move(memory_);
     }
@@ -141,10 +148,10 @@ private:
             block.length = std::max(block.end(), region->range.end()) - block.offset;
             region->block = static_cast<std::uint32_t>(ranges.size() - 1);
         }
-        std::uint64_t total = 0;
         for (const ByteRange& range : ranges) {
-            total = range.length > kMaxRecordedMemory ? range.length : total + range.length;
-            if (total > kMaxRecordedMemory) return fmt::format("the recorded memory has more than {}", bytes_text(kMaxRecordedMemory));
+            if (range.length > most_ / kQuartersOfByte * 4) return refusal();
+            memory_.cost += range.length / 4 * kQuartersOfByte + kQuartersOfByte;
+            if (memory_.cost > most_) return refusal();
         }
         for (const ByteRange& range : ranges) {
             memory_.blocks.push_back({range.offset, std::vector<std::byte>(range.length)});
@@ -152,6 +159,11 @@ private:
         }
         std::ranges::sort(memory_.regions, {}, [](const RecordedRegion& region) { return std::pair(region.key, region.range.offset); });
         return std::nullopt;
+    }
+
+    [[nodiscard]] std::string refusal() const {
+        return fmt::format("the recorded memory and what is put there need more than {}, their part of the memory: --memory grants more",
+                           bytes_text(most_));
     }
 
     void follow(std::uint32_t index) {
@@ -204,6 +216,7 @@ private:
             const ByteRange run{place.offset + *changed, end - *changed};
             const FrameIndex after = last_look(region.block, run, by.message.first_frame);
             const Bytes there = bytes.subspan(*changed, run.length);
+            memory_.cost += there.size() + kFillCost;
             memory_.fills.push_back(
                 {region.block, run.offset, {there.begin(), there.end()}, after, by.message.first_frame, by.message.first_time});
             changed.reset();
@@ -249,6 +262,7 @@ private:
 
     const RecordedConversation& conversation_;
     End of_;
+    std::uint64_t most_;  // bytes of the memory
     RecordedMemory memory_;
     std::map<Rkey, std::vector<RecordedRegion>> by_key_;
     std::vector<Rkey> invalidated_;
@@ -264,8 +278,8 @@ const RecordedRegion* RecordedMemory::find(Rkey key, std::optional<std::uint64_t
     return nullptr;
 }
 
-std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of) {
-    return Concluding(conversation, of).conclude();
+std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of, const MemoryBudget& memory) {
+    return Concluding(conversation, of, bytes_beside(memory, Beside::memory)).conclude();
 }
 
 Bytes expected_bytes(const RecordedConversation& conversation, const MemoryTouch& touch) {

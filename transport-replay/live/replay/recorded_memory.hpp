@@ -4,18 +4,18 @@
 // ATOMICs brought back says what was in there: from the beginning, or, where it had changed by itself, put there by the application
 // in the meantime (a fill). What WRITEs and ATOMICs left behind is what must be in there afterwards (a touch).
 //
-// What an attacker could feed: ranges all over the address space, of gigabytes. Blocks are bounded together (kMaxRecordedMemory), so
-// are regions; beyond that the conversation is refused with a sentence.
+// What an attacker could feed: ranges all over the address space, of gigabytes. Blocks and fills are bounded together (Beside::memory
+// of the memory), so are regions; beyond that the conversation is refused with a sentence.
 #pragma once
 
 #include <transport-replay/live/replay/recorded_conversation.hpp>
 #include <transport-replay/live/verbs/queue_pair_attributes.hpp>
+#include <transport-replay/model/memory_budget.hpp>
 
 #include <expected>
 
 namespace qps::transport::live {
 
-inline constexpr std::uint64_t kMaxRecordedMemory = 1U << 28;  // of all blocks: held twice while it is concluded
 inline constexpr std::size_t kMaxRecordedRegions = 1U << 14;   // storage protocols have a key for every request
 inline constexpr std::uint64_t kBlockGap = 1U << 20;           // ranges nearer than this are one buffer
 inline constexpr std::size_t kTouchesLookedAt = 1024;          // when asking who touched a range before
@@ -58,13 +58,15 @@ struct RecordedMemory {
     std::vector<MemoryFill> fills;        // in the order of `before`
     std::vector<MemoryTouch> touches;     // in the order of their messages
     verbs::Access access{};               // of the queue pair
+    std::uint64_t cost = 0;               // bytes of the memory that it takes, concluded and played
 
     // The region that a peer reached with that key there; without an address any of the key.
     [[nodiscard]] const RecordedRegion* find(dissect::Rkey key, std::optional<std::uint64_t> address) const;
 };
 
 // Of the end `of`.
-[[nodiscard]] std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of);
+[[nodiscard]] std::expected<RecordedMemory, std::string> recorded_memory(const RecordedConversation& conversation, End of,
+                                                                         const MemoryBudget& memory = MemoryBudget{});
 
 // What the touch left behind, and of it the holes.
 [[nodiscard]] dissect::Bytes expected_bytes(const RecordedConversation& conversation, const MemoryTouch& touch);

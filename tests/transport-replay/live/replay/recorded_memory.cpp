@@ -164,7 +164,7 @@ TEST_CASE("memory that nobody can have is refused with a sentence") {
     wide.messages.push_back(access(Verb::read_request, 1, kTheAddress, 1U << 30, 0));
     const auto memory = recorded_memory(wide, End::a);
     REQUIRE_FALSE(memory.has_value());
-    CHECK(memory.error() == "the recorded memory has more than 256 MiB");
+    CHECK(memory.error() == "the recorded memory and what is put there need more than 896 MiB, their part of the memory: --memory grants more");
     RecordedConversation around;  // leaves the address space: nothing can have reached it
     around.messages.push_back(access(Verb::write, 1, ~std::uint64_t{0} - 8, 64, 64));
     REQUIRE(recorded_memory(around, End::a).has_value());

@@ -1,0 +1,15 @@
+// Latencies of each connection, gathered while the capture is analysed: which part of the memory they have, and what there was no room for.
+#pragma once
+
+#include <transport-replay/report/connection_times.hpp>
+
+#include "options.hpp"
+
+namespace qps::cli {
+
+// What the analysis is to be given beside them.
+[[nodiscard]] Options leave_room_for_latencies(const Options& options);
+
+void say_unknown_latencies(const Options& options, const transport::ConnectionTimes& times);
+
+}  // namespace qps::cli

@@ -1,0 +1,240 @@
+// What is kept beside an analysis: made messages drive every row of kBesideRows far past its bound; what the heap has more stays within
+// the part of the budget that the row has, and what there was no room for is told.
+#include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
+#include <transport-replay/live/replay/conversation_collector.hpp>
+#include <transport-replay/live/replay/conversation_part.hpp>
+#include <transport-replay/model/address.hpp>
+#include <transport-replay/model/memory_beside.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/connection_times.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <malloc.h>
+
+using namespace qps::dissect;
+using namespace qps::tests;
+using namespace qps::transport;
+using namespace qps::transport::live;
+
+namespace {
+
+constexpr MemoryBudget kSmallBudget{std::uint64_t{64} << 20};  // of which a part is a megabyte
+constexpr std::size_t kWholePacket = 1024;
+
+// What the heap has more than in the beginning, at most.
+class HeapWatch {
+public:
+    void look() { most_ = std::max(most_, now() - std::min(now(), before_)); }
+    [[nodiscard]] std::size_t most() const { return most_; }
+
+private:
+    static std::size_t now() {
+        const struct mallinfo2 info = mallinfo2();
+        return info.uordblks + info.hblkhd;
+    }
+    std::size_t before_ = now();
+    std::size_t most_ = 0;
+};
+
+std::uint32_t narrow(std::uint64_t i) { return static_cast<std::uint32_t>(i); }
+
+// Two messages of each of many connections, then ever other durations.
+bool many_connections(HeapWatch& peak) {
+    ConnectionTimes times(kSmallBudget);
+    for (std::uint32_t i = 0; i < 100'000; ++i) {
+        for (std::uint32_t message = 0; message < 2; ++message)
+            times.add(ConnectionId{i}, End::a, Outcome::completed, Instant{0}, Instant{static_cast<std::int64_t>(mix(2 * i + message) >> 1)});
+        if (i % 64 == 0) peak.look();
+    }
+    CHECK(times.find(ConnectionId{0}) != nullptr);
+    CHECK(times.find(ConnectionId{99'999}) == nullptr);
+    CHECK(times.bytes() <= bytes_beside(kSmallBudget, Beside::latencies));
+    return times.left_out() != 0;
+}
+
+bool many_durations(HeapWatch& peak) {
+    constexpr std::uint32_t kConnections = 2000;
+    ConnectionTimes times(kSmallBudget);
+    for (std::uint32_t i = 0; i < 100 * kConnections; ++i) {
+        times.add(ConnectionId{i % kConnections}, End{(i / kConnections) % 2 == 0 ? End::a : End::b}, Outcome::completed, Instant{0},
+                  Instant{static_cast<std::int64_t>(mix(i) >> (1 + mix(i) % 63))});
+        if (i % 64 == 0) peak.look();
+    }
+    CHECK(times.bytes() <= bytes_beside(kSmallBudget, Beside::latencies));
+    return times.left_out() != 0;
+}
+
+bool many_outstanding(HeapWatch& peak) {
+    ConnectionTimes times(kSmallBudget);
+    constexpr std::int64_t kNever = 1'000'000'000;
+    for (std::uint32_t i = 0; i < 400'000; ++i) {
+        times.add(ConnectionId{1}, End::a, Outcome::completed, Instant{i}, Instant{kNever + i});
+        if (i % 64 == 0) peak.look();
+    }
+    CHECK(times.find(ConnectionId{1}) == nullptr);  // a part would be no measure of it
+    return times.left_out() == 400'000;
+}
+
+// A connection of host 1 with host 2, and its packets.
+struct Recorded {
+    Timeline timeline;
+    std::optional<ConversationCollector> collector;
+    std::uint64_t frame = 0;
+
+    Recorded() {
+        Connection& connection = timeline.connections.emplace_back();
+        connection.uid = ConnectionId{1};
+        connection.service = Service::rc;
+        for (std::uint32_t i = 0; i < 2; ++i) {
+            connection.ends[i].address = Address{{0, std::uint64_t{0xffff0a000001} + i}, AddressSpace::roce_v2};
+            connection.ends[i].qpn = Qpn{100 + i};
+            connection.ways[i].path_mtu = kWholePacket;
+        }
+        collector.emplace(timeline, ConnectionId{1}, kSmallBudget);
+    }
+    void packet(std::uint32_t psn, Bytes payload) {
+        Observation made;
+        made.kind = ObservationKind::transport;
+        made.frame = FrameIndex{++frame};
+        made.flow = {timeline.connections[0].ends[0].address, timeline.connections[0].ends[1].address, Qpn{101}, Qpn{100}};
+        made.opcode = Opcode{0x04};
+        made.psn = Psn(psn);
+        made.payload = payload;
+        made.payload_length = narrow(payload.size());
+        PacketRecord record;
+        record.connection = ConnectionId{1};
+        collector->packet(made, record);
+    }
+    void send(std::uint32_t psn) {
+        Message ended;
+        ended.verb = Verb::send;
+        ended.first = ended.last = Psn(psn);
+        ended.starts = ended.ends = true;
+        ended.first_frame = ended.last_frame = FrameIndex{frame};
+        ended.outcome = Outcome::completed;
+        collector->message(ConnectionId{1}, End::a, ended);
+    }
+};
+
+constexpr std::array<std::byte, kWholePacket> kZeros{};
+
+// Packets of messages that never end.
+bool packets_that_wait(HeapWatch& peak, std::size_t payload) {
+    Recorded recorded;
+    const std::size_t times = 4 * bytes_beside(kSmallBudget, Beside::waiting) / (payload + 64);
+    for (std::uint32_t i = 0; i < times; ++i) {
+        recorded.packet(i, Bytes(kZeros).first(payload));
+        if (i % 64 == 0) peak.look();
+    }
+    recorded.send(narrow(times) - 1);
+    const auto conversation = recorded.collector->finish();
+    REQUIRE(conversation.has_value());
+    return conversation->gaps.let_go != 0;
+}
+
+bool messages_that_end(HeapWatch& peak, std::size_t payload) {
+    Recorded recorded;
+    for (std::uint32_t i = 0; i < bytes_beside(kSmallBudget, Beside::conversation) / (payload / 4 + 64); ++i) {
+        recorded.packet(i, Bytes(kZeros).first(payload));
+        recorded.send(i);
+        if (i % 64 == 0) peak.look();
+    }
+    const auto conversation = recorded.collector->finish();
+    REQUIRE_FALSE(conversation.has_value());
+    CHECK(conversation.error() == "connection 1 carries more than 24 MiB, the part of the memory that holds it: --memory grants more");
+    return true;
+}
+
+RecordedMessage access(Verb verb, std::uint64_t i, std::uint64_t address, std::uint32_t length, std::byte filled) {
+    RecordedMessage recorded;
+    recorded.from = End::b;
+    recorded.message.verb = verb;
+    recorded.message.starts = recorded.message.ends = true;
+    recorded.message.outcome = Outcome::completed;
+    recorded.message.first_frame = recorded.message.last_frame = FrameIndex{2 * i + 1};
+    recorded.message.answer_frame = FrameIndex{2 * i + 2};
+    recorded.message.access = RemoteAccess{address, Rkey{7}, length};
+    recorded.payload.bytes.assign(verb == Verb::read_request ? length : 0, filled);
+    return recorded;
+}
+
+constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
+
+// Ranges that just fit, and what is found there changes with every READ.
+bool memory_that_changes(HeapWatch& peak) {
+    RecordedConversation conversation;
+    const auto size = narrow(bytes_beside(kSmallBudget, Beside::memory) / 4);
+    conversation.messages.push_back(access(Verb::write, 0, kMemory, size, {}));
+    for (std::uint32_t i = 1; i < 64; ++i) conversation.messages.push_back(access(Verb::read_request, i, kMemory, size / 8, std::byte(i)));
+    peak = {};  // that is the conversation's
+    const auto memory = recorded_memory(conversation, End::a, kSmallBudget);
+    peak.look();
+    REQUIRE_FALSE(memory.has_value());
+    CHECK(memory.error() == "the recorded memory and what is put there need more than 28 MiB, their part of the memory: --memory grants more");
+    // A third of it is no more than there is room for, and is held until the end of the replay.
+    conversation.messages.resize(12);
+    const auto part = part_of(conversation, End::a, kSmallBudget);
+    peak.look();
+    CHECK(part.has_value());
+    return true;
+}
+
+bool much_memory(HeapWatch& peak) {
+    RecordedConversation conversation;
+    for (std::uint32_t i = 0; i < 64; ++i)
+        conversation.messages.push_back(access(Verb::write, i, kMemory + (std::uint64_t{i} << 30), 1 << 20, {}));
+    const auto memory = recorded_memory(conversation, End::a, kSmallBudget);
+    peak.look();
+    return !memory.has_value();
+}
+
+// A READ of two gigabytes that nobody answered: it is not asked for again.
+bool a_large_claim(HeapWatch& peak) {
+    RecordedConversation conversation;
+    RecordedMessage claim = access(Verb::read_request, 1, kMemory, 1U << 31, {});
+    claim.payload = {};
+    claim.message.outcome = Outcome::open;
+    conversation.messages.push_back(claim);
+    const auto part = part_of(conversation, End::b, kSmallBudget);
+    peak.look();
+    REQUIRE(part.has_value());
+    REQUIRE(part->posts.size() == 1);
+    return !part->posts[0].playable && part->too_long == 1 && part->most_posted == bytes_beside(kSmallBudget, Beside::waiting);
+}
+
+struct Trial {
+    Beside row{};
+    std::string_view name;
+    bool (*run)(HeapWatch& peak);  // whether it was told that there is no room for all
+};
+
+constexpr std::array kTrials{
+    Trial{Beside::latencies, "many connections", many_connections},
+    Trial{Beside::latencies, "ever other durations", many_durations},
+    Trial{Beside::latencies, "messages that are outstanding for ever", many_outstanding},
+    Trial{Beside::waiting, "packets of messages that never end", [](HeapWatch& peak) { return packets_that_wait(peak, kWholePacket); }},
+    Trial{Beside::waiting, "small packets of such", [](HeapWatch& peak) { return packets_that_wait(peak, 1); }},
+    Trial{Beside::waiting, "a READ of two gigabytes", a_large_claim},
+    Trial{Beside::conversation, "messages", [](HeapWatch& peak) { return messages_that_end(peak, kWholePacket); }},
+    Trial{Beside::conversation, "small messages", [](HeapWatch& peak) { return messages_that_end(peak, 1); }},
+    Trial{Beside::memory, "memory that changes", memory_that_changes},
+    Trial{Beside::memory, "much memory", much_memory},
+};
+
+}  // namespace
+
+TEST_CASE("what is kept beside an analysis stays within its part of the memory, far past its bound, and says what it lacks") {
+    for (const BesideRow& row : kBesideRows) CHECK((std::ranges::count(kTrials, row.what, &Trial::row) >= 1 ? "" : row.name) == "");
+    for (const Trial& trial : kTrials) {
+        INFO(trial.name);
+        HeapWatch peak;
+        CHECK(trial.run(peak));
+        if (kSanitized) continue;  // whose heap is another
+        INFO(peak.most() / 1024 << " KiB");
+        CHECK(peak.most() <= bytes_beside(kSmallBudget, trial.row));
+    }
+}
