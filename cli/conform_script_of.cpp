@@ -30,7 +30,7 @@ ExitCode write_script_of(const Options& given) {
                     [](std::size_t) {},
                     [&](std::size_t, const Packet& packet) { writer.add(packet); },
                     [](std::size_t) { return true; },
-                    annotator ? &*annotator : nullptr});
+                    annotator ? &*annotator : nullptr, {}, {}, 0, false});
         return ExitCode::done;
     });
     if (code == ExitCode::done && writer.packets() == 0) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -45,16 +48,42 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
         if (more && decoding.seen) decoding.seen(batch);
         return more;
     };
-    const auto work = [&](std::size_t slot, const Batch& batch) {
+    // What a slot was told of: its batch, and how many frames of that were there.
+    struct Told {
+        const Batch* batch = nullptr;
+        std::size_t frames = 0;
+    };
+    if (decoding.annotator != nullptr) jobs = Jobs{1};
+    std::vector<Told> told(jobs.slots());
+    const auto tell = [&](std::size_t slot) {
         Packet packet;
         decoding.begin(slot);
-        for (const Frame& frame : batch.frames) {
+        for (const Frame& frame : std::span(told[slot].batch->frames).first(told[slot].frames)) {
             decode(frame, packet);
+            if (!decoding.forgets && input.still_there({&frame, 1}) == 0) return;
             if (decoding.annotator != nullptr) decoding.annotator->annotate(packet);
             if (decoding.filter.matches(packet)) decoding.each(slot, packet);
         }
     };
-    run({read, work, decoding.consume, decoding.gate, decoding.follow, decoding.lanes}, decoding.annotator == nullptr ? jobs : Jobs{1});
+    const auto work = [&](std::size_t slot, const Batch& batch) {
+        told[slot] = {&batch, input.still_there(batch.frames)};
+        tell(slot);
+    };
+    // The file was truncated meanwhile: who forgets is told of what is there once more.
+    const auto tell_again = [&](std::size_t slot) {
+        if (!decoding.forgets || decoding.annotator != nullptr) return;
+        const std::size_t left = input.still_there(told[slot].batch->frames);
+        if (std::exchange(told[slot].frames, left) != left) tell(slot);
+    };
+    const auto gate = [&](std::size_t slot) {
+        tell_again(slot);
+        decoding.gate(slot);
+    };
+    const auto consume = [&](std::size_t slot) {
+        if (decoding.lanes == 0) tell_again(slot);
+        return decoding.consume(slot);
+    };
+    run({read, work, consume, gate, decoding.follow, decoding.lanes}, jobs);
 }
 
 ExitCode finish(Output& output) {

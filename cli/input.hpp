@@ -8,6 +8,7 @@
 
 #include <expected>
 #include <functional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -42,6 +43,11 @@ public:
     // Why reading ended: kind none at a sound end.
     [[nodiscard]] const dissect::InputProblem& problem() const;
     [[nodiscard]] std::string name() const;
+    // How many frames, of a batch and in its order, are what was captured: the others are gone, and zeros (CaptureFile::still_there()).
+    [[nodiscard]] std::size_t still_there(std::span<const dissect::Frame> frames) const {
+        return file() != nullptr ? file()->still_there(frames) : frames.size();
+    }
+    [[nodiscard]] bool shrank() const { return file() != nullptr && file()->shrank(); }
     [[nodiscard]] const dissect::CaptureFile* file() const { return std::get_if<dissect::CaptureFile>(&source_); }
     // Frames arrive as they happen (an interface, a pipe): results should be shown at once, not in large pieces.
     [[nodiscard]] bool live() const;

@@ -1,6 +1,9 @@
 #include "packet_copies.hpp"
 
 #include "message.hpp"
+
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -17,6 +20,7 @@ ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
 }  // namespace
 
 void PacketCopies::describe(const Input& input) {
+    input_ = &input;
     const auto interfaces = input.file() != nullptr ? input.file()->interfaces() : std::span<const Interface>{};
     for (; ok_ && described_ < interfaces.size(); ++described_) {
         const Interface& interface = interfaces[described_];
@@ -26,8 +30,15 @@ void PacketCopies::describe(const Input& input) {
     if (input.file() == nullptr && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, names_ ? input.name() : std::string());
 }
 
+// A reader of what we write may keep us waiting, and the input may be truncated meanwhile: it is asked whenever something was drained.
+bool PacketCopies::is_gone(const Frame& frame) {
+    if (input_ == nullptr) return false;
+    if (std::exchange(drained_, file_.drained()) != file_.drained()) shrank_ = input_->shrank();
+    return shrank_ && input_->still_there({&frame, 1}) == 0;
+}
+
 bool PacketCopies::write(const Frame& frame, std::string_view comment) {
-    if (ok_ && !full()) ok_ = file_.write(frame, comment);
+    if (ok_ && !full() && !is_gone(frame)) ok_ = file_.write(frame, comment);
     return ok_ && !full();
 }
 

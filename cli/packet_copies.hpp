@@ -24,9 +24,14 @@ public:
     void begin_section(std::string_view comment, std::span<const dissect::HostName> hosts) { ok_ = file_.begin_section(comment, hosts); }
     // Interfaces are written without their names.
     void hide_names() { names_ = false; }
-    // A batch of an input was read. Interfaces are described before their first frame: their numbers stay.
+    // A batch of an input, which stays until next_input(), was read. Interfaces are described before their first frame: their numbers
+    // stay.
     void describe(const Input& input);
-    void next_input() { described_ = 0; }
+    void next_input() {
+        described_ = 0;
+        input_ = nullptr;
+        shrank_ = false;
+    }
 
     // False: nothing more is to be written, because that failed or there are as many as asked for.
     bool write(const dissect::Frame& frame, std::string_view comment = {});
@@ -37,9 +42,14 @@ public:
     [[nodiscard]] const std::expected<void, dissect::OutputProblem>& ok() const { return ok_; }
 
 private:
+    [[nodiscard]] bool is_gone(const dissect::Frame& frame);
+
     dissect::SavedCapture& file_;
     const Options& options_;
     std::size_t described_ = 0;  // interfaces of this input
+    const Input* input_ = nullptr;
+    std::uint64_t drained_ = 0;  // when the input was last asked whether it shrank
+    bool shrank_ = false;
     bool names_ = true;
     std::expected<void, dissect::OutputProblem> ok_;
 };

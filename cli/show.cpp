@@ -132,7 +132,7 @@ ExitCode run_show(const Options& options) {
                         if (input.live()) output.flush();
                         return more && (!past || read_all) && output.ok();
                     },
-                    annotator ? &*annotator : nullptr});
+                    annotator ? &*annotator : nullptr, {}, {}, 0, false});
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (json) output.write("\n" + std::string(kJsonRowsEnd));

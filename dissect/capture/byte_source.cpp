@@ -225,11 +225,13 @@ ByteSource ByteSource::from_memory(Bytes bytes, std::string name, std::size_t pi
 bool ByteSource::whole() const { return state_->whole; }
 Bytes ByteSource::bytes() const { return state_->whole ? state_->memory : Bytes{}; }
 std::optional<std::uint64_t> ByteSource::lost_from() const {
-    const auto lost = state_->mapping.lost_from();
-    if (!lost) return {};
+    if (!state_->mapping.good()) return {};
+    const std::uint64_t all = state_->mapping.bytes().size();
+    // That is of a page, the first part of which may be gone too; and of what nobody has looked at yet the map knows nothing.
+    std::uint64_t from = state_->mapping.lost_from().value_or(all);
     struct stat status{};
-    std::uint64_t from = *lost;  // of a page, the first part of which may be gone too
     if (::fstat(state_->descriptor.number(), &status) == 0 && status.st_size >= 0) from = std::min(from, static_cast<std::uint64_t>(status.st_size));
+    if (from == all) return {};
     const std::uint64_t begins = state_->mapping.bytes().size() - state_->size.value_or(0);  // standard input may be read from the middle
     return from - std::min(from, begins);
 }

@@ -47,7 +47,7 @@ public:
 
     [[nodiscard]] bool whole() const;
     [[nodiscard]] Bytes bytes() const;  // all of them where whole(), else none
-    // Where whole(): from which byte on the file is gone, as far as anybody noticed. Any thread may ask.
+    // Where whole(): from which byte on the file is gone. Any thread may ask.
     [[nodiscard]] std::optional<std::uint64_t> lost_from() const;
     static constexpr std::string_view kShrank = "the file was truncated while it was read";
 

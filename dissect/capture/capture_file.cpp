@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -119,7 +120,9 @@ struct CaptureFile::State {
     }
     bool finish_walk(WalkResult& result, std::uint64_t at);
     bool recognise(Bytes start);
-    bool lose(std::vector<Frame>& frames);
+    [[nodiscard]] std::size_t frames_before(std::uint64_t lost, std::span<const Frame> frames) const;
+    bool lose(std::vector<Frame>& frames, const WalkResult& result, std::uint64_t walked_to);
+    void end_truncated(std::uint64_t lost);
     void read_whole(Batch& batch);
     void read_stream(Batch& batch);
     bool make_room(Batch& batch, Window& window, std::size_t& filled, std::size_t wanted);
@@ -153,22 +156,36 @@ void CaptureFile::State::read_whole(Batch& batch) {
     Window window{.bytes = source.bytes(), .offset = 0, .used = static_cast<std::size_t>(offset), .last = true};
     while (batch.frames.empty() && !done) {
         WalkResult result = walk(window, batch.frames);
-        if (!lose(batch.frames)) finish_walk(result, window.used);
+        if (!lose(batch.frames, result, window.used)) finish_walk(result, window.used);
     }
     offset = window.used;
 }
 
-// Whether the file shrank: then nothing is read on, and frames of what is gone are not handed out.
-bool CaptureFile::State::lose(std::vector<Frame>& frames) {
+// How many frames, from the first on, end before that byte of the file.
+std::size_t CaptureFile::State::frames_before(std::uint64_t lost, std::span<const Frame> frames) const {
+    const auto start = reinterpret_cast<std::uintptr_t>(source.bytes().data());
+    const auto gone = std::ranges::find_if(frames, [&](const Frame& frame) {
+        const auto from = reinterpret_cast<std::uintptr_t>(frame.bytes.data()) - start;
+        const bool borrows = from < source.bytes().size();  // else it was rewritten elsewhere
+        return frame.file_offset >= lost || (borrows ? from : frame.file_offset) + frame.bytes.size() > lost;
+    });
+    return static_cast<std::size_t>(gone - frames.begin());
+}
+
+// Whether the walk came to where the file ends since it shrank: then nothing is read on, and frames of what is gone are not handed out.
+bool CaptureFile::State::lose(std::vector<Frame>& frames, const WalkResult& result, std::uint64_t walked_to) {
     const auto lost = source.lost_from();
     if (!lost) return false;
-    const std::byte* start = source.bytes().data();
-    std::erase_if(frames, [&](const Frame& frame) {
-        return frame.file_offset >= *lost || static_cast<std::uint64_t>(frame.bytes.data() + frame.bytes.size() - start) > *lost;
-    });
-    if (problem.sentence.empty()) finish(InputProblemKind::damaged, *lost, std::string(ByteSource::kShrank));
-    done = true;
+    const std::size_t there = frames_before(*lost, frames);
+    if (there == frames.size() && walked_to < *lost && result.end == WalkEnd::full) return false;
+    frames.resize(there);
+    end_truncated(*lost);
     return true;
+}
+
+void CaptureFile::State::end_truncated(std::uint64_t lost) {
+    if (problem.sentence.empty()) finish(InputProblemKind::damaged, lost, std::string(ByteSource::kShrank));
+    done = true;
 }
 
 // Makes room for a record of `wanted` bytes in a batch that has no frames yet: nothing borrows its storage. False where the
@@ -282,15 +299,21 @@ bool CaptureFile::read(Batch& batch) {
     return !batch.frames.empty();
 }
 
-// Who decoded a frame may have noticed after it was handed out.
+// The file may have been truncated after a frame of what is gone was handed out.
 const InputProblem& CaptureFile::problem() const {
-    std::vector<Frame> none;
-    static_cast<void>(state_->lose(none));
+    if (const auto lost = state_->source.lost_from(); lost && *lost < state_->offset) state_->end_truncated(*lost);
     return state_->problem;
 }
 const std::string& CaptureFile::name() const { return state_->source.name(); }
 Compression CaptureFile::compression() const { return state_->source.compression(); }
 bool CaptureFile::mapped() const { return state_->source.whole(); }
+
+bool CaptureFile::shrank() const { return mapped() && state_->source.lost_from(); }
+std::size_t CaptureFile::still_there(std::span<const Frame> frames) const {
+    if (!mapped()) return frames.size();
+    const auto lost = state_->source.lost_from();
+    return lost ? state_->frames_before(*lost, frames) : frames.size();
+}
 std::optional<std::uint64_t> CaptureFile::size() const { return state_->source.size(); }
 std::uint64_t CaptureFile::bytes_read() const { return mapped() ? state_->offset : state_->source.consumed(); }
 

@@ -85,6 +85,10 @@ public:
     [[nodiscard]] CaptureFormat format() const;
     [[nodiscard]] Compression compression() const;
     [[nodiscard]] bool mapped() const;  // frames borrow the file, not the batch
+    // How many frames, of a batch and in its order, are in the file that they borrow: who looked at the others, after it was
+    // truncated, saw zeros. To be asked after looking. Any thread may ask.
+    [[nodiscard]] std::size_t still_there(std::span<const Frame> frames) const;
+    [[nodiscard]] bool shrank() const;  // some frames may be gone
 
     // What has been seen so far; InterfaceId is the index. The span is valid until the next read(). pcap has one interface
     // from the start, pcapng as many as were described up to the last frame delivered.

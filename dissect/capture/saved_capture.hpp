@@ -41,6 +41,8 @@ public:
     [[nodiscard]] std::expected<void, OutputProblem> commit();
 
     [[nodiscard]] std::uint64_t frames() const { return frames_; }  // written so far
+    // As CaptureWriter's.
+    [[nodiscard]] std::uint64_t drained() const { return writer_ ? writer_->drained() : 0; }
 
 private:
     explicit SavedCapture(std::string path);

@@ -425,6 +425,7 @@ CaptureLayout CaptureWriter::layout() const {
 std::size_t CaptureWriter::interfaces() const { return state_->interfaces.size(); }
 
 std::uint64_t CaptureWriter::last_record() const { return state_->record; }
+std::uint64_t CaptureWriter::drained() const { return state_->drained; }
 
 std::expected<void, OutputProblem> CaptureWriter::flush() { return state_->drain(); }
 

@@ -86,6 +86,8 @@ public:
 
     // Where in the file the record of the frame written last begins, for who reads it again once it is flushed.
     [[nodiscard]] std::uint64_t last_record() const;
+    // Bytes that left for the file or the pipe so far, however long that took.
+    [[nodiscard]] std::uint64_t drained() const;
 
     // How many interfaces are described so far; more are as frames come from more of them.
     [[nodiscard]] std::size_t interfaces() const;

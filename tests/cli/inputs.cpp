@@ -5,6 +5,13 @@
 #include <tests/support/temporary_file.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 using namespace qps::dissect;
 using namespace qps::test;
@@ -75,6 +82,46 @@ TEST_CASE("of a capture that is cut everything before the cut is printed, and wh
         CHECK(lines_of(cut.err).size() == 1);
         CHECK_THAT(cut.err, StartsWith("qpscope: " + path + ": truncated record of frame 7"));
         CHECK_THAT(cut.err, Contains("at offset 812"));
+    }
+}
+
+// Who reads what is written waits while the input is truncated: no packet is made of what is gone.
+TEST_CASE("of a capture that is truncated while its packets are written those are written that were there") {
+    const TemporaryFolder folder;
+    const std::vector<std::byte> bytes = read_file(sample("write_8k"));
+    constexpr std::size_t kHeader = 24, kCopies = 100, kLeft = 2000;
+    std::vector<std::byte> many = bytes;
+    for (std::size_t i = 1; i < kCopies; ++i) many.insert(many.end(), bytes.begin() + kHeader, bytes.end());
+    const auto counts_of = [](const std::string& path) { return nlohmann::json::parse(qpscope({"info", "-f", "json", path}).out); };
+    struct Written {
+        const char* command;
+        const char* to;
+    };
+    for (const auto& [command, to] : {Written{"packets", "-w"}, Written{"anonymize", "-o"}}) {
+        const std::string shrinks = folder.write("shrinks.pcap", many);
+        const std::string all = folder.file("all.pcapng");
+        REQUIRE(qpscope({command, "-q", to, all, shrinks}).code == kDone);
+        const auto whole = counts_of(all);
+        const std::string said = folder.file("said");
+        FILE* pipe = ::popen(fmt::format("{} {} {} - {} 2>{}", QPSCOPE_PROGRAM, command, to, shrinks, said).c_str(), "r");
+        REQUIRE(pipe != nullptr);
+        std::vector<std::byte> written(2 * many.size());
+        std::size_t filled = std::fread(written.data(), 1, 1, pipe);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it has filled the pipe, and its buffer
+        std::filesystem::resize_file(shrinks, kLeft);
+        filled += std::fread(written.data() + filled, 1, written.size() - filled, pipe);
+        const int status = ::pclose(pipe);
+        written.resize(filled);
+        CHECK(WEXITSTATUS(status) == kDamaged);
+        const std::vector<std::byte> words = read_file(said);
+        CHECK_THAT(std::string(reinterpret_cast<const char*>(words.data()), words.size()),
+                   Contains("the file was truncated while it was read (at offset 2000)"));
+        const auto there = counts_of(folder.write("written.pcapng", written));
+        CHECK(there["packets"] > 100);
+        CHECK(there["packets"] < whole["packets"]);
+        CHECK(there["faults"] == whole["faults"]);
+        CHECK(there["icrc"]["bad"] == whole["icrc"]["bad"]);
+        for (const auto& [kind, count] : there["other"].items()) CHECK((whole["other"].contains(kind) ? "" : kind) == "");
     }
 }
 

@@ -56,6 +56,23 @@ TEST_CASE("a file that is truncated while it is read is read as far as it is the
     CHECK(file->problem().offset == kLeft);
 }
 
+TEST_CASE("who asks is told which frames of a batch are in the file yet") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("shrinks.pcap", long_capture());
+    auto file = CaptureFile::open(path);
+    REQUIRE(file);
+    Batch batch;
+    REQUIRE(file->read(batch));
+    REQUIRE(batch.frames.size() > 100);
+    CHECK(file->still_there(batch.frames) == batch.frames.size());
+    constexpr std::size_t kLeft = 70;  // frames; of the next one all but its last byte
+    std::filesystem::resize_file(path, kFileHeader + (kLeft + 1) * (kRecordHeader + kRecord) - 1);  // nobody has looked at them yet
+    CHECK(file->still_there(batch.frames) == kLeft);
+    CHECK(file->still_there(std::span(batch.frames).subspan(kLeft, 1)) == 0);
+    CHECK(file->problem().sentence == "the file was truncated while it was read");
+    CHECK_FALSE(file->read(batch));
+}
+
 TEST_CASE("who looks at a frame after its file was truncated sees zeros, and the file says so") {
     const TemporaryFolder folder;
     const std::string path = folder.write("shrinks.pcap", long_capture());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 namespace qps::transport {
@@ -25,6 +26,8 @@ struct Input {
 
 // A batch between worker and analysis.
 struct Piece {
+    const Batch* batch = nullptr;
+    std::size_t frames = 0;  // of the batch that were in the file
     ObservationBatch observations;
     std::vector<std::uint64_t> places;  // record of each, by file_offset
 };
@@ -219,19 +222,26 @@ void Indexer::read(const std::string& file) {
     if (!prepare(input, file)) return;
     const Jobs jobs = input.capture.size() ? indexing_.jobs : Jobs{1};
     std::vector<Piece> pieces(jobs.slots());
-    const auto work = [&](std::size_t slot, const Batch& batch) {
+    const auto decode_frames = [&](Piece& piece) {
         Packet packet;
-        Piece& piece = pieces[slot];
         piece.observations.clear();
         piece.places.clear();
-        for (const Frame& frame : batch.frames) {
+        for (const Frame& frame : std::span(piece.batch->frames).first(piece.frames)) {
             decode(frame, packet);
             piece.observations.add(packet, static_cast<std::uint16_t>(input.number));
             piece.places.push_back(frame.file_offset);
         }
     };
+    const auto work = [&](std::size_t slot, const Batch& batch) {
+        pieces[slot].batch = &batch;
+        pieces[slot].frames = input.capture.still_there(batch.frames);
+        decode_frames(pieces[slot]);
+    };
     const auto consume = [&](std::size_t slot) {
-        take(pieces[slot], input.number);
+        Piece& piece = pieces[slot];
+        const std::size_t there = input.capture.still_there(piece.batch->frames);
+        if (std::exchange(piece.frames, there) != there) decode_frames(piece);  // the file was truncated meanwhile
+        take(piece, input.number);
         show(input.capture.drops());
         return !stopped();
     };
