@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <span>
 
 using namespace qps::test;
@@ -92,10 +93,13 @@ const std::vector<std::string>& text_fields() {
     return fields;
 }
 
-// What each command that reads captures needs beside the file.
-std::vector<std::string> arguments_of(const std::string& command) {
+// What each command that reads captures needs beside the file; where `written` is one, in a format that is not text.
+std::vector<std::string> arguments_of(const std::string& command, const std::string& written) {
     if (command == "follow") return {"1", "--decode"};
     if (command == "packets") return {"-e", "line"};
+    if (command == "export") return {"--sqlite", written};
+    if (command == "extract") return {"-C", "1", "-o", written};
+    if (command == "annotate" || command == "anonymize") return {"-o", written};
     return {};
 }
 
@@ -117,12 +121,24 @@ bool check_tables(const std::string& tables, const char* format, const std::stri
     return shown;
 }
 
+// Texts of a database, in its file as they are.
+void check_cells(const std::vector<std::string>& words, const std::string& database) {
+    const std::vector<std::byte> bytes = read_file(database);
+    std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    // Of its own pages single bytes may be anything: what is looked for is what no number of a page has beside letters.
+    for (const std::string_view acting : {"\x1b]0;", "\xe2\x80\xae\xe2\x80\xa8", "\x07\xc2\x9b"}) {
+        INFO(words.front() << " " << words.back());
+        CHECK(text.find(acting) == std::string::npos);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("text that acts comes out of no command and no format as it went in") {
     const TemporaryFolder folder;
     constexpr std::array kNotCaptures{"doctor", "peer", "pingpong", "conform", "replay", "fields"};
     std::size_t canaries = 0;
+    std::set<std::string> ran;  // commands that did something
     bool shown = false, quoted = false;
     std::size_t number = 0;
     for (const char* name : {"nvme_host_not_allowed", "iser_large", "nfs_v3", "rping_v4", "fabric_sweep", "rds"}) {
@@ -133,20 +149,28 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
         std::vector<std::byte> formulas = file;
         canaries += infest(file, kKept, '=');
         const std::string path = folder.write(std::string(name) + std::string(kCanary.substr(1)), file);
+        const std::string part = folder.file("part");
+        REQUIRE(qpscope({"analyze", "--icrc", "ignore", "--part", "1/1", "-o", part, path}).code != kUsage);
         for (const std::string& command : all_commands()) {
             if (std::ranges::find(kNotCaptures, command) != kNotCaptures.end()) continue;
             for (const char* format : {"table", "json", "ndjson", "csv", "tsv"}) {
                 const bool one_format = command == "follow" || command == "report";
                 if (one_format && std::string_view(format) != "table") continue;
                 std::vector<std::string> words{command};
-                for (const std::string& more : arguments_of(command)) words.push_back(more);
-                if (!one_format && command != "check") words.insert(words.end(), {"-f", format});
-                if (command != "info") words.insert(words.end(), {"--icrc", "ignore"});
-                words.push_back(path);
+                const std::string written = folder.file("written");
+                for (const std::string& more : arguments_of(command, written)) words.push_back(more);
+                const bool writes = std::ranges::find(words, written) != words.end();
+                if (writes && std::string_view(format) != "table") continue;
+                if (!one_format && !writes && command != "check") words.insert(words.end(), {"-f", format});
+                if (command != "info" && command != "merge" && command != "fabric") words.insert(words.end(), {"--icrc", "ignore"});
+                words.push_back(command == "merge" ? part : path);
                 const Ending ending = qpscope(words);
                 check_quiet(words, ending.out);
                 check_quiet(words, ending.err);
+                if (ending.code != kUsage) ran.insert(command);
                 shown |= ending.out.find("\\x1b") != std::string::npos;
+                if (command == "export") check_cells(words, written);
+                std::filesystem::remove(written);
             }
         }
         for (const char* format : {"json", "ndjson", "csv", "tsv"}) shown |= check_tables(folder.path() + "/tables", format, path);
@@ -175,6 +199,8 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
         }
     }
     CHECK(canaries > 0);
+    for (const std::string& command : all_commands())
+        if (std::ranges::find(kNotCaptures, command) == kNotCaptures.end()) CHECK((ran.contains(command) ? "" : command) == "");
     CHECK(quoted);  // there was a cell that would have been a formula
     CHECK(shown);  // it was there, written out
 }
