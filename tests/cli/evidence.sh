@@ -16,7 +16,11 @@ rm -f pipe; mkfifo pipe
 "$QPSCOPE" info -f json pipe >info.json 2>err.txt &
 reader=$!
 exec 3>pipe
+# However busy the machine: it has read all of it, and then some time to count it.
+have_read() { awk '$1 == "rchar:" { print $2 }' /proc/$reader/io; }
+all=$(($(have_read) + $(stat -c %s own.pcap)))
 cat own.pcap >&3
+for attempt in {1..100}; do (($(have_read) < all)) || break; sleep 0.1; done
 sleep 1
 kill -INT $reader
 for attempt in {1..50}; do kill -0 $reader 2>/dev/null || break; sleep 0.1; done
