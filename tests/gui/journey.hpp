@@ -126,6 +126,9 @@ struct Journey : OpenWindow {
         const Answering answering([&](QWidget& dialog) {
             auto* line = dialog.findChild<QLineEdit*>();
             REQUIRE(line != nullptr);
+            // The dialog drops what was selected before only for who types, and that is where the focus is.
+            line->setFocus();
+            CHECK(soon([&] { return line->hasFocus(); }));
             line->setText(path);
             QTest::keyClick(line, Qt::Key_Return);
         });

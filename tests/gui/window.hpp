@@ -35,10 +35,12 @@ public:
 private:
     void look() {
         QWidget* dialog = QApplication::activeModalWidget();
-        if (dialog == nullptr || !dialog->isVisible()) return;
+        if (m_answering || dialog == nullptr || !dialog->isVisible()) return;
         const auto* box = qobject_cast<QMessageBox*>(dialog);
         m_said << (box != nullptr ? box->text() : dialog->windowTitle());
+        m_answering = true;  // an answer may have to wait for the dialog
         if (m_answer) m_answer(*dialog);
+        m_answering = false;
         if (QApplication::activeModalWidget() != dialog || !dialog->isVisible()) return;
         if (auto* asked = qobject_cast<QDialog*>(dialog)) asked->reject();
         else dialog->close();
@@ -47,6 +49,7 @@ private:
     Answer m_answer;
     QStringList m_said;
     QTimer m_looking;
+    bool m_answering = false;
 };
 
 // What a screen reader calls it.
