@@ -36,7 +36,7 @@ constexpr int kSteps = 1000;
 
 // Where evidence went before, else where the capture lies.
 QString offeredFolder(const Session& session) {
-    const QString before = QSettings().value(QStringLiteral("export/folder")).toString();
+    QString before = QSettings().value(QStringLiteral("export/folder")).toString();
     if (!before.isEmpty() && QDir(before).exists()) return before;
     const QString file = session.files().value(0);
     return QFileInfo(file).isFile() ? QFileInfo(file).absolutePath() : QDir::homePath();
