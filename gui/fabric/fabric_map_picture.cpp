@@ -89,8 +89,8 @@ QRectF FabricMapPicture::box(std::size_t node) const {
 
 QLineF FabricMapPicture::line(const FabricWire& wire) const {
     // Several between the same two stand beside each other: 0, 1, -1, 2, -2, ...
-    const auto number = (wire.beside + 1) / 2;
-    const double shift = 6.0 * static_cast<double>(wire.beside % 2 == 0 ? -number : number);
+    const auto number = static_cast<int>((wire.beside + 1) / 2);
+    const double shift = (wire.beside % 2 == 0 ? -number : number) * 6.0;
     const QPointF aside(shift, 0);
     return {middle(wire.a) + aside, middle(wire.b) + aside};
 }
