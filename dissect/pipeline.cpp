@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
+
 namespace qps::dissect {
 
 namespace {
@@ -137,6 +139,15 @@ void run_here(const Stages& stages) {
     }
 }
 
+// How many threads leave room to work in under a limit of address space (ulimit -v, batch systems): each takes a stack
+// and an arena of the allocator, and together they shall not take more than a half.
+std::size_t affordable_threads() {
+    constexpr rlim_t kOfThread = rlim_t{136} << 20;  // 8 MiB of stack, and glibc reserves up to 128 MiB for an arena
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+    return limit.rlim_cur / 2 / kOfThread;
+}
+
 // The workers of a run. Whatever happens, they end before the batches they work on.
 class Workers {
 public:
@@ -180,11 +191,12 @@ private:
 }  // namespace
 
 void run(const Stages& stages, Jobs jobs) {
-    if (jobs.count <= 1) return run_here(stages);
+    const std::size_t threads = std::min<std::size_t>(jobs.count, affordable_threads());
+    if (threads <= 1) return run_here(stages);
     const std::size_t slots = std::max<std::size_t>(jobs.slots(), 1);
     std::vector<Batch> batches(slots);
     Exchange exchange(slots, stages.lanes);
-    Workers workers(stages, batches, exchange, jobs.count);
+    Workers workers(stages, batches, exchange, threads);
     if (!workers.any()) return run_here(stages);
     std::size_t read = 0, gated = 0, consumed = 0;
     bool more = true;
