@@ -137,7 +137,7 @@ constexpr std::array kCommands{
             "  qpscope report -o report.html trace.pcap\n"
             "  qpscope report -o report.html ring_*.pcap                  # rotated files of one capture\n"
             "  qpscope report trace.pcap > report.html\n"
-            "  chromium --headless --print-to-pdf=report.pdf --no-pdf-header-footer report.html\n\n"
+            "  qpscope report --pdf report.pdf trace.pcap                 # on paper, by Chromium\n\n"
             "The file needs no network and no script; with scripts, tables can be sorted.",
             {.captures = true, .analysis = true, .nccl_log = true, .page = true, .sandbox = true},
             run_report},

@@ -259,7 +259,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
-                          "--dot --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
+                          "--dot --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
@@ -335,6 +335,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_choice(*sub, "-f,--format", options.format, kFormats,
                    command.takes.tables ? "Write files of this format, one a table: json, ndjson, csv or tsv"
                                         : "Print as table, json, ndjson, csv or tsv (default: table)");
+    if (command.takes.page)
+        sub->add_option("--pdf", options.pdf, "Print the report to FILE as PDF (needs Chromium); with -o, write both")->type_name("FILE");
     if (command.takes.tickets) {
         sub->add_flag("--list", options.list_findings, "List every finding with its meaning; needs no capture")
             ->excludes(sub->get_option("files"))

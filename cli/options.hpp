@@ -89,6 +89,8 @@ struct Options {
     AnonymizeOptions anonymize;
     std::string hosts;           // annotate: file of addresses and names
 
+    std::string pdf;  // report: path of the page on paper
+
     bool dot = false;  // fabric: a picture for Graphviz
 
     PartOptions part;  // analyze --part, merge

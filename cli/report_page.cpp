@@ -5,6 +5,7 @@
 #include <transport-replay/page/page.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "command.hpp"
 #include "decoding.hpp"
 #include "decoding_as.hpp"
+#include "message.hpp"
+#include "pdf_printer.hpp"
+#include "report.hpp"
 
 namespace qps::cli {
 
@@ -54,11 +58,24 @@ private:
     std::vector<std::vector<std::pair<FrameIndex, page::EvidencePacket>>> evidence_;  // of each batch, what it has of it
 };
 
+ExitCode refuse(const PdfProblem& problem) {
+    say("qpscope: {}\n", problem.sentence);
+    return problem.code;
+}
+
 }  // namespace
 
-ExitCode run_report(const Options& options) {
+ExitCode run_report(const Options& asked) {
+    Options options = asked;
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
+    std::optional<PdfPrinter> printer;
+    if (!options.pdf.empty()) {
+        auto begun = PdfPrinter::begin(options);
+        if (!begun) return refuse(begun.error());
+        printer = std::move(*begun);
+        if (options.output.empty()) options.output = "/dev/null";  // the page is wanted on paper alone
+    }
     Output output(options);
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(options, *filter, output, {});
@@ -68,7 +85,12 @@ ExitCode run_report(const Options& options) {
         Picturing picturing(collector);
         static_cast<void>(analyze_again(options, *filter, output, picturing.listening(), analyzed));
     }
-    page::write_page(collector, {file_names(options), QPSCOPE_VERSION}, [&](std::string_view piece) { output.write(piece); });
+    page::write_page(collector, {file_names(options), QPSCOPE_VERSION}, [&](std::string_view piece) {
+        output.write(piece);
+        if (printer) printer->write(piece);
+    });
+    if (printer)
+        if (const auto printed = printer->finish(); !printed) return refuse(printed.error());
     return finish(options, analyzed, output);
 }
 

@@ -45,6 +45,8 @@ TEST_CASE("a report shows the packets that prove a finding, pictures, and of a p
     CHECK(html.find("aria-label=\"PSNs over time\"") != std::string::npos);
     CHECK(html.find("qpscope report of capture.pcap<") != std::string::npos);  // without its folder
     CHECK(html.find(QPSCOPE_SOURCE_DIR) == std::string::npos);
+    CHECK(html.find("(<code>tc -s qdisc</code>, <code>ethtool -S</code>)") != std::string::npos);
+    CHECK(html.find('`') == std::string::npos);
     CHECK(qpscope({"report", "-C", "2", sample("loss_write")}).out.find("go-back-n-loss") == std::string::npos);
     const std::vector<std::byte> capture = read_file(sample("loss_write"));
     const Ending piped = qpscope({"report", "-"}, {.input = capture});

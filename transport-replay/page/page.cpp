@@ -29,6 +29,16 @@ std::string_view style_of(Severity severity) {
     return severity == Severity::error ? "fail" : severity == Severity::warning ? "inconclusive" : "none";
 }
 
+// Commands in advice stand between backticks.
+std::string with_commands(std::string text) {
+    bool open = false;
+    for (std::size_t at = 0; (at = text.find('`', at)) != std::string::npos; open = !open) {
+        if (!open && text.find('`', at + 1) == std::string::npos) break;
+        text.replace(at, 1, open ? "</code>" : "<code>");
+    }
+    return text;
+}
+
 void add_fact(std::string& out, std::string_view name, std::string_view value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, markup_text(value));
 }
@@ -118,7 +128,7 @@ void add_finding(std::string& out, const Finding& finding, const Collector& coll
     const Connection* connection = finding.connection ? collected.timeline().find(*finding.connection) : nullptr;
     out += fmt::format("<details{} class=\"finding\"><summary><span class=\"verdict {}\">{}</span><span class=\"id\">{}</span><span>{}</span></summary>\n<div>\n",
                        finding.severity == Severity::note ? "" : " open", style_of(finding.severity), severity_name(finding), finding.id, markup_text(finding.summary));
-    if (!finding.advice.empty()) out += fmt::format("<p class=\"advice\">{}</p>\n", markup_text(finding.advice));
+    if (!finding.advice.empty()) out += fmt::format("<p class=\"advice\">{}</p>\n", with_commands(markup_text(finding.advice)));
     out += "<dl>\n";
     add_fact(out, "who can act", party_name(finding));
     if (connection != nullptr) add_fact(out, "connection", fmt::format("#{} {}", std::to_underlying(connection->uid), ends_text(*connection)));

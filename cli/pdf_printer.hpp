@@ -1,0 +1,47 @@
+// A page as PDF, printed by Chromium, where it is installed.
+//
+// Once captures are read no other program can be run (sandbox/), so a process of its own is begun before: it gets the page
+// through a pipe and prints it when it has all of it. It reads nothing of a capture but the finished page.
+#pragma once
+
+#include <dissect/capture/descriptor.hpp>
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "exit_code.hpp"
+#include "options.hpp"
+
+namespace qps::cli {
+
+struct PdfProblem {
+    ExitCode code = ExitCode::output_failed;
+    std::string sentence;
+};
+
+class PdfPrinter {
+public:
+    // For options.pdf. To be called before HeldInputs::of() and before any thread is begun. Problems: no Chromium on PATH, the
+    // file is an input or cannot be written.
+    [[nodiscard]] static std::expected<PdfPrinter, PdfProblem> begin(const Options& options);
+    PdfPrinter(PdfPrinter&&) noexcept = default;
+    PdfPrinter& operator=(PdfPrinter&&) noexcept = default;
+    ~PdfPrinter();  // without finish() no file is left that was not there before
+
+    void write(std::string_view piece);
+    // Waits until the file is written.
+    [[nodiscard]] std::expected<void, PdfProblem> finish();
+
+private:
+    PdfPrinter(dissect::Descriptor page, dissect::Descriptor answer, std::string path)
+        : page_(std::move(page)), answer_(std::move(answer)), path_(std::move(path)) {}
+
+    dissect::Descriptor page_;    // to the printing process
+    dissect::Descriptor answer_;  // from it: a sentence about what went wrong, or nothing
+    std::string path_;
+    bool lost_ = false;  // the process went away
+};
+
+}  // namespace qps::cli
