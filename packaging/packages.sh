@@ -42,6 +42,8 @@ test   groff               reads the manual pages
 test   mandoc              reads them too
 test   zsh                 completes command lines
 test   fish                completes command lines
+test   chromium            prints reports, and shows them; where it is missing that test is skipped
+test   poppler-utils       reads what was printed
 test   tshark              a second opinion on every field; where it is missing that test is skipped
 agent  libibverbs-dev      the agent beside a device under test; without these two it is not built, and nothing else misses them
 agent  librdmacm-dev       connections of that device

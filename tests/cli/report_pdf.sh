@@ -1,6 +1,6 @@
 # `report --pdf`: by a browser that does what is asked, by those that do not, and by Chromium itself where it is installed.
 capture=$SOURCE/captures/loss_write/capture.pcap
-mkdir -p browser; rm -f ./*.pdf ./*.html
+mkdir -p browser; rm -f ./*.pdf ./*.html ./*.png
 # ends_with CODE SENTENCE ARGUMENT...: with the browser of this folder alone.
 ends_with() {
     local expected=$1 sentence=$2 code=0; shift 2
@@ -43,8 +43,10 @@ ends_with 2 "is also an input" report --pdf own.pcap own.pcap
 cmp own.pcap "$capture"
 ends_with 5 "cannot write nowhere/e.pdf: No such file or directory" report --pdf nowhere/e.pdf "$capture"
 
-if ! command -v chromium >/dev/null; then
-    echo "SKIPPED: no chromium here; its PDF and its picture of the page were not made"
+sandbox=(); [[ $EUID != 0 ]] || sandbox=(--no-sandbox)
+look() { timeout 100 chromium --headless --disable-gpu "${sandbox[@]}" --user-data-dir="$PWD/profile" "$@" >chromium.log 2>&1; }
+if ! command -v chromium >/dev/null || ! look --screenshot="$PWD/blank.png" about:blank || [[ ! -s blank.png ]]; then
+    echo "SKIPPED: chromium is not here, or does not run here; no PDF and no picture of the page were made"
     exit 0
 fi
 "$QPSCOPE" report --pdf real.pdf -o real.html "$capture"
@@ -56,11 +58,9 @@ else
     echo "SKIPPED: no pdftotext here; the text of the PDF was not read"
 fi
 # On a screen, in both themes: two pictures that differ, neither of them of one colour (a PNG of that is a tenth as large).
-sandbox=(); [[ $EUID != 0 ]] || sandbox=(--no-sandbox)
 for theme in light dark; do
     blink=$([[ $theme == dark ]] && echo 0 || echo 1)  # of preferredColorScheme
-    chromium --headless --disable-gpu "${sandbox[@]}" --user-data-dir="$PWD/profile" --blink-settings=preferredColorScheme="$blink" \
-        --hide-scrollbars --window-size=1000,1400 --screenshot="$PWD/$theme.png" "$PWD/real.html" >chromium.log 2>&1
+    look --blink-settings=preferredColorScheme="$blink" --hide-scrollbars --window-size=1000,1400 --screenshot="$PWD/$theme.png" "$PWD/real.html"
     (($(stat -c %s $theme.png) > 40000))
 done
 ! cmp -s light.png dark.png
