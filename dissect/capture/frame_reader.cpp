@@ -35,7 +35,7 @@ bool fits(const CaptureLayout& layout, std::uint64_t offset, std::size_t length)
 
 }  // namespace
 
-FrameReader::FrameReader(Descriptor file) : file_(std::move(file)) {
+FrameReader::FrameReader(Descriptor file, std::uint64_t size) : file_(std::move(file)), size_(size) {
     static std::atomic<std::uint64_t> readers = 0;
     id_ = ++readers;
 }
@@ -55,7 +55,14 @@ std::expected<FrameReader, InputProblem> FrameReader::open(const std::string& pa
     const Bytes header = Bytes(start).first(read_at(file.number(), 0, start));
     if (header.size() < start.size() || (!is_pcapng(header) && !read_pcap_header(header)))
         return fail(InputProblemKind::not_a_capture, "not an uncompressed pcap or pcapng capture");
-    return FrameReader(std::move(file));
+    return FrameReader(std::move(file), static_cast<std::uint64_t>(status.st_size));
+}
+
+std::optional<std::uint64_t> FrameReader::lost_from() const {
+    struct stat status{};
+    if (::fstat(file_.number(), &status) != 0 || status.st_size < 0) return std::nullopt;
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    return size < size_ ? std::optional(size) : std::nullopt;
 }
 
 // The bytes from `offset` on, as many as there are but at most `length`.

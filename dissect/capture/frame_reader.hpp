@@ -38,14 +38,17 @@ public:
     // It borrows the buffer until that is used again. Nothing where there is no such record, it does not lie within
     // layout.known_to, or it cannot be read any more.
     [[nodiscard]] std::optional<Frame> at(const CaptureLayout& layout, std::uint64_t record_offset, FrameBuffer& buffer) const;
+    // Where the file ends now, if that is before its end when it was opened: somebody truncated it.
+    [[nodiscard]] std::optional<std::uint64_t> lost_from() const;
 
 private:
-    explicit FrameReader(Descriptor file);
+    FrameReader(Descriptor file, std::uint64_t size);
     [[nodiscard]] Bytes bytes_at(std::uint64_t offset, std::size_t length, FrameBuffer& buffer) const;
     [[nodiscard]] std::optional<Frame> pcap_at(const CaptureLayout& layout, std::uint64_t offset, FrameBuffer& buffer) const;
     [[nodiscard]] std::optional<Frame> pcapng_at(const CaptureLayout& layout, std::uint64_t offset, FrameBuffer& buffer) const;
     Descriptor file_;
     std::uint64_t id_;  // of no other reader of this process, also after this one
+    std::uint64_t size_;  // when it was opened
 };
 
 }  // namespace qps::dissect

@@ -114,8 +114,8 @@ void PacketsView::rowsChanged() {
 
 void PacketsView::connectList() {
     connect(m_list, &PacketList::currentChanged, this, [this] {
-        showCurrent();
         if (m_list->current()) m_selection.selectPacket(*m_list->current());
+        showCurrent();  // last, for what it says is about that packet
     });
     connect(m_list, &PacketList::packetOpened, this, &PacketsView::openPacket);
     connect(m_list, &PacketList::marksChanged, this, &PacketsView::tellMarks);

@@ -24,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPollEvery = 50;                             // ms
+constexpr int kWatchEvery = 500;                           // ms: a call of the system for each file
 constexpr std::chrono::milliseconds kFirstTimeline{1000};  // a small capture is done by then, of a large one something is seen
 constexpr std::chrono::milliseconds kWakeEvery{2};
 constexpr int kWakeUp = SIGUSR1;
@@ -110,6 +111,8 @@ Session::Session(std::size_t jobs, QObject* parent)
     action.sa_handler = [](int) {};
     sigaction(kWakeUp, &action, nullptr);
     connect(&m_looking, &QTimer::timeout, this, &Session::look);
+    m_watching.setInterval(kWatchEvery);
+    connect(&m_watching, &QTimer::timeout, this, &Session::lookAtFiles);
 }
 
 Session::~Session() { end(); }
@@ -117,11 +120,13 @@ Session::~Session() { end(); }
 // Whatever is going on ends, and nothing is open.
 void Session::end() {
     m_looking.stop();
+    m_watching.stop();
     if (m_work) m_work->stop = true;
     m_work.reset();
     m_files.clear();
     m_title.clear();
     m_problems.clear();
+    m_toldFiles.clear();
     m_damaged = false;
     m_hints.clear();
     m_packets = 0;
@@ -255,7 +260,10 @@ void Session::finish() {
     Indexed& outcome = work->outcome;
     if (!m_live && !work->exhausted)
         if (auto again = second_reading(work->indexing, outcome)) return readAgain(std::move(*again));
-    for (const dissect::InputProblem& problem : outcome.problems) m_problems.push_back(sentence(problem));
+    for (const dissect::InputProblem& problem : outcome.problems) {
+        m_problems.push_back(sentence(problem));
+        m_toldFiles.insert(QString::fromStdString(problem.file));
+    }
     m_damaged = work->exhausted || !outcome.problems.empty();
     if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     if (outcome.left_out != 0)
@@ -266,6 +274,26 @@ void Session::finish() {
     if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
     Q_EMIT timelineChanged();
     Q_EMIT stateChanged();
+    m_watching.start();
+    lookAtFiles();
+}
+
+// Rows are there to be looked at for hours. Who wants one of a file that was truncated meanwhile is told in the row; from where on
+// they are gone is told once.
+void Session::lookAtFiles() {
+    const std::vector<IndexedFile> files = m_index->files();
+    bool more = false;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (files[i].spooled) continue;
+        const auto lost = m_index->lost_from(i);
+        const QString name = QString::fromStdString(files[i].name);
+        if (!lost || !m_toldFiles.insert(name).second) continue;
+        m_problems.push_back(tr("%1 was truncated after it was read (at offset %L2): packets behind that are in the analysis, but cannot be shown any more.")
+                                 .arg(name)
+                                 .arg(*lost));
+        more = true;
+    }
+    if (more) Q_EMIT problemsChanged();
 }
 
 }  // namespace qps::gui

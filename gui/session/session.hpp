@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace qps::transport {
 struct Indexing;
@@ -67,7 +68,8 @@ public:
     [[nodiscard]] std::uint64_t packets() const { return m_packets; }
     // What part of the files was read, 0 to 1; nothing where nobody knows how much there is.
     [[nodiscard]] std::optional<double> progress() const;
-    // What could not be read, and from where on: a sentence for each file; empty where all was read.
+    // What could not be read, and from where on: a sentence for each file; empty where all was read. More come, with problemsChanged(),
+    // where a file is truncated that was read: its packets are not all there to be looked at.
     [[nodiscard]] QStringList problems() const { return m_problems; }
     // Whether some of them are of the input, so that packets are missing.
     [[nodiscard]] bool isDamaged() const { return m_damaged; }
@@ -78,6 +80,7 @@ Q_SIGNALS:
     void timelineChanged();  // a newer timeline(); once a second or less while reading, and when all was read
     void stateChanged();
     void progressChanged();
+    void problemsChanged();  // after all was read
 
 private:
     struct Work;
@@ -90,6 +93,7 @@ private:
     void end();
     void look();
     void finish();
+    void lookAtFiles();
 
     std::size_t m_jobs;
     transport::MemoryBudget m_memory = transport::MemoryBudget::of_machine();
@@ -106,6 +110,8 @@ private:
     std::uint64_t m_packets = 0;
     std::unique_ptr<Work> m_work;
     QTimer m_looking;
+    std::set<QString> m_toldFiles;  // of which problems() has something
+    QTimer m_watching;              // the files, once they were read
 };
 
 }  // namespace qps::gui

@@ -55,6 +55,7 @@ SummaryView::SummaryView(Session& session, Selection& selection, QWidget* parent
     });
     connect(&session, &Session::stateChanged, this, &SummaryView::update);
     connect(&session, &Session::progressChanged, this, &SummaryView::update);
+    connect(&session, &Session::problemsChanged, this, &SummaryView::update);
     update();
     askThroughput();
 }

@@ -64,7 +64,7 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     addPermanentWidget(m_counts);
     connect(m_cancel, &QToolButton::clicked, this, &StatusLine::cancel);
     connect(m_problems, &QToolButton::clicked, this, &StatusLine::problemsRequested);
-    for (const auto changed : {&Session::stateChanged, &Session::progressChanged, &Session::opened})
+    for (const auto changed : {&Session::stateChanged, &Session::progressChanged, &Session::problemsChanged, &Session::opened})
         connect(&session, changed, this, &StatusLine::showState);
     for (const auto changed : {&Session::rowsAdded, &Session::opened}) connect(&session, changed, this, &StatusLine::showCounts);
     for (const auto changed : {&Selection::hitsChanged, &Selection::marksChanged, &Selection::rangeChanged}) {

@@ -45,6 +45,11 @@ std::vector<IndexedFile> CaptureIndex::files() const {
     return files;
 }
 
+std::optional<std::uint64_t> CaptureIndex::lost_from(std::size_t file) const {
+    const Source source = source_of(file);
+    return source.reader != nullptr ? source.reader->lost_from() : std::nullopt;
+}
+
 CaptureIndex::Source CaptureIndex::source_of(std::size_t file) const {
     const std::lock_guard lock(mutex_);
     return file < files_.size() ? files_[file].source : Source{};

@@ -87,6 +87,8 @@ public:
     [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> ended_by(dissect::FrameIndex number) const;
 
     [[nodiscard]] std::vector<IndexedFile> files() const;
+    // Where that file ends now, if it was truncated since it was opened: packets behind it cannot be read any more.
+    [[nodiscard]] std::optional<std::uint64_t> lost_from(std::size_t file) const;
     // How the packets of that file are read; nothing where none has come yet.
     [[nodiscard]] std::shared_ptr<const dissect::CaptureLayout> layout(std::size_t file) const { return source_of(file).layout; }
 
