@@ -232,11 +232,18 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
 
 namespace {
 
-// With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late.
+// With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late. So what a gap
+// has from the next PSN on that was asked for counts there.
 std::uint64_t lost_packets(const std::vector<const Recovery*>& episodes, bool selective) {
     std::uint64_t lost = 0;
-    for (const Recovery* episode : episodes)
-        if (episode->cause != NakCause::discarded_lost) lost += selective ? 1 : std::max(episode->lost, 1U);
+    for (std::size_t i = 0; i < episodes.size(); ++i) {
+        const Recovery& episode = *episodes[i];
+        if (episode.cause == NakCause::discarded_lost) continue;
+        std::uint32_t most = selective ? 1 : std::max(episode.lost, 1U);
+        if (i + 1 < episodes.size())
+            if (const std::int32_t next = episodes[i + 1]->psn - episode.psn; next > 0) most = std::min(most, static_cast<std::uint32_t>(next));
+        lost += most;
+    }
     return lost;
 }
 

@@ -50,6 +50,7 @@ struct Message {
     dissect::FrameIndex passed_frame{};
     dissect::Instant passed_last{};  // and when such an answer last showed that the requester goes on
     std::uint8_t passes = 0;         // how often it showed
+    bool doubled = false;            // its request, on the way
     bool restarting = false;         // of a READ asked for again: responses of the earlier request may still come
     std::uint16_t newest_ip_id = 0;  // of its responses, 0: without
 

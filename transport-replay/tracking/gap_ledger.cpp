@@ -109,6 +109,13 @@ void GapLedger::was_late(bool asked_for) {
     ++counts_.reordered;
 }
 
+void GapLedger::was_late_or_lost(bool asked_for) {
+    std::uint64_t& taken = asked_for ? unproven_asked_ : unproven_;
+    if (taken == 0) return;
+    --taken;
+    ++counts_.undecided;
+}
+
 std::uint32_t GapLedger::ask_for(Psn psn) {
     const auto range = covering(psn);
     if (range == ranges_.end()) return 0;

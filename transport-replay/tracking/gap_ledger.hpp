@@ -57,6 +57,9 @@ public:
     // What was filled by a retransmission was only late: its first sending came after all.
     void was_late(bool asked_for);
 
+    // What was filled in a recovery passes again: either may be its first sending.
+    void was_late_or_lost(bool asked_for);
+
     // A NAK names this PSN. How many PSNs from it on were skipped with it; 0 where it is no gap.
     std::uint32_t ask_for(dissect::Psn psn);
 

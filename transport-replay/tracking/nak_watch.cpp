@@ -1,4 +1,6 @@
+#include <dissect/headers/infiniband.hpp>
 #include <transport-replay/tracking/nak_watch.hpp>
+#include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -6,6 +8,12 @@
 namespace qps::transport {
 
 using namespace dissect;
+
+namespace {
+
+bool awaits_response(Verb verb) { return verb == Verb::read_request || is_atomic(verb); }
+
+}  // namespace
 
 NakWatch::Index NakWatch::find(Psn psn) const {
     for (Index i = missing_.size(); i-- > 0;)
@@ -39,6 +47,7 @@ void NakWatch::passed(const Observation& request, const RequestArrival& arrived,
     const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
     const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
     const bool newest = arrived.arrival == Arrival::in_order || arrived.arrival == Arrival::ahead;
+    last_psn_ = request.psn;
     const Psn behind = last_behind_ = newest ? stream.next() : arrived.behind;
     if (!started_ || arrived.arrival == Arrival::first || arrived.arrival == Arrival::restart) {
         started_ = true;
@@ -83,6 +92,7 @@ void NakWatch::filled(Psn psn, const GapLedger::Filled& gap, GapFilling filling)
     Missing& missing = missing_[index];
     missing.sides = gap.passing.sides;
     missing.in_gap = true;
+    missing.asked_since = false;
     missing.discarded = false;
     missing.asked_in_gap = gap.asked_for;
     missing.cause = gap.corrupt                           ? NakCause::corrupt
@@ -103,11 +113,37 @@ NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, cons
     });
     if (taken == missing_.end() || !order.is_original(taken->sides, request.ip_id, request.time)) return {};
     taken->cause = NakCause::late;
-    LateAfterAll found{true, taken->in_gap, taken->asked_in_gap, {}};
-    const auto index = static_cast<Index>(taken - missing_.begin());
+    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing_.begin()))};
+}
+
+NakWatch::Amended NakWatch::amended_from(Index index) const {
+    Amended episodes;
     for (Index i = index; i < missing_.size() && (i == index || missing_[i].discarded); ++i)
-        if (missing_[i].episode != kNoEpisode) found.episodes.emplace_back(missing_[i].episode, decided(i));
-    return found;
+        if (missing_[i].episode != kNoEpisode) episodes.emplace_back(missing_[i].episode, decided(i));
+    return episodes;
+}
+
+NakWatch::Doubted NakWatch::doubted(Index index) {
+    missing_[index].cause = NakCause::undecided;
+    return {true, missing_[index].asked_in_gap, amended_from(index)};
+}
+
+NakWatch::Doubted NakWatch::doubt(const Observation* request, bool repeated) {
+    if (!repeated && !twice_) return {};
+    const auto may_be_late = [&](Index index) {
+        return index != kNone && missing_[index].in_gap && missing_[index].cause == NakCause::lost_or_late && !missing_[index].asked_since;
+    };
+    if (const auto alone = std::exchange(twice_, std::nullopt)) {
+        const bool goes_on = repeated && request->psn == last_behind_;
+        if (const Index index = find(*alone); !goes_on && may_be_late(index)) return doubted(index);
+    }
+    if (!repeated || request->time - last_ >= kFastestTimeout) return {};
+    const Index index = find(request->psn);
+    if (!may_be_late(index)) return {};
+    // Nobody sends a packet twice in a row; a READ may be asked for again when a response is missing.
+    if (last_psn_ == request->psn && !awaits_response(info(request->opcode).verb)) return doubted(index);
+    twice_ = request->psn;
+    return {};
 }
 
 bool NakWatch::may_be_late(const Observation& request) const {
@@ -132,7 +168,8 @@ void NakWatch::acknowledged(Psn end) {
     }
     if (expected_.before(end)) expected_ = end;
     for (Missing& missing : missing_)
-        if (missing.cause == NakCause::missed_behind_tap && !missing.resent && !missing.sent_twice && missing.psn.before(end)) missing.cause = NakCause::late_behind_tap;
+        if (missing.cause == NakCause::missed_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed && missing.psn.before(end))
+            missing.cause = NakCause::late_behind_tap;
     std::erase_if(missing_, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
 }
 
@@ -140,9 +177,11 @@ void NakWatch::put_off(Psn psn) {
     if (started_ && psn.before(expected_)) expected_ = psn;
 }
 
-void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream) {
+void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream, Duration best) {
     const Psn psn = nak.psn;
     acknowledged(psn);
+    for (Missing& missing : missing_)
+        if (missing.in_gap && !missing.psn.before(psn)) missing.asked_since = true;
     const bool in_gap = gaps.gap(psn).has_value();
     if (const Index known = find(psn); known != kNone) {
         missing_[known].asked = true;
@@ -154,6 +193,7 @@ void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const Reques
     missing.asked = true;
     if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::missed_behind_tap;
     const Message* asked_for = stream.covering(psn);
+    missing.crossed = asked_for != nullptr && (best == Duration{} || nak.time - asked_for->last_time < best);
     missing.sent_twice = asked_for == nullptr || asked_for->retransmissions != 0;  // the second one may be behind the tap already
     if (psn.before(expected_)) expected_ = psn;
     remember(missing);

@@ -22,6 +22,17 @@ inline constexpr std::size_t kMaxMissing = 128;  // as many as a window has pack
 
 class NakWatch {
 public:
+    // The causes of episodes that were handed out, where they are others by now: by the number of the episode.
+    using Amended = std::vector<std::pair<std::uint32_t, NakCause>>;
+    // Without identifications, what fills a gap may be its first sending, late, where it passes twice and nothing made its requester send
+    // it twice: not another NAK, not silence, and it did not go back from there. To be told of each request before passed(), and with
+    // nothing at the end. Whether that makes a loss undecided, one `asked_for`, and of which episodes.
+    struct Doubted {
+        bool any = false;
+        bool asked_for = false;
+        Amended episodes{};
+    };
+    [[nodiscard]] Doubted doubt(const Observation* request, bool repeated);
     // A request that passed the tap. `due`: the PSN that was next in `stream` before it.
     void passed(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
                 const SendingOrder& order);
@@ -37,7 +48,7 @@ public:
         bool late = false;
         bool in_gap = false;  // of the ledger
         bool asked_for = false;
-        std::vector<std::pair<std::uint32_t, NakCause>> episodes{};
+        Amended episodes{};
     };
     [[nodiscard]] LateAfterAll late_after_all(const Observation& request, const SendingOrder& order);
 
@@ -48,8 +59,9 @@ public:
     void acknowledged(dissect::Psn end);
     // An RNR NAK: it did not take that PSN.
     void put_off(dissect::Psn psn);
-    // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided.
-    void asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream);
+    // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided. `best`: the shortest
+    // time known from a request to its answer; 0: none.
+    void asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream, dissect::Duration best);
 
     // A NAK asked for that PSN not long ago.
     [[nodiscard]] bool was_asked(dissect::Psn psn) const;
@@ -73,21 +85,27 @@ private:
         bool of_round = false;   // its retransmission was missed, in the course of a go-back
         bool asked = false;      // by a NAK
         bool resent = false;     // passed once more since
+        bool asked_since = false;  // what filled the gap passed
         bool sent_twice = false;  // before the NAK: one may have been lost, and the other on its way
+        bool crossed = false;     // on its way when the NAK came
         std::uint32_t episode = kNoEpisode;
     };
     using Index = std::size_t;
     static constexpr Index kNone = static_cast<Index>(-1);
     [[nodiscard]] Index find(dissect::Psn psn) const;
     [[nodiscard]] NakCause decided(Index index) const;
+    [[nodiscard]] Amended amended_from(Index index) const;
+    [[nodiscard]] Doubted doubted(Index index);
     void remember(const Missing& missing);
 
     dissect::Psn expected_;
     bool started_ = false;
     dissect::Instant last_{};  // of the requests
+    dissect::Psn last_psn_;
     dissect::Psn last_behind_;
     std::uint16_t last_id_ = 0;
     std::optional<dissect::Psn> corrupt_;  // the last one
+    std::optional<dissect::Psn> twice_;    // what passed just now, once more
     std::vector<Missing> missing_;  // in the order in which they were missed
     std::array<std::uint32_t, kNakCauseNames.size()> forgotten_{};  // by cause
 };

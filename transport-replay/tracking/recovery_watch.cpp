@@ -76,6 +76,13 @@ void RecoveryWatch::set_aside(std::vector<Recovery>& ended) {
     ended.pop_back();
 }
 
+// An RNR NAK sooner than its requester may send again: the network doubled it, or the request.
+bool RecoveryWatch::answers_the_same(const Observation& nak) const {
+    const Open& open = open_.front();
+    if (phase_ != RecoveryPhase::waiting || open.episode.triggers == 0 || !open.episode.rnr_timer) return false;
+    return nak.time - open.trigger_time < Duration{std::to_underlying(rnr_wait(*open.episode.rnr_timer)) / 2};
+}
+
 void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost,
                           std::vector<Recovery>& ended) {
     if (!open_.empty()) {
@@ -96,6 +103,7 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
         open_.front().episode.proven = kind == RecoveryKind::sequence_nak && progress_frame_ == answer.frame;
     }
     Open& open = open_.front();
+    if (kind == RecoveryKind::rnr_nak && answers_the_same(answer)) return;
     ++open.episode.triggers;
     open.episode.lost = std::max(open.episode.lost, lost);
     open.episode.last = answer.frame;

@@ -133,6 +133,7 @@ private:
         bool seen = false;
     };
     [[nodiscard]] dissect::Duration patience() const;
+    [[nodiscard]] bool answers_the_same(const Observation& nak) const;
     void begin(RecoveryKind kind, dissect::Psn psn, const Observation& packet, const RequestStream& stream);
     void begin_round(const Observation& request, const RequestArrival& arrived, dissect::Duration wait);
     void resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const;

@@ -10,10 +10,8 @@ using namespace dissect;
 
 namespace {
 
-// Round trips of new work without asking again, and the time that software takes to notice that a response is missing.
-constexpr std::uint8_t kConvincing = 4;
+// The time that software takes to notice that a response is missing.
 constexpr Duration kConvincingTime{4'000'000};
-constexpr std::uint8_t kProven = kConvincing + 1;
 constexpr std::array<std::uint32_t, 5> kPathMtus{4096, 2048, 1024, 512, 256};
 
 // PSNs that a request takes (9.7.3.1): a READ as many as its response has packets.
@@ -249,7 +247,7 @@ RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmt
         drop_oldest(most_open, done);
         return {.arrival = Arrival::late, .behind = behind};
     } else {
-        const bool explained = reads_explain(request, distance);
+        const bool explained = pmtu == 0 && reads_explain(request, distance);  // else it is known how many PSNs the READ takes
         if (explained && request.psn.before(next_)) return repeat(request);  // the rest of the READ before it
         distance = explained ? 0 : widen_last_read(distance, pmtu);
         append(request, span);

@@ -50,6 +50,8 @@ struct Responded {
     std::uint32_t withdrawn = 0;  // skipped before, and shown to have been of an earlier request
     bool repeated = false;        // it had been there
     Acknowledged before;          // what it acknowledged on the way (9.7.5.1.2)
+    dissect::Psn widened_from;    // the PSNs of its READ that show now to be its own, where the path MTU was not known
+    dissect::Psn widened_to;      // behind them
 };
 
 class RequestStream {
@@ -94,6 +96,7 @@ public:
     [[nodiscard]] bool started() const { return started_; }
     [[nodiscard]] dissect::Psn next() const { return next_; }                  // behind the newest PSN seen
     [[nodiscard]] dissect::Psn acknowledged() const { return acknowledged_; }  // behind the last PSN known to have arrived
+    void doubled(dissect::Psn psn);                                            // the network doubled a request of that PSN
     [[nodiscard]] bool waits_for(dissect::Psn psn) const;                      // an open message covers it
     [[nodiscard]] const Message* covering(dissect::Psn psn) const;             // the open message that does
     [[nodiscard]] std::size_t open() const { return runs_.size() - head_; }
@@ -105,6 +108,8 @@ public:
 private:
     using Index = std::size_t;
     static constexpr Index kNone = static_cast<Index>(-1);
+    static constexpr std::uint8_t kConvincing = 4;            // round trips of new work without asking again
+    static constexpr std::uint8_t kProven = kConvincing + 1;  // or it shows that the requester has the response
     static constexpr std::size_t kKeptRoom = 4;  // messages: before the oldest open one; and what a burst needed more is given back when it is over
     [[nodiscard]] Index run_at_or_before(dissect::Psn psn) const;
     [[nodiscard]] std::span<Message> open_runs() { return std::span(runs_).subspan(head_); }

@@ -37,6 +37,10 @@ void RequestStream::ask_again_through(Psn psn) {
     }
 }
 
+void RequestStream::doubled(Psn psn) {
+    if (const Index at = run_at_or_before(psn); at != kNone && runs_[at].covers(psn)) runs_[at].doubled = true;
+}
+
 Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best, std::vector<Message>& done) {
     Responded result;
     Index at = run_at_or_before(response.psn);
@@ -47,7 +51,9 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
         if (response.psn != runs_[at].first || runs_[at].first_time - response.time > kLatestRequest) ask_again_through(response.psn);
         return result;
     }
+    result.widened_from = runs_[at].last + 1;
     widen(runs_[at], pmtu);
+    result.widened_to = runs_[at].last + 1;
     if (next_.before(runs_[at].last + 1)) next_ = runs_[at].last + 1;
     if (!runs_[at].covers(response.psn)) return result;
     result.matched = true;
@@ -59,7 +65,8 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     }
     Message& run = runs_[at];
     if (response.atomic_result) run.atomic_result = response.atomic_result;
-    if (run.verb == Verb::read_request && !take_read_response(run, response, best, result)) return result;
+    if (run.verb != Verb::read_request) run.response_next = run.last + 1;
+    else if (!take_read_response(run, response, best, result)) return result;
     answered_ = true;
     if (acknowledged_.before(run.last + 1)) acknowledged_ = run.last + 1;
     // Behind a READ that lacks responses a requester takes none: whether it lacks them shows when it asks again, or goes on.
@@ -82,14 +89,14 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
             // Sent after those that passed before it: it was asked for again, and the capture lacks that request.
             result.withdrawn = std::exchange(run.missing, 0);
             run.response_next = response.psn + 1;
-        } else if (run.missing > 0 && asked_once(run)) {
-            result.late = 1;
+        } else if (run.missing > 0 && asked_once(run) && response.psn + 1 != run.response_next) {  // the one before it passed twice
+            (run.doubled ? result.withdrawn : result.late) = 1;  // of the second request, or its first
             --run.missing;
             run.bytes += response.payload_length;
         } else {
             result.repeated = true;
             const bool answered = run.passed && run.missing == 0 && run.response_next == run.last + 1;
-            if (!answered || response.psn != run.asked_again) return false;
+            if (!answered || run.passes == kProven || response.psn != run.asked_again) return false;
             run.passed.reset();  // all of them again: the first time, one of a READ before this was missing
             run.response_next = response.psn + 1;
         }
@@ -117,7 +124,8 @@ bool RequestStream::take_in_order(Message& run, const Observation& response, std
         if (!run.restarting && run.missing == 0) run.missing = result.skipped = static_cast<std::uint32_t>(distance);
         return false;
     }
-    const bool begins = begins_message(info(response.opcode).place);
+    // The first of all may be that of the earlier request, late.
+    const bool begins = begins_message(info(response.opcode).place) && response.psn != run.first;
     if (begins || (best > Duration{} && response.time - run.last_time >= best)) run.restarting = false;
     result.withdrawn = std::exchange(run.missing, 0);
     run.bytes += response.payload_length;

@@ -311,6 +311,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     if (arrived.sending == Sending::unknown)
         direction.order.follow(observation.psn, stands_last ? direction.requests.next() : arrived.behind, observation.time,
                                has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
+    doubt_losses(direction, &observation, arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
     direction.naks.passed(observation, arrived, next, direction.requests, direction.order);
     if (!record.retransmission) return;
     ++way.retransmitted;
@@ -332,6 +333,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
         ++way.duplicated;
         if (observation.ip_id != 0 && direction.order.counts()) way.doubled.add(way.requests);
         way.note(Oddity::duplicated, observation.frame);
+        direction.requests.doubled(observation.psn);
         way.retransmitted_bytes += observation.wire_length;
         return;
     }
@@ -424,6 +426,7 @@ void Tracker::finish_way(Entry& entry, End requester) {
     Way& way = entry.connection.way(requester);
     direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
     record_episodes(entry, requester);
+    doubt_losses(direction, nullptr, false);
     const bool over = entry.connection.released || entry.connection.failed;
     direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent
                               : over                                     ? Outcome::abandoned

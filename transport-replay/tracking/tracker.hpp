@@ -185,6 +185,8 @@ private:
     void take_datagram(WayOf where, const Observation& observation);
     void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next, PacketRecord& record);
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
+    void amend(const NakWatch::Amended& episodes);
+    void doubt_losses(Direction& direction, const Observation* request, bool repeated);
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);

@@ -151,6 +151,8 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     direction.order.may_go_back(direction.requests.answered());  // a response out of order is an implied NAK
     const Psn next = direction.requests.next();
     const Responded responded = direction.requests.respond(observation, path_mtu(entry), best, done_);
+    if (responded.widened_from != responded.widened_to)
+        direction.watch.takes(direction.gaps.fill_rest(responded.widened_from, responded.widened_to));
     if (responded.matched) {
         ++entry.connection.matches;
         apply_acknowledged(entry, requester, responded.before, next, observation);
@@ -210,7 +212,7 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
         direction.naks.put_off(observation.psn);
         direction.watch.asked(RecoveryKind::rnr_nak, observation, direction.requests, 0, episodes_);
     } else if (observation.acknowledgment->code() == kSequenceError) {
-        direction.naks.asked(observation, direction.gaps, direction.requests);
+        direction.naks.asked(observation, direction.gaps, direction.requests, best);
         const std::uint32_t lost = std::max<std::uint32_t>(1, direction.gaps.ask_for(observation.psn));
         direction.watch.asked(RecoveryKind::sequence_nak, observation, direction.requests, lost, episodes_);
     } else {

@@ -18,6 +18,22 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
     ordering.longest = std::max(ordering.longest, observation.time - gap->passing.sides.time);
 }
 
+void Tracker::amend(const NakWatch::Amended& episodes) {
+    for (const auto& [episode, cause] : episodes) {
+        Recovery& recovery = tracked_.recoveries[episode];
+        recovery.cause = cause;
+        if (is_of_order(cause)) recovery.lost = 0;
+    }
+}
+
+// `request`: nothing at the end.
+void Tracker::doubt_losses(Direction& direction, const Observation* request, bool repeated) {
+    const NakWatch::Doubted doubted = direction.naks.doubt(request, repeated);
+    if (!doubted.any) return;
+    direction.gaps.was_late_or_lost(doubted.asked_for);
+    amend(doubted.episodes);
+}
+
 // When a request that came late or once more was sent, and what that tells of those that were taken for lost.
 Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival) {
     if (!direction.order.counts()) {
@@ -35,11 +51,7 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
         if (!gap || !direction.order.is_after(gap->passing.sides, observation.ip_id)) return Sending::unknown;
     } else if (const auto after_all = direction.naks.late_after_all(observation, direction.order); after_all.late) {
         if (after_all.in_gap) direction.gaps.was_late(after_all.asked_for);
-        for (const auto& [episode, cause] : after_all.episodes) {
-            Recovery& recovery = tracked_.recoveries[episode];
-            recovery.cause = cause;
-            if (is_of_order(cause)) recovery.lost = 0;
-        }
+        amend(after_all.episodes);
         direction.watch.late_original(observation, after_all.asked_for);
         return Sending::original;
     }

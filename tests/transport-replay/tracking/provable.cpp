@@ -1,0 +1,102 @@
+// What few packets prove of a loss, and what they leave undecided.
+#include <tests/support/conversation.hpp>
+
+#include <algorithm>
+
+using namespace qps::transport;
+using namespace qps::dissect;
+using namespace qps::tests;
+
+namespace {
+
+// Set up, and the first request answered, after 3 us.
+Conversation begun() {
+    Conversation said;
+    said.set_up();
+    said.send(50);
+    said.wait(microseconds(2));
+    said.acknowledge(50);
+    return said;
+}
+
+NakCause cause_of_first(const Tracked& tracked) {
+    const auto asked = std::ranges::find(tracked.recoveries, RecoveryKind::sequence_nak, &Recovery::kind);
+    REQUIRE(asked != tracked.recoveries.end());
+    return asked->cause;
+}
+
+}  // namespace
+
+TEST_CASE("without identifications a packet that fills its gap once was sent again, and one that passes twice may have been late") {
+    const auto cause = [](bool twice) {
+        Conversation said = begun();
+        said.fetch_add(52);
+        said.ask_again(51);
+        for (const std::uint32_t psn : {51U, 52U}) said.fetch_add(psn);
+        for (const std::uint32_t psn : {51U, 52U}) said.respond(kAtomicAcknowledge, psn, 0);
+        said.wait(microseconds(8));
+        if (twice) said.fetch_add(51);
+        return cause_of_first(said.finish());
+    };
+    CHECK(cause(false) == NakCause::lost_before_tap);
+    CHECK(cause(true) == NakCause::undecided);
+}
+
+TEST_CASE("a packet that passes twice in a row before those behind it may have been late, unless it was asked for twice") {
+    const auto cause = [](bool asked) {
+        Conversation said = begun();
+        for (const std::uint32_t psn : {52U, 53U}) said.send(psn);
+        said.ask_again(51);
+        said.send(51);
+        if (asked) said.ask_again(51);
+        for (const std::uint32_t psn : {51U, 52U, 53U}) said.send(psn);
+        said.acknowledge(53);
+        return cause_of_first(said.finish());
+    };
+    CHECK(cause(true) == NakCause::lost_before_tap);
+    CHECK(cause(false) == NakCause::undecided);
+}
+
+TEST_CASE("an RNR NAK that comes sooner than its requester may send again is not another one") {
+    const auto naks = [](Duration apart) {
+        Conversation said = begun();
+        said.send(51);
+        said.refuse_receive(51);
+        said.wait(apart);
+        said.refuse_receive(51);
+        const Tracked tracked = said.finish();
+        REQUIRE(tracked.recoveries.size() == 1);
+        return tracked.recoveries[0].triggers;
+    };
+    CHECK(naks(microseconds(3)) == 1);
+    CHECK(naks(microseconds(2000)) == 2);
+}
+
+TEST_CASE("PSNs of a READ whose path MTU shows in its responses are no packets that the tap missed") {
+    Conversation said = begun();
+    said.read(51, 3000);  // as many PSNs as responses show: 51 to 53; 54 is lost
+    said.send(55);
+    said.respond(kResponseFirst, 51, 1024);
+    said.respond(kResponseMiddle, 52, 1024);
+    said.respond(kResponseLast, 53, 952);
+    said.ask_again(54);
+    for (const std::uint32_t psn : {54U, 55U}) said.send(psn);
+    said.acknowledge(55);
+    const Gaps gaps = said.finish().connections.at(0).way(End::a).gaps;
+    CHECK(gaps.tap == 0);
+    CHECK(gaps.skipped == 1);
+}
+
+TEST_CASE("a NAK that crosses its packet on the way does not show that the packet was late behind the tap") {
+    const auto cause = [](Duration after) {
+        Conversation said = begun();
+        said.send(51);
+        said.wait(after);
+        said.ask_again(51);
+        said.wait(microseconds(5));
+        said.acknowledge(51);
+        return cause_of_first(said.finish());
+    };
+    CHECK(cause(microseconds(5)) == NakCause::late_behind_tap);
+    CHECK(cause(Duration{}) == NakCause::missed_behind_tap);
+}
