@@ -5,6 +5,7 @@
 #include <gui/symbol.hpp>
 
 #include <QHBoxLayout>
+#include <QInputDialog>
 #include <QVBoxLayout>
 
 namespace qps::gui {
@@ -12,7 +13,14 @@ namespace qps::gui {
 namespace {
 
 constexpr qsizetype kMaxHistory = 30;
+constexpr qsizetype kMaxSaved = 100;
 constexpr int kMenuWidth = 100;  // characters of a filter in the menu
+constexpr QLatin1Char kBar('|');  // between name and filter, which may have more
+
+QString shortened(const QString& filter) { return filter.size() > kMenuWidth ? filter.left(kMenuWidth) + QStringLiteral("...") : filter; }
+
+// An ampersand would be a key of the menu.
+QString inMenu(QString text) { return text.replace(QLatin1Char('&'), QStringLiteral("&&")); }
 
 QToolButton* button(const QString& text, const QString& tip, QWidget* parent) {
     auto* made = new QToolButton(parent);
@@ -34,7 +42,7 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
       m_clear(button(tr("Clear"), tr("Clear the display filter (Ctrl+Shift+/)"), this)),
       m_undo(button(QString(), tr("Previous display filter (Alt+Up)"), this)),
       m_redo(button(QString(), tr("Next display filter (Alt+Down)"), this)),
-      m_earlier(button(tr("Recent"), tr("Recent display filters"), this)),
+      m_earlier(button(tr("Filters"), tr("Saved and recent display filters"), this)),
       m_menu(new QMenu(this)) {
     m_line->setPlaceholderText(tr("Apply a display filter, such as rdma.retransmission or infiniband.bth.destqp == 17   (Ctrl+/)"));
     m_line->setClearButtonEnabled(true);
@@ -109,7 +117,33 @@ void FilterBar::showMistake() {
 
 void FilterBar::setHistory(const QStringList& history) {
     m_history = history.mid(0, kMaxHistory);
-    m_earlier->setEnabled(!m_history.isEmpty());
+}
+
+void FilterBar::setSaved(const QStringList& saved) {
+    m_saved.clear();
+    for (const QString& entry : saved)
+        if (!entry.section(kBar, 0, 0).isEmpty() && !entry.section(kBar, 1).isEmpty() && m_saved.size() < kMaxSaved) m_saved << entry;
+}
+
+// Under the name of another it takes its place.
+void FilterBar::saveFilter() {
+    const QString filter = m_line->text().trimmed();
+    bool accepted = false;
+    const QString name = QInputDialog::getText(this, tr("Save filter"), tr("Name of %1:").arg(shortened(filter)), QLineEdit::Normal, {}, &accepted)
+                             .trimmed()
+                             .remove(kBar);
+    if (!accepted || name.isEmpty()) return;
+    QStringList saved = m_saved;
+    saved.removeIf([&](const QString& entry) { return entry.section(kBar, 0, 0) == name; });
+    saved << name + kBar + filter;
+    saved.sort(Qt::CaseInsensitive);
+    setSaved(saved);
+    Q_EMIT savedChanged();
+}
+
+void FilterBar::removeSaved(const QString& entry) {
+    m_saved.removeAll(entry);
+    Q_EMIT savedChanged();
 }
 
 void FilterBar::remember(const QString& text) {
@@ -123,14 +157,24 @@ void FilterBar::remember(const QString& text) {
 
 void FilterBar::fillMenu() {
     m_menu->clear();
-    for (const QString& filter : m_history) {
-        // An ampersand would be a key of the menu.
-        QString shown = filter.size() > kMenuWidth ? filter.left(kMenuWidth) + QStringLiteral("...") : filter;
-        m_menu->addAction(shown.replace(QLatin1Char('&'), QStringLiteral("&&")), this, [this, filter] {
-            m_line->setText(filter);
-            apply();
-        });
-    }
+    m_menu->addAction(tr("&Save filter..."), this, &FilterBar::saveFilter)
+        ->setEnabled(!m_line->mistake() && !m_line->text().trimmed().isEmpty() && m_saved.size() < kMaxSaved);
+    QMenu* removed = m_menu->addMenu(tr("&Remove saved filter"));
+    removed->setEnabled(!m_saved.isEmpty());
+    for (const QString& entry : m_saved)
+        removed->addAction(inMenu(entry.section(kBar, 0, 0)), this, [this, entry] { removeSaved(entry); });
+    m_menu->addSection(tr("Saved"));
+    for (const QString& entry : m_saved)
+        addFilter(*m_menu, tr("%1: %2").arg(entry.section(kBar, 0, 0), shortened(entry.section(kBar, 1))), entry.section(kBar, 1));
+    m_menu->addSection(tr("Recent"));
+    for (const QString& filter : m_history) addFilter(*m_menu, shortened(filter), filter);
+}
+
+void FilterBar::addFilter(QMenu& menu, const QString& title, const QString& filter) {
+    menu.addAction(inMenu(title), this, [this, filter] {
+        m_line->setText(filter);
+        apply();
+    });
 }
 
 }  // namespace qps::gui

@@ -27,14 +27,22 @@ public:
     [[nodiscard]] QStringList history() const { return m_history; }
     void setHistory(const QStringList& history);
 
+    // Filters that the user gave a name: "name|filter" each.
+    [[nodiscard]] QStringList saved() const { return m_saved; }
+    void setSaved(const QStringList& saved);
+
 Q_SIGNALS:
     void historyChanged();
+    void savedChanged();
 
 private:
     void showSelection();
     void showMistake();
     void remember(const QString& text);
     void fillMenu();
+    void addFilter(QMenu& menu, const QString& title, const QString& filter);
+    void saveFilter();
+    void removeSaved(const QString& entry);
 
     Selection& m_selection;
     FilterLine* m_line;
@@ -46,6 +54,7 @@ private:
     QToolButton* m_earlier;
     QMenu* m_menu;
     QStringList m_history;
+    QStringList m_saved;
 };
 
 }  // namespace qps::gui

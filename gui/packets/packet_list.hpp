@@ -157,6 +157,7 @@ private:
     [[nodiscard]] int margin() const;
 
     void headerMenu(const QPoint& at);
+    void renameColumn(int column);  // logical
     void fillFilterMenu(QMenu& menu, int column);
     void fillTimeMenu(QMenu& menu);
     [[nodiscard]] QString toolTipAt(const QPoint& at);

@@ -5,6 +5,7 @@
 
 #include <QContextMenuEvent>
 #include <QHeaderView>
+#include <QInputDialog>
 #include <QMenu>
 #include <algorithm>
 #include <array>
@@ -63,7 +64,7 @@ void PacketList::colourConversation() {
         const auto coloured = static_cast<std::size_t>(
             std::ranges::count_if(all, [](const RowRule& rule) { return rule.filter.startsWith(QStringLiteral("rdma.connection == ")); }));
         // Behind the rules for what went wrong, which the eye must still find.
-        all.push_back({tr("Connection: %1").arg(filter), filter, kInks[coloured % kInks.size()]});
+        all.push_back({tr("Connection: %1").arg(filter), filter, kInks[coloured % kInks.size()], true, true});
     }
     setRules(RowRules(std::move(all)));
 }
@@ -78,6 +79,7 @@ void PacketList::fillTimeMenu(QMenu& menu) {
         Choice{TimeFormat::SinceFirstShown, tr("Since first displayed packet or time reference")},
         Choice{TimeFormat::SincePreviousShown, tr("Since previous displayed packet")},
         Choice{TimeFormat::Utc, tr("Time of day (UTC)")},
+        Choice{TimeFormat::Local, tr("Time of day (local time)")},
     };
     for (const Choice& choice : choices) {
         QAction* action = menu.addAction(choice.title, this, [this, format = choice.format] { setTimeFormat(format); });
@@ -105,6 +107,7 @@ void PacketList::headerMenu(const QPoint& at) {
         const bool right = columns()[static_cast<std::size_t>(column)].right;
         menu.addAction(right ? tr("Align &left") : tr("Align &right"), this,
                        change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].right = !all[i].right; }));
+        menu.addAction(tr("Re&name..."), this, [this, column] { renameColumn(column); });
         menu.addAction(tr("&Hide"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].hidden = true; }))
             ->setEnabled(m_header->count() - m_header->hiddenSectionCount() > 1);
         menu.addAction(tr("Reset &width"), this, change([](std::vector<PacketColumn>& all, std::size_t i) { all[i].width = 0; }));
@@ -127,6 +130,17 @@ void PacketList::headerMenu(const QPoint& at) {
     menu.addAction(tr("&Add field as column..."), this, [this] { Q_EMIT fieldColumnWanted(); });
     menu.addAction(tr("Reset c&olumns"), this, [this] { setColumns(standardColumns()); });
     menu.exec(m_header->mapToGlobal(at));
+}
+
+void PacketList::renameColumn(int column) {
+    constexpr qsizetype kLongest = 60;
+    if (column < 0 || std::cmp_greater_equal(column, columns().size())) return;
+    const auto place = static_cast<std::size_t>(column);
+    bool accepted = false;
+    const QString title = QInputDialog::getText(this, tr("Rename column"), tr("Title:"), QLineEdit::Normal, columns()[place].title, &accepted);
+    if (!accepted || title.trimmed().isEmpty()) return;
+    m_texts.columns()[place].title = title.trimmed().left(kLongest).remove(QLatin1Char('|'));
+    setColumns(restoredColumns(saveColumns()));
 }
 
 void PacketList::editComment() {

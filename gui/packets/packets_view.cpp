@@ -1,6 +1,7 @@
 #include <dissect/filter/field_index.hpp>
 #include <gui/packets/event_overview.hpp>
 #include <gui/packets/packet_window.hpp>
+#include <gui/packets/rules_dialog.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
@@ -199,6 +200,10 @@ void PacketsView::fieldAsColumn() {
     else chooseColumn();
 }
 
+void PacketsView::editRules() {
+    if (auto rules = askRules(m_list->rules().rules(), this)) m_list->setRules(RowRules(std::move(*rules)));
+}
+
 void PacketsView::openPacket() {
     if (m_panes->tree().packet() == nullptr) return;
     auto* window = new PacketWindow(m_panes->tree().packet(), m_panes->tree(), this);
@@ -233,7 +238,7 @@ bool PacketsView::restoreState(const QByteArray& state) {
     in >> version;
     if (version != kStateVersion) return false;
     in >> outer >> inner >> columns >> time >> open;
-    if (in.status() != QDataStream::Ok || time > static_cast<quint32>(TimeFormat::Utc)) return false;
+    if (in.status() != QDataStream::Ok || time > static_cast<quint32>(TimeFormat::Local)) return false;
     m_list->restoreColumns(columns);
     m_panes->tree().setOpenFields(open);
     m_list->setTimeFormat(static_cast<TimeFormat>(time));

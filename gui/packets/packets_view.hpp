@@ -31,6 +31,7 @@ public:
     void fieldAsColumn();
     void followMessage();
     void followConversation();
+    void editRules();
     void openPacket();  // the current one, in a window of its own
     // Of the pane that has the focus.
     void copy();

@@ -1,5 +1,6 @@
 #include <gui/packets/row_rules.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace qps::gui {
@@ -29,7 +30,50 @@ constexpr std::array kStandard{
     Standard{"Connection management", "infiniband.mad.mgmtclass == 7", Severity::note},
 };
 
+constexpr std::array kInks{
+    InkName{Severity::error, "error", "Error"},
+    InkName{Severity::warning, "warning", "Warning"},
+    InkName{Severity::note, "note", "Note"},
+    InkName{Ink::Request, "request", "Request"},
+    InkName{Ink::Response, "response", "Response"},
+    InkName{Ink::Acknowledgment, "acknowledgment", "Acknowledgment"},
+    InkName{Ink::Retransmission, "retransmission", "Retransmission"},
+    InkName{Ink::NegativeAcknowledgment, "nak", "NAK"},
+    InkName{Ink::Wait, "wait", "Wait"},
+    InkName{Ink::Congestion, "congestion", "Congestion"},
+    InkName{Ink::Notification, "notification", "Notification"},
+    InkName{Ink::Pause, "pause", "Pause"},
+    InkName{Ink::Other, "other", "Grey"},
+};
+
 }  // namespace
+
+std::span<const InkName> inkNames() { return kInks; }
+
+// "on|nak|NAK|infiniband.aeth.syndrome.opcode == NAK": the filter comes last, for it may have bars of its own.
+QStringList savedRules(const std::vector<RowRule>& rules) {
+    QStringList lines;
+    for (const RowRule& rule : rules) {
+        if (rule.passing) continue;
+        const auto* const name = std::ranges::find(kInks, rule.ink, &InkName::ink);
+        lines.append(QStringList{rule.on ? QStringLiteral("on") : QStringLiteral("off"), QLatin1String(name != kInks.end() ? name->saved : "other"),
+                                 QString(rule.name).remove(QLatin1Char('|')), rule.filter}
+                         .join(QLatin1Char('|')));
+    }
+    return lines;
+}
+
+std::vector<RowRule> restoredRules(const QStringList& lines) {
+    std::vector<RowRule> rules;
+    for (const QString& line : lines) {
+        const QString filter = line.section(QLatin1Char('|'), 3);
+        const QString saved = line.section(QLatin1Char('|'), 1, 1);
+        const auto* const name = std::ranges::find_if(kInks, [&](const InkName& each) { return saved == QLatin1String(each.saved); });
+        if (filter.isEmpty() || name == kInks.end() || rules.size() == RowRules::kMost) continue;
+        rules.push_back({line.section(QLatin1Char('|'), 2, 2), filter, name->ink, line.startsWith(QLatin1String("on|"))});
+    }
+    return rules;
+}
 
 std::vector<RowRule> standardRules() {
     std::vector<RowRule> rules;

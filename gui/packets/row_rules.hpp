@@ -6,6 +6,8 @@
 #include <gui/look.hpp>
 
 #include <QString>
+#include <QStringList>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -18,9 +20,22 @@ struct RowRule {
     QString filter;  // of the display filter language
     RowInk ink{};
     bool on = true;
+    bool passing = false;  // of one capture, as the colour of a connection is: not for settings
 };
 
 [[nodiscard]] std::vector<RowRule> standardRules();
+
+// The colours there are: "nak" in settings, "NAK" to be chosen.
+struct InkName {
+    RowInk ink;
+    const char* saved;
+    const char* shown;
+};
+[[nodiscard]] std::span<const InkName> inkNames();
+
+// For settings: a line for each rule. What is no rule any more is left out.
+[[nodiscard]] QStringList savedRules(const std::vector<RowRule>& rules);
+[[nodiscard]] std::vector<RowRule> restoredRules(const QStringList& lines);
 
 [[nodiscard]] QColor inkOf(const RowInk& ink, const QPalette& palette);     // strong: a bar beside the row
 [[nodiscard]] QColor groundOf(const RowInk& ink, const QPalette& palette);  // of the row, text stays readable on it

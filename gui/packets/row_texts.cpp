@@ -1,6 +1,7 @@
 #include <dissect/render_value.hpp>
 #include <gui/packets/row_texts.hpp>
 
+#include <QDateTime>
 #include <utility>
 
 namespace qps::gui {
@@ -17,6 +18,21 @@ Duration between(Instant from, Instant to) {
 std::optional<Instant> timeOf(const PacketRows& rows, FrameIndex frame) {
     const transport::PacketRow row = rows.row(frame);
     return row.has(transport::Mark::timeless) ? std::nullopt : std::optional(row.time());
+}
+
+// As utc() writes it, in the time zone of this machine, whose offset is said.
+QString localText(Instant time) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    const auto ns = static_cast<std::int64_t>(time);
+    std::int64_t second = ns / kSecond;
+    std::int64_t rest = ns % kSecond;
+    if (rest < 0) {
+        rest += kSecond;
+        --second;
+    }
+    const QDateTime local = QDateTime::fromSecsSinceEpoch(second);
+    return QStringLiteral("%1.%2 %3").arg(local.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))).arg(rest, 9, 10, QLatin1Char('0')).arg(
+        local.toOffsetFromUtc(local.offsetFromUtc()).toString(QStringLiteral("t")).remove(QStringLiteral("UTC")));
 }
 
 }  // namespace
@@ -84,6 +100,7 @@ QString RowTexts::timeText(std::uint64_t position, FrameIndex frame) const {
     const std::optional<Instant> time = timeOf(*rows_, frame);
     if (!time) return {};
     if (time_ == TimeFormat::Utc) return QString::fromStdString(utc(*time));
+    if (time_ == TimeFormat::Local) return localText(*time);
     if (time_ != TimeFormat::SincePreviousShown && notes_.references.contains(frame)) return QStringLiteral("*REF*");
     const std::optional<Instant> from = origin(position, frame);
     return secondsText(from ? between(*from, *time) : Duration{});

@@ -16,6 +16,7 @@ enum class TimeFormat {
     SinceFirstShown,     // or since the time reference before it
     SincePreviousShown,  // packet
     Utc,
+    Local,
 };
 
 struct RowText {

@@ -71,6 +71,8 @@ constexpr std::array kRows{
     ActionRow{SmallerText, "&View", "&Smaller text", "Ctrl+-", "Decrease the text size", ""},
     ActionRow{NormalText, "&View", "&Normal text", "Ctrl+0", "Reset the text size", ""},
 
+    ActionRow{ColoringRules, "&View", "C&oloring rules...", "", "Edit the rules that colour packets: filters, colours, order", "", true},
+
     ActionRow{DesktopTheme, "&View", "&Desktop colours", "", "Follow the light or dark theme of the desktop", "", true},
     ActionRow{LightTheme, "&View", "L&ight colours", "", "Dark text on a light background", ""},
     ActionRow{DarkTheme, "&View", "D&ark colours", "", "Light text on a dark background", ""},

@@ -60,6 +60,7 @@ enum class ActionId {
     ClearRange,
     CaptureOptions,
     StartStop,
+    ColoringRules,
     LargerText,
     SmallerText,
     NormalText,

@@ -41,8 +41,10 @@ const QString kGeometry = QStringLiteral("window/geometry");
 const QString kState = QStringLiteral("window/state");
 const QString kRecent = QStringLiteral("files/recent");
 const QString kFilters = QStringLiteral("filter/history");
+const QString kSavedFilters = QStringLiteral("filter/saved");
 const QString kTextSize = QStringLiteral("window/textSize");
 const QString kPackets = QStringLiteral("packets/");
+const QString kRules = QStringLiteral("packets/rules");
 
 QString titleOf(const ViewRow& row) { return QCoreApplication::translate("views", row.title); }
 
@@ -146,6 +148,7 @@ QWidget* MainWindow::view(std::size_t row) {
     if (auto* packets = qobject_cast<PacketsView*>(made)) {
         QSettings settings;
         packets->restoreState(settings.value(kPackets + QStringLiteral("state")).toByteArray());
+        if (settings.contains(kRules)) packets->list().setRules(RowRules(restoredRules(settings.value(kRules).toStringList())));
         connect(&packets->list(), &PacketList::commentsChanged, this, [this, packets] {
             transport::Comments comments;
             for (const auto& [frame, text] : packets->list().notes().comments.all()) comments[frame] = text.toStdString();
@@ -277,6 +280,8 @@ void MainWindow::restore() {
     m_recent = settings.value(kRecent).toStringList().mid(0, kMaxRecent);
     fillRecent();
     m_filterBar->setHistory(settings.value(kFilters).toStringList());
+    m_filterBar->setSaved(settings.value(kSavedFilters).toStringList());
+    connect(m_filterBar, &FilterBar::savedChanged, this, [this] { QSettings().setValue(kSavedFilters, m_filterBar->saved()); });
     connect(m_filterBar, &FilterBar::historyChanged, this, [this] { QSettings().setValue(kFilters, m_filterBar->history()); });
     if (const double size = settings.value(kTextSize, m_textSize).toDouble(); size != m_textSize) scaleText(size / m_textSize);
 }
@@ -287,7 +292,12 @@ void MainWindow::remember() {
     settings.setValue(kState, saveState());
     settings.setValue(kTextSize, QApplication::font().pointSizeF());
     for (QWidget* each : m_views)
-        if (auto* packets = qobject_cast<PacketsView*>(each)) settings.setValue(kPackets + QStringLiteral("state"), packets->saveState());
+        if (auto* packets = qobject_cast<PacketsView*>(each)) {
+            settings.setValue(kPackets + QStringLiteral("state"), packets->saveState());
+            const QStringList rules = savedRules(packets->list().rules().rules());
+            if (rules != savedRules(standardRules())) settings.setValue(kRules, rules);
+            else settings.remove(kRules);  // who changes nothing gets those of later versions
+        }
 }
 
 // Saving takes its time: who wants that asks again when it is done.

@@ -220,6 +220,7 @@ bool MainWindow::triggerView(ActionId id) {
         case ActionId::SmallerText: scaleText(1 / kLarger); return true;
         case ActionId::NormalText: scaleText(m_textSize / QApplication::font().pointSizeF()); return true;
         case ActionId::DesktopTheme: setTheme(Theme::Desktop); return true;
+        case ActionId::ColoringRules: packets().editRules(); return true;
         case ActionId::LightTheme: setTheme(Theme::Light); return true;
         case ActionId::DarkTheme: setTheme(Theme::Dark); return true;
         case ActionId::Keys: showKeys(); return true;
