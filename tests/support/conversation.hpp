@@ -43,8 +43,10 @@ public:
         if (opcode != kResponseMiddle) response.acknowledgment = transport::Acknowledgment{0, dissect::Msn{1}};
         observe(response);
     }
-    void acknowledge(std::uint32_t psn, transport::Acknowledgment acknowledgment = {0, dissect::Msn{1}}) {
+    void acknowledge(std::uint32_t psn, transport::Acknowledgment acknowledgment = {0, dissect::Msn{1}},
+                     dissect::CrcStatus icrc = dissect::CrcStatus::good) {
         transport::Observation answer = made(2, 1, 100, kRcAcknowledge, psn);
+        answer.icrc = icrc;
         answer.payload_length = 0;
         answer.acknowledgment = acknowledgment;
         observe(answer);

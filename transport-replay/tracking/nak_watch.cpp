@@ -80,7 +80,7 @@ void NakWatch::passed(const Observation& request, const RequestArrival& arrived,
     remember(missing);
 }
 
-void NakWatch::filled(Psn psn, const GapLedger::Filled& gap, GapFilling filling) {
+void NakWatch::filled(Psn psn, Instant time, const GapLedger::Filled& gap, GapFilling filling) {
     Index index = find(psn);
     if (index == kNone) {
         if (filling != GapFilling::again || gap.corrupt) return;
@@ -93,6 +93,8 @@ void NakWatch::filled(Psn psn, const GapLedger::Filled& gap, GapFilling filling)
     missing.sides = gap.passing.sides;
     missing.in_gap = true;
     missing.asked_since = false;
+    missing.answered.reset();
+    filled_ = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, time}) : std::nullopt;
     missing.discarded = false;
     missing.asked_in_gap = gap.asked_for;
     missing.cause = gap.corrupt                           ? NakCause::corrupt
@@ -128,18 +130,29 @@ NakWatch::Doubted NakWatch::doubted(Index index) {
     return {true, missing_[index].asked_in_gap, amended_from(index)};
 }
 
+bool NakWatch::is_doubtful(Index index) const {
+    return index != kNone && missing_[index].in_gap && missing_[index].cause == NakCause::lost_or_late && !missing_[index].asked_since;
+}
+
 NakWatch::Doubted NakWatch::doubt(const Observation* request, bool repeated) {
+    if (filled_ && (request == nullptr || request->psn != filled_->psn)) {
+        const Filled filled = *std::exchange(filled_, std::nullopt);
+        const Index index = find(filled.psn);
+        if (repeated && is_doubtful(index) && request->time - last_ < kFastestTimeout) {
+            const Missing& missing = missing_[index];
+            // The requester can have known of that answer, if what filled the gap came because of the NAK.
+            const bool knew = missing.answered && request->time - *missing.answered >= filled.time - missing.asked_at;
+            if (request->psn == filled.due || (knew && filled.psn.before(request->psn))) return doubted(index);
+        }
+    }
     if (!repeated && !twice_) return {};
-    const auto may_be_late = [&](Index index) {
-        return index != kNone && missing_[index].in_gap && missing_[index].cause == NakCause::lost_or_late && !missing_[index].asked_since;
-    };
     if (const auto alone = std::exchange(twice_, std::nullopt)) {
-        const bool goes_on = repeated && request->psn == last_behind_;
-        if (const Index index = find(*alone); !goes_on && may_be_late(index)) return doubted(index);
+        const bool goes_on = repeated && request->psn == last_behind_ && request->time - last_ < kFastestTimeout;
+        if (const Index index = find(*alone); !goes_on && is_doubtful(index)) return doubted(index);
     }
     if (!repeated || request->time - last_ >= kFastestTimeout) return {};
     const Index index = find(request->psn);
-    if (!may_be_late(index)) return {};
+    if (!is_doubtful(index)) return {};
     // Nobody sends a packet twice in a row; a READ may be asked for again when a response is missing.
     if (last_psn_ == request->psn && !awaits_response(info(request->opcode).verb)) return doubted(index);
     twice_ = request->psn;
@@ -161,36 +174,42 @@ void NakWatch::note_episode(Psn psn, std::uint32_t episode) {
     if (const Index index = find(psn); index != kNone) missing_[index].episode = episode;
 }
 
-void NakWatch::acknowledged(Psn end) {
+void NakWatch::acknowledged(Psn end, Instant time) {
     if (!started_ || missing_.empty()) {
         if (started_ && expected_.before(end)) expected_ = end;
         return;
     }
     if (expected_.before(end)) expected_ = end;
-    for (Missing& missing : missing_)
+    for (Missing& missing : missing_) {
+        if (missing.in_gap && !missing.answered && missing.psn.before(end)) missing.answered = time;
         if (missing.cause == NakCause::missed_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed && missing.psn.before(end))
             missing.cause = NakCause::late_behind_tap;
+    }
     std::erase_if(missing_, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
 }
 
 void NakWatch::put_off(Psn psn) {
+    filled_.reset();
     if (started_ && psn.before(expected_)) expected_ = psn;
 }
 
 void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream, Duration best) {
     const Psn psn = nak.psn;
-    acknowledged(psn);
+    acknowledged(psn, nak.time);
+    filled_.reset();
     for (Missing& missing : missing_)
         if (missing.in_gap && !missing.psn.before(psn)) missing.asked_since = true;
     const bool in_gap = gaps.gap(psn).has_value();
     if (const Index known = find(psn); known != kNone) {
         missing_[known].asked = true;
+        missing_[known].asked_at = nak.time;
         if (psn.before(expected_)) expected_ = psn;
         return;
     }
     Missing missing;
     missing.psn = psn;
     missing.asked = true;
+    missing.asked_at = nak.time;
     if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::missed_behind_tap;
     const Message* asked_for = stream.covering(psn);
     missing.crossed = asked_for != nullptr && (best == Duration{} || nak.time - asked_for->last_time < best);

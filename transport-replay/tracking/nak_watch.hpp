@@ -25,7 +25,8 @@ public:
     // The causes of episodes that were handed out, where they are others by now: by the number of the episode.
     using Amended = std::vector<std::pair<std::uint32_t, NakCause>>;
     // Without identifications, what fills a gap may be its first sending, late, where it passes twice and nothing made its requester send
-    // it twice: not another NAK, not silence, and it did not go back from there. To be told of each request before passed(), and with
+    // it twice: not another NAK, not silence, and it did not go back from there; or where a go-back that ran before goes on behind it as if
+    // it had not been there; or where what is sent again next comes after its answer. To be told of each request before passed(), and with
     // nothing at the end. Whether that makes a loss undecided, one `asked_for`, and of which episodes.
     struct Doubted {
         bool any = false;
@@ -39,7 +40,7 @@ public:
     // A request that passed with a wrong ICRC: no responder takes it.
     void corrupted(dissect::Psn psn) { corrupt_ = psn; }
     // What filled the gap of that PSN; told before passed().
-    void filled(dissect::Psn psn, const GapLedger::Filled& gap, GapFilling filling);
+    void filled(dissect::Psn psn, dissect::Instant time, const GapLedger::Filled& gap, GapFilling filling);
     // What had filled the gap of that PSN, taken for late, began a recovery.
     void was_again(dissect::Psn psn);
     // A request that had been on the wire before. Whether it is the first sending of its PSN, late, so that what was taken for
@@ -56,7 +57,7 @@ public:
     [[nodiscard]] bool may_be_late(const Observation& request) const;
 
     // The responder has everything before `end`.
-    void acknowledged(dissect::Psn end);
+    void acknowledged(dissect::Psn end, dissect::Instant time);
     // An RNR NAK: it did not take that PSN.
     void put_off(dissect::Psn psn);
     // A sequence NAK. One that is told after later requests, because its requester was not known yet, is undecided. `best`: the shortest
@@ -89,12 +90,15 @@ private:
         bool sent_twice = false;  // before the NAK: one may have been lost, and the other on its way
         bool crossed = false;     // on its way when the NAK came
         std::uint32_t episode = kNoEpisode;
+        dissect::Instant asked_at{};                 // by the last NAK
+        std::optional<dissect::Instant> answered{};  // since what filled the gap passed
     };
     using Index = std::size_t;
     static constexpr Index kNone = static_cast<Index>(-1);
     [[nodiscard]] Index find(dissect::Psn psn) const;
     [[nodiscard]] NakCause decided(Index index) const;
     [[nodiscard]] Amended amended_from(Index index) const;
+    [[nodiscard]] bool is_doubtful(Index index) const;
     [[nodiscard]] Doubted doubted(Index index);
     void remember(const Missing& missing);
 
@@ -106,6 +110,12 @@ private:
     std::uint16_t last_id_ = 0;
     std::optional<dissect::Psn> corrupt_;  // the last one
     std::optional<dissect::Psn> twice_;    // what passed just now, once more
+    struct Filled {
+        dissect::Psn psn;
+        dissect::Psn due;  // behind the request before it
+        dissect::Instant time{};
+    };
+    std::optional<Filled> filled_;  // a gap by the last request, which may be its first sending or begin a go-back
     std::vector<Missing> missing_;  // in the order in which they were missed
     std::array<std::uint32_t, kNakCauseNames.size()> forgotten_{};  // by cause
 };

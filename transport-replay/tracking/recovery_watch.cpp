@@ -210,10 +210,13 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Reques
     const auto late_before = std::exchange(late_, std::nullopt);
     Sent result;
     if (arrived.arrival == Arrival::repeated || arrived.arrival == Arrival::late) {
+        const bool merely_late = arrived.arrival == Arrival::late && silent < kFastestTimeout && arrived.sending == Sending::unknown;
+        // Nothing of the episode before it makes its requester send again.
+        if (merely_late && phase_ == RecoveryPhase::settled && request.psn.before(behind_)) close(RecoveryEnd::recovered, ended);
         if (!open_.empty()) {
             go_on(request, arrived, stream, silent, ended);
             result.again = true;
-        } else if (arrived.arrival == Arrival::late && silent < kFastestTimeout && arrived.sending == Sending::unknown) {
+        } else if (merely_late) {
             late_ = Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length, seen};
         } else {
             begin_unasked(request, arrived, stream, late_before ? late_before->silent : silent);

@@ -170,7 +170,9 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     }
     WayOf where = way_of(observation);
     if (!where.known()) return;
-    if (!row.request && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
+    if (entries_[where.index()].suitor != ConnectionId{}) where = take_suitor(where);
+    const bool names_nobody = observation.icrc == CrcStatus::bad && entries_[where.index()].connection.way(where.from()).packets == 0;
+    if (!row.request && !names_nobody && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
     bool awaited = false;
@@ -285,7 +287,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
                                        : hears || !is_acknowledged(entry.connection.service) ? GapFilling::late
                                                                : GapFilling::undecided;
             const auto filled = direction.gaps.fill(observation.psn, filling);
-            if (filled) direction.naks.filled(observation.psn, *filled, filling);
+            if (filled) direction.naks.filled(observation.psn, observation.time, *filled, filling);
             direction.last_was_late = filling == GapFilling::late && filled;
             if (direction.last_was_late) note_late(way, observation, filled, arrived.sending == Sending::original);
             record.retransmission = filled && filled->corrupt;

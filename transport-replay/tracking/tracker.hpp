@@ -144,6 +144,7 @@ private:
         bool watched = false;      // somebody wants its messages
         bool stream = false;       // somebody else follows it
         bool stream_over = false;  // or did
+        ConnectionId suitor{};     // answers it where it turns out to be there: a corrupt packet is all that was seen of it
         dissect::Instant made{};
         std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
     };
@@ -179,6 +180,8 @@ private:
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
     [[nodiscard]] WayOf adopt(const Observation& observation);
     [[nodiscard]] WayOf begin(const Observation& observation);
+    [[nodiscard]] static bool is_lone_corrupt(const Entry& entry);
+    [[nodiscard]] WayOf take_suitor(WayOf where);
     void describe(Way& way, const Observation& observation) const;
     void take_corrupt(WayOf where, const Observation& observation, PacketRecord& record);
     void take_request(WayOf where, const Observation& observation, bool again, PacketRecord& record);

@@ -183,7 +183,7 @@ void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
     direction.gaps.acknowledge(direction.requests.acknowledged());
-    direction.naks.acknowledged(direction.requests.acknowledged());
+    direction.naks.acknowledged(direction.requests.acknowledged(), observation.time);
     Gaps& responses = entry.connection.way(other(requester)).response_gaps;
     responses.skipped += acknowledged.unseen_tail;
     responses.tap += acknowledged.unseen_responses;
@@ -282,7 +282,7 @@ bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
 
 // A flow that begins with an answer that only one flow waits for: no connection of its own.
 Tracker::WayOf Tracker::adopt(const Observation& observation) {
-    if (info(observation.opcode).request || observation.datagram) return {};
+    if (info(observation.opcode).request || observation.datagram || observation.icrc == CrcStatus::bad) return {};
     std::optional<Index> partner;
     for (const WaitingRequests::Asked& asked : waiting_.candidates(observation.flow, observation.psn)) {
         const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
@@ -290,7 +290,7 @@ Tracker::WayOf Tracker::adopt(const Observation& observation) {
         if (partner) return {};
         partner = place;
     }
-    if (!partner) return {};
+    if (!partner || is_lone_corrupt(entries_[*partner])) return {};
     Entry& entry = entries_[*partner];
     entry.connection.ends[0].qpn = observation.flow.destination_qp;
     entry.connection.joined_by = JoinedBy::traffic;
@@ -325,6 +325,20 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
     }
 }
 
+// The queue pair that the only packet of a flow names may be what is corrupt of it.
+bool Tracker::is_lone_corrupt(const Entry& entry) {
+    const Way& way = entry.connection.ways[0];
+    return entry.connection.joined_by == JoinedBy::nothing && way.packets == 1 && way.corrupt == 1;
+}
+
+// One more packet of such a flow: its queue pair is there, and so are its answers. The way of the flow after that.
+Tracker::WayOf Tracker::take_suitor(WayOf where) {
+    const auto suitor = place_of(std::exchange(entries_[where.index()].suitor, {}));
+    const auto is_alone = [&](Index index) { return !entries_[index].gone && entries_[index].connection.joined_by == JoinedBy::nothing; };
+    if (!suitor || *suitor == where.index() || !is_alone(*suitor) || !is_alone(where.index())) return where;
+    return join(where.index(), *suitor, JoinedBy::traffic);
+}
+
 Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
     WaitingRequests::Flows possible = waiting_.candidates(observation.flow, observation.psn);
     const auto [from, to] = std::ranges::remove_if(possible, [&](const WaitingRequests::Asked& asked) {
@@ -337,6 +351,10 @@ Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observati
     if (!choice) return {};
     const auto place = place_of(ConnectionId{std::to_underlying(choice->id)});
     if (!place) return {};
+    if (is_lone_corrupt(entries_[*place])) {
+        entries_[*place].suitor = entries_[answers.index()].connection.uid;
+        return {};
+    }
     const WayOf requests = join(*place, answers.index(), JoinedBy::traffic);
     entries_[requests.index()].guessed = choice->by_time;
     return WayOf(requests.index(), other(requests.from()));
@@ -420,6 +438,7 @@ void Tracker::join_what_is_left() {
     for (Index i = 0; i < entries_.size(); ++i) {
         const Entry& entry = entries_[i];
         if (entry.gone || entry.connection.joined_by != JoinedBy::nothing || !entry.connection.reliable()) continue;
+        if (is_lone_corrupt(entry)) continue;
         Left& place = left[FlowKey{entry.connection.ends[0].address, entry.connection.ends[1].address, {}, {}}];
         place.several = place.index.has_value();
         place.index = i;

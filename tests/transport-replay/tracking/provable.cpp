@@ -100,3 +100,47 @@ TEST_CASE("a NAK that crosses its packet on the way does not show that the packe
     CHECK(cause(microseconds(5)) == NakCause::late_behind_tap);
     CHECK(cause(Duration{}) == NakCause::missed_behind_tap);
 }
+
+TEST_CASE("a go-back that begins behind a packet after its answer did not send that packet again, nor one that goes on as if it were not there") {
+    const auto cause = [](Duration later, std::initializer_list<std::uint32_t> before, std::initializer_list<std::uint32_t> behind) {
+        Conversation said = begun();
+        for (const std::uint32_t psn : {51U, 52U, 54U, 55U}) said.send(psn);
+        said.ask_again(53);
+        for (const std::uint32_t psn : before) said.send(psn);
+        said.send(53);
+        if (later != Duration{}) said.acknowledge(53);
+        said.wait(later);
+        for (const std::uint32_t psn : behind) said.send(psn);
+        said.acknowledge(55);
+        return cause_of_first(said.finish());
+    };
+    CHECK(cause({}, {}, {54, 55}) == NakCause::lost_before_tap);
+    CHECK(cause(microseconds(5), {}, {54, 55}) == NakCause::undecided);
+    CHECK(cause({}, {51}, {52, 53, 54, 55}) == NakCause::undecided);
+}
+
+TEST_CASE("a packet that is only late begins no recovery, though the one before has just ended") {
+    Conversation said = begun();
+    for (const std::uint32_t psn : {51U, 52U}) said.send(psn);
+    said.ask_again(51);
+    for (const std::uint32_t psn : {51U, 52U}) said.send(psn);
+    said.acknowledge(52);
+    for (const std::uint32_t psn : {54U, 53U, 55U}) said.send(psn);
+    said.acknowledge(55);
+    const Tracked tracked = said.finish();
+    CHECK(tracked.recoveries.size() == 1);
+    const Gaps gaps = tracked.connections.at(0).way(End::a).gaps;
+    CHECK(gaps.reordered == 1);
+    CHECK(gaps.network == 0);
+}
+
+TEST_CASE("a queue pair that stands in one corrupt packet alone is nobody's partner") {
+    const auto connections = [](CrcStatus icrc) {
+        Conversation said;
+        said.send(50);
+        said.acknowledge(50, {0, Msn{1}}, icrc);
+        return said.finish().connections.size();
+    };
+    CHECK(connections(CrcStatus::good) == 1);
+    CHECK(connections(CrcStatus::bad) == 2);
+}
