@@ -300,7 +300,10 @@ ExitCode report_unknown(const Options& options, const transport::Timeline& timel
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
-    if (analyzed.any && !judged_all(analyzed.timeline)) code = worse(code, ExitCode::unjudged);
+    if (analyzed.any && !judged_all(analyzed.timeline)) {
+        code = worse(code, ExitCode::unjudged);
+        if (!options.quiet) say("qpscope: not everything could be judged: {}\n", left_out_text(analyzed.timeline));
+    }
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output));

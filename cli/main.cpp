@@ -300,7 +300,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_memory(*sub, options);
         add_choice(*sub, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
     }
-    const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts;
+    const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts ||
+                              command.takes.picture;
     if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
     if (command.takes.captures && reconstructs) {
         add_icrc(*sub, options);
