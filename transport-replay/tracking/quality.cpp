@@ -25,12 +25,11 @@ Duration elapsed_bits(std::uint64_t from, std::uint64_t to) {
 
 }  // namespace
 
-RepetitionWindow::RepetitionWindow() : sets_(kMirrorSets) {}
-
 bool RepetitionWindow::systematic() const { return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare; }
 
 Repetition RepetitionWindow::observe(const Observation& observation) {
     if (observation.kind != ObservationKind::transport) return Repetition::none;
+    if (sets_.use_count() != 1) own();
     Entry seen;
     seen.key = observation.packet_hash & kKeyMask;
     seen.interface = std::to_underlying(observation.interface) & 0xffffU;
@@ -41,7 +40,7 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     const Entry* theirs = nullptr;
     Entry* oldest = nullptr;
     const auto age = [&](const Entry& entry) { return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time); };
-    for (Entry& entry : sets_[set_of(observation)].entries) {
+    for (Entry& entry : (*sets_)[set_of(observation)].entries) {
         if (oldest == nullptr || age(entry) > age(*oldest)) oldest = &entry;
         if (entry.key != seen.key || magnitude(age(entry)) > kMirrorTime) continue;
         if (entry.interface == seen.interface && entry.hops == seen.hops) mine = &entry;
@@ -155,7 +154,7 @@ QualityTracker::Pair* QualityTracker::pair_of(const Observation& observation) {
     });
     if (found) return &pairs_[*found];
     const bool room =
-        pairs_.size() < most_pairs_ && pair_index_.insert(observation.hosts_hash, static_cast<FlowTable::Index>(pairs_.size()));
+        pairs_.size() < budget_.items(Share::pairs) && pair_index_.insert(observation.hosts_hash, static_cast<FlowTable::Index>(pairs_.size()));
     return room ? &pairs_.emplace_back(flow.source, flow.destination) : nullptr;
 }
 
@@ -182,7 +181,7 @@ CaptureQuality QualityTracker::finish(const Drops& drops) {
     quality_.window_displaced = window_.displaced();
     if (quality_.packets >= kClockSamples) quality_.clock_resolution = Duration{resolution_};
     quality_.drops = drops;
-    return std::exchange(*this, QualityTracker{}).quality_;
+    return std::exchange(*this, QualityTracker{budget_}).quality_;
 }
 
 }  // namespace qps::transport

@@ -16,6 +16,7 @@
 #include <transport-replay/tracking/flow_table.hpp>
 
 #include <array>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -40,7 +41,6 @@ enum class Repetition : std::uint8_t {
 
 class RepetitionWindow {
 public:
-    RepetitionWindow();
     // In the order of the capture, every packet once.
     [[nodiscard]] Repetition observe(const Observation& observation);
     // The same as an answer for trackers: whether the packet is a copy of one that they have had and must not be taken for
@@ -48,7 +48,9 @@ public:
     [[nodiscard]] bool is_mirror_duplicate(const Observation& observation);
     [[nodiscard]] bool systematic() const;
     // Asks for the line that observe() will want: the window is larger than the fast caches.
-    void prefetch(const Observation& observation) const { __builtin_prefetch(&sets_[set_of(observation)]); }
+    void prefetch(const Observation& observation) const {
+        if (sets_) __builtin_prefetch(&(*sets_)[set_of(observation)]);
+    }
 
     [[nodiscard]] dissect::Duration last_distance() const { return last_distance_; }  // of the last repetition to its original
     [[nodiscard]] std::uint64_t displaced() const { return displaced_; }              // entries lost before their time
@@ -67,7 +69,11 @@ private:
     };
     [[nodiscard]] static std::size_t set_of(const Observation& observation) { return observation.packet_hash >> (64 - kMirrorSetBits); }
 
-    std::vector<Set> sets_;
+    using Sets = std::array<Set, kMirrorSets>;
+    void own() { sets_ = sets_ ? std::make_shared<Sets>(*sets_) : std::make_shared<Sets>(); }
+
+    // A megabyte, from the first packet on; copies of the window share it until one of them is told of a packet. They are one thread's.
+    std::shared_ptr<Sets> sets_;
     std::uint64_t history_ = 0;  // a bit a packet: same_bytes
     std::uint64_t displaced_ = 0;
     dissect::Duration last_distance_{};
@@ -75,7 +81,7 @@ private:
 
 class QualityTracker {
 public:
-    explicit QualityTracker(const MemoryBudget& budget = MemoryBudget{}) : most_pairs_(budget.items(Share::pairs)) {}
+    explicit QualityTracker(const MemoryBudget& budget = MemoryBudget{}) : budget_(budget) {}
     // What the packet repeats: main trackers may use this instead of a window of their own.
     // `timed`: its time is of the same clock as that of the packets before.
     Repetition observe(const Observation& observation, bool timed = true);
@@ -111,7 +117,7 @@ private:
 
     CaptureQuality quality_;
     RepetitionWindow window_;
-    std::size_t most_pairs_;
+    MemoryBudget budget_;
     FlowTable pair_index_;  // by hosts_hash
     std::vector<Pair> pairs_;
     std::set<std::uint64_t> faulty_;  // hashes of malformed packets

@@ -27,6 +27,7 @@ struct Seen {
     bool tagged = false;
     bool answer = false;
     std::size_t captured = std::dynamic_extent;
+    std::uint32_t host = 1;
 };
 
 struct Tap {
@@ -39,6 +40,7 @@ struct Tap {
         set(spec, "ip.id", seen.ip_id);
         set(spec, "ip.ttl", seen.hops);
         set(spec, "ipv6.hlim", seen.hops);
+        if (seen.host != 1) set(spec, "ip.src", 0xc0000200 + seen.host * 16);
         if (seen.answer) {
             set(spec, "ip.src", 0xc0000202);
             set(spec, "ip.dst", 0xc0000201);
@@ -64,6 +66,29 @@ CaptureQuality read(std::string_view sample) {
 }
 
 }  // namespace
+
+TEST_CASE("a copy of the tracker goes its own way") {
+    Tap tap;
+    CHECK(tap.see({.psn = 1, .time = 0}) == Repetition::none);
+    Tap copy = tap;
+    CHECK(copy.see({.psn = 2, .time = 10}) == Repetition::none);
+    CHECK(tap.see({.psn = 2, .time = 20, .hops = 63}) == Repetition::none);
+    CHECK(copy.see({.psn = 1, .time = 30, .hops = 63}) == Repetition::other_tap);
+    CHECK(tap.see({.psn = 1, .time = 30, .hops = 62}) == Repetition::other_tap);
+    CHECK(copy.tracker.finish().packets == 3);
+    CHECK(copy.see({.psn = 1, .time = 40, .hops = 63}) == Repetition::none);
+}
+
+TEST_CASE("a tracker that handed everything out keeps within the same memory") {
+    constexpr std::uint64_t kTwoPairs = 2 * 50 * 1024 * 2;  // half of it is shared out, 2 % of that to pairs of 1 KiB
+    Tap tap{.tracker = QualityTracker(MemoryBudget(kTwoPairs))};
+    for (int round = 0; round < 2; ++round) {
+        for (std::uint32_t host = 1; host <= 5; ++host) CHECK(tap.see({.psn = host, .host = host}) == Repetition::none);
+        const CaptureQuality quality = tap.tracker.finish();
+        CHECK(quality.host_pairs == 2);
+        CHECK(quality.pairs_dropped == 3);
+    }
+}
 
 TEST_CASE("another tap sees the same transmission") {
     Tap tap;
