@@ -41,10 +41,10 @@ void append_section(std::string& out, std::string_view heading, const Range& ran
     }
 }
 
-std::string counters_text(const FabricMap& map, const PortCounterHistory& history) {
+std::string counters_text(const FabricNodes& nodes, const PortCounterHistory& history) {
     const std::vector<std::string> moved = moved_texts(history, false);
     if (moved.empty()) return {};
-    return fmt::format("{}, {} in {}: {}", owner_text(map, history), counted(history.answers, "answer"),
+    return fmt::format("{}, {} in {}: {}", owner_text(nodes, history), counted(history.answers, "answer"),
                        duration_text(history.last_time - history.first_time), fmt::join(moved, ", "));
 }
 
@@ -76,12 +76,13 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
         for (const FabricRow& row : fabric_rows(report)) sheet.add(fabric_columns(), row, tone_of(row));
         sheet.end();
     }
+    const FabricNodes nodes(map);
     std::string out;
     append_section(out, "subnet managers", map.managers, [](const SubnetManager& manager) { return manager_text(manager); });
-    append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(map, partition); });
+    append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(nodes, partition); });
     append_section(out, "multicast groups", map.groups, [](const MulticastGroup& group) { return group_text(group); });
     append_section(out, "counters that increased", report.counters,
-                   [&](const PortCounterHistory& history) { return counters_text(map, history); });
+                   [&](const PortCounterHistory& history) { return counters_text(nodes, history); });
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
     append_section(out, "events", report.events, [&](const ManagementEvent& event) { return event_line(event, start); });
     append_requests(out, report);

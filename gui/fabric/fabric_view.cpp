@@ -46,6 +46,7 @@ SheetRow detail(const QString& kind, std::string_view words, FrameIndex packet, 
 
 std::vector<SheetRow> detailsOf(const ManagementReport& report) {
     const FabricMap& map = report.fabric;
+    const FabricNodes nodes(map);
     std::vector<SheetRow> rows;
     for (const PortCounterHistory& history : report.counters) {
         const std::vector<std::string> moved = moved_texts(history, false);
@@ -53,7 +54,7 @@ std::vector<SheetRow> detailsOf(const ManagementReport& report) {
         QStringList all;
         for (const std::string& one : moved) all << shown(one);
         const Tone tone = moved_texts(history, true).empty() ? Tone::plain : Tone::warning;
-        rows.push_back(detail(FabricView::tr("counters"), owner_text(map, history) + ": " + all.join(QStringLiteral(", ")).toStdString(), history.last, tone));
+        rows.push_back(detail(FabricView::tr("counters"), owner_text(nodes, history) + ": " + all.join(QStringLiteral(", ")).toStdString(), history.last, tone));
     }
     for (const ManagementEvent& event : report.events)
         rows.push_back(detail(FabricView::tr("event"), text(event.from) + (event.reported ? " reports " : " sends ") + event_text(event) +
@@ -62,7 +63,7 @@ std::vector<SheetRow> detailsOf(const ManagementReport& report) {
         if (exchange.outcome != ExchangeOutcome::answered && exchange.outcome != ExchangeOutcome::open)
             rows.push_back(detail(FabricView::tr("failed request"), exchange_text(exchange), exchange.request, Tone::warning));
     for (const SubnetManager& manager : map.managers) rows.push_back(detail(FabricView::tr("subnet manager"), manager_text(manager), manager.first));
-    for (const Partition& partition : map.partitions) rows.push_back(detail(FabricView::tr("partition"), partition_text(map, partition), FrameIndex{}));
+    for (const Partition& partition : map.partitions) rows.push_back(detail(FabricView::tr("partition"), partition_text(nodes, partition), FrameIndex{}));
     for (const MulticastGroup& group : map.groups) rows.push_back(detail(FabricView::tr("multicast group"), group_text(group), group.first));
     for (const ExchangeSum& sum : report.sums)
         rows.push_back(detail(FabricView::tr("requests"), sum_text(sum), FrameIndex{}, sum.unanswered != 0 ? Tone::warning : Tone::plain));

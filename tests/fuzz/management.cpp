@@ -31,11 +31,12 @@ void check(const transport::ManagementReport& report) {
     for (const PortCounterHistory& history : report.counters)
         for (const std::string& moved : moved_texts(history, false)) words += moved;
     for (const FabricRow& row : fabric_rows(report)) {
-        demand(row.peer == nullptr || !end_text(row.map, *row.peer).empty());
+        demand((row.peer == nullptr) == row.peer_words.empty());
         words += node_text(row.node);
     }
     for (const MulticastGroup& group : report.fabric.groups) words += group_text(group);
-    for (const Partition& partition : report.fabric.partitions) words += partition_text(report.fabric, partition);
+    const FabricNodes nodes(report.fabric);
+    for (const Partition& partition : report.fabric.partitions) words += partition_text(nodes, partition);
     append_dot(words, report.fabric);
 }
 

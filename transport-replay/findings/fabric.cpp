@@ -63,13 +63,14 @@ std::string what(const Group& group) { return request_text(group.first->manageme
 }  // namespace
 
 void port_errors_counted(const Timeline& timeline, const Emit& emit) {
+    const FabricNodes nodes(timeline.management.fabric);
     for (const PortCounterHistory& history : timeline.management.counters) {
         const std::vector<std::string> moved = moved_texts(history, true);
         if (moved.empty()) continue;
         emit({.party = Party::fabric,
               .packets = {history.first, history.last},
               .count = moved.size(),
-              .summary = fmt::format("{} counted errors within {}: {}.", owner_text(timeline.management.fabric, history),
+              .summary = fmt::format("{} counted errors within {}: {}.", owner_text(nodes, history),
                                      duration_text(history.last_time - history.first_time), fmt::join(moved, ", ")),
               .advice = "Check that link (cable, transceiver, the port at its other end): symbol errors and recoveries point to the "
                         "line, discards to congestion or routing, constraint errors to partitions."});

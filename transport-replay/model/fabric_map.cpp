@@ -2,7 +2,6 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/model/fabric_map.hpp>
 
-#include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
@@ -29,15 +28,22 @@ Lid FabricNode::lid() const {
     return {};
 }
 
-const FabricNode* FabricMap::find(Lid lid) const {
-    const auto has = [lid](const auto& entry) { return entry.second.lid == lid; };
-    const auto found = std::ranges::find_if(nodes, [&](const FabricNode& node) { return std::ranges::any_of(node.ports, has); });
-    return found == nodes.end() || lid == Lid{} ? nullptr : &*found;
+FabricNodes::FabricNodes(const FabricMap& map) {
+    for (const FabricNode& node : map.nodes) {
+        if (node.guid != NodeGuid{}) by_guid_.emplace(node.guid, &node);
+        for (const auto& [number, port] : node.ports)
+            if (port.lid != Lid{}) by_lid_.emplace(port.lid, &node);
+    }
 }
 
-const FabricNode* FabricMap::find(NodeGuid guid) const {
-    const auto found = std::ranges::find(nodes, guid, &FabricNode::guid);
-    return found == nodes.end() || guid == NodeGuid{} ? nullptr : &*found;
+const FabricNode* FabricNodes::find(Lid lid) const {
+    const auto found = by_lid_.find(lid);
+    return found == by_lid_.end() ? nullptr : found->second;
+}
+
+const FabricNode* FabricNodes::find(NodeGuid guid) const {
+    const auto found = by_guid_.find(guid);
+    return found == by_guid_.end() ? nullptr : found->second;
 }
 
 std::string node_text(const FabricNode& node) {
@@ -51,8 +57,8 @@ std::string node_text(const FabricNode& node) {
     return fmt::format("{} 0x{:016x}", type.empty() ? "node" : type, std::to_underlying(node.guid));
 }
 
-std::string end_text(const FabricMap& map, const FabricEnd& end) {
-    const FabricNode* node = end.node != NodeGuid{} ? map.find(end.node) : map.find(end.lid);
+std::string end_text(const FabricNodes& nodes, const FabricEnd& end) {
+    const FabricNode* node = end.node != NodeGuid{} ? nodes.find(end.node) : nodes.find(end.lid);
     const std::string who = node != nullptr          ? node_text(*node)
                             : end.node != NodeGuid{} ? fmt::format("node 0x{:016x}", std::to_underlying(end.node))
                                                      : fmt::format("LID {}", std::to_underlying(end.lid));

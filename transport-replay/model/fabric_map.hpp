@@ -113,15 +113,24 @@ struct FabricMap {
     std::vector<MulticastGroup> groups;
     std::uint64_t left_out = 0;  // facts past the bounds above
 
-    [[nodiscard]] bool empty() const { return nodes.empty() && links.empty() && managers.empty() && groups.empty(); }
-    // The node with that LID, or that GUID; nullptr where there is none.
+    [[nodiscard]] bool empty() const { return nodes.empty() && links.empty() && managers.empty() && groups.empty(); }};
+
+// The nodes of a map by their names; it borrows the map.
+class FabricNodes {
+public:
+    explicit FabricNodes(const FabricMap& map);
+    // The first node with that LID, or that GUID; nullptr where there is none.
     [[nodiscard]] const FabricNode* find(dissect::Lid lid) const;
     [[nodiscard]] const FabricNode* find(NodeGuid guid) const;
+
+private:
+    std::map<dissect::Lid, const FabricNode*> by_lid_;
+    std::map<NodeGuid, const FabricNode*> by_guid_;
 };
 
 // "node-17", "switch 0x0002c90300a1b2c3", "LID 4": its description, else what is known.
 [[nodiscard]] std::string node_text(const FabricNode& node);
-[[nodiscard]] std::string end_text(const FabricMap& map, const FabricEnd& end);  // "node-17 port 1"
+[[nodiscard]] std::string end_text(const FabricNodes& nodes, const FabricEnd& end);  // "node-17 port 1"
 // "4x EDR", "1x SDR"; empty where it is not known.
 [[nodiscard]] std::string rate_text(const FabricPort& port);
 // "Active", "state 9"; empty where it is not known.

@@ -30,7 +30,6 @@ Cell peer_guid(const FabricRow& row) {
     return text_cell(guid_text(std::to_underlying(row.peer->node)));
 }
 Cell optional_text(std::string text) { return text.empty() ? Cell{} : Cell{std::move(text)}; }
-std::string peer_text(const FabricRow& row) { return row.peer != nullptr ? end_text(row.map, *row.peer) : std::string(); }
 
 constexpr std::array kFabricColumns{
     TableColumn<FabricRow>{"node_guid", "node GUID", Side::left,
@@ -46,7 +45,7 @@ constexpr std::array kFabricColumns{
     TableColumn<FabricRow>{"state", "state", Side::left, [](const FabricRow& row) { return optional_text(state_text(row.port)); }},
     TableColumn<FabricRow>{"rate", "rate", Side::left, [](const FabricRow& row) { return optional_text(rate_text(row.port)); }},
     TableColumn<FabricRow>{"peer_guid", "", Side::left, peer_guid},
-    TableColumn<FabricRow>{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(peer_text(row)); }},
+    TableColumn<FabricRow>{"peer", "linked to", Side::left, [](const FabricRow& row) { return optional_text(row.peer_words); }},
     TableColumn<FabricRow>{"errors", "errors", Side::left, [](const FabricRow& row) { return optional_text(row.errors); }},
 };
 
@@ -98,6 +97,7 @@ std::span<const TableColumn<FabricRow>> fabric_columns() { return kFabricColumns
 
 std::vector<FabricRow> fabric_rows(const ManagementReport& report) {
     const FabricMap& map = report.fabric;
+    const FabricNodes nodes(map);
     const auto peers = peers_of(map);
     const auto errors = errors_of(report);
     std::vector<FabricRow> rows;
@@ -107,9 +107,10 @@ std::vector<FabricRow> fabric_rows(const ManagementReport& report) {
         for (const auto& [number, port] : node.ports) {
             const auto peer = peers.find({key, number});
             const auto moved = errors.find({key, number});
-            rows.push_back({node, port, map, peer == peers.end() ? nullptr : peer->second, moved == errors.end() ? "" : moved->second});
+            const FabricEnd* end = peer == peers.end() ? nullptr : peer->second;
+            rows.push_back({node, port, end, end != nullptr ? end_text(nodes, *end) : "", moved == errors.end() ? "" : moved->second});
         }
-        if (node.ports.empty()) rows.push_back({node, kNothingKnown, map, nullptr, ""});
+        if (node.ports.empty()) rows.push_back({node, kNothingKnown, nullptr, "", ""});
     }
     return rows;
 }
@@ -124,9 +125,9 @@ std::string type_text(const FabricNode& node) {
     return std::string(node.type < kTypes.size() ? kTypes[node.type] : kTypes.front());
 }
 
-std::string owner_text(const FabricMap& map, const PortCounterHistory& history) {
+std::string owner_text(const FabricNodes& nodes, const PortCounterHistory& history) {
     const FabricNode* node =
-        history.port_of.space == AddressSpace::infiniband_lid ? map.find(static_cast<Lid>(history.port_of.bits[1])) : nullptr;
+        history.port_of.space == AddressSpace::infiniband_lid ? nodes.find(static_cast<Lid>(history.port_of.bits[1])) : nullptr;
     return fmt::format("{} port {}", node != nullptr ? node_text(*node) : text(history.port_of), history.port);
 }
 
@@ -177,11 +178,11 @@ std::string manager_text(const SubnetManager& manager) {
     return out;
 }
 
-std::string partition_text(const FabricMap& map, const Partition& partition) {
+std::string partition_text(const FabricNodes& nodes, const Partition& partition) {
     std::vector<std::string> members;
     for (const PartitionMember& member : partition.members)
         if (members.size() < kMostShown)
-            members.push_back(fmt::format("{}{}", end_text(map, member.port), member.full ? "" : " (limited)"));
+            members.push_back(fmt::format("{}{}", end_text(nodes, member.port), member.full ? "" : " (limited)"));
     return fmt::format("0x{:04x}: {}{}", partition.key, fmt::join(members, ", "), and_more(partition.members.size()));
 }
 

@@ -15,9 +15,9 @@ namespace qps::transport {
 struct FabricRow {
     const FabricNode& node;
     const FabricPort& port;
-    const FabricMap& map;
     const FabricEnd* peer;
-    std::string errors;  // counters that moved
+    std::string peer_words;  // "node-17 port 1"
+    std::string errors;      // counters that moved
 };
 [[nodiscard]] std::span<const TableColumn<FabricRow>> fabric_columns();
 // All ports that a map knows, of PortInfos or of links, in the order of its nodes.
@@ -27,7 +27,7 @@ struct FabricRow {
 // "switch", "channel adapter"; "node" where nobody told.
 [[nodiscard]] std::string type_text(const FabricNode& node);
 // "switch-1 port 3", "lid 4 port 1": whose counters they are.
-[[nodiscard]] std::string owner_text(const FabricMap& map, const PortCounterHistory& history);
+[[nodiscard]] std::string owner_text(const FabricNodes& nodes, const PortCounterHistory& history);
 // "Symbol errors +5 to 12"; empty where none of them moved. `errors`: only of those that count errors.
 [[nodiscard]] std::vector<std::string> moved_texts(const PortCounterHistory& history, bool errors);
 // "SubnAdm GetTable NodeRecord: 12 asked, 11 answered, 1 not; answers after 0.1 to 2 ms"
@@ -36,7 +36,7 @@ struct FabricRow {
 [[nodiscard]] std::string exchange_text(const Exchange& exchange);
 // "port GUID 0x..., LID 1, priority 14, Master"
 [[nodiscard]] std::string manager_text(const SubnetManager& manager);
-[[nodiscard]] std::string partition_text(const FabricMap& map, const Partition& partition);
+[[nodiscard]] std::string partition_text(const FabricNodes& nodes, const Partition& partition);
 [[nodiscard]] std::string group_text(const MulticastGroup& group);
 
 // Parts of the report, each an object that the caller has opened.

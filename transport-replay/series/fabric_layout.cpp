@@ -58,7 +58,7 @@ private:
                 continue;
             }
             FabricWire wire{i, *a, *b, between[std::minmax(*a, *b)]++, {}, false, false};
-            wire.words = fmt::format("{} to {}", end_text(map_, link.a), end_text(map_, link.b));
+            wire.words = fmt::format("{} to {}", end_text(nodes_, link.a), end_text(nodes_, link.b));
             std::string errors, rate;
             for (const auto& key : {std::pair(*a, link.a.port), std::pair(*b, link.b.port)}) {
                 const auto row = ports.find(key);
@@ -153,6 +153,7 @@ private:
 
     const ManagementReport& report_;
     const FabricMap& map_;
+    FabricNodes nodes_{map_};
     std::vector<std::vector<std::size_t>> neighbours_;
     std::map<NodeGuid, std::size_t> by_guid_;
     std::map<dissect::Lid, std::size_t> by_lid_;

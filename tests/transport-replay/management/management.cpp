@@ -94,14 +94,14 @@ TEST_CASE("a sweep shows the nodes, their ports and descriptions") {
     CHECK(middle.ports.at(4).state == 1);
     CHECK(rate_text(middle.ports.at(2)) == "4x EDR");
     CHECK(rate_text(middle.ports.at(4)).empty());
-    const FabricNode* node = map.find(Lid{5});
+    const FabricNode* node = FabricNodes(map).find(Lid{5});
     REQUIRE(node != nullptr);
     CHECK(node_text(*node) == "node-3 HCA-1");
     CHECK(node->ports.at(1).guid == 0x0002c90300000d31);
     CHECK(node->ports.at(1).manager == Lid{1});
     // Known from a record alone, and its port from a NodeInfo in it.
-    REQUIRE(map.find(Lid{1}) != nullptr);
-    CHECK(map.find(Lid{1})->description == "manager HCA-1");
+    REQUIRE(FabricNodes(map).find(Lid{1}) != nullptr);
+    CHECK(FabricNodes(map).find(Lid{1})->description == "manager HCA-1");
 }
 
 TEST_CASE("links come from directed routes and from LinkRecords, each once") {
@@ -109,7 +109,7 @@ TEST_CASE("links come from directed routes and from LinkRecords, each once") {
     REQUIRE(map.links.size() == 3);
     const auto link_to = [&](std::string_view node) {
         return std::ranges::find_if(map.links, [&](const FabricLink& link) {
-            return end_text(map, link.a).starts_with(node) || end_text(map, link.b).starts_with(node);
+            return end_text(FabricNodes(map), link.a).starts_with(node) || end_text(FabricNodes(map), link.b).starts_with(node);
         });
     };
     REQUIRE(link_to("node-2") != map.links.end());
@@ -129,7 +129,7 @@ TEST_CASE("managers, partitions and groups are as the datagrams say") {
     CHECK(map.partitions[0].key == 0x7fff);
     CHECK(map.partitions[0].members.size() == 2);
     CHECK(map.partitions[0].members[0].full);
-    CHECK(partition_text(map, map.partitions[0]) == "0x7fff: node-2 HCA-1 port 1, node-3 HCA-1 port 1");
+    CHECK(partition_text(FabricNodes(map), map.partitions[0]) == "0x7fff: node-2 HCA-1 port 1, node-3 HCA-1 port 1");
     REQUIRE(map.groups.size() == 1);
     CHECK(map.groups[0].lid == Lid{0xc000});
     REQUIRE(map.groups[0].members.size() == 2);
@@ -177,7 +177,7 @@ TEST_CASE("counters that moved are told from those that stand") {
     CHECK(history.answers == 3);
     CHECK(moved_texts(history, true) == std::vector<std::string>{"Symbol errors +10 to 17"});
     CHECK(moved_texts(history, false).size() == 2);
-    CHECK(owner_text(report().fabric, history) == "switch-1 port 2");
+    CHECK(owner_text(FabricNodes(report().fabric), history) == "switch-1 port 2");
 }
 
 TEST_CASE("traps and reports are told in words, and repetitions counted") {
@@ -370,7 +370,7 @@ TEST_CASE("rows of the fabric have each port with its other end and its errors")
     const auto second = std::ranges::find_if(rows, [](const FabricRow& row) { return row.node.type == 2 && row.port.number == 2; });
     REQUIRE(second != rows.end());
     REQUIRE(second->peer != nullptr);
-    CHECK(end_text(second->map, *second->peer) == "node-2 HCA-1 port 1");
+    CHECK(second->peer_words == "node-2 HCA-1 port 1");
     CHECK(second->errors == "Symbol errors +10 to 17");
     CHECK(tone_of(*second) == Tone::warning);
 }
