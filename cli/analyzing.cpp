@@ -90,6 +90,7 @@ private:
         settings.icrc = options_.icrc;
         settings.message = listening_.message;
         settings.operation = listening_.operation;
+        settings.retired = listening_.retired;
         return settings;
     }
 

@@ -31,6 +31,8 @@ struct Listening {
     std::function<void(transport::ConnectionId, transport::End requester, const transport::Message&)> message{};
     // Each operation of an upper protocol when it ended, after the packet that ended it.
     std::function<void(const transport::UlpOperation&)> operation{};
+    // Each connection of which nothing more will be told, because it made place for others.
+    std::function<void(transport::ConnectionId)> retired{};
     // For who needs more of a packet than its observation: in any thread, what each batch is made of, in one of `slots`. Then, with
     // the others: each packet that was analysed, by its place in the batch.
     std::function<void(std::size_t slots)> slots{};

@@ -90,6 +90,7 @@ public:
         add<ReportedMessage>("messages", message_columns(),
                              {connection, requester, ends_.end(connection, requester), ends_.end(connection, other(requester)), message, {}, messages_});
     }
+    void retired(ConnectionId connection) { ends_.forget(connection); }
     void operation(const UlpOperation& operation) {
         if (!wanted(options_, operation.connection)) return;
         const ConnectionId connection = operation.connection;
@@ -192,6 +193,7 @@ ExitCode run_export(const Options& options) {
         {.packet = [&](const Observation& observation, const PacketRecord& record) { tables.packet(observation, record); },
          .message = [&](ConnectionId connection, End requester, const Message& message) { tables.message(connection, requester, message); },
          .operation = [&](const UlpOperation& operation) { tables.operation(operation); },
+         .retired = [&](ConnectionId connection) { tables.retired(connection); },
          .again = [&] { tables.again(); }});
     if (!analyzed.any) return analyzed.code;
     say_unknown_latencies(options, tables.times());

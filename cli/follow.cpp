@@ -58,6 +58,7 @@ public:
         if (record.ulp.protocol != UlpProtocol::none) hints_[static_cast<std::size_t>(record.from)] = record.ulp;
     }
 
+    void retired(ConnectionId connection) { ends_.forget(connection); }
     void message(ConnectionId connection, End requester, const Message& message) {
         if (!is_followed(connection)) return;
         const MessagePayload payload = store_.take(requester, message);
@@ -211,6 +212,7 @@ ExitCode run_follow(const Options& asked) {
     listening.message = [&](ConnectionId connection, End requester, const Message& message) {
         begin().message(connection, requester, message);
     };
+    listening.retired = [&](ConnectionId connection) { begin().retired(connection); };
     listening.pause = [&] { output.flush(); };
     Options beside = options;
     beside.memory = transport::beside(options.memory, kTimes * most_payload(options.memory));

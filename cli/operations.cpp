@@ -36,6 +36,7 @@ public:
         ends_.learn(observation, record);
     }
 
+    void retired(ConnectionId connection) { ends_.forget(connection); }
     void operation(const UlpOperation& ended) {
         if (!wanted(options_, ended.connection) || !options_.operations.wants(ended)) return;
         ++count_;
@@ -110,6 +111,7 @@ ExitCode run_operations(const Options& options) {
     Listening listening;
     listening.packet = [&](const Observation& observation, const PacketRecord& record) { operations.packet(observation, record); };
     listening.operation = [&](const UlpOperation& ended) { operations.operation(ended); };
+    listening.retired = [&](ConnectionId connection) { operations.retired(connection); };
     listening.pause = [&] { operations.show_now(); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) operations.end();

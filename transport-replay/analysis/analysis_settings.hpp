@@ -17,6 +17,8 @@ struct AnalysisSettings {
     std::function<void(ConnectionId, End requester, const Message&)> message{};
     // Called with each operation of an upper protocol when it ended.
     OperationSink operation{};
+    // Called with each connection of which nothing more will be told, because it made place for others.
+    std::function<void(ConnectionId)> retired{};
     // What the user, or an earlier pass, says of connections; it outweighs what their traffic says.
     UlpHints hints{};
     IcrcPolicy icrc = IcrcPolicy::automatic;

@@ -20,6 +20,7 @@ Lane::Lane(AnalysisSettings settings)
 void Lane::listen(AnalysisSettings&& listeners) {
     settings_.message = std::move(listeners.message);
     settings_.operation = std::move(listeners.operation);
+    settings_.retired = std::move(listeners.retired);
 }
 
 bool Lane::carries_data(const Observation& observation) {
@@ -104,6 +105,7 @@ void Lane::drain() {
     for (const ConnectionId connection : tracker_.retired()) {
         ulp_.retire(connection, settings_.operation);
         collectives_.retire(connection);
+        if (settings_.retired) settings_.retired(connection);
     }
     tracker_.forget_retired();
 }

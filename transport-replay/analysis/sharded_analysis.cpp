@@ -98,6 +98,10 @@ AnalysisSettings ShardedAnalysis::State::of_lane(std::size_t lane) {
         known.operation = [this, lane](const UlpOperation& operation) {
             if (hears[lane] != nullptr) hears[lane]->operations.push_back({here[lane], operation});
         };
+    if (settings.retired)
+        known.retired = [this, lane](ConnectionId connection) {
+            if (hears[lane] != nullptr) hears[lane]->retired.push_back({here[lane], connection});
+        };
     return known;
 }
 
@@ -182,9 +186,12 @@ void ShardedAnalysis::State::number_the_rest() {
 void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after) {
     State& state = *state_;
     state.number(batch);
-    if (!state.records && !state.settings.message && !state.settings.operation && !after) return;
+    if (!state.records && !state.settings.message && !state.settings.operation && !state.settings.retired && !after) return;
     const bool several = state.members.size() > 1;
-    std::vector<std::pair<std::size_t, std::size_t>> told(state.members.size());  // messages and operations of each lane
+    struct Told {
+        std::size_t messages = 0, operations = 0, retired = 0;
+    };
+    std::vector<Told> told(state.members.size());
     const auto anew = [&](ConnectionId& connection, std::size_t lane) {
         if (several) connection = ConnectionId{state.members[lane]->numbers[std::to_underlying(connection) - 1]};
     };
@@ -195,7 +202,7 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
         LaneEvents& events = batch.events_[lane];
         if (state.records && batch.records_[place].connection) anew(*batch.records_[place].connection, lane);
         if (!visit(batch.all_[place], state.records ? batch.records_[place] : none, place)) return;
-        auto& [messages, operations] = told[lane];
+        auto& [messages, operations, retired] = told[lane];
         for (; messages < events.messages.size() && events.messages[messages].place == place; ++messages) {
             LaneEvents::Ended& ended = events.messages[messages].what;
             anew(ended.connection, lane);
@@ -204,6 +211,10 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
         for (; operations < events.operations.size() && events.operations[operations].place == place; ++operations) {
             anew(events.operations[operations].what.connection, lane);
             state.settings.operation(events.operations[operations].what);
+        }
+        for (; retired < events.retired.size() && events.retired[retired].place == place; ++retired) {
+            anew(events.retired[retired].what, lane);
+            state.settings.retired(events.retired[retired].what);
         }
         if (after) after();
     }
@@ -251,6 +262,7 @@ Timeline ShardedAnalysis::so_far(const Drops& drops) const {
     AnalysisSettings quiet = state_->settings;
     quiet.message = {};
     quiet.operation = {};
+    quiet.retired = {};
     State copy(std::move(quiet), state_->members.size(), false, false);
     copy.gate = state_->gate;
     copy.links = state_->links;

@@ -44,11 +44,13 @@ struct LaneEvents {
     std::vector<std::uint32_t> begun;  // connections: the places of the packets that began them
     std::vector<At<Ended>> messages;
     std::vector<At<UlpOperation>> operations;
+    std::vector<At<ConnectionId>> retired;
     Peaks peaks;
     void clear() {
         begun.clear();
         messages.clear();
         operations.clear();
+        retired.clear();
     }
 };
 

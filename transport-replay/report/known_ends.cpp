@@ -7,10 +7,9 @@ namespace qps::transport {
 
 void KnownEnds::learn(const Observation& observation, const PacketRecord& record) {
     if (!record.connection) return;
-    const std::size_t uid = std::to_underlying(*record.connection);
-    if (ends_.size() <= uid) ends_.resize(uid + 1);
-    Endpoint& sender = ends_[uid][static_cast<std::size_t>(record.from)];
-    Endpoint& receiver = ends_[uid][static_cast<std::size_t>(other(record.from))];
+    auto& ends = ends_[*record.connection];
+    Endpoint& sender = ends[static_cast<std::size_t>(record.from)];
+    Endpoint& receiver = ends[static_cast<std::size_t>(other(record.from))];
     sender.address = observation.flow.source;
     receiver.address = observation.flow.destination;
     receiver.qpn = observation.flow.destination_qp;
@@ -22,8 +21,8 @@ void KnownEnds::learn(const Observation& observation, const PacketRecord& record
 
 const Endpoint& KnownEnds::end(ConnectionId connection, End end) const {
     static constexpr Endpoint kUnknown{};
-    const std::size_t uid = std::to_underlying(connection);
-    return uid < ends_.size() ? ends_[uid][static_cast<std::size_t>(end)] : kUnknown;
+    const auto found = ends_.find(connection);
+    return found == ends_.end() ? kUnknown : found->second[static_cast<std::size_t>(end)];
 }
 
 }  // namespace qps::transport

@@ -2,12 +2,15 @@
 // the part of the budget that the row has, and what there was no room for is told.
 #include <tests/support/catch.hpp>
 #include <tests/support/sanitized.hpp>
+#include <dissect/build.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/live/replay/conversation_collector.hpp>
 #include <transport-replay/live/replay/conversation_part.hpp>
 #include <transport-replay/model/address.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connection_times.hpp>
+#include <transport-replay/report/known_ends.hpp>
 
 #include <algorithm>
 #include <array>
@@ -237,4 +240,53 @@ TEST_CASE("what is kept beside an analysis stays within its part of the memory, 
         INFO(peak.most() / 1024 << " KiB");
         CHECK(peak.most() <= bytes_beside(kSmallBudget, trial.row));
     }
+}
+
+TEST_CASE("who is at the ends of connections is known as long as their messages are told, and forgotten with them") {
+    constexpr MemoryBudget kLittle{std::uint64_t{16} << 20};
+    constexpr std::uint32_t kConnections = 20'000;
+    KnownEnds ends;
+    std::uint64_t messages = 0, unknown = 0, retired = 0;
+    AnalysisSettings settings{.memory = kLittle};
+    settings.message = [&](ConnectionId connection, End requester, const Message&) {
+        ++messages;
+        unknown += ends.end(connection, requester).address == Address{} || ends.end(connection, other(requester)).address == Address{};
+    };
+    settings.retired = [&](ConnectionId connection) {
+        ++retired;
+        ends.forget(connection);
+    };
+    ShardedAnalysis analysis(std::move(settings), 1, true);
+    ShardedBatch batch(1);
+    std::size_t most = 0;
+    std::uint64_t clock = 0;
+    const PacketSpec send = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
+    for (std::uint32_t i = 0; i < kConnections; ++i) {
+        PacketSpec spec = send;
+        set(spec, "infiniband.bth.destqp", 0x100 + i);
+        set(spec, "ip.id", i & 0xffffU);
+        const std::vector<std::byte> bytes = build(spec);
+        Frame frame;
+        frame.bytes = bytes;
+        frame.wire_length = narrow(bytes.size());
+        frame.link = LinkType::ethernet;
+        frame.index = FrameIndex{++clock};
+        frame.time = Instant{static_cast<std::int64_t>(clock * 1000)};
+        Packet packet;
+        decode(frame, packet);
+        batch.clear();
+        batch.add(packet, 0);
+        analysis.gate(batch);
+        analysis.follow(batch, 0);
+        analysis.visit(batch, [&](const Observation& observation, const PacketRecord& record, std::size_t) {
+            ends.learn(observation, record);
+            return true;
+        });
+        most = std::max(most, ends.size());
+    }
+    const Timeline timeline = analysis.finish();
+    CHECK(messages == kConnections);
+    CHECK(unknown == 0);
+    CHECK(most <= kLittle.items(Share::connections) + 1);
+    CHECK(retired + kLittle.items(Share::connections) >= kConnections);
 }
