@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 
@@ -132,6 +133,51 @@ void check_cells(const std::vector<std::string>& words, const std::string& datab
     }
 }
 
+std::size_t number_at(std::span<const std::byte> bytes, std::size_t at, std::size_t length) {
+    std::size_t number = 0;
+    for (std::size_t i = length; i-- > 0;) number = number << 8 | std::to_integer<std::size_t>(bytes[at + i]);
+    return number;
+}
+
+// Texts that a pcapng file has beside its packets: comments, names of hosts, interfaces and programs; how many of them there are.
+// What is in the packets is theirs.
+std::size_t check_said(const std::vector<std::string>& words, const std::string& path) {
+    constexpr std::size_t kSection = 0x0a0d0d0a, kInterface = 1, kNames = 4, kStatistics = 5, kPacket = 6;
+    const auto padded = [](std::size_t length) { return (length + 3) / 4 * 4; };
+    const std::vector<std::byte> file = read_file(path);
+    std::size_t texts = 0;
+    const auto look = [&](std::span<const std::byte> text) {
+        check_quiet(words, std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+        ++texts;
+    };
+    for (std::size_t at = 0; at + 12 <= file.size();) {
+        const std::size_t kind = number_at(file, at, 4), length = number_at(file, at + 4, 4);
+        REQUIRE((length >= 12 && length % 4 == 0 && at + length <= file.size()));
+        const std::span<const std::byte> block = std::span(file).subspan(at, length - 4);
+        std::size_t options = block.size();
+        if (kind == kSection) options = 24;
+        if (kind == kInterface) options = 16;
+        if (kind == kStatistics) options = 20;
+        if (kind == kPacket) options = 28 + padded(number_at(block, 20, 4));
+        if (kind == kNames) {
+            for (options = 8; number_at(block, options, 2) != 0; options += 4 + padded(number_at(block, options + 2, 2))) {
+                const std::size_t address = number_at(block, options, 2) == 1 ? 4 : 16;
+                look(block.subspan(options + 4 + address, number_at(block, options + 2, 2) - address - 1));  // a zero ends the name
+            }
+            options += 4;
+        }
+        while (options + 4 <= block.size()) {
+            const std::size_t code = number_at(block, options, 2), size = number_at(block, options + 2, 2);
+            const bool text = code == 1 || (kind == kSection && code <= 4) || (kind == kInterface && (code == 2 || code == 3));
+            if (code == 0) break;
+            if (text) look(block.subspan(options + 4, size));
+            options += 4 + padded(size);
+        }
+        at += length;
+    }
+    return texts;
+}
+
 }  // namespace
 
 TEST_CASE("text that acts comes out of no command and no format as it went in") {
@@ -139,6 +185,7 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
     constexpr std::array kNotCaptures{"doctor", "peer", "pingpong", "conform", "replay", "fields"};
     std::size_t canaries = 0;
     std::set<std::string> ran;  // commands that did something
+    std::map<std::string, std::size_t> said;  // texts beside packets, by the command that wrote them
     bool shown = false, quoted = false;
     std::size_t number = 0;
     for (const char* name : {"nvme_host_not_allowed", "iser_large", "nfs_v3", "rping_v4", "fabric_sweep", "rds"}) {
@@ -170,6 +217,8 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
                 if (ending.code != kUsage) ran.insert(command);
                 shown |= ending.out.find("\\x1b") != std::string::npos;
                 if (command == "export") check_cells(words, written);
+                if (ending.code != kUsage && (command == "extract" || command == "annotate" || command == "anonymize"))
+                    said[command] += check_said(words, written);
                 std::filesystem::remove(written);
             }
         }
@@ -201,6 +250,7 @@ TEST_CASE("text that acts comes out of no command and no format as it went in") 
     CHECK(canaries > 0);
     for (const std::string& command : all_commands())
         if (std::ranges::find(kNotCaptures, command) == kNotCaptures.end()) CHECK((ran.contains(command) ? "" : command) == "");
+    CHECK(said["annotate"] != 0);  // comments; the others add none to a capture that has none
     CHECK(quoted);  // there was a cell that would have been a formula
     CHECK(shown);  // it was there, written out
 }
@@ -226,6 +276,17 @@ TEST_CASE("what a log or a script says acts as little") {
         check_quiet(words, ending.out);
         check_quiet(words, ending.err);
     }
+}
+
+TEST_CASE("names of hosts act as little in a capture with comments") {
+    const TemporaryFolder folder;
+    const std::string names = "10.77.0.11 storage" + std::string(kCanary) + "\n10.77.0.12 client\n";
+    const std::string hosts = folder.write("hosts", std::as_bytes(std::span(names)));
+    const std::vector<std::string> words{"annotate", "--hosts", hosts, "-o", folder.file("named.pcapng"), sample("multi_qp")};
+    const Ending ending = qpscope(words);
+    check_quiet(words, ending.err);
+    if (ending.code == 0) CHECK(check_said(words, folder.file("named.pcapng")) > 1);
+    else CHECK_FALSE(ending.err.empty());
 }
 
 TEST_CASE("names of files and words of the user act as little") {
