@@ -33,9 +33,10 @@ SheetRow countRow(const QString& name, std::uint64_t count, std::uint64_t whole,
 }
 
 SheetCell sizeCell(std::uint64_t bytes) { return {shown(bytes_text(bytes)), static_cast<double>(bytes), {}}; }
-SheetCell queuePairs(std::size_t count) {
+// "4,096 or more": where not all are told apart.
+SheetCell atLeast(std::size_t count, bool more) {
     SheetCell cell = countCell(count);
-    if (count == HostsPorts::kMostQueuePairs) cell.text = tr("%1 or more").arg(cell.text);
+    if (more) cell.text = tr("%1 or more").arg(cell.text);
     return cell;
 }
 SheetCell plainNumber(unsigned number) { return {QString::number(number), static_cast<double>(number), {}}; }
@@ -215,9 +216,9 @@ std::vector<SheetRow> portRows(const Statistics& statistics) {
         const double paths = std::exp2(entropy);
         const QString ip = from.contains(QLatin1Char(':')) ? QStringLiteral("ipv6") : QStringLiteral("ip");
         // Several queue pairs that all go one way: ECMP was to spread them, and cannot.
-        const bool starved = ports.queue_pairs.size() > 1 && ports.packets.size() == 1;
+        const bool starved = ports.queue_pairs.size() > 1 && ports.packets.size() == 1 && ports.untold == 0;
         rows.push_back({{{from, {}, {}}, {to, {}, {}}, countCell(ports.all.packets), sizeCell(ports.all.bytes),
-                         queuePairs(ports.queue_pairs.size()), countCell(ports.packets.size()),
+                         atLeast(ports.queue_pairs.size(), ports.more_queue_pairs), atLeast(ports.packets.size(), ports.untold != 0),
                          {QStringLiteral("%1").arg(entropy, 0, 'f', 2), entropy, {}}, {QStringLiteral("%1").arg(paths, 0, 'f', 1), paths, {}},
                          shareCell(ports.greatest_share())},
                         QStringLiteral("%1.src == %2 and %1.dst == %3 and rdma.encapsulation").arg(ip, from, to),

@@ -36,8 +36,9 @@ std::optional<Wanted> find_wanted(const CaptureIndex& index, ConnectionId connec
 
 class Walk {
 public:
-    Walk(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, FollowedPart& part, std::vector<std::uint64_t> places, std::uint64_t first)
-        : index_(index), reader_(index), connection_(connection), part_(part), places_(std::move(places)), first_(first), store_(kMostWaiting) {}
+    Walk(const std::shared_ptr<const CaptureIndex>& index, ConnectionId connection, FollowedPart& part, std::vector<std::uint64_t> places, std::uint64_t first,
+         std::size_t most_bytes)
+        : index_(index), reader_(index), connection_(connection), part_(part), places_(std::move(places)), first_(first), most_bytes_(most_bytes), store_(kMostWaiting) {}
 
     // From the first packet of any of them on. False: stopped.
     bool run(const std::function<bool()>& stopped) {
@@ -77,7 +78,9 @@ private:
         store_.keep(observation_, record);
     }
 
+    // Rows say how much a message was to carry; where more came, the part ends here.
     void finish(std::uint64_t place) {
+        if (carried_ >= most_bytes_ && !part_.followed.empty()) return;
         const MessageRow& row = index_->messages[place];
         // What was said of its own packets knows the command that they answer.
         UlpHint hint = index_->has(row.last_frame()) ? index_->ulp_hint(row.last_frame()) : UlpHint{};
@@ -86,6 +89,7 @@ private:
         add_operands(followed.message, reader_);
         followed.message.ulp = index_->label(place);
         followed.payload = store_.take(followed.requester, followed.message);
+        carried_ += followed.payload.bytes.size();
         part_.followed.push_back(std::move(followed));
     }
 
@@ -96,6 +100,8 @@ private:
     std::vector<std::uint64_t> places_;
     std::uint64_t first_;
     std::size_t next_ = 0;  // of places_
+    std::size_t most_bytes_;
+    std::size_t carried_ = 0;  // by those that are followed
     PayloadStore store_;
     FrameBuffer buffer_;
     Packet packet_;
@@ -112,7 +118,7 @@ std::optional<FollowedPart> follow(const std::shared_ptr<const CaptureIndex>& in
     FollowedPart part;
     part.messages = wanted->all;
     part.followed.reserve(wanted->places.size());
-    Walk walk(index, connection, part, std::move(wanted->places), first);
+    Walk walk(index, connection, part, std::move(wanted->places), first, most_bytes);
     if (!walk.run(stopped)) return std::nullopt;
     return part;
 }

@@ -66,7 +66,15 @@ void Statistics::count_port(const Observation& observation) {
         pair.packets.emplace(observation.udp_source_port, 1);
         ++told_ports_;
     } else ++pair.untold;
-    if (pair.queue_pairs.size() < HostsPorts::kMostQueuePairs) pair.queue_pairs.insert(observation.flow.destination_qp);
+    tell_queue_pair(pair, observation.flow.destination_qp);
+}
+
+void Statistics::tell_queue_pair(HostsPorts& pair, Qpn queue_pair) {
+    if (pair.queue_pairs.contains(queue_pair)) return;
+    pair.more_queue_pairs |= pair.queue_pairs.size() == HostsPorts::kMostQueuePairs || told_queue_pairs_ == kMostQueuePairs;
+    if (pair.more_queue_pairs) return;
+    pair.queue_pairs.insert(queue_pair);
+    ++told_queue_pairs_;
 }
 
 void Statistics::count(const Packet& packet) {
@@ -104,8 +112,8 @@ void Statistics::add(Statistics&& next) {
                 ++told_ports_;
             } else to.untold += count;
         }
-        for (const Qpn queue_pair : from.queue_pairs)
-            if (to.queue_pairs.size() < HostsPorts::kMostQueuePairs) to.queue_pairs.insert(queue_pair);
+        to.more_queue_pairs |= from.more_queue_pairs;
+        for (const Qpn queue_pair : from.queue_pairs) tell_queue_pair(to, queue_pair);
     }
     untold_pairs += next.untold_pairs;
     unreadable += next.unreadable;

@@ -1,7 +1,7 @@
 // Statistics: how much of what there is in a capture, or among some of its packets: the census of `qpscope info`, lengths, how packets
 // are marked for switches, and how source ports spread between two hosts, which is what ECMP chooses a path by.
 //
-// What an attacker could feed: any number of hosts and ports: past kMostPairs and kMostPorts they are counted, not told apart.
+// What an attacker could feed: any number of hosts, ports and queue pairs: past the bounds they are counted, not told apart.
 #pragma once
 
 #include <dissect/census.hpp>
@@ -46,7 +46,8 @@ struct HostsPorts {
     Share all;
     std::map<std::uint16_t, std::uint64_t> packets;  // by UDP source port
     static constexpr std::size_t kMostQueuePairs = 4096;
-    std::set<dissect::Qpn> queue_pairs;              // of the receiver; past kMostQueuePairs no more are told apart
+    std::set<dissect::Qpn> queue_pairs;              // of the receiver
+    bool more_queue_pairs = false;                   // past kMostQueuePairs, or Statistics::kMostQueuePairs: not told apart
     std::uint64_t untold = 0;                        // packets of ports past kMostPorts
 
     // Shannon's, in bits: 0 where one port has all packets, n where 2^n have the same number each.
@@ -57,7 +58,8 @@ struct HostsPorts {
 
 struct Statistics {
     static constexpr std::size_t kMostPairs = 1U << 14;  // hosts of a large pod, all to all of 128
-    static constexpr std::size_t kMostPorts = 1U << 19;  // over all pairs; some 50 MB
+    static constexpr std::size_t kMostPorts = 1U << 19;  // over all pairs; some 25 MB
+    static constexpr std::size_t kMostQueuePairs = 1U << 19;  // the same
     using Hosts = std::pair<Address, Address>;           // from, to
 
     dissect::Census census;
@@ -73,7 +75,9 @@ struct Statistics {
 
 private:
     std::size_t told_ports_ = 0;
+    std::size_t told_queue_pairs_ = 0;
     void count_port(const Observation& observation);
+    void tell_queue_pair(HostsPorts& pair, dissect::Qpn queue_pair);
 };
 
 // Of the packets in `only`, nullptr: of all `packets`. Nothing where it was stopped.

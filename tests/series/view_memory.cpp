@@ -1,0 +1,246 @@
+// What views keep beside rows and analysis: made captures drive every row of kViewRows far past the bounds of what is in it; what it
+// takes stays below the row, what there was no room for is told, and none of it takes long.
+#include <dissect/capture/writer.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/packets.hpp>
+#include <tests/support/sanitized.hpp>
+#include <tests/support/temporary_file.hpp>
+#include <transport-replay/index/followed_messages.hpp>
+#include <transport-replay/index/indexer.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/series/connection_figures.hpp>
+#include <transport-replay/series/fabric_layout.hpp>
+#include <transport-replay/series/host_matrix.hpp>
+#include <transport-replay/series/run_comparison.hpp>
+#include <transport-replay/series/statistics.hpp>
+#include <transport-replay/series/view_memory.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <malloc.h>
+
+using namespace qps::dissect;
+using namespace qps::tests;
+using namespace qps::transport;
+using namespace qps::transport::series;
+
+namespace {
+
+// What the heap has more than in the beginning, at most.
+class HeapWatch {
+public:
+    void look() { most_ = std::max(most_, now() - std::min(now(), before_)); }
+    [[nodiscard]] std::size_t most() const { return most_; }
+
+private:
+    static std::size_t now() {
+        const struct mallinfo2 info = mallinfo2();
+        return info.uordblks + info.hblkhd;
+    }
+    std::size_t before_ = now();
+    std::size_t most_ = 0;
+};
+
+std::uint32_t low(std::uint64_t i) { return static_cast<std::uint32_t>(i); }
+Address host(std::uint64_t number) { return {{0, std::uint64_t{0xffff0a000000} | number}, AddressSpace::roce_v2}; }
+
+// A RoCEv2 packet whose parts are written over: nobody looks at its checksums.
+class Template {
+public:
+    explicit Template(std::uint8_t opcode) : bytes_(build(transport_packet(Opcode{opcode}, Network::roce_v2_ipv4))) {}
+    Template& source(std::uint32_t address) { return put(26, 4, address); }
+    Template& destination(std::uint32_t address) { return put(30, 4, address); }
+    Template& port(std::uint16_t port) { return put(34, 2, port); }
+    Template& queue_pair(std::uint32_t number) { return put(47, 3, number); }
+    [[nodiscard]] Frame frame() const {
+        Frame frame;
+        frame.bytes = bytes_;
+        frame.wire_length = low(bytes_.size());
+        frame.link = LinkType::ethernet;
+        return frame;
+    }
+
+private:
+    Template& put(std::size_t at, unsigned length, std::uint64_t value) {
+        write_bits(bytes_, static_cast<unsigned>(at * 8), length * 8, value);
+        return *this;
+    }
+    std::vector<std::byte> bytes_;
+};
+
+// Pairs of hosts, source ports and queue pairs without end; most packets are of a few pairs, which have all of both.
+bool many_ports(HeapWatch& peak) {
+    Statistics sum;
+    Template one(0x04);
+    Packet packet;
+    constexpr std::size_t kSideBySide = 8;  // parts of threads that wait for those before them
+    const std::uint64_t times = share(40 * RowSet::kPieceRows);
+    std::vector<Statistics> parts;
+    const auto add_parts = [&] {
+        peak.look();
+        for (Statistics& part : parts) sum.add(std::move(part));
+        peak.look();
+        parts.clear();
+    };
+    for (std::uint64_t i = 0; i < times; ++i) {
+        if (i % RowSet::kPieceRows == 0) {
+            if (parts.size() == kSideBySide) add_parts();
+            parts.emplace_back();
+        }
+        one.source(0x0a000000 + low(i % 4 == 0 ? i / 4 : i % 400)).port(static_cast<std::uint16_t>(mix(i))).queue_pair(low(i & 0xffffffU));
+        decode(one.frame(), packet);
+        parts.back().count(packet);
+    }
+    add_parts();
+    CHECK(sum.census.packets == times);
+    CHECK(sum.ports.size() == Statistics::kMostPairs);
+    const auto told = [&](auto of) { return std::ranges::any_of(sum.ports, of, [](const auto& pair) -> const HostsPorts& { return pair.second; }); };
+    std::size_t ports = 0, queue_pairs = 0;
+    for (const auto& [hosts, pair] : sum.ports) {
+        ports += pair.packets.size();
+        queue_pairs += pair.queue_pairs.size();
+    }
+    CHECK(ports <= Statistics::kMostPorts);
+    CHECK(queue_pairs <= Statistics::kMostQueuePairs);
+    const bool all_told = told([](const HostsPorts& pair) { return pair.untold != 0; }) && told([](const HostsPorts& pair) { return pair.more_queue_pairs; });
+    return sum.untold_pairs != 0 && (kSanitized || all_told);
+}
+
+// As many nodes, ports and links as a map has, of which no end has a GUID: what they are called is looked up by LID.
+bool whole_fabric(HeapWatch& peak) {
+    ManagementReport report;
+    constexpr std::size_t kPorts = kMaxFabricPorts / kMaxFabricNodes;
+    for (std::size_t i = 0; i < kMaxFabricNodes; ++i) {
+        FabricNode& node = report.fabric.nodes.emplace_back();
+        node.guid = NodeGuid{0x1000 + i};
+        node.type = i % 4 == 0 ? 1 : 2;
+        node.description = std::string(64, 'a');
+        for (std::size_t port = 1; port <= kPorts; ++port) node.ports[static_cast<std::uint8_t>(port)] = {.number = static_cast<std::uint8_t>(port), .lid = Lid{static_cast<std::uint16_t>(1 + i)}};
+    }
+    for (std::size_t i = 0; i < kMaxFabricLinks; ++i) {
+        const auto node = [](std::uint64_t number) { return Lid{static_cast<std::uint16_t>(1 + number % kMaxFabricNodes)}; };
+        report.fabric.links.push_back({{{}, node(i), static_cast<std::uint8_t>(1 + i / kMaxFabricNodes)}, {{}, node(mix(i)), 1}, false, {}});
+    }
+    HeapWatch of_map;
+    const FabricLayout layout = lay_out(report);
+    of_map.look();
+    peak = of_map;
+    CHECK(layout.wires.size() == kMaxFabricLinks);
+    report.fabric.links.push_back({{{}, Lid{0xbfff}, 1}, {{}, Lid{1}, 1}, false, {}});
+    return lay_out(report).without_nodes == 1;
+}
+
+// Connections, each between other hosts.
+Timeline many_hosts(std::size_t connections) {
+    Timeline timeline;
+    for (std::size_t i = 0; i < connections; ++i) {
+        Connection& connection = timeline.connections.emplace_back();
+        connection.uid = ConnectionId{low(i + 1)};
+        connection.ends[0].address = host(2 * i);
+        connection.ends[1].address = host(2 * i + 1);
+        connection.ways[0].bytes = i;
+    }
+    return timeline;
+}
+
+bool two_runs(HeapWatch& peak) {
+    const Timeline timeline = many_hosts(4 * kMostRunPairs);
+    const CaptureIndex index;
+    peak = {};
+    const auto before = run_of(index, timeline, MemoryBudget(std::uint64_t{64} << 20));
+    const auto after = run_of(index, timeline, MemoryBudget(std::uint64_t{64} << 20));
+    peak.look();
+    REQUIRE(before);
+    REQUIRE(after);
+    CHECK(before->pairs.size() == kMostRunPairs);
+    return before->more_pairs == 3 * kMostRunPairs;
+}
+
+bool matrix_of_hosts(HeapWatch& peak) {
+    const Timeline timeline = many_hosts(16 * HostMatrix::kMostHosts);
+    const ConnectionTimes times;
+    peak = {};
+    const HostMatrix matrix(timeline, times);
+    peak.look();
+    CHECK(matrix.hosts().size() == HostMatrix::kMostHosts);
+    return matrix.left_out() == 31 * HostMatrix::kMostHosts;
+}
+
+bool lines_of_connections(HeapWatch& peak) {
+    const CaptureIndex index;
+    const auto lines = activity_lines(index, Range{Instant{0}, Instant{1'000'000'000}}, 4 * ActivityLines::kMostLines);
+    peak.look();
+    REQUIRE(lines);
+    CHECK_FALSE(lines->of(ConnectionId{1}).empty());
+    return lines->of(ConnectionId{low(ActivityLines::kMostLines)}).empty();
+}
+
+// A message that never ends, of more bytes than may wait.
+bool endless_message(HeapWatch& peak) {
+    constexpr std::size_t kPackets = 60'000;
+    const qps::test::TemporaryFolder folder;
+    const std::string path = folder.file("endless.pcap");
+    const auto packet = [](std::uint8_t opcode) {
+        PacketSpec spec = transport_packet(Opcode{opcode}, Network::roce_v2_ipv4);
+        spec.payload.assign(1024, std::byte{0x55});
+        return spec;
+    };
+    PacketSpec first = packet(0x00), middle = packet(0x01);
+    auto writer = CaptureWriter::open(path, WriterFormat::pcap);
+    REQUIRE(writer);
+    for (std::size_t i = 0; i < share(kPackets); ++i) {
+        PacketSpec& spec = i == 0 ? first : middle;
+        set(spec, "infiniband.bth.psn", i);
+        set(spec, "ip.id", i & 0xffffU);
+        const std::vector<std::byte> bytes = build(spec);
+        Frame frame;
+        frame.bytes = bytes;
+        frame.wire_length = low(bytes.size());
+        frame.link = LinkType::ethernet;
+        frame.time = Instant{static_cast<std::int64_t>(1000 * i)};
+        REQUIRE(writer->write(frame));
+    }
+    REQUIRE(writer->close());
+    auto index = std::make_shared<CaptureIndex>();
+    REQUIRE(build_index(*index, {.files = {path}, .jobs = {1}, .spool_folder = ""}, {}).problems.empty());
+    REQUIRE(index->messages.size() == 1);
+    peak = {};
+    const auto part = follow(index, ConnectionId{1}, 1, 1000, 1 << 18);
+    peak.look();
+    REQUIRE(part);
+    CHECK(part->followed.size() == 1);
+    return kSanitized || part->let_go != 0;
+}
+
+struct Trial {
+    std::string_view row;
+    bool (*run)(HeapWatch& peak);  // true: it said what there was no room for
+};
+
+constexpr std::array kTrials{
+    Trial{"statistics", many_ports},
+    Trial{"fabric map", whole_fabric},
+    Trial{"two runs compared", two_runs},
+    Trial{"payload of messages", endless_message},
+    Trial{"pairs of hosts", matrix_of_hosts},
+    Trial{"figures of connections", lines_of_connections},
+};
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+
+}  // namespace
+
+TEST_CASE("What views keep stays below their bounds, whatever a capture has, and says what it lacks", "[series][memory]") {
+    for (const ViewRow& row : kViewRows) CHECK((std::ranges::count(kTrials, row.name, &Trial::row) >= 1 ? "" : row.name) == "");
+    for (const Trial& trial : kTrials) {
+        INFO(trial.row);
+        const auto row = std::ranges::find(kViewRows, trial.row, &ViewRow::name);
+        REQUIRE(row != kViewRows.end());
+        HeapWatch peak;
+        CHECK(trial.run(peak));
+        if (kSanitized) continue;  // whose heap is another
+        INFO(peak.most() / 1024 << " KiB");
+        CHECK(peak.most() <= row->megabytes * kMegabyte);
+    }
+}
