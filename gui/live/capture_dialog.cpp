@@ -1,4 +1,5 @@
 #include <gui/live/capture_dialog.hpp>
+#include <gui/live/remote.hpp>
 #include <gui/packets/fixed_font.hpp>
 #include <gui/look.hpp>
 #include <transport-replay/capture/listener.hpp>
@@ -83,6 +84,9 @@ CaptureDialog::CaptureDialog(const QString& program, QWidget* parent) : QDialog(
     m_traffic.start(kTrafficEvery);
 }
 
+// A line that loses the focus as it goes has been edited, but nobody asks any more.
+CaptureDialog::~CaptureDialog() { m_host->disconnect(this); }
+
 void CaptureDialog::build() {
     m_interfaces = new QTreeWidget;
     m_interfaces->setObjectName(QStringLiteral("interfaces"));
@@ -109,6 +113,7 @@ void CaptureDialog::build() {
     connect(buttons, &QDialogButtonBox::rejected, this, &CaptureDialog::reject);
 
     auto* layout = new QVBoxLayout(this);
+    layout->addWidget(buildHost());
     layout->addWidget(m_interfaces, 1);
     layout->addWidget(buildMessage());
     layout->addWidget(buildFilter());
@@ -116,6 +121,37 @@ void CaptureDialog::build() {
     layout->addWidget(buttons);
     const QFontMetrics metrics = fontMetrics();
     resize(metrics.averageCharWidth() * 105, metrics.lineSpacing() * 24);
+}
+
+QWidget* CaptureDialog::buildHost() {
+    m_host = new QLineEdit;
+    m_host->setObjectName(QStringLiteral("host"));
+    m_host->setAccessibleName(tr("Host to capture on"));
+    m_host->setPlaceholderText(tr("this machine; or user@host, by ssh with a key"));
+    m_host->setToolTip(tr("qpscope-capture has to be installed there. ssh is not asked for passwords: use a key."));
+    m_host->setClearButtonEnabled(true);
+    connect(m_host, &QLineEdit::editingFinished, this, &CaptureDialog::takeHost);
+    auto* label = new QLabel(tr("&Host:"));
+    label->setBuddy(m_host);
+    auto* part = new QWidget;
+    auto* layout = new QHBoxLayout(part);
+    layout->setContentsMargins({});
+    layout->addWidget(label);
+    layout->addWidget(m_host, 1);
+    return part;
+}
+
+// Of another machine the list is another one.
+void CaptureDialog::takeHost() {
+    const QString host = m_host->text().trimmed();
+    if (host == m_listed) return;
+    m_listed = host;
+    m_interfaces->clear();
+    m_histories.clear();
+    updateStart();
+    if (!host.isEmpty() && !isHost(host)) return showFailure(tr("'%1' is no name of a host.").arg(host));
+    m_finder.setHost(host);
+    refresh();
 }
 
 QWidget* CaptureDialog::buildMessage() {
@@ -201,7 +237,22 @@ QWidget* CaptureDialog::buildLimits() {
     add(tr("or &time:"), m_seconds);
     add(tr("Snap &length:"), m_snapLength);
     layout->addStretch();
-    return part;
+    m_stopOn = new QComboBox;
+    m_stopOn->setObjectName(QStringLiteral("stopOn"));
+    m_stopOn->setAccessibleName(tr("Stop on a finding"));
+    m_stopOn->addItems({tr("never"), tr("error"), tr("warning or error")});
+    auto* label = new QLabel(tr("Stop on f&inding:"));
+    label->setBuddy(m_stopOn);
+    auto* whole = new QWidget;
+    auto* rows = new QVBoxLayout(whole);
+    rows->setContentsMargins({});
+    auto* second = new QHBoxLayout;
+    second->addWidget(label);
+    second->addWidget(m_stopOn);
+    second->addStretch();
+    rows->addWidget(part);
+    rows->addLayout(second);
+    return whole;
 }
 
 void CaptureDialog::restore(const CaptureChoice& choice) {
@@ -210,6 +261,10 @@ void CaptureDialog::restore(const CaptureChoice& choice) {
     m_packets->setValue(static_cast<int>(std::min<qint64>(choice.packets, m_packets->maximum())));
     m_seconds->setValue(choice.seconds);
     m_snapLength->setValue(choice.snapLength);
+    m_stopOn->setCurrentIndex(static_cast<int>(choice.stopOn));
+    m_host->setText(choice.host);
+    m_listed = choice.host;
+    m_finder.setHost(choice.host);
 }
 
 CaptureChoice CaptureDialog::choice() const {
@@ -219,10 +274,12 @@ CaptureChoice CaptureDialog::choice() const {
     made.packets = m_packets->value();
     made.seconds = m_seconds->value();
     made.snapLength = m_snapLength->value();
+    made.host = m_listed;
+    made.stopOn = static_cast<StopOn>(m_stopOn->currentIndex());
     return made;
 }
 
-bool CaptureDialog::ready() const { return m_mayCapture && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right; }
+bool CaptureDialog::ready() const { return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right; }
 
 void CaptureDialog::accept() {
     if (!ready()) return;
@@ -315,6 +372,7 @@ void CaptureDialog::showVerdict() {
 }
 
 void CaptureDialog::showTraffic() {
+    if (!m_listed.isEmpty()) return;  // known of this machine alone
     QFile table(QStringLiteral("/proc/net/dev"));
     if (!table.open(QIODevice::ReadOnly)) return;
     const QHash<QString, quint64> counters = packetCounters(table.readAll());

@@ -30,6 +30,8 @@ public:
     // `program` is qpscope-capture.
     explicit CaptureDialog(const QString& program = recorderProgram(), QWidget* parent = nullptr);
 
+    ~CaptureDialog() override;
+
     [[nodiscard]] CaptureChoice choice() const;
     // Whether it can be accepted.
     [[nodiscard]] bool ready() const;
@@ -40,11 +42,13 @@ protected:
 
 private:
     void build();
+    [[nodiscard]] QWidget* buildHost();
     [[nodiscard]] QWidget* buildMessage();
     [[nodiscard]] QWidget* buildFilter();
     [[nodiscard]] QWidget* buildLimits();
     void restore(const CaptureChoice& choice);
     void refresh();
+    void takeHost();
     void showList(const InterfaceList& list);
     void showFailure(const QString& sentence);
     void showMessage(const QString& text, const QString& command = {});
@@ -69,6 +73,9 @@ private:
     QLineEdit* m_command = nullptr;
     QComboBox* m_filter = nullptr;
     QLabel* m_verdict = nullptr;
+    QLineEdit* m_host = nullptr;
+    QString m_listed;  // the host whose interfaces are asked for or shown
+    QComboBox* m_stopOn = nullptr;
     QSpinBox* m_packets = nullptr;
     QSpinBox* m_seconds = nullptr;
     QSpinBox* m_snapLength = nullptr;

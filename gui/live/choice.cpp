@@ -1,4 +1,5 @@
 #include <gui/live/choice.hpp>
+#include <gui/live/remote.hpp>
 
 #include <QSettings>
 #include <algorithm>
@@ -15,6 +16,8 @@ const QLatin1String kFilter("filter");
 const QLatin1String kPackets("packets");
 const QLatin1String kSeconds("seconds");
 const QLatin1String kSnapLength("snap-length");
+const QLatin1String kHost("host");
+const QLatin1String kStopOn("stop-on");
 
 }  // namespace
 
@@ -28,7 +31,8 @@ QStringList recorderArguments(const CaptureChoice& choice) {
 }
 
 QString captureTitle(const CaptureChoice& choice) {
-    return choice.filter.isEmpty() ? choice.interface : QStringLiteral("%1 (%2)").arg(choice.interface, choice.filter);
+    const QString where = choice.host.isEmpty() ? choice.interface : QStringLiteral("%1: %2").arg(choice.host, choice.interface);
+    return choice.filter.isEmpty() ? where : QStringLiteral("%1 (%2)").arg(where, choice.filter);
 }
 
 CaptureChoice lastChoice() {
@@ -39,6 +43,9 @@ CaptureChoice lastChoice() {
     choice.packets = std::max(0LL, settings.value(key(kPackets)).toLongLong());
     choice.seconds = std::max(0, settings.value(key(kSeconds)).toInt());
     choice.snapLength = std::max(0, settings.value(key(kSnapLength)).toInt());
+    choice.host = settings.value(key(kHost)).toString();
+    if (!isHost(choice.host)) choice.host.clear();
+    choice.stopOn = static_cast<StopOn>(std::clamp(settings.value(key(kStopOn)).toInt(), 0, static_cast<int>(StopOn::Warning)));
     return choice;
 }
 
@@ -51,6 +58,8 @@ void rememberChoice(const CaptureChoice& choice) {
     settings.setValue(key(kPackets), choice.packets);
     settings.setValue(key(kSeconds), choice.seconds);
     settings.setValue(key(kSnapLength), choice.snapLength);
+    settings.setValue(key(kHost), choice.host);
+    settings.setValue(key(kStopOn), static_cast<int>(choice.stopOn));
     if (choice.filter.isEmpty()) return;
     QStringList filters = recentCaptureFilters();
     filters.removeAll(choice.filter);

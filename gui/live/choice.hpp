@@ -7,18 +7,22 @@
 
 namespace qps::gui {
 
+enum class StopOn { Never, Error, Warning };  // a finding so severe, or worse
+
 struct CaptureChoice {
     QString interface{};
     QString filter{};    // BPF; empty: everything
     qint64 packets = 0;  // after so many it ends; 0: never
     int seconds = 0;     // after so many it ends; 0: never
     int snapLength = 0;  // bytes kept of a packet; 0: all
+    QString host{};      // captured there, by ssh; empty: here
+    StopOn stopOn = StopOn::Never;
     [[nodiscard]] bool operator==(const CaptureChoice&) const = default;
 };
 
 // The command line of qpscope-capture, without the program.
 [[nodiscard]] QStringList recorderArguments(const CaptureChoice& choice);
-// "eth0", "eth0 (udp port 4791)".
+// "eth0", "eth0 (udp port 4791)", "host: eth0".
 [[nodiscard]] QString captureTitle(const CaptureChoice& choice);
 
 inline constexpr int kMostRecentFilters = 12;

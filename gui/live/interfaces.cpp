@@ -1,4 +1,5 @@
 #include <gui/live/interfaces.hpp>
+#include <gui/live/remote.hpp>
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -63,10 +64,10 @@ InterfaceFinder::InterfaceFinder(QString program, QObject* parent) : QObject(par
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error != QProcess::FailedToStart) return;  // of all else finished() tells
         m_patience.stop();
-        Q_EMIT failed(tr("Cannot start %1: %2.").arg(m_program, m_process.errorString()));
+        Q_EMIT failed(tr("Cannot start %1: %2.").arg(m_process.program(), m_process.errorString()));
     });
     connect(&m_patience, &QTimer::timeout, this, [this] {
-        m_failure = tr("%1: no list of interfaces within %n s.", nullptr, kListingPatience / 1000).arg(m_program);
+        m_failure = tr("%1: no list of interfaces within %n s.", nullptr, kListingPatience / 1000).arg(m_host.isEmpty() ? m_program : m_host);
         m_process.kill();
     });
 }
@@ -80,20 +81,31 @@ InterfaceFinder::~InterfaceFinder() {
 
 void InterfaceFinder::find() {
     if (m_process.state() != QProcess::NotRunning) return;
-    if (m_program.isEmpty()) {
+    const RecorderCommand command = recorderCommand(m_program, m_host, {QStringLiteral("--list")});
+    if (command.program.isEmpty()) {
         Q_EMIT failed(noRecorder());
         return;
     }
     m_lines.clear();
     m_failure.clear();
     m_patience.start();
-    m_process.start(m_program, {QStringLiteral("--list")}, QIODevice::ReadOnly);
+    m_process.start(command.program, command.arguments, QIODevice::ReadOnly);
+}
+
+void InterfaceFinder::setHost(const QString& host) {
+    m_host = host;
+    if (m_process.state() == QProcess::NotRunning) return;
+    constexpr int kPatience = 500;  // ms
+    const QSignalBlocker quiet(m_process);
+    m_process.kill();
+    m_process.waitForFinished(kPatience);
+    m_patience.stop();
 }
 
 void InterfaceFinder::take() {
     m_lines += m_process.readAllStandardOutput();
     if (m_lines.size() <= kLongestListing) return;
-    m_failure = tr("%1: list of interfaces too long.").arg(m_program);
+    m_failure = tr("%1: list of interfaces too long.").arg(m_host.isEmpty() ? m_program : m_host);
     m_process.kill();
 }
 
@@ -102,7 +114,7 @@ void InterfaceFinder::conclude(int code, QProcess::ExitStatus status) {
     m_lines += m_process.readAllStandardOutput();
     if (m_failure.isEmpty() && (status != QProcess::NormalExit || code != 0)) {
         const QString said = QString::fromUtf8(m_process.readAllStandardError().left(1000)).trimmed();
-        m_failure = said.isEmpty() ? tr("%1: exited without a list of interfaces.").arg(m_program) : said;
+        m_failure = said.isEmpty() ? tr("%1: exited without a list of interfaces.").arg(m_host.isEmpty() ? m_program : m_host) : said;
     }
     if (!m_failure.isEmpty()) Q_EMIT failed(m_failure);
     else Q_EMIT found(parseInterfaces(m_lines));

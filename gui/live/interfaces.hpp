@@ -51,6 +51,8 @@ public:
     explicit InterfaceFinder(QString program, QObject* parent = nullptr);
     ~InterfaceFinder() override;
     void find();
+    // Of another machine, from the next find() on (remote.hpp); empty: of this one. What is being asked is given up.
+    void setHost(const QString& host);
 
 Q_SIGNALS:
     void found(const qps::gui::InterfaceList& list);
@@ -61,6 +63,7 @@ private:
     void conclude(int code, QProcess::ExitStatus status);
 
     QString m_program;
+    QString m_host;
     QProcess m_process;
     QTimer m_patience;
     QByteArray m_lines;

@@ -1,5 +1,6 @@
 #include <gui/live/interfaces.hpp>
 #include <gui/live/recorder.hpp>
+#include <gui/live/remote.hpp>
 
 #include <QSocketNotifier>
 #include <QTimer>
@@ -58,7 +59,8 @@ void Recorder::abandon() {
 void Recorder::start(const CaptureChoice& choice) {
     abandon();
     std::array<int, 2> ends{};
-    if (m_program.isEmpty()) {
+    const RecorderCommand command = recorderCommand(m_program, choice.host, recorderArguments(choice));
+    if (command.program.isEmpty()) {
         Q_EMIT failed(noRecorder());
         return;
     }
@@ -70,6 +72,7 @@ void Recorder::start(const CaptureChoice& choice) {
     const Descriptor output(ends[1]);  // the program has its own
     ::fcntl(ends[1], F_SETPIPE_SZ, kPipeBytes);
     m_title = captureTitle(choice);
+    m_remote = !choice.host.isEmpty();
     m_stopping = false;
     m_process = std::make_unique<QProcess>();
     m_process->setStandardOutputFile(QProcess::nullDevice());  // only so that Qt makes no pipe of its own
@@ -83,7 +86,7 @@ void Recorder::start(const CaptureChoice& choice) {
         Qt::QueuedConnection);
     m_beginning = std::make_unique<QSocketNotifier>(m_pipe.number(), QSocketNotifier::Read);
     connect(m_beginning.get(), &QSocketNotifier::activated, this, &Recorder::listen);
-    m_process->start(m_program, recorderArguments(choice));
+    m_process->start(command.program, command.arguments);
 }
 
 // The first bytes are there, or the program has ended without any. They stay where they are, for the session.
@@ -98,17 +101,17 @@ void Recorder::stop() {
     if (!m_process) return;
     m_stopping = true;
     m_process->closeWriteChannel();
-    m_process->terminate();
+    if (!m_remote) m_process->terminate();  // ssh would leave behind what is under way
     QTimer::singleShot(kStopPatience, m_process.get(), &QProcess::kill);
 }
 
 // Empty where it ended as it should.
 QString Recorder::failureOf(QProcess& process) const {
-    if (process.error() == QProcess::FailedToStart) return tr("Cannot start %1: %2.").arg(m_program, process.errorString());
-    if (process.exitStatus() == QProcess::CrashExit) return m_stopping ? QString() : tr("%1: terminated unexpectedly.").arg(m_program);
+    if (process.error() == QProcess::FailedToStart) return tr("Cannot start %1: %2.").arg(process.program(), process.errorString());
+    if (process.exitStatus() == QProcess::CrashExit) return m_stopping ? QString() : tr("%1: terminated unexpectedly.").arg(process.program());
     if (process.exitCode() == 0 || process.exitCode() == kInterrupted) return {};
     const QString said = sentenceOf(process.readAllStandardError());
-    return said.isEmpty() ? tr("%1: exited with code %2.").arg(m_program).arg(process.exitCode()) : said;
+    return said.isEmpty() ? tr("%1: exited with code %2.").arg(process.program()).arg(process.exitCode()) : said;
 }
 
 void Recorder::conclude() {

@@ -60,6 +60,7 @@ private:
     QString m_program;
     QString m_title;
     bool m_stopping = false;
+    bool m_remote = false;
     Descriptor m_pipe;  // the end that is read from
     std::unique_ptr<QSocketNotifier> m_beginning;
     std::unique_ptr<QProcess> m_process;

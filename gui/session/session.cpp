@@ -51,6 +51,7 @@ struct Session::Work {
     std::atomic<std::uint64_t> all = 0;  // 0: not known
     std::mutex mutex;
     std::shared_ptr<const transport::Timeline> newest;  // that the window has not taken yet
+    std::uint64_t shown = 0;                            // packets that the last one knows
     Indexing indexing;
     Indexed outcome;         // once done
     bool exhausted = false;  // memory
@@ -92,6 +93,7 @@ void Session::Work::run(CaptureIndex& index) {
                 auto shared = std::make_shared<const transport::Timeline>(std::move(soFar));
                 const std::lock_guard lock(mutex);
                 newest = std::move(shared);
+                shown = index.packets.size();
                 const auto now = Clock::now();
                 next = now + std::max<Clock::duration>(std::chrono::seconds(1), (now - asked) * kTimelineShare);
             },
@@ -242,10 +244,14 @@ void Session::look() {
     if (done) return finish();
     if (m_work->stop) m_work->wake();
     std::shared_ptr<const transport::Timeline> newest;
+    bool behind = false;
     {
         const std::lock_guard lock(m_work->mutex);
         newest = std::exchange(m_work->newest, nullptr);
+        behind = m_work->shown != m_packets;
     }
+    // After the last packets of a burst the worker waits for more, and would say nothing of these.
+    if (m_state == State::Capturing && behind) m_work->wake();
     if (newest) {
         m_timeline = std::move(newest);
         Q_EMIT timelineChanged();

@@ -11,6 +11,7 @@
 #include <gui/window/sidebar.hpp>
 #include <gui/window/status_line.hpp>
 #include <gui/window/views.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
 #include <QCloseEvent>
@@ -112,6 +113,9 @@ void MainWindow::connectSession() {
         updateActions();
         if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
         if (!m_session.busy()) warnOfOtherPackets();
+        // Said when all is shown: choosing a packet takes back what was said.
+        if (!m_session.busy() && !m_stoppedOn.isEmpty())
+            QTimer::singleShot(0, this, [this] { m_status->say(std::exchange(m_stoppedOn, {})); });
         if (!m_session.busy() && !m_session.problems().isEmpty() && m_session.packets() == 0) showProblems();
     });
     for (const auto changed : {&Session::rowsAdded, &Session::timelineChanged, &Session::opened})
@@ -126,6 +130,7 @@ void MainWindow::connectSession() {
         m_session.capture(pipe, title);
         showView(QStringLiteral("packets"));
     });
+    connect(&m_session, &Session::timelineChanged, this, &MainWindow::stopOnFinding);
     connect(m_recorder.get(), &Recorder::failed, this,
             [this](const QString& sentence) { QMessageBox::warning(this, tr("Capture"), sentence); });
     connect(m_exporter.get(), &Exporter::statusChanged, this, [this](const QString& sentence) { m_status->say(sentence); });
@@ -234,7 +239,23 @@ void MainWindow::open(const QStringList& files) {
 }
 
 void MainWindow::capture(const CaptureChoice& choice) {
-    if (mayLose()) m_recorder->start(choice);
+    if (!mayLose()) return;
+    m_stopOn = choice.stopOn;
+    m_stoppedOn.clear();
+    m_recorder->start(choice);
+}
+
+// The first finding that is bad enough ends the capture, which then has what led to it.
+void MainWindow::stopOnFinding() {
+    const auto timeline = m_session.timeline();
+    if (m_stopOn == StopOn::Never || m_session.state() != Session::State::Capturing || !m_recorder->running() || timeline == nullptr) return;
+    const auto worst = m_stopOn == StopOn::Error ? transport::Severity::error : transport::Severity::warning;
+    for (const transport::Finding& finding : timeline->findings) {
+        if (finding.severity < worst) continue;
+        m_recorder->stop();
+        m_stoppedOn = tr("Capture stopped on %1").arg(QString::fromStdString(finding.summary));
+        return;
+    }
 }
 
 void MainWindow::noteRecent(const QStringList& files) {

@@ -2,6 +2,7 @@
 // views know only these two. What menus and keys do is in window_actions.cpp.
 #pragma once
 
+#include <gui/live/choice.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/window/actions.hpp>
@@ -25,7 +26,6 @@ class PacketsView;
 class Recorder;
 class Sidebar;
 class StatusLine;
-struct CaptureChoice;
 struct Options;
 
 class MainWindow : public QMainWindow {
@@ -88,6 +88,7 @@ private:
     void reload();
     void printView();
     void chooseCapture();
+    void stopOnFinding();
     void startOrStop();
     void goToPacket();
     void goToFinding(int step);
@@ -100,6 +101,8 @@ private:
     Session m_session;
     Selection m_selection;
     std::unique_ptr<Recorder> m_recorder;
+    StopOn m_stopOn = StopOn::Never;  // of the capture that is going on
+    QString m_stoppedOn;              // why it ends
     std::unique_ptr<Exporter> m_exporter;
     Sidebar* m_sidebar = nullptr;
     QStackedWidget* m_stack = nullptr;

@@ -1,12 +1,15 @@
 // Choosing what to capture and capturing it, with programs that only pretend to be qpscope-capture.
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/recorder.hpp>
+#include <gui/live/remote.hpp>
 #include <gui/live/traffic.hpp>
 #include <tests/gui/application.hpp>
 #include <tests/support/catch.hpp>
 
 #include <QComboBox>
 #include <QFile>
+#include <QFileInfo>
+#include <QProcess>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -39,6 +42,25 @@ public:
 
 private:
     QTemporaryDir m_folder;
+};
+
+// Stands in for ssh on PATH.
+class FakeSsh {
+public:
+    explicit FakeSsh(const QByteArray& script) : m_before(qgetenv("PATH")) {
+        QFile file(m_folder.filePath(QStringLiteral("ssh")));
+        REQUIRE(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\n" + script);
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        qputenv("PATH", m_folder.path().toLocal8Bit() + ":" + m_before);
+    }
+    ~FakeSsh() { qputenv("PATH", m_before); }
+    FakeSsh(const FakeSsh&) = delete;
+    FakeSsh& operator=(const FakeSsh&) = delete;
+
+private:
+    QTemporaryDir m_folder;
+    QByteArray m_before;
 };
 
 const QByteArray kRights = R"({"type":"rights","may_capture":true})"
@@ -224,11 +246,11 @@ TEST_CASE("The keyboard is enough for the dialog") {
     // A thread says whether the filter fits that interface; until then there is nothing to start.
     REQUIRE(QTest::qWaitFor([&] { return part<QPushButton>(dialog, "start")->isEnabled(); }, kPatience));
     QStringList visited;
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < 8; ++i) {
         QTest::keyClick(dialog.focusWidget(), Qt::Key_Tab);
         visited << dialog.focusWidget()->objectName();
     }
-    CHECK(visited.mid(0, 4).join(QLatin1Char(' ')) == QStringLiteral("filter packets seconds snapLength"));
+    CHECK(visited.mid(0, 5).join(QLatin1Char(' ')) == QStringLiteral("filter packets seconds snapLength stopOn"));
     CHECK(visited.contains(QStringLiteral("start")));
     interfaces->setFocus();
     QTest::keyClick(interfaces, Qt::Key_Return);
@@ -338,6 +360,80 @@ TEST_CASE("A recorder that goes takes its program along, also when that waits fo
     const auto pid = static_cast<pid_t>(file.readAll().trimmed().toInt());
     REQUIRE(pid > 0);
     CHECK(::kill(pid, 0) != 0);
+}
+
+TEST_CASE("What another machine is asked arrives there word for word") {
+    needApplication();
+    CHECK(recorderCommand(QStringLiteral("/usr/libexec/qpscope-capture"), {}, {QStringLiteral("--list")}).program == QStringLiteral("/usr/libexec/qpscope-capture"));
+    const QStringList words{QStringLiteral("-i"), QStringLiteral("it's; $(touch here) `x` \"y\""), QString(), QStringLiteral("-f"), QStringLiteral("udp port 4791 && !arp")};
+    const RecorderCommand command = recorderCommand({}, QStringLiteral("op@roce-1"), words);
+    CHECK(command.program == QStringLiteral("ssh"));
+    CHECK(command.arguments.contains(QStringLiteral("BatchMode=yes")));
+    CHECK(command.arguments.value(command.arguments.size() - 3) == QStringLiteral("--"));
+    CHECK(command.arguments.value(command.arguments.size() - 2) == QStringLiteral("op@roce-1"));
+    const FakeRecorder there("for word; do printf '<%s>' \"$word\"; done\n");
+    QProcess shell;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("PATH"), QFileInfo(there.program()).path() + QStringLiteral(":/usr/bin:/bin"));
+    shell.setProcessEnvironment(environment);
+    shell.start(QStringLiteral("sh"), {QStringLiteral("-c"), command.arguments.last()});
+    REQUIRE(shell.waitForFinished(kPatience));
+    CHECK(QString::fromUtf8(shell.readAllStandardOutput()) == QStringLiteral("<%1>").arg(words.join(QStringLiteral("><"))));
+    for (const char* host : {"roce-1", "op@10.0.0.1", "op@[fe80::1%eth0]", "node_3.example.org"}) CHECK(isHost(QLatin1String(host)));
+    for (const char* none : {"", "-oProxyCommand=x", "a b", "a;b", "$(a)", "a/b", "a\nb"}) CHECK_FALSE(isHost(QLatin1String(none)));
+    CHECK_FALSE(isHost(QString(256, QLatin1Char('a'))));
+}
+
+TEST_CASE("The dialog lists the interfaces of another machine, and the recorder captures there") {
+    needApplication();
+    forgetSettings();
+    // ssh, where one host has qpscope-capture and no other can be reached.
+    const FakeSsh ssh("for word; do last=$word; done\n"
+                      "case \" $* \" in *' roce-1 '*) ;; *) echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255;; esac\n"
+                      "case $last in *--list*) cat <<'END'\n" + kRights + kInterfaces + "END\nexit 0;; esac\n"
+                      "printf 'capture of %s' \"$last\"\ncat >/dev/null\n");
+    const FakeRecorder pretender(listing(kNoRights));
+    CaptureDialog dialog(pretender.program());
+    REQUIRE(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("CAP_NET_RAW")); }, kPatience));
+    auto* host = part<QLineEdit>(dialog, "host");
+    const auto take = [&](const char* name) {
+        host->setText(QLatin1String(name));
+        Q_EMIT host->editingFinished();
+    };
+    take("roce-1");
+    waitForList(dialog);
+    REQUIRE(QTest::qWaitFor([&] { return dialog.ready(); }, kPatience));
+    part<QComboBox>(dialog, "stopOn")->setCurrentIndex(1);
+    const CaptureChoice chosen = dialog.choice();
+    CHECK(chosen.host == QStringLiteral("roce-1"));
+    CHECK(chosen.interface == QStringLiteral("roce0"));
+    CHECK(chosen.stopOn == StopOn::Error);
+    dialog.accept();
+    CHECK(lastChoice() == chosen);
+
+    Recorder recorder(pretender.program());
+    QSignalSpy recording(&recorder, &Recorder::recording);
+    QSignalSpy finished(&recorder, &Recorder::finished);
+    const QSignalSpy failed(&recorder, &Recorder::failed);
+    recorder.start(chosen);
+    REQUIRE((!recording.isEmpty() || recording.wait(kPatience)));
+    CHECK(recording[0][1].toString() == QStringLiteral("roce-1: roce0"));
+    recorder.stop();
+    REQUIRE((!finished.isEmpty() || finished.wait(kPatience)));
+    CHECK(failed.isEmpty());
+    QFile pipe(recording[0][0].toString());
+    REQUIRE(pipe.open(QIODevice::ReadOnly | QIODevice::Unbuffered));
+    CHECK(pipe.readAll().startsWith("capture of PATH="));
+
+    // One that cannot be reached, and one that is none.
+    take("nowhere");
+    CHECK_FALSE(dialog.ready());
+    CHECK(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("No route to host")); }, kPatience));
+    CHECK_FALSE(dialog.ready());
+    take("-oProxyCommand=x");
+    CHECK(part<QLabel>(dialog, "message")->text().contains(QStringLiteral("is no name of a host")));
+    CHECK_FALSE(dialog.ready());
+    forgetSettings();
 }
 
 TEST_CASE("The counters of the kernel are packets in and out") {

@@ -1,6 +1,8 @@
 // A capture while it is going on: what can be done with its packets can be done at once, without choosing one first.
 #include <gui/packets/find_bar.hpp>
+#include <gui/live/choice.hpp>
 #include <tests/gui/window.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QFile>
 #include <QPushButton>
@@ -47,6 +49,45 @@ private:
 };
 
 }  // namespace
+
+TEST_CASE("window: a live capture stops on the first finding that is bad enough") {
+    OpenWindow opened;
+    // ssh, from where a capture with losses comes, and then nothing more.
+    const QTemporaryDir folder;
+    QFile ssh(folder.filePath(QStringLiteral("ssh")));
+    REQUIRE(ssh.open(QIODevice::WriteOnly));
+    ssh.write("#!/bin/sh\ncat '" + QByteArray::fromStdString(sampleFile("loss_write")) + "'\ncat >/dev/null\n");
+    ssh.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    ssh.close();
+    const QByteArray before = qgetenv("PATH");
+    qputenv("PATH", folder.path().toLocal8Bit() + ":" + before);
+    const auto stopOn = GENERATE(StopOn::Warning, StopOn::Error, StopOn::Never);
+    CaptureChoice choice;
+    choice.interface = QStringLiteral("roce0");
+    choice.host = QStringLiteral("roce-1");
+    choice.stopOn = stopOn;
+    opened.window.capture(choice);
+    qputenv("PATH", before);
+    REQUIRE(QTest::qWaitFor([&] { return opened.session().packets() == 2228; }, kPatience));
+    const auto findings = [&] { return opened.session().timeline() != nullptr && !opened.session().timeline()->findings.empty(); };
+    REQUIRE(QTest::qWaitFor(findings, kPatience));
+    if (stopOn == StopOn::Warning) {
+        REQUIRE(QTest::qWaitFor([&] { return !opened.session().busy(); }, kPatience));
+        INFO(opened.said().toStdString());
+        QApplication::processEvents();
+        CHECK(opened.said().startsWith(QStringLiteral("Capture stopped on 10.77.0.1")));
+    } else {  // there is no error
+        QTest::qWait(300);
+        CHECK(opened.session().state() == Session::State::Capturing);
+        opened.window.action(ActionId::StartStop)->trigger();
+        REQUIRE(QTest::qWaitFor([&] { return !opened.session().busy(); }, kPatience));
+    }
+    CHECK(opened.session().packets() == 2228);
+    const Answering discarding([](QWidget& dialog) {
+        if (auto* box = qobject_cast<QMessageBox*>(&dialog)) box->button(QMessageBox::Discard)->click();
+    });
+    opened.window.close();
+}
 
 TEST_CASE("window: of a live capture everything can be done as soon as there are packets, without choosing one") {
     OpenWindow opened;

@@ -97,6 +97,8 @@ private:
     Analysis analysis_;
     Indexed outcome_;
     Drops drops_;                        // of the files before
+    std::uint64_t shown_ = 0;            // packets that the last timeline knows
+    std::function<void()> idle_;         // while a pipe is read
     std::optional<std::uint64_t> size_;  // of all files, in bytes as stored
     std::uint64_t frames_ = 0;           // read so far, over all files
     std::uint64_t messages_ = 0;         // that packets before ended
@@ -208,12 +210,16 @@ void Indexer::take(const Piece& piece, std::size_t file) {
 
 void Indexer::show(const Drops& of_this_file) {
     if (!watch_.timeline || !watch_.wants_timeline || !watch_.wants_timeline()) return;
+    shown_ = index_.packets.size();
     Drops drops = drops_;
     watch_.timeline(analysis_.so_far(drops += of_this_file));
 }
 
 void Indexer::read(const std::string& file) {
-    auto capture = CaptureFile::open(file, [this] { return stopped(); });
+    auto capture = CaptureFile::open(file, [this] {
+        if (idle_ && index_.packets.size() != shown_) idle_();
+        return stopped();
+    });
     if (!capture) {
         if (!stopped()) outcome_.problems.push_back(capture.error());
         return;
@@ -245,7 +251,10 @@ void Indexer::read(const std::string& file) {
         show(input.capture.drops());
         return !stopped();
     };
+    // One thread alone has analysed everything that it read when it waits for more.
+    if (jobs.count == 1) idle_ = [&] { show(input.capture.drops()); };
     dissect::run({[&](Batch& batch) { return read_batch(input, batch); }, work, consume}, jobs);
+    idle_ = {};
     drops_ += input.capture.drops();
     bytes_before_ += input.capture.bytes_read();
     if (!stopped() && input.capture.problem().kind != InputProblemKind::none) outcome_.problems.push_back(input.capture.problem());

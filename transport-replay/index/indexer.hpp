@@ -38,7 +38,8 @@ struct IndexWatch {
     std::function<bool()> stopped{};
     // Bytes of all files together, as stored; `all` where it is known.
     std::function<void(std::uint64_t done, std::optional<std::uint64_t> all)> progressed{};
-    // Whether somebody wants to see a timeline of what was read so far; it costs a copy of the analysis.
+    // Whether somebody wants to see a timeline of what was read so far; it costs a copy of the analysis. Asked after every batch,
+    // and of a pipe also when a signal interrupts waiting, if there is something that no timeline has.
     std::function<bool()> wants_timeline{};
     std::function<void(Timeline&& so_far)> timeline{};
 };
