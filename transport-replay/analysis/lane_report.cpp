@@ -108,7 +108,8 @@ void put_in_order(LaneReport& report) {
     put_attempts_in_order(report);
     std::ranges::stable_sort(report.cm.joins, {}, &MulticastJoin::frame);
     std::ranges::stable_sort(report.cm.refusals, {}, &CmRefusal::frame);
-    std::ranges::stable_sort(report.tracked.connections, {}, &Connection::uid);
+    if (!std::ranges::is_sorted(report.tracked.connections, {}, &Connection::uid))  // they are large, and one lane has them in order
+        std::ranges::stable_sort(report.tracked.connections, {}, &Connection::uid);
     std::ranges::stable_sort(report.tracked.recoveries, {},
                              [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
     std::ranges::stable_sort(report.tracked.fatalities, {}, [](const Fatality& one) { return std::tuple(one.frame, one.connection); });
