@@ -121,6 +121,7 @@ void CaptureDialog::build() {
     layout->addWidget(buttons);
     const QFontMetrics metrics = fontMetrics();
     resize(metrics.averageCharWidth() * 105, metrics.lineSpacing() * 24);
+    m_interfaces->setFocus();  // most capture here
 }
 
 QWidget* CaptureDialog::buildHost() {
