@@ -6,6 +6,7 @@
 #include <dissect/capture/writer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
 #include <map>
@@ -41,7 +42,9 @@ public:
     explicit Appender(std::vector<std::byte>& out) : out_(&out) {}
     template <class T>
     void number(T value) {
-        for (std::size_t i = 0; i < sizeof(T); ++i) out_->push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
+        std::array<std::byte, sizeof(T)> little{};
+        for (std::size_t i = 0; i < sizeof(T); ++i) little[i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
+        out_->insert(out_->end(), little.begin(), little.end());
     }
     // Times are a high and a low half (pcapng, enhanced packet block and interface statistics block).
     void moment(Instant time) {
