@@ -24,7 +24,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
 [[nodiscard]] ExitCode run_replay(const Options& options);
-[[nodiscard]] ExitCode run_report(const Options& options);
+[[nodiscard]] ExitCode run_report(const Options& asked);
 [[nodiscard]] ExitCode run_replay_conversation(const Options& options);  // replay --as
 [[nodiscard]] ExitCode run_annotate(const Options& options);
 [[nodiscard]] ExitCode run_anonymize(const Options& asked);

@@ -39,7 +39,7 @@ std::optional<std::string> find_browser() {
     for (const char* const name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}) {
         for (std::string_view rest = path; !rest.empty();) {
             const std::size_t end = rest.find(':');
-            const std::string candidate = fmt::format("{}/{}", rest.substr(0, end), name);
+            std::string candidate = fmt::format("{}/{}", rest.substr(0, end), name);
             if (access(candidate.c_str(), X_OK) == 0) return candidate;
             rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
         }

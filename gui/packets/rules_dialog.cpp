@@ -15,7 +15,7 @@ namespace qps::gui {
 
 namespace {
 
-enum Column { kName, kFilter, kColour, kColumns };
+enum Column { name_column, filter_column, colour_column, column_count };
 
 QIcon swatch(const RowInk& ink, const QPalette& palette) {
     constexpr int kSide = 16;
@@ -47,13 +47,13 @@ private:
 
 RulesDialog::RulesDialog(const std::vector<RowRule>& before, QWidget* parent)
     : QDialog(parent),
-      m_table(new QTableWidget(0, kColumns, this)),
+      m_table(new QTableWidget(0, column_count, this)),
       m_mistake(new QLabel(this)),
       m_buttons(new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this)) {
     setWindowTitle(tr("Coloring rules"));
     m_table->setHorizontalHeaderLabels({tr("Name"), tr("Filter"), tr("Colour")});
     m_table->setAccessibleName(tr("Coloring rules, the first that matches wins"));
-    m_table->horizontalHeader()->setSectionResizeMode(kFilter, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(filter_column, QHeaderView::Stretch);
     m_table->verticalHeader()->hide();
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -98,8 +98,8 @@ QPushButton* RulesDialog::button(const QString& text, const QString& tip, auto&&
 void RulesDialog::fill(const std::vector<RowRule>& rules) {
     m_table->setRowCount(0);
     for (const RowRule& rule : rules) insert(m_table->rowCount(), rule);
-    m_table->resizeColumnToContents(kName);
-    m_table->resizeColumnToContents(kColour);
+    m_table->resizeColumnToContents(name_column);
+    m_table->resizeColumnToContents(colour_column);
     if (!rules.empty()) m_table->selectRow(0);
     judge();
 }
@@ -111,23 +111,23 @@ void RulesDialog::insert(int row, const RowRule& rule) {
     name->setFlags(name->flags() | Qt::ItemIsUserCheckable);
     name->setCheckState(rule.on ? Qt::Checked : Qt::Unchecked);
     name->setData(Qt::UserRole, rule.passing);
-    m_table->setItem(row, kName, name);
-    m_table->setItem(row, kFilter, new QTableWidgetItem(rule.filter));
+    m_table->setItem(row, name_column, name);
+    m_table->setItem(row, filter_column, new QTableWidgetItem(rule.filter));
     auto* colours = new QComboBox;
     colours->setAccessibleName(tr("Colour of the rule"));
     for (const InkName& each : inkNames()) colours->addItem(swatch(each.ink, palette()), tr(each.shown));
     for (std::size_t i = 0; i < inkNames().size(); ++i)
         if (inkNames()[i].ink == rule.ink) colours->setCurrentIndex(static_cast<int>(i));
-    m_table->setCellWidget(row, kColour, colours);
+    m_table->setCellWidget(row, colour_column, colours);
     m_filling = false;
     m_table->selectRow(row);
 }
 
 RowRule RulesDialog::ruleAt(int row) const {
-    const auto* colours = qobject_cast<QComboBox*>(m_table->cellWidget(row, kColour));
+    const auto* colours = qobject_cast<QComboBox*>(m_table->cellWidget(row, colour_column));
     const auto ink = static_cast<std::size_t>(std::max(colours != nullptr ? colours->currentIndex() : 0, 0));
-    const QTableWidgetItem& name = *m_table->item(row, kName);
-    return {name.text(), m_table->item(row, kFilter)->text(), inkNames()[ink].ink, name.checkState() == Qt::Checked, name.data(Qt::UserRole).toBool()};
+    const QTableWidgetItem& name = *m_table->item(row, name_column);
+    return {name.text(), m_table->item(row, filter_column)->text(), inkNames()[ink].ink, name.checkState() == Qt::Checked, name.data(Qt::UserRole).toBool()};
 }
 
 void RulesDialog::move(int by) {

@@ -73,9 +73,13 @@ bool pass_pieces(std::uint64_t pieces, const PassWatch& watch, Begin begin, Take
     const std::uint64_t threads = std::min<std::uint64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U), pieces);
     {
         std::vector<std::jthread> others;
-        try {
-            for (std::uint64_t i = 1; i < threads; ++i) others.emplace_back(work);
-        } catch (const std::system_error&) {}  // no more threads to be had: those there are will do
+        for (std::uint64_t i = 1; i < threads; ++i) {
+            try {
+                others.emplace_back(work);
+            } catch (const std::system_error&) {
+                break;  // no more threads to be had: those there are will do
+            }
+        }
         work();
     }
     if (exhausted) throw std::bad_alloc();
