@@ -28,7 +28,8 @@ using dissect::Descriptor;
 
 namespace {
 
-constexpr char kComplete = '\0';  // ends a page; no page has it inside
+constexpr char kComplete = '\0';        // ends a page; no page has it inside
+constexpr std::string_view kPrinted = "printed";  // the answer where all went well: of a process that died there is none
 constexpr std::chrono::seconds kPatience{120};
 constexpr int kNotFound = 127;  // as shells say it
 
@@ -142,21 +143,26 @@ std::string print(const std::string& browser, std::string_view page, int to) {
     return write_all(to, pdf) ? std::string() : std::string(std::strerror(errno));
 }
 
-// The printing process. `fresh`: the file was not there before, and is there for a PDF alone.
-[[noreturn]] void print_what_comes(const std::string& browser, int from, int answer, int to, const std::string& fresh) {
-    std::string page = read_all(from);
-    const bool complete = page.ends_with(kComplete);
-    std::string problem;
-    if (complete) {
+// What came through, printed; the sentence about what went wrong, or kPrinted.
+std::string print_what_comes(const std::string& browser, int from, int to) {
+    try {
+        std::string page = read_all(from);
+        if (!page.ends_with(kComplete)) return "the page is not complete";
         page.pop_back();
-        try {
-            problem = print(browser, page, to);
-        } catch (const std::exception& failure) {
-            problem = failure.what();
-        }
+        std::string problem = print(browser, page, to);
+        return problem.empty() ? std::string(kPrinted) : problem;
+    } catch (const std::exception& failure) {
+        return failure.what();
     }
-    if ((!complete || !problem.empty()) && !fresh.empty()) unlink(fresh.c_str());
-    write_all(answer, problem);
+}
+
+// The printing process. `fresh`: the file was not there before, and is there for a PDF alone. An interrupt is for the analysis, whose
+// results so far are still to be printed.
+[[noreturn]] void serve(const std::string& browser, int from, int answer, int to, const std::string& fresh) {
+    std::signal(SIGINT, SIG_IGN);
+    const std::string said = print_what_comes(browser, from, to);
+    if (said != kPrinted && !fresh.empty()) unlink(fresh.c_str());
+    write_all(answer, said);
     _exit(0);
 }
 
@@ -179,6 +185,8 @@ std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) 
     if (!browser) return std::unexpected(PdfProblem{ExitCode::usage, "--pdf needs Chromium, which is not on PATH: print the page of -o from any browser"});
     if (dissect::is_one_of(path, options.files))
         return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("{} is also an input and would be overwritten: name another file with --pdf", path)});
+    if (path == options.output)
+        return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("-o and --pdf both name {}: name another file with one of them", path)});
     constexpr mode_t kReadableByAll = 0644;
     std::string fresh;
     Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll), true);  // NOLINT(*-vararg)
@@ -193,7 +201,7 @@ std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) 
     if (child == 0) {
         page->write_end = Descriptor();
         answer->read_end = Descriptor();
-        print_what_comes(*browser, page->read_end.number(), answer->write_end.number(), file.number(), fresh);
+        serve(*browser, page->read_end.number(), answer->write_end.number(), file.number(), fresh);
     }
     return PdfPrinter(std::move(page->write_end), std::move(answer->read_end), path);
 }
@@ -203,14 +211,16 @@ PdfPrinter::~PdfPrinter() {
     if (answer_.number() >= 0) read_all(answer_.number());
 }
 
-void PdfPrinter::write(std::string_view piece) { lost_ = lost_ || !write_all(page_.number(), piece); }
+// Of a process that went away finish() tells.
+void PdfPrinter::write(std::string_view piece) { static_cast<void>(write_all(page_.number(), piece)); }
 
 std::expected<void, PdfProblem> PdfPrinter::finish() {
     write(std::string_view(&kComplete, 1));
     page_ = Descriptor();
-    const std::string problem = lost_ ? "the printing process ended early" : read_all(answer_.number());
-    if (problem.empty()) return {};
-    return std::unexpected(PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path_, problem)});
+    std::string said = read_all(answer_.number());
+    if (said == kPrinted) return {};
+    if (said.empty()) said = "the printing process ended early";
+    return std::unexpected(PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path_, said)});
 }
 
 }  // namespace qps::cli

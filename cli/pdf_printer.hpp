@@ -24,7 +24,7 @@ struct PdfProblem {
 class PdfPrinter {
 public:
     // For options.pdf. To be called before HeldInputs::of() and before any thread is begun. Problems: no Chromium on PATH, the
-    // file is an input or cannot be written.
+    // file is an input or the output, or cannot be written.
     [[nodiscard]] static std::expected<PdfPrinter, PdfProblem> begin(const Options& options);
     PdfPrinter(PdfPrinter&&) noexcept = default;
     PdfPrinter& operator=(PdfPrinter&&) noexcept = default;
@@ -39,9 +39,8 @@ private:
         : page_(std::move(page)), answer_(std::move(answer)), path_(std::move(path)) {}
 
     dissect::Descriptor page_;    // to the printing process
-    dissect::Descriptor answer_;  // from it: a sentence about what went wrong, or nothing
+    dissect::Descriptor answer_;  // from it: whether all went well, or a sentence about what did not
     std::string path_;
-    bool lost_ = false;  // the process went away
 };
 
 }  // namespace qps::cli

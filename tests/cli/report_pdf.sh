@@ -6,7 +6,7 @@ ends_with() {
     local expected=$1 sentence=$2 code=0; shift 2
     PATH="$PWD/browser:/bin:/usr/sbin" "$QPSCOPE" "$@" >out.txt 2>err.txt || code=$?
     [[ $code == "$expected" ]] || { echo "exit code $code: $*"; cat err.txt; exit 1; }
-    [[ -z $sentence ]] || grep -qF "$sentence" err.txt || { echo "missing: $sentence"; cat err.txt; exit 1; }
+    [[ -z $sentence ]] || grep -qF -- "$sentence" err.txt || { echo "missing: $sentence"; cat err.txt; exit 1; }
 }
 browser() { printf '#!/bin/bash\n%s\n' "$1" >browser/chromium; chmod +x browser/chromium; }
 
@@ -33,6 +33,10 @@ browser 'kill -9 $$'
 ends_with 5 "was ended by signal 9" report --pdf d.pdf "$capture"
 browser 'true'
 ends_with 5 "made no PDF" report --pdf d.pdf "$capture"
+browser 'kill -9 $PPID'
+ends_with 5 "the printing process ended early" report --pdf e.pdf "$capture"
+rm e.pdf; rm -r "$TMPDIR"/*  # of the killed one
+ends_with 2 "-o and --pdf both name d.pdf" report --pdf d.pdf -o d.pdf "$capture"
 ends_with 3 "" report --pdf d.pdf missing.pcap
 [[ ! -e d.pdf && -z $(ls "$TMPDIR") ]]
 rm browser/chromium
