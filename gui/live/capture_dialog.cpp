@@ -150,7 +150,7 @@ void CaptureDialog::takeHost() {
     m_interfaces->clear();
     m_histories.clear();
     updateStart();
-    if (!host.isEmpty() && !isHost(host)) return showFailure(tr("'%1' is no name of a host.").arg(host));
+    if (!host.isEmpty() && !isHost(host)) return showFailure(tr("invalid host '%1': expected host or user@host").arg(host));
     m_finder.setHost(host);
     refresh();
 }
@@ -280,7 +280,9 @@ CaptureChoice CaptureDialog::choice() const {
     return made;
 }
 
-bool CaptureDialog::ready() const { return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right; }
+bool CaptureDialog::ready() const {
+    return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right;
+}
 
 void CaptureDialog::accept() {
     if (!ready()) return;
@@ -317,8 +319,10 @@ void CaptureDialog::showList(const InterfaceList& list) {
     showTraffic();
     for (int column = name_column; column < description_column; ++column) m_interfaces->resizeColumnToContents(column);
     if (!list.mayCapture)
-        showMessage(tr("qpscope-capture, which captures for this window, needs CAP_NET_RAW. "
-                       "Run this command once as an administrator, then press Refresh."),
+        showMessage(m_listed.isEmpty() ? tr("qpscope-capture, which captures for this window, needs CAP_NET_RAW. "
+                                            "Run this command once as an administrator, then press Refresh.")
+                                       : tr("qpscope-capture on %1 needs CAP_NET_RAW. Run this command there once as an administrator, then press "
+                                            "Refresh.").arg(m_listed),
                     list.remedy);
     else if (list.interfaces.isEmpty()) showMessage(tr("No interface to capture from."));
     else m_message->hide();

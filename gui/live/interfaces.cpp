@@ -13,6 +13,7 @@ namespace qps::gui {
 namespace {
 
 constexpr qsizetype kMostAddresses = 64;  // of one interface
+constexpr int kNotFound = 127;            // of a shell that has no such program
 
 Interface interfaceOf(const QJsonObject& object) {
     Interface found;
@@ -67,7 +68,7 @@ InterfaceFinder::InterfaceFinder(QString program, QObject* parent) : QObject(par
         Q_EMIT failed(tr("Cannot start %1: %2.").arg(m_process.program(), m_process.errorString()));
     });
     connect(&m_patience, &QTimer::timeout, this, [this] {
-        m_failure = tr("%1: no list of interfaces within %n s.", nullptr, kListingPatience / 1000).arg(m_host.isEmpty() ? m_program : m_host);
+        m_failure = tr("%1: no list of interfaces within %n s.", nullptr, kListingPatience / 1000).arg(asked());
         m_process.kill();
     });
 }
@@ -92,6 +93,8 @@ void InterfaceFinder::find() {
     m_process.start(command.program, command.arguments, QIODevice::ReadOnly);
 }
 
+const QString& InterfaceFinder::asked() const { return m_host.isEmpty() ? m_program : m_host; }
+
 void InterfaceFinder::setHost(const QString& host) {
     m_host = host;
     if (m_process.state() == QProcess::NotRunning) return;
@@ -105,7 +108,7 @@ void InterfaceFinder::setHost(const QString& host) {
 void InterfaceFinder::take() {
     m_lines += m_process.readAllStandardOutput();
     if (m_lines.size() <= kLongestListing) return;
-    m_failure = tr("%1: list of interfaces too long.").arg(m_host.isEmpty() ? m_program : m_host);
+    m_failure = tr("%1: list of interfaces too long.").arg(asked());
     m_process.kill();
 }
 
@@ -114,7 +117,8 @@ void InterfaceFinder::conclude(int code, QProcess::ExitStatus status) {
     m_lines += m_process.readAllStandardOutput();
     if (m_failure.isEmpty() && (status != QProcess::NormalExit || code != 0)) {
         const QString said = QString::fromUtf8(m_process.readAllStandardError().left(1000)).trimmed();
-        m_failure = said.isEmpty() ? tr("%1: exited without a list of interfaces.").arg(m_host.isEmpty() ? m_program : m_host) : said;
+        if (!m_host.isEmpty() && code == kNotFound) m_failure = tr("%1 has no qpscope-capture: install it there, on PATH or in /usr/libexec.").arg(m_host);
+        else m_failure = said.isEmpty() ? tr("%1: exited without a list of interfaces.").arg(asked()) : said;
     }
     if (!m_failure.isEmpty()) Q_EMIT failed(m_failure);
     else Q_EMIT found(parseInterfaces(m_lines));

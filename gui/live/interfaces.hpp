@@ -59,6 +59,7 @@ Q_SIGNALS:
     void failed(const QString& sentence);
 
 private:
+    [[nodiscard]] const QString& asked() const;  // whose word it is
     void take();
     void conclude(int code, QProcess::ExitStatus status);
 

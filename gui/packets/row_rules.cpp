@@ -54,7 +54,7 @@ std::span<const InkName> inkNames() { return kInks; }
 QStringList savedRules(const std::vector<RowRule>& rules) {
     QStringList lines;
     for (const RowRule& rule : rules) {
-        if (rule.passing) continue;
+        if (rule.temporary) continue;
         const auto* const name = std::ranges::find(kInks, rule.ink, &InkName::ink);
         lines.append(QStringList{rule.on ? QStringLiteral("on") : QStringLiteral("off"), QLatin1String(name != kInks.end() ? name->saved : "other"),
                                  QString(rule.name).remove(QLatin1Char('|')), rule.filter}

@@ -20,7 +20,7 @@ struct RowRule {
     QString filter;  // of the display filter language
     RowInk ink{};
     bool on = true;
-    bool passing = false;  // of one capture, as the colour of a connection is: not for settings
+    bool temporary = false;  // of one capture, as the colour of a connection is: not for settings
 };
 
 [[nodiscard]] std::vector<RowRule> standardRules();

@@ -23,6 +23,7 @@ std::optional<Instant> timeOf(const PacketRows& rows, FrameIndex frame) {
 // As utc() writes it, in the time zone of this machine, whose offset is said.
 QString localText(Instant time) {
     constexpr std::int64_t kSecond = 1'000'000'000;
+    constexpr qsizetype kIsoDate = 19;  // "2026-11-21T01:14:07"
     const auto ns = static_cast<std::int64_t>(time);
     std::int64_t second = ns / kSecond;
     std::int64_t rest = ns % kSecond;
@@ -31,8 +32,11 @@ QString localText(Instant time) {
         --second;
     }
     const QDateTime local = QDateTime::fromSecsSinceEpoch(second);
-    return QStringLiteral("%1.%2 %3").arg(local.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))).arg(rest, 9, 10, QLatin1Char('0')).arg(
-        local.toOffsetFromUtc(local.offsetFromUtc()).toString(QStringLiteral("t")).remove(QStringLiteral("UTC")));
+    const QString zone = local.toOffsetFromUtc(local.offsetFromUtc()).toString(Qt::ISODate).mid(kIsoDate);  // "+01:00", of UTC "Z"
+    return QStringLiteral("%1.%2 %3")
+        .arg(local.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")))
+        .arg(rest, 9, 10, QLatin1Char('0'))
+        .arg(zone == QStringLiteral("Z") ? QStringLiteral("UTC") : zone);
 }
 
 }  // namespace

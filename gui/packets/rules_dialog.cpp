@@ -110,7 +110,7 @@ void RulesDialog::insert(int row, const RowRule& rule) {
     auto* name = new QTableWidgetItem(rule.name);
     name->setFlags(name->flags() | Qt::ItemIsUserCheckable);
     name->setCheckState(rule.on ? Qt::Checked : Qt::Unchecked);
-    name->setData(Qt::UserRole, rule.passing);
+    name->setData(Qt::UserRole, rule.temporary);
     m_table->setItem(row, name_column, name);
     m_table->setItem(row, filter_column, new QTableWidgetItem(rule.filter));
     auto* colours = new QComboBox;

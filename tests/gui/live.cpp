@@ -389,7 +389,7 @@ TEST_CASE("The dialog lists the interfaces of another machine, and the recorder 
     forgetSettings();
     // ssh, where one host has qpscope-capture and no other can be reached.
     const FakeSsh ssh("for word; do last=$word; done\n"
-                      "case \" $* \" in *' roce-1 '*) ;; *) echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255;; esac\n"
+                      "case \" $* \" in *' roce-1 '*) ;; *' bare '*) echo 'sh: 1: exec: qpscope-capture: not found' >&2; exit 127;; *) echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255;; esac\n"
                       "case $last in *--list*) cat <<'END'\n" + kRights + kInterfaces + "END\nexit 0;; esac\n"
                       "printf 'capture of %s' \"$last\"\ncat >/dev/null\n");
     const FakeRecorder pretender(listing(kNoRights));
@@ -430,8 +430,10 @@ TEST_CASE("The dialog lists the interfaces of another machine, and the recorder 
     CHECK_FALSE(dialog.ready());
     CHECK(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("No route to host")); }, kPatience));
     CHECK_FALSE(dialog.ready());
+    take("bare");
+    CHECK(QTest::qWaitFor([&] { return part<QLabel>(dialog, "message")->text().contains(QStringLiteral("bare has no qpscope-capture")); }, kPatience));
     take("-oProxyCommand=x");
-    CHECK(part<QLabel>(dialog, "message")->text().contains(QStringLiteral("is no name of a host")));
+    CHECK(part<QLabel>(dialog, "message")->text().contains(QStringLiteral("invalid host")));
     CHECK_FALSE(dialog.ready());
     forgetSettings();
 }
