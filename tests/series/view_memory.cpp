@@ -2,6 +2,7 @@
 // takes stays below the row, what there was no room for is told, and none of it takes long.
 #include <dissect/capture/writer.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/heap_watch.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/sanitized.hpp>
 #include <tests/support/temporary_file.hpp>
@@ -18,29 +19,12 @@
 #include <algorithm>
 #include <array>
 
-#include <malloc.h>
-
 using namespace qps::dissect;
 using namespace qps::tests;
 using namespace qps::transport;
 using namespace qps::transport::series;
 
 namespace {
-
-// What the heap has more than in the beginning, at most.
-class HeapWatch {
-public:
-    void look() { most_ = std::max(most_, now() - std::min(now(), before_)); }
-    [[nodiscard]] std::size_t most() const { return most_; }
-
-private:
-    static std::size_t now() {
-        const struct mallinfo2 info = mallinfo2();
-        return info.uordblks + info.hblkhd;
-    }
-    std::size_t before_ = now();
-    std::size_t most_ = 0;
-};
 
 std::uint32_t low(std::uint64_t i) { return static_cast<std::uint32_t>(i); }
 Address host(std::uint64_t number) { return {{0, std::uint64_t{0xffff0a000000} | number}, AddressSpace::roce_v2}; }

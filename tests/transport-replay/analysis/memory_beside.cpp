@@ -1,6 +1,7 @@
 // What is kept beside an analysis: made messages drive every row of kBesideRows far past its bound; what the heap has more stays within
 // the part of the budget that the row has, and what there was no room for is told.
 #include <tests/support/catch.hpp>
+#include <tests/support/heap_watch.hpp>
 #include <tests/support/sanitized.hpp>
 #include <dissect/build.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
@@ -16,8 +17,6 @@
 #include <array>
 #include <optional>
 
-#include <malloc.h>
-
 using namespace qps::dissect;
 using namespace qps::tests;
 using namespace qps::transport;
@@ -27,21 +26,6 @@ namespace {
 
 constexpr MemoryBudget kSmallBudget{std::uint64_t{64} << 20};  // of which a part is a megabyte
 constexpr std::size_t kWholePacket = 1024;
-
-// What the heap has more than in the beginning, at most.
-class HeapWatch {
-public:
-    void look() { most_ = std::max(most_, now() - std::min(now(), before_)); }
-    [[nodiscard]] std::size_t most() const { return most_; }
-
-private:
-    static std::size_t now() {
-        const struct mallinfo2 info = mallinfo2();
-        return info.uordblks + info.hblkhd;
-    }
-    std::size_t before_ = now();
-    std::size_t most_ = 0;
-};
 
 std::uint32_t narrow(std::uint64_t i) { return static_cast<std::uint32_t>(i); }
 
