@@ -41,7 +41,8 @@ ExitCode run_messages(const Options& options) {
         begin().add(message_columns(), row, tone_of(ended));
     };
     const Analyzed analyzed =
-        analyze(options, *filter, output, {.packet = packet, .message = message, .retired = [&](ConnectionId connection) { ends.forget(connection); }, .pause = [&] { begin().show_now(); }});
+        analyze(options, *filter, output,
+                {.packet = packet, .message = message, .retired = [&](ConnectionId connection) { ends.forget(connection); }, .pause = [&] { begin().show_now(); }});
     if (analyzed.any) begin().end();
     if (analyzed.any && begin().rows() == 0) report_none(options, "messages");
     return finish(options, analyzed, output);

@@ -113,7 +113,8 @@ struct FabricMap {
     std::vector<MulticastGroup> groups;
     std::uint64_t left_out = 0;  // facts past the bounds above
 
-    [[nodiscard]] bool empty() const { return nodes.empty() && links.empty() && managers.empty() && groups.empty(); }};
+    [[nodiscard]] bool empty() const { return nodes.empty() && links.empty() && managers.empty() && groups.empty(); }
+};
 
 // The nodes of a map by their names; it borrows the map.
 class FabricNodes {
