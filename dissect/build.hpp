@@ -50,8 +50,14 @@ inline constexpr std::array kNetworks{Network::roce_v2_ipv4, Network::roce_v2_ip
                                       Network::native_global};
 
 // The headers of a transport packet of that opcode, from Ethernet (or the LRH) on, with documentation addresses
-// (RFC 5737, RFC 3849), the default P_Key and everything else zero.
+// (RFC 5737, RFC 3849), the default P_Key, the usual MigReq and everything else zero.
 [[nodiscard]] PacketSpec transport_packet(Opcode opcode, Network network);
+
+// MigReq of a path that is the only one (17.2.8): its queue pair is in the state Migrated. Services without paths have none.
+[[nodiscard]] constexpr bool usual_migreq(Opcode opcode) {
+    const Service service = service_of(opcode);
+    return service == Service::rc || service == Service::uc || service == Service::rd || service == Service::xrc;
+}
 
 // A management datagram to QP 1 (QP 0 for subnet management) with that attribute, 256 bytes long.
 [[nodiscard]] PacketSpec mad_packet(ManagementClass management_class, const MadAttribute& attribute, Network network);

@@ -1,3 +1,4 @@
+#include <dissect/build.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/icrc.hpp>
 #include <transport-replay/live/device/device.hpp>
@@ -160,6 +161,7 @@ void write_bth(Cursor& cursor, const TransportPacket& packet, std::size_t pad) {
     const auto bth = cursor.take<kBthLength>();
     put<place(kBthFields, "infiniband.bth.opcode")>(bth, std::to_underlying(packet.opcode));
     put<place(kBthFields, "infiniband.bth.se")>(bth, packet.solicited ? 1 : 0);
+    put<place(kBthFields, "infiniband.bth.m")>(bth, usual_migreq(packet.opcode) ? 1 : 0);
     put<place(kBthFields, "infiniband.bth.padcnt")>(bth, pad);
     put<place(kBthFields, "infiniband.bth.p_key")>(bth, std::to_underlying(packet.pkey));
     put<place(kBthFields, "infiniband.bth.becn")>(bth, packet.opcode == Opcode::cnp ? 1 : 0);  // A17.9.3
