@@ -55,6 +55,12 @@ struct FactBatch {
     }
 };
 
+PassiveSuite suite_of(const Options& options) {
+    PassiveSuite suite(options.memory);
+    if (options.check.device) suite.judge_only(*options.check.device);
+    return suite;
+}
+
 Report report_of(const Options& options, const Profile& profile, const Analyzed& analyzed, PassiveSuite& suite) {
     Report report;
     report.subject = fmt::format("{}", fmt::join(input_names(options), ", "));
@@ -62,6 +68,7 @@ Report report_of(const Options& options, const Profile& profile, const Analyzed&
     report.facts.push_back({"packets", grouped(timeline.packets)});
     report.facts.push_back({"connections", grouped(timeline.connections.size())});
     if (timeline.first && timeline.last) report.facts.push_back({"duration", duration_text(*timeline.last - *timeline.first)});
+    if (options.check.device) report.facts.push_back({"judged", fmt::format("{} alone, {}", text(*options.check.device), counted(suite.packets(), "packet"))});
     if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
     report.results = suite.finish(timeline, profile);
     std::erase_if(report.results, [&](const CheckResult& result) { return !is_wanted_check(options.check, *result.check); });
@@ -105,7 +112,7 @@ Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter&
     listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
         facts[slot].follow(place, observation, record, suite);
     };
-    listening.again = [&] { suite = PassiveSuite(options.memory); };
+    listening.again = [&] { suite = suite_of(options); };
     Options beside = options;
     beside.memory = transport::beside(options.memory, PassiveSuite::memory_of(options.memory));
     return analyze(beside, filter, output, listening);
@@ -123,12 +130,16 @@ ExitCode run_check(const Options& options) {
     }
     Output output(options);
     if (!output.ok()) return finish(output);
-    PassiveSuite suite(options.memory);
+    PassiveSuite suite = suite_of(options);
     const Analyzed analyzed = analyze_with(suite, options, *filter, output);
     ExitCode code = ExitCode::done;
     if (analyzed.any) {
         const Report report = report_of(options, measures->profile, analyzed, suite);
         code = write_report(options, report, *measures, output);
+        if (options.check.device && suite.packets() == 0) {
+            say("qpscope: no packet comes from {}: nothing was judged\n", text(*options.check.device));
+            code = worse(code, ExitCode::unjudged);
+        }
         if (!options.check.evidence.empty())
             for (const CheckResult& result : report.results)
                 if (result.verdict == Verdict::fail && !result.evidence.empty()) code = worse(code, write_evidence_of(result, options));

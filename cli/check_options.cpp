@@ -1,10 +1,13 @@
 #include "check_options.hpp"
 
+#include <dissect/parse_value.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 
+#include "live_options.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -44,9 +47,27 @@ std::string check_id(const std::string& text) {
     return fmt::format("invalid check '{}': expected an id such as FMT-01, or a family: TRC, FMT, RSP, REQ, CM, CNP, ERR", text);
 }
 
+// As connections show it: "10.0.0.1", "2001:db8::1", a GID, "lid 4".
+transport::Address read_device(const std::string& text) {
+    constexpr std::string_view kLid = "lid ";
+    constexpr std::uint64_t kLastLid = 0xffff;
+    if (text.starts_with(kLid)) {
+        const auto lid = dissect::parse_number(std::string_view(text).substr(kLid.size()));
+        if (lid && *lid <= kLastLid) return {{0, *lid}, transport::AddressSpace::infiniband_lid};
+    } else if (const auto address = read_address(text)) {
+        return *address;
+    }
+    throw CLI::ValidationError(fmt::format("invalid --device '{}': expected an IP address, a GID, or 'lid NUMBER'", text));
+}
+
 }  // namespace
 
-void add_check_options(CLI::App& app, CheckOptions& options) {
+void add_check_options(CLI::App& app, CheckOptions& options, bool of_captures) {
+    if (of_captures)
+        app.add_option_function<std::string>(
+               "--device", [&options](const std::string& text) { options.device = read_device(text); },
+               "Judge this host alone: its IP address, GID, or 'lid NUMBER'")
+            ->type_name("ADDRESS");
     app.add_option("--profile", options.profile, "Read the device's profile; failures that it explains are declared deviations")
         ->type_name("FILE");
     app.add_option("--only", options.only, "Run only these checks or families: RSP-02,FMT")

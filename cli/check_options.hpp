@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <optional>
 #include <string>
@@ -23,10 +24,12 @@ struct CheckOptions {
     std::string evidence;           // a folder for the packets of each failed check
     std::string compare;            // an earlier report in JSON
     bool all = false;               // a table lists every check
+    std::optional<transport::Address> device;  // of a capture: judge what it did alone
     // Failures as bad as this decide the exit code; nothing: none does.
     std::optional<transport::conformance::CheckSeverity> fail_on = transport::conformance::CheckSeverity::medium;
 };
 
-void add_check_options(CLI::App& app, CheckOptions& options);
+// `of_captures`: of a command that judges captures, in which there may be others than the device.
+void add_check_options(CLI::App& app, CheckOptions& options, bool of_captures);
 
 }  // namespace qps::cli

@@ -78,6 +78,7 @@ constexpr std::array kCommands{
             "  qpscope check trace.pcap\n"
             "  qpscope check --all --only FMT,RSP-02 trace.pcap\n"
             "  qpscope check --profile nic.profile --fail-on high trace.pcap || echo broken\n"
+            "  qpscope check --device 10.0.0.2 trace.pcap                          # what this host did, not its peers\n"
             "  qpscope check -f html -o report.html --evidence packets trace.pcap\n"
             "  qpscope check -f json -o new.json --compare old.json trace.pcap     # between two firmwares\n\n"
             "A profile has lines such as: name My NIC; declares ooo; deviation FMT-08 = ticket 4711",

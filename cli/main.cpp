@@ -257,7 +257,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Pace", " --speed --fast --loop "},
     OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --part --jobs --memory --link-speed --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
-    OptionGroup{"Verdicts", " --profile --evidence --compare --all --fail-on ", " check conform "},
+    OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
                           "--dot --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
@@ -331,7 +331,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.long_report)
         sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Match name or meaning against this text");
-    if (command.takes.verdicts) add_check_options(*sub, options.check);
+    if (command.takes.verdicts) add_check_options(*sub, options.check, command.takes.captures);
     else if (!command.takes.saved && !command.takes.page)
         add_choice(*sub, "-f,--format", options.format, kFormats,
                    command.takes.tables ? "Write files of this format, one a table: json, ndjson, csv or tsv"

@@ -30,6 +30,17 @@ exits 2 "$QPSCOPE" check --profile wrong.profile "$capture"
 grep -q '^wrong.profile:1:10: ' err.txt
 exits 2 "$QPSCOPE" check --profile no.profile "$capture"
 
+# One device alone: its packets are counted, and the two ends have all between them.
+exits 1 "$QPSCOPE" check --device 10.77.0.11 --fail-on low "$capture"
+grep -q '^FMT-08  213 of 213 RC packets' out.txt
+exits 1 "$QPSCOPE" check --device 10.77.0.12 --fail-on low "$capture"
+grep -q '^FMT-08  186 of 186 RC packets' out.txt
+exits 1 "$QPSCOPE" check --fail-on low "$capture"
+grep -q '^FMT-08  399 of 399 RC packets' out.txt
+exits 6 "$QPSCOPE" check --device 10.9.9.9 "$capture"
+grep -qx 'qpscope: no packet comes from 10.9.9.9: nothing was judged' err.txt
+exits 2 "$QPSCOPE" check --device nobody "$capture"
+
 # The packets that prove a failure, and nothing else.
 exits 0 "$QPSCOPE" check --evidence packets "$capture"
 [[ $(ls packets) == $'FMT-08.pcapng\nFMT-09.pcapng\nRSP-47.pcapng' ]]

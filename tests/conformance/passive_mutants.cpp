@@ -5,6 +5,7 @@
 #include <tests/support/passive_run.hpp>
 
 #include <map>
+#include <set>
 
 using namespace qps::dissect;
 using namespace qps::transport;
@@ -337,6 +338,36 @@ TEST_CASE("every passive check has a mutant that fails it, and passes where noth
         CHECK(after.verdict == (only_leaves_open(mutant.id) ? Verdict::inconclusive : Verdict::fail));
         CHECK_FALSE(after.reason.empty());
     }
+}
+
+TEST_CASE("where one device is judged, it fails for what it did, and its peer does not") {
+    std::size_t told_apart = 0;
+    for (const Mutant& mutant : mutants()) {
+        if (mutant.id.starts_with("TRC")) continue;  // of the capture, not of a host
+        INFO(mutant.id);
+        RecordedCapture capture = mutant.healthy();
+        mutant.harm(capture);
+        std::set<qps::transport::Address> hosts;
+        Packet packet;
+        qps::transport::Observation observation;
+        for (const RecordedFrame& frame : capture.frames) {
+            decode(frame.frame(1), packet);
+            qps::transport::observe(packet, observation);
+            if (observation.kind == qps::transport::ObservationKind::transport) hosts.insert(observation.flow.source);
+        }
+        CHECK(hosts.size() >= 2);
+        std::uint64_t failures = 0;
+        std::size_t accused = 0;
+        for (const qps::transport::Address& host : hosts) {
+            const CheckResult result = result_of(check_capture(capture, host), mutant.id);
+            if (result.verdict == Verdict::fail) ++accused;
+            failures += result.failures;
+        }
+        CHECK(accused >= 1);
+        if (accused < hosts.size()) ++told_apart;
+        CHECK(failures == result_of(check_capture(capture), mutant.id).failures);
+    }
+    CHECK(told_apart >= 35);
 }
 
 TEST_CASE("no passive check lacks its mutant") {

@@ -6,10 +6,15 @@
 #include <transport-replay/checks/passive/passive_suite.hpp>
 #include <transport-replay/model/timeline.hpp>
 
+#include <optional>
+
 namespace qps::tests {
 
-[[nodiscard]] inline std::vector<transport::conformance::CheckResult> check_capture(const RecordedCapture& capture) {
+// `judged`: this host alone.
+[[nodiscard]] inline std::vector<transport::conformance::CheckResult> check_capture(const RecordedCapture& capture,
+                                                                                    const std::optional<transport::Address>& judged = {}) {
     transport::conformance::PassiveSuite suite;
+    if (judged) suite.judge_only(*judged);
     transport::Analysis analysis({.message = [&](transport::ConnectionId connection, transport::End requester,
                                                  const transport::Message& message) { suite.message(connection, requester, message); }});
     dissect::Packet packet;

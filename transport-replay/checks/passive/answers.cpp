@@ -57,7 +57,9 @@ void ConversationWatch::take_answer(const Observation& packet, const PacketRecor
     if (requester.unasked && !packet.psn.before(requester.unasked_psn)) requester.unasked = false;
     if (packet.acknowledgment && !is_plain_ack(packet)) take_nak(record.from, packet, tallies);
     if (is_fatal(packet) && !failure_) {
+        tallies.about(packet.flow.source, packet.flow.destination);  // neither may go on
         tallies.look(Passive::err_02);
+        tallies.about(packet.flow.source);
         failure_ = Failure{{packet.frame, packet.time}, record.from};
     }
 }

@@ -102,6 +102,7 @@ void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& 
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             const EndState& state = watch.state(end);
+            tallies.about(connection.end(end).address);
             const bool computed_wrongly = is_computed_wrongly(state);
             for (std::uint32_t i = 0; i < state.bad; ++i) {
                 const FrameIndex frame = i < state.bad_frames.size() ? state.bad_frames[i] : FrameIndex{};
@@ -126,7 +127,9 @@ void conclude_responder(const Timeline& timeline, const Watches& watches, Tallie
         for (const End end : {End::a, End::b}) {
             const EndState& state = watch.state(end);
             // What nothing explained: acknowledged beyond everything that the capture has.
+            tallies.about(connection.end(other(end)).address);
             if (state.ghost) tallies.doubt(Passive::rsp_02, state.ghost->frame);
+            tallies.about(connection.end(end).address);
             if (attempt == nullptr || state.plain_acks == 0) continue;
             // 12.7.26: an end that has end-to-end flow control gives credits, unless its receives are shared.
             const CmSide& side = side_of(*attempt, end);
@@ -134,7 +137,7 @@ void conclude_responder(const Timeline& timeline, const Watches& watches, Tallie
             tallies.look(Passive::rsp_47, state.plain_acks);
             if (!*side.flow_control || *side.shared_receive_queue || state.unlimited == 0) continue;
             tallies.fail(Passive::rsp_47, state.unlimited_frame);
-            tallies[Passive::rsp_47].failures.count += state.unlimited - 1;
+            tallies.fail_more(Passive::rsp_47, state.unlimited - 1);
         }
     });
 }

@@ -31,12 +31,14 @@ void check_counts(const CongestionReport& report, Tallies& tallies) {
         }
     for (std::size_t i = 0; i < report.pairs.size(); ++i) {
         const PairCongestion& pair = report.pairs[i];
+        tallies.about(pair.destination);
         tallies.look(Passive::cnp_03, pair.notifications);
         if (pair.notifications <= pair.marked) continue;
         const std::uint64_t beyond = pair.notifications - pair.marked;
         if (pair.marked != 0) tallies.fail(Passive::cnp_03, first[i]);
         else tallies.doubt(Passive::cnp_03, first[i]);
-        (pair.marked != 0 ? tallies[Passive::cnp_03].failures : tallies[Passive::cnp_03].doubts).count += beyond - 1;
+        if (pair.marked != 0) tallies.fail_more(Passive::cnp_03, beyond - 1);
+        else tallies.doubt_more(Passive::cnp_03, beyond - 1);
     }
 }
 
@@ -45,8 +47,9 @@ void check_delays(const CongestionReport& report, Tallies& tallies) {
     for (const CnpStream& stream : report.notifications) {
         const PairCongestion* pair = pair_of(report, stream);
         if (pair == nullptr || pair->marked == 0) continue;
+        tallies.about(stream.flow.source);
         tallies.look(Passive::cnp_10, stream.count);
-        if (2 * stream.without_mark <= stream.count) continue;
+        if (!tallies.counts() || 2 * stream.without_mark <= stream.count) continue;
         tallies.fail(Passive::cnp_10, stream.first_frame);
         const auto median = stream.delays.median();
         tallies[Passive::cnp_10].words =
@@ -61,10 +64,11 @@ void check_capable(const Timeline& timeline, const Watches& watches, Tallies& ta
         for (const End end : {End::a, End::b}) {
             const EndState& state = watch.state(end);
             if (state.data == 0 || connection.way(other(end)).cnps == 0) continue;
+            tallies.about(connection.end(end).address);
             tallies.look(Passive::cnp_08, state.data);
             if (state.not_capable == 0) continue;
             tallies.fail(Passive::cnp_08, state.not_capable_frame);
-            tallies[Passive::cnp_08].failures.count += state.not_capable - 1;
+            tallies.fail_more(Passive::cnp_08, state.not_capable - 1);
         }
     });
 }

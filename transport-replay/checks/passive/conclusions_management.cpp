@@ -29,6 +29,7 @@ void check_retries(const Timeline& timeline, Tallies& tallies) {
         const CmAttempt* attempt = connection != nullptr ? attempt_of(timeline, *connection) : nullptr;
         const auto announced = attempt != nullptr ? retries_announced(*attempt, recovery) : std::nullopt;
         if (!announced || recovery.inferred) continue;
+        tallies.about(connection->end(recovery.requester).address);
         tallies.look(Passive::cm_25);
         if (recovery.rounds > *announced) tallies.fail(Passive::cm_25, recovery.resumed, recovery.last);
     }
@@ -59,6 +60,7 @@ void check_released(const Timeline& timeline, Tallies& tallies) {
     for (const CmAttempt& attempt : timeline.cm.attempts) {
         const auto at = released_at(attempt);
         if (!at || !attempt.active.qpn || !attempt.passive.qpn) continue;
+        tallies.about(attempt.active.address, attempt.passive.address);
         tallies.look(Passive::cm_19);
         const auto index = static_cast<std::uint32_t>(all.size());
         all.push_back({*at, timewait(attempt)});
@@ -79,6 +81,8 @@ void check_released(const Timeline& timeline, Tallies& tallies) {
             const Moment seen = own ? Moment{way.last_frame, way.last_time} : Moment{way.first_frame, way.first_time};
             const Duration since = seen.time - released.at.time;
             if (released.reported || since <= kReordering || since >= released.rest) continue;
+            tallies.about(connection.end(end).address);
+            if (!tallies.counts()) continue;
             released.reported = true;
             tallies.fail(Passive::cm_19, released.at.frame, seen.frame);
         }

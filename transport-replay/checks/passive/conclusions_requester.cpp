@@ -128,6 +128,8 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
     for (const Recovery& recovery : timeline.recoveries) {
         const Connection* connection = timeline.find(recovery.connection);
         if (connection == nullptr || recovery.inferred) continue;
+        tallies.about(connection->end(recovery.requester).address);
+        if (!tallies.counts()) continue;
         const CmAttempt* attempt = attempt_of(timeline, *connection);
         const auto announced = attempt != nullptr ? timer_announced(*attempt) : std::nullopt;
         check_read_retry(recovery, *connection, announced, tallies);
@@ -144,6 +146,7 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
             waits.longest_frame = recovery.resumed;
         }
     }
+    tallies.about_all();
     for (const auto& [key, waits] : ends)
         if (differ_too_much(*waits.shortest, waits.longest)) tallies.doubt(Passive::req_21, waits.shortest_frame, waits.longest_frame);
 }
@@ -154,6 +157,7 @@ void conclude_requester(const Timeline& timeline, const Watches& watches, Tallie
     for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
+            tallies.about(connection.end(end).address);
             check_gaps(connection, end, tallies);
             check_asking(timeline, connection, watch.state(end), end, tallies);
             if (attempt == nullptr || !connection.reliable()) continue;

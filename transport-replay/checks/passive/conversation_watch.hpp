@@ -113,6 +113,7 @@ public:
 
     [[nodiscard]] const EndState& state(End end) const { return states_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] bool older() const { return older_; }  // than the capture
+    [[nodiscard]] bool judged(End end) const { return judged_[static_cast<std::size_t>(end)]; }
 
 private:
     struct Failure {
@@ -135,6 +136,7 @@ private:
     std::array<EndState, 2> states_;
     std::optional<Failure> failure_;
     dissect::Service service_{};
+    std::array<bool, 2> judged_{};  // ends whose packets count (Tallies)
     bool begun_ = false;
     bool older_ = false;
 };

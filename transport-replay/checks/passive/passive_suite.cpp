@@ -59,9 +59,13 @@ bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullp
 
 void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record) {
     if (packet.kind != ObservationKind::transport) return;
-    ++traits_[facts.traits];
+    tallies_.about(packet.flow.source);
+    if (tallies_.counts()) {
+        ++traits_[facts.traits];
+        ++packets_;
+    }
     if (record.icrc_not_judged && !record.mirror_copy) {
-        ++icrc_not_judged_;
+        if (tallies_.counts()) ++icrc_not_judged_;
         tallies_.doubt(Passive::fmt_01, packet.frame);
     }
     // An ICRC that is wrong is judged with its sender's others, at the end.
@@ -87,10 +91,15 @@ void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, 
 }
 
 // 9.7.4.1.6: what a WRITE announces is what it brings.
-void PassiveSuite::message(ConnectionId /*connection*/, End /*requester*/, const Message& message) {
+void PassiveSuite::message(ConnectionId connection, End requester, const Message& message) {
     const bool whole = message.starts && message.ends && message.missing == 0 && message.packets == message.span();
     if (!whole || message.verb != Verb::write || !message.access) return;
     if (message.outcome != Outcome::completed && message.outcome != Outcome::sent) return;
+    if (tallies_.judges_one()) {
+        const std::size_t index = std::to_underlying(connection) - 1;
+        if (index >= watches_.size() || !watches_[index].judged(requester)) return;
+    }
+    tallies_.about_all();
     tallies_.look(Passive::req_03);
     if (message.bytes != message.access->length) tallies_.fail(Passive::req_03, message.first_frame, message.last_frame);
 }
@@ -104,6 +113,7 @@ void PassiveSuite::count_packets() {
 }
 
 std::vector<CheckResult> PassiveSuite::finish(const Timeline& timeline, const Profile& profile) {
+    tallies_.about_all();
     count_packets();
     conclude_trace(timeline, watches_, unwatched_, tallies_);
     conclude_format(timeline, watches_, tallies_);

@@ -21,6 +21,10 @@ class PassiveSuite {
 public:
     explicit PassiveSuite(const MemoryBudget& budget = MemoryBudget{})
         : traits_(kTraitSets), most_watched_(std::min<std::size_t>(kMostWatched, memory_of(budget) / kWatched)) {}
+    // Judges this host alone, by its IP address, GID or LID: what others did wrong is left out. Before the first packet.
+    void judge_only(const Address& device) { tallies_.judge_only(device); }
+    // Packets that were judged.
+    [[nodiscard]] std::uint64_t packets() const { return packets_; }
     // What it keeps beside the Analysis.
     [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
         return std::min(budget.bytes() / 4, std::uint64_t{kMostWatched} * kWatched);
@@ -52,6 +56,7 @@ private:
     std::uint64_t unwatched_ = 0;  // packets of others
     ManagementWatch management_;
     std::size_t remembered_ = 0;
+    std::uint64_t packets_ = 0;
     std::uint64_t icrc_not_judged_ = 0;  // wrong ones
 };
 

@@ -103,11 +103,13 @@ void take_asking(EndState& state, const Observation& packet, const OpcodeRow& ro
     state.unasked_end = {packet.frame, packet.time};
 }
 
-// An acknowledgement that came before what it acknowledges.
+// An acknowledgement that came before what it acknowledges: its sender's, who is the other end.
 void settle_ghost(EndState& state, const Observation& packet, Tallies& tallies) {
     if (!state.ghost || state.ghost_psn.before(packet.psn)) return;
+    tallies.about(packet.flow.destination);
     if (packet.time - state.ghost->time > kReordering) tallies.fail(Passive::rsp_02, state.ghost->frame, packet.frame);
     else tallies.doubt(Passive::rsp_02, state.ghost->frame, packet.frame);
+    tallies.about(packet.flow.source);
     state.ghost.reset();
 }
 
@@ -182,6 +184,7 @@ void ConversationWatch::observe(const Observation& packet, const PacketFacts& fa
                                 Tallies& tallies) {
     const OpcodeRow& row = info(packet.opcode);
     EndState& state = this->state(record.from);
+    judged_[static_cast<std::size_t>(record.from)] = tallies.counts();
     if (row.verb == Verb::notify) return take_notification(packet, record.from, tallies);
     if (!begun_) {
         begun_ = true;
