@@ -31,6 +31,7 @@ std::vector<ActiveMutant> management_mutants() {
         {"cm-09", "a REP is sent once", outward(drop(from(2, message(cm_rep))))},
         {"cm-10", "without an RTU nothing is answered", inward(drop(requests()))},
         {"cm-10", "data without an RTU is refused", acknowledges(nth(1, requests()), 0x63)},
+        {"cm-11", "silence", outward(drop(message(cm_rej)))},
         {"cm-11", "another reason", outward(change(message(cm_rej), "infiniband.cm.rej.reason", exactly(28)))},
         {"cm-12", "a queue pair may have two connections", stale_looks_new()},
         {"cm-12", "the old connection stays", outward(drop(message(cm_dreq)))},

@@ -25,6 +25,9 @@ std::vector<ActiveMutant> refusing_mutants() {
         {"rsp-35", "a LAST without payload is dropped", inward(drop(both(is("RC_SEND_LAST"), carries(0, 0))))},
         {"rsp-36", "what is longer than the path MTU is dropped", inward(drop(carries(257)))},
         {"rsp-37", "the length of a message has no bounds", inward(change(where(kLength, 0x8000'0001), kLength, exactly(2048)))},
+        {"rsp-38", "a WRITE may bring more than it announced", inward(change(where(kLength, 1100), kLength, exactly(2048)))},
+        {"rsp-38", "an ONLY may bring more than it announced", inward(change(where(kLength, 64), kLength, exactly(100)))},
+        {"rsp-38", "with immediate it may end early", inward(change(where(kLength, 4096), kLength, exactly(2148)))},
         {"rsp-38", "a WRITE may bring less than it announced", inward(change(where(kLength, 3000), kLength, exactly(1124)))},
         {"rsp-39", "a WRITE may bring more than it announced", inward(change(where(kLength, 64), kLength, exactly(512)))},
         {"rsp-40", "a WRITE that announced nothing may bring something", inward(change(where(kLength, 0), kLength, exactly(64)))},
@@ -33,6 +36,8 @@ std::vector<ActiveMutant> refusing_mutants() {
         {"rsp-42", "a region stays", asked(agent::Verb::mr_free, [](agent::Request& request) { request = {.verb = agent::Verb::ping}; })},
         {"rsp-43", "rights of the queue pair are not looked at", asked_with(agent::Verb::connect, agent::Key::access, 0xf)},
         {"rsp-44", "refused as something else", outward(change(naks(), kNakCode, exactly(kOperationalError)))},
+        {"rsp-45", "a stranger invalidates the window of another domain",
+         inward(change(nth(4, is("RC_RDMA_WRITE_ONLY")), "infiniband.reth.r_key", plus(0x100)))},
         {"rsp-45", "another key is invalidated", inward(change(is("RC_SEND_ONLY_WITH_INVALIDATE"), "infiniband.ieth", plus(0x100)))},
         {"rsp-46", "it refuses again and again", says_again(requests(), naks())},
     };

@@ -45,6 +45,7 @@ std::vector<ActiveMutant> requester_mutants() {
         {"req-22", "it is sent again", outward(twice(is("RC_SEND_ONLY")))},
         {"req-23", "the time in the RNR NAK is not kept", inward(change(rnr_naks(), kRnrTimer, exactly(1)))},
         {"req-23", "it waits for the ACK timer instead", outward(drop(nth(2, is("RC_SEND_ONLY"))))},
+        {"req-24", "in the middle of a message an RNR NAK acknowledges nothing", inward(change(nth(2, rnr_naks()), kPsn, minus(2)))},
         {"req-24", "an RNR NAK acknowledges one too few", inward(change(rnr_naks(), kPsn, minus(1)))},
         {"req-25", "the new goes before the retry", outward(swap_with_next(nth(3, is("RC_SEND_ONLY"))))},
         {"req-25", "the time in the RNR NAK is not kept", inward(change(rnr_naks(), kRnrTimer, exactly(1)))},

@@ -26,7 +26,7 @@ constexpr std::array kOfQp{
 };
 constexpr std::array kOfRegion{
     GivenName{"va", "its first address"}, GivenName{"rkey", "its key for peers"},   GivenName{"lkey", "its key for the device itself"},
-    GivenName{"len", "its length"},       GivenName{"id", "its name at the agent"},
+    GivenName{"len", "its length"},       GivenName{"id", "its name at the agent"},   GivenName{"pd", "its protection domain at the agent"},
 };
 constexpr std::string_view kManagement = "gsi";  // the queue pair that every script has
 

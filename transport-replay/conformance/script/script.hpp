@@ -229,6 +229,7 @@ struct Script {
     std::string title;
     std::vector<std::string> needs;
     bool dangerous = false;
+    std::vector<std::string> breaks;  // checks that what it sends fails, on purpose
     Block body;
 };
 

@@ -45,6 +45,12 @@ Parsed take_dangerous(Parsing& at) {
     return nothing_behind(at, 1);
 }
 
+Parsed take_breaks(Parsing& at) {
+    if (at.tokens().size() < 2) return at.missing("missing check id, such as FMT-01");
+    for (const Token& token : at.tokens().subspan(1)) at.script().breaks.push_back(token.text);
+    return {};
+}
+
 Parsed take_include(Parsing& at) {
     const auto name = token_in_place(at, 1, "the name of a file in quotes");
     if (!name) return std::unexpected(name.error());
@@ -272,6 +278,7 @@ constexpr std::array kRows{
     KeywordRow{"title", "what it shows, in a sentence", take_title},
     KeywordRow{"needs", "what must be there, or the script is not applicable", take_needs},
     KeywordRow{"dangerous", "devices were seen to die of it: it runs last", take_dangerous},
+    KeywordRow{"breaks", "the checks that what the script sends fails, on purpose", take_breaks},
     KeywordRow{"include", "the lines of another file, in this place", take_include},
     KeywordRow{"let", "a variable gets a value", take_let},
     KeywordRow{"qp", "a queue pair of the device, and our end of it", take_qp},

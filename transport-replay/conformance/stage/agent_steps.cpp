@@ -80,7 +80,7 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
         Question question(agent::Verb::mr);
         question.put("len", length).put("access", !access ? "local" : *access == "none" ? "read" : *access);
         if (domain != 0) question.put("pd", domains_[{side, domain}]);
-        ask(side, question, [this, side, name, length, seed, then](const agent::ParsedAnswer& answer) {
+        ask(side, question, [this, side, name, length, seed, domain, then](const agent::ParsedAnswer& answer) {
             Region region{.mr = answer.fields.number_or(agent::Key::mr, 0),
                           .va = answer.fields.number_or(agent::Key::va, 0),
                           .length = length,
@@ -91,6 +91,7 @@ void Run::make_region(Side side, const std::string& name, const script::Settings
             variables_.set(name + ".lkey", answer.fields.number_or(agent::Key::lkey, 0));
             variables_.set(name + ".len", length);
             variables_.set(name + ".id", region.mr);
+            variables_.set(name + ".pd", domain == 0 ? 0 : domains_[{side, domain}]);
             if (seed) ask(side, Question(agent::Verb::fill).put("mr", region.mr).put("len", length).put("seed", *seed), nullptr);
             if (then) then(region);
         });

@@ -30,7 +30,7 @@ constexpr std::array kUsualReq{
     Usual{"infiniband.cm.req.prim_locallid", 0xffff},
     Usual{"infiniband.cm.req.prim_remotelid", 0xffff},
     Usual{"infiniband.cm.req.prim_hoplim", 64},
-    Usual{"infiniband.cm.req.prim_subnetlocal", 1},
+    Usual{"infiniband.cm.req.prim_subnetlocal", 0},  // as the hop limit says
     Usual{"infiniband.cm.req.prim_localacktout", 18},
     Usual{"infiniband.cm.req.prim_pktrate", 7},
 };

@@ -1,5 +1,6 @@
 #include <transport-replay/checks/passive/passive_suite.hpp>
 #include <transport-replay/conformance/script/parser.hpp>
+#include <transport-replay/conformance/suite/exchange_check.hpp>
 #include <transport-replay/conformance/suite/suite.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -34,7 +35,7 @@ constexpr std::string_view kRequest =
 // The texts are ours: tests play all.
 Script own_script(std::string_view text) {
     auto parsed = script::parse_script("alive", text);
-    return parsed ? std::move(*parsed) : Script{.files = {{"alive", {}}}, .checks = {}, .title = {}, .needs = {}, .body = {}};
+    return parsed ? std::move(*parsed) : Script{.files = {{"alive", {}}}, .checks = {}, .title = {}, .needs = {}, .breaks = {}, .body = {}};
 }
 
 stage::StageSettings impatient(stage::StageSettings settings) {
@@ -48,9 +49,16 @@ constexpr int weight(Verdict verdict) {
     return kWeights[std::to_underlying(verdict)];
 }
 
+// Of what the packets of several scripts show a failure counts most; what the lies of the tester leave open in one, others decide.
+constexpr int strength(Verdict verdict) {
+    constexpr std::array<int, kVerdictNames.size()> kStrengths{2, 3, 1, 0, 0};
+    return kStrengths[std::to_underlying(verdict)];
+}
+
 std::string why_not_played(const CheckRow& check) {
     if (!check.exempt.empty()) return fmt::format("not checked: {}", check.exempt);
-    return is_decided_passively(check) ? "decided by captures: qpscope check" : "not checked by any script";
+    if (check.id.starts_with("TRC")) return "of captures: qpscope check";
+    return is_decided_passively(check) ? "no script exchanged such packets" : "not checked by any script";
 }
 
 std::string joined_ids(const Script& script) {
@@ -77,7 +85,7 @@ Suite::Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::A
         });
     });
     for (const CheckRow& check : checks())
-        if (check.active() && is_wanted(check)) {
+        if (is_wanted(check)) {
             CheckResult result;
             result.check = &check;
             result.reason = why_not_played(check);
@@ -89,7 +97,7 @@ bool Suite::is_wanted(const CheckRow& check) const {
     return settings_.only.empty() || std::ranges::find(settings_.only, &check) != settings_.only.end();
 }
 
-// Nothing for what is not wanted, or no active check.
+// Nothing for what is not wanted.
 Suite::Entry* Suite::entry_of(const std::string& id) {
     const CheckRow* check = find_check(id);
     if (check == nullptr || !entries_[place(*check)]) return nullptr;
@@ -180,6 +188,7 @@ void Suite::stop(Endpoint& endpoint, Instant now) {
 void Suite::finish_script(Endpoint& endpoint, Instant now) {
     const ScriptOutcome outcome = stage_.take_outcome();
     note(*last_, outcome);
+    note_exchange(*last_, outcome);
     if (settings_.on_event)
         settings_.on_event({.kind = SuiteEventKind::played,
                             .script = last_,
@@ -249,6 +258,25 @@ void Suite::note(const Script& script, const ScriptOutcome& outcome) {
         result.verdict = outcome.verdict;
         result.reason = outcome.reason;
         result.detail = outcome.detail;
+    }
+}
+
+// What the packets show of the device. A script decides its own checks; that they fail is shown by packets as well.
+void Suite::note_exchange(const Script& script, const ScriptOutcome& outcome) {
+    if (outcome.frames.empty()) return;
+    const std::string name = script.files.front().name;
+    for (const CheckResult& seen : check_exchange(outcome, settings_.stage.device)) {
+        Entry* entry = entry_of(std::string(seen.check->id));
+        if (entry == nullptr || seen.verdict == Verdict::not_applicable) continue;
+        CheckResult& result = entry->result;
+        const bool judged_by_script = played_[place(*result.check)];
+        if (judged_by_script && seen.verdict != Verdict::fail) continue;
+        result.examined += seen.examined;
+        result.failures += seen.failures;
+        if (strength(seen.verdict) <= strength(result.verdict)) continue;
+        result.verdict = seen.verdict;
+        result.reason = seen.reason.empty() ? std::string{} : fmt::format("in {}: {}", name, seen.reason);
+        result.evidence = seen.evidence;
     }
 }
 

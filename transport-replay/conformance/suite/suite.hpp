@@ -56,7 +56,8 @@ public:
     [[nodiscard]] bool done() const { return phase_ == Phase::over; }
     // The device never answered, or died and did not come back: part of it was not played.
     [[nodiscard]] bool lost() const { return lost_; }
-    // A result for each active check that is wanted, in the order of the catalogue. Call it once.
+    // A result for each check that is wanted, in the order of the catalogue: what scripts decide, and what their packets show of the
+    // device. Call it once.
     [[nodiscard]] Report take_report();
 
 private:
@@ -76,6 +77,7 @@ private:
     void finish_knock(live::Endpoint& endpoint, dissect::Instant now);
     void end(dissect::Instant now, const std::string& rest);
     void note(const script::Script& script, const stage::ScriptOutcome& outcome);
+    void note_exchange(const script::Script& script, const stage::ScriptOutcome& outcome);
     void blame(const std::string& reason, const std::string& detail);
     void notify(SuiteEventKind kind, std::string sentence) const;
     [[nodiscard]] bool is_wanted(const CheckRow& check) const;
@@ -90,7 +92,7 @@ private:
     Hearing hearing_ = Hearing::unknown;
     bool requesting_ = false;                    // the knock is a request
     std::string deaf_since_;                     // ids of checks; empty: it never was, or always
-    std::vector<std::optional<Entry>> entries_;  // by place in the catalogue; none: not wanted, or no active check
+    std::vector<std::optional<Entry>> entries_;  // by place in the catalogue; none: not wanted
     std::vector<bool> played_;                   // by the same place
     const script::Script* last_ = nullptr;
     std::size_t at_ = 0;
