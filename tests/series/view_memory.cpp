@@ -12,12 +12,14 @@
 #include <transport-replay/series/connection_figures.hpp>
 #include <transport-replay/series/fabric_layout.hpp>
 #include <transport-replay/series/host_matrix.hpp>
+#include <transport-replay/series/packet_order.hpp>
 #include <transport-replay/series/run_comparison.hpp>
 #include <transport-replay/series/statistics.hpp>
 #include <transport-replay/series/view_memory.hpp>
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 using namespace qps::dissect;
 using namespace qps::tests;
@@ -197,6 +199,33 @@ bool endless_message(HeapWatch& peak) {
     return kSanitized || part->let_go != 0;
 }
 
+// As many packets as can be sorted by text, with as many texts as there is room for, and then one more.
+bool sorted_packets(HeapWatch& peak) {
+    const std::uint64_t packets = kSanitized ? kMostSortedByText / 20 : kMostSortedByText;
+    std::mutex looking;
+    const auto by_text = [&](std::uint64_t different) {
+        return OrderBy{.text = [&, different] {
+            return [&, different](FrameIndex frame, std::string& text) {
+                if (std::to_underlying(frame) % RowSet::kPieceRows == 0) {
+                    const std::lock_guard lock(looking);
+                    peak.look();
+                }
+                text = std::string(100, 'a') + "tail";
+                const std::string number = std::to_string(mix(std::to_underlying(frame)) % different);
+                text.replace(0, number.size(), number);
+            };
+        }};
+    };
+    peak = {};
+    const auto order = order_packets(packets, nullptr, by_text(kMostSortedTexts / 200), {});
+    peak.look();
+    REQUIRE(order);
+    CHECK(order->size() == packets);
+    const auto none = order_packets(packets, nullptr, by_text(UINT64_MAX), {});
+    peak.look();
+    return kSanitized || (!none && none.error() == NoOrder::too_many_texts);
+}
+
 struct Trial {
     std::string_view row;
     bool (*run)(HeapWatch& peak);  // true: it said what there was no room for
@@ -209,6 +238,7 @@ constexpr std::array kTrials{
     Trial{"payload of messages", endless_message},
     Trial{"pairs of hosts", matrix_of_hosts},
     Trial{"figures of connections", lines_of_connections},
+    Trial{"sorted packets", sorted_packets},
 };
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;

@@ -20,6 +20,7 @@ inline constexpr std::array kViewRows{
     ViewRow{"payload of messages", 48},
     ViewRow{"pairs of hosts", 8},
     ViewRow{"figures of connections", 16},
+    ViewRow{"sorted packets", 128},  // while they are sorted; 48 afterwards
 };
 
 }  // namespace qps::transport::series
