@@ -63,6 +63,7 @@ std::optional<Frame> CaptureIndex::frame(FrameIndex number, FrameBuffer& buffer)
     std::optional<Frame> frame = source.reader->at(*source.layout, kept.file_offset(), buffer);
     if (!frame) return std::nullopt;
     frame->index = number;
+    if (link_speed_ != BitsPerSecond{}) frame->link_speed = link_speed_;
     frame->time = kept.time();
     frame->has_time = !kept.has(Mark::timeless);
     const std::optional<Instant> first = start();

@@ -99,6 +99,8 @@ public:
     // The packets of a file are read again by this. Once for each file, and again with each new interface in it.
     void read_by(std::size_t file, std::shared_ptr<const dissect::FrameReader> reader, dissect::CaptureLayout layout);
     void started(dissect::Instant first);
+    // What the user says of all interfaces; before the first packet.
+    void set_link_speed(dissect::BitsPerSecond speed) { link_speed_ = speed; }
 
 private:
     struct Source {
@@ -113,6 +115,7 @@ private:
     [[nodiscard]] Source source_of(std::size_t file) const;
     [[nodiscard]] std::uint32_t missing_before(dissect::FrameIndex number) const;
 
+    dissect::BitsPerSecond link_speed_{};  // 0: as the files say
     mutable std::mutex mutex_;  // of what follows
     std::deque<File> files_;
     std::optional<dissect::Instant> start_;

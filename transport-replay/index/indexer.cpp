@@ -1,3 +1,4 @@
+#include <dissect/capture/time_merge.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
 #include <transport-replay/model/memory_beside.hpp>
@@ -5,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -30,6 +33,21 @@ struct Piece {
     std::size_t frames = 0;  // of the batch that were in the file
     ObservationBatch observations;
     std::vector<std::uint64_t> places;  // record of each, by file_offset
+    std::vector<std::uint16_t> files;   // and file
+};
+
+// The file of each frame of batches under way, for threads that work on them.
+class Origins {
+public:
+    // Stays where it is; of a batch that is read into again it begins anew.
+    std::vector<std::uint16_t>& of(const Batch& batch) {
+        const std::lock_guard lock(mutex_);
+        return files_[&batch];
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<const Batch*, std::vector<std::uint16_t>> files_;
 };
 
 // Of all files together, where all of them are files.
@@ -68,10 +86,10 @@ public:
 
     Indexed run() {
         size_ = size_of(indexing_.files);
-        for (const std::string& file : indexing_.files) {
-            if (stopped()) break;
-            read(file);
-        }
+        index_.set_link_speed(indexing_.link_speed);
+        if (indexing_.by_time && indexing_.files.size() > 1) read_by_time();
+        else
+            for (std::size_t i = 0; i < indexing_.files.size() && !stopped(); ++i) read(i);
         outcome_.stopped = stopped_;
         outcome_.timeline = analysis_.finish(drops_);
         return std::move(outcome_);
@@ -85,10 +103,15 @@ private:
 
     void keep(ConnectionId connection, End requester, const Message& message);
     void keep(const Observation& observation, const PacketRecord& record);
-    void read(const std::string& file);
+    void read(std::size_t file);
+    void read_by_time();
+    [[nodiscard]] std::optional<Input> open(const std::string& file);
     [[nodiscard]] bool prepare(Input& input, const std::string& file);
     [[nodiscard]] bool read_batch(Input& input, Batch& batch);
-    void take(const Piece& piece, std::size_t file);
+    void number(Batch& batch);
+    void end(const Input& input);
+    [[nodiscard]] Duration offset(std::size_t file) const { return file < indexing_.offsets.size() ? indexing_.offsets[file] : Duration{}; }
+    void take(const Piece& piece);
     void show(const Drops& of_this_file);
 
     CaptureIndex& index_;
@@ -179,15 +202,18 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
         if (!lost) layout.known_to = UINT64_MAX;
         index_.read_by(input.number, input.reader, std::move(layout));
     }
-    for (Frame& frame : batch.frames) {
-        if (frame.has_time && !index_.start()) index_.started(frame.time);
-        frame.index = FrameIndex{++frames_};
-    }
-    if (watch_.progressed) watch_.progressed(bytes_before_ + input.capture.bytes_read(), size_);
     return true;
 }
 
-void Indexer::take(const Piece& piece, std::size_t file) {
+void Indexer::number(Batch& batch) {
+    for (Frame& frame : batch.frames) {
+        if (frame.has_time && !index_.start()) index_.started(frame.time);
+        frame.index = FrameIndex{++frames_};
+        if (indexing_.link_speed != BitsPerSecond{}) frame.link_speed = indexing_.link_speed;
+    }
+}
+
+void Indexer::take(const Piece& piece) {
     // What refers to a packet comes before its row: readers look from the row.
     piece.observations.follow(analysis_, [&](const Observation& observation, const PacketRecord& record, std::size_t at) {
         const std::uint64_t row = index_.packets.size();
@@ -202,7 +228,7 @@ void Indexer::take(const Piece& piece, std::size_t file) {
             index_.endings.append(
                 {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_), static_cast<std::uint32_t>(messages - messages_)});
         messages_ = messages;
-        index_.packets.append(PacketRow(file, piece.places[at], observation, record));
+        index_.packets.append(PacketRow(piece.files[at], piece.places[at], observation, record));
         full_ = row + 1 == decltype(index_.packets)::kMaxRows || index_.bytes() >= most_;
         return true;
     });
@@ -215,28 +241,121 @@ void Indexer::show(const Drops& of_this_file) {
     watch_.timeline(analysis_.so_far(drops += of_this_file));
 }
 
-void Indexer::read(const std::string& file) {
+std::optional<Input> Indexer::open(const std::string& file) {
     auto capture = CaptureFile::open(file, [this] {
         if (idle_ && index_.packets.size() != shown_) idle_();
         return stopped();
     });
     if (!capture) {
         if (!stopped()) outcome_.problems.push_back(capture.error());
-        return;
+        return std::nullopt;
     }
     Input input{.capture = std::move(*capture), .reader = {}};
-    if (!prepare(input, file)) return;
+    if (!prepare(input, file)) return std::nullopt;
+    return input;
+}
+
+void Indexer::end(const Input& input) {
+    drops_ += input.capture.drops();
+    bytes_before_ += input.capture.bytes_read();
+    if (!stopped() && input.capture.problem().kind != InputProblemKind::none) outcome_.problems.push_back(input.capture.problem());
+}
+
+void decode_into(Piece& piece, auto file_of) {
+    Packet packet;
+    piece.observations.clear();
+    piece.places.clear();
+    piece.files.clear();
+    std::size_t at = 0;
+    for (const Frame& frame : std::span(piece.batch->frames).first(piece.frames)) {
+        const std::uint16_t file = file_of(at++);
+        decode(frame, packet);
+        piece.observations.add(packet, file);
+        piece.places.push_back(frame.file_offset);
+        piece.files.push_back(file);
+    }
+}
+
+// All files at once, and their frames by time. Where one is truncated meanwhile, the frames before that are what there is.
+void Indexer::read_by_time() {
+    if (indexing_.files.size() > kMostFilesByTime) {
+        outcome_.problems.push_back({InputProblemKind::unreadable, indexing_.files[kMostFilesByTime], 0,
+                                     "is one file too many: at most " + std::to_string(kMostFilesByTime) + " are merged by time"});
+        return;
+    }
+    std::vector<Input> inputs;
+    std::vector<TimeMerge::Source> sources;
+    inputs.reserve(indexing_.files.size());
+    for (std::size_t i = 0; i < indexing_.files.size() && !stopped(); ++i) {
+        auto input = open(indexing_.files[i]);
+        if (!input) continue;
+        inputs.push_back(std::move(*input));
+        sources.push_back({.read = [this, at = &inputs.back()](Batch& batch) { return read_batch(*at, batch); },
+                           .outlive = inputs.back().capture.mapped(),
+                           .offset = offset(i)});
+    }
+    TimeMerge merge(std::move(sources));
+    Origins origins;
+    const auto drops = [&] {
+        Drops sum;
+        for (const Input& input : inputs) sum += input.capture.drops();
+        return sum;
+    };
+    const auto there = [&](const Batch& batch, const std::vector<std::uint16_t>& from) {
+        const bool sound = std::ranges::none_of(inputs, [](const Input& input) { return input.capture.shrank(); });
+        std::size_t count = 0;
+        while (count < batch.frames.size() && (sound || inputs[from[count]].capture.still_there(std::span(batch.frames).subspan(count, 1)) == 1)) ++count;
+        return count;
+    };
+    std::vector<Piece> pieces(indexing_.jobs.slots());
+    bool whole = true;
+    const auto read = [&](Batch& batch) {
+        if (!whole || !merge.read(batch, origins.of(batch))) return false;
+        number(batch);
+        std::uint64_t bytes = 0;
+        for (const Input& input : inputs) bytes += input.capture.bytes_read();
+        if (watch_.progressed) watch_.progressed(bytes, size_);
+        return true;
+    };
+    const auto work = [&](std::size_t slot, const Batch& batch) {
+        const std::vector<std::uint16_t>& from = origins.of(batch);
+        pieces[slot].batch = &batch;
+        pieces[slot].frames = there(batch, from);
+        decode_into(pieces[slot], [&](std::size_t at) { return static_cast<std::uint16_t>(inputs[from[at]].number); });
+    };
+    const auto consume = [&](std::size_t slot) {
+        Piece& piece = pieces[slot];
+        const std::vector<std::uint16_t>& from = origins.of(*piece.batch);
+        const std::size_t count = there(*piece.batch, from);
+        if (std::exchange(piece.frames, count) != count)
+            decode_into(piece, [&](std::size_t at) { return static_cast<std::uint16_t>(inputs[from[at]].number); });
+        take(piece);
+        whole = count == piece.batch->frames.size();
+        show(drops());
+        return whole && !stopped();
+    };
+    dissect::run({read, work, consume}, indexing_.jobs);
+    for (const Input& input : inputs) end(input);
+}
+
+void Indexer::read(std::size_t file) {
+    auto opened = open(indexing_.files[file]);
+    if (!opened) return;
+    Input& input = *opened;
+    const Duration by = offset(file);
     const Jobs jobs = input.capture.size() ? indexing_.jobs : Jobs{1};
     std::vector<Piece> pieces(jobs.slots());
     const auto decode_frames = [&](Piece& piece) {
-        Packet packet;
-        piece.observations.clear();
-        piece.places.clear();
-        for (const Frame& frame : std::span(piece.batch->frames).first(piece.frames)) {
-            decode(frame, packet);
-            piece.observations.add(packet, static_cast<std::uint16_t>(input.number));
-            piece.places.push_back(frame.file_offset);
-        }
+        decode_into(piece, [&](std::size_t) { return static_cast<std::uint16_t>(input.number); });
+    };
+    const auto read_on = [&](Batch& batch) {
+        if (!read_batch(input, batch)) return false;
+        if (by != Duration{})
+            for (Frame& frame : batch.frames)
+                if (frame.has_time) frame.time = moved(frame.time, by);
+        number(batch);
+        if (watch_.progressed) watch_.progressed(bytes_before_ + input.capture.bytes_read(), size_);
+        return true;
     };
     const auto work = [&](std::size_t slot, const Batch& batch) {
         pieces[slot].batch = &batch;
@@ -247,17 +366,15 @@ void Indexer::read(const std::string& file) {
         Piece& piece = pieces[slot];
         const std::size_t there = input.capture.still_there(piece.batch->frames);
         if (std::exchange(piece.frames, there) != there) decode_frames(piece);  // the file was truncated meanwhile
-        take(piece, input.number);
+        take(piece);
         show(input.capture.drops());
         return !stopped();
     };
     // One thread alone has analysed everything that it read when it waits for more.
     if (jobs.count == 1) idle_ = [&] { show(input.capture.drops()); };
-    dissect::run({[&](Batch& batch) { return read_batch(input, batch); }, work, consume}, jobs);
+    dissect::run({read_on, work, consume}, jobs);
     idle_ = {};
-    drops_ += input.capture.drops();
-    bytes_before_ += input.capture.bytes_read();
-    if (!stopped() && input.capture.problem().kind != InputProblemKind::none) outcome_.problems.push_back(input.capture.problem());
+    end(input);
 }
 
 }  // namespace

@@ -26,11 +26,17 @@ struct Indexing {
     UlpHints hints{};                // what the user says that connections speak
     IcrcPolicy icrc = IcrcPolicy::automatic;
     CaptureTraits traits{};          // what an earlier reading found out of the capture as a whole
+    bool by_time = false;            // frames of all files in the order of their times, not the files one after the other
+    std::vector<dissect::Duration> offsets{};  // added to the times of each file; of files behind the last one nothing is
+    dissect::BitsPerSecond link_speed{};       // of all interfaces; 0: as the files say
     MemoryBudget memory = MemoryBudget::of_machine();  // half for rows and times of connections, the rest for the analysis and a copy of it
 };
 
 // What rows may take of that half, beside the times of connections that views make of them.
 [[nodiscard]] std::uint64_t bytes_of_rows(const MemoryBudget& memory);
+
+// How many files can be read by time: all of them are open at once.
+inline constexpr std::size_t kMostFilesByTime = 64;
 
 // Asked and told in the thread that indexes. Functions may be empty.
 struct IndexWatch {
