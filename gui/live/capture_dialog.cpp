@@ -270,7 +270,11 @@ void CaptureDialog::restore(const CaptureChoice& choice) {
 
 CaptureChoice CaptureDialog::choice() const {
     CaptureChoice made;
-    if (const QTreeWidgetItem* row = current(); row != nullptr) made.interface = row->text(name_column);
+    if (const QTreeWidgetItem* row = current(); row != nullptr) {
+        made.interface = row->text(name_column);
+        const auto link = static_cast<dissect::LinkType>(row->data(name_column, kLink).toInt());
+        made.withoutSsh = link != dissect::LinkType::infiniband && link != dissect::LinkType::erf;
+    }
     made.filter = m_filter->currentText().trimmed();
     made.packets = m_packets->value();
     made.seconds = m_seconds->value();

@@ -18,6 +18,7 @@ const QLatin1String kSeconds("seconds");
 const QLatin1String kSnapLength("snap-length");
 const QLatin1String kHost("host");
 const QLatin1String kStopOn("stop-on");
+const QLatin1String kWithoutSsh("without-ssh");
 
 }  // namespace
 
@@ -45,6 +46,7 @@ CaptureChoice lastChoice() {
     choice.snapLength = std::max(0, settings.value(key(kSnapLength)).toInt());
     choice.host = settings.value(key(kHost)).toString();
     if (!isHost(choice.host)) choice.host.clear();
+    choice.withoutSsh = settings.value(key(kWithoutSsh), true).toBool();
     choice.stopOn = static_cast<StopOn>(std::clamp(settings.value(key(kStopOn)).toInt(), 0, static_cast<int>(StopOn::Warning)));
     return choice;
 }
@@ -60,6 +62,7 @@ void rememberChoice(const CaptureChoice& choice) {
     settings.setValue(key(kSnapLength), choice.snapLength);
     settings.setValue(key(kHost), choice.host);
     settings.setValue(key(kStopOn), static_cast<int>(choice.stopOn));
+    settings.setValue(key(kWithoutSsh), choice.withoutSsh);
     if (choice.filter.isEmpty()) return;
     QStringList filters = recentCaptureFilters();
     filters.removeAll(choice.filter);

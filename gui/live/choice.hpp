@@ -17,6 +17,7 @@ struct CaptureChoice {
     int snapLength = 0;  // bytes kept of a packet; 0: all
     QString host{};      // captured there, by ssh; empty: here
     StopOn stopOn = StopOn::Never;
+    bool withoutSsh = true;  // of another host: not the connection that the packets come over; links without TCP have no filter for it
     [[nodiscard]] bool operator==(const CaptureChoice&) const = default;
 };
 

@@ -59,7 +59,12 @@ void Recorder::abandon() {
 void Recorder::start(const CaptureChoice& choice) {
     abandon();
     std::array<int, 2> ends{};
-    const RecorderCommand command = recorderCommand(m_program, choice.host, recorderArguments(choice));
+    RecorderCommand command = recorderCommand(m_program, choice.host, recorderArguments(choice));
+    if (!choice.host.isEmpty() && choice.withoutSsh) {
+        CaptureChoice others = choice;
+        others.filter.clear();
+        command = remoteCapture(choice.host, recorderArguments(others), choice.filter);
+    }
     if (command.program.isEmpty()) {
         Q_EMIT failed(noRecorder());
         return;

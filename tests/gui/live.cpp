@@ -379,6 +379,25 @@ TEST_CASE("What another machine is asked arrives there word for word") {
     shell.start(QStringLiteral("sh"), {QStringLiteral("-c"), command.arguments.last()});
     REQUIRE(shell.waitForFinished(kPatience));
     CHECK(QString::fromUtf8(shell.readAllStandardOutput()) == QStringLiteral("<%1>").arg(words.join(QStringLiteral("><"))));
+
+    // Without the connection that the packets come over, as sshd tells it.
+    struct Case {
+        const char* connection;
+        const char* filter;
+        const char* expected;
+    };
+    constexpr std::array kCases{Case{"10.0.0.9 50022 10.0.0.1 22", "", "<-i><it's><-f><not (tcp and host 10.0.0.9 and port 50022 and port 22)>"},
+                                Case{"fe80::9%eth0 50022 fe80::1%eth0 22", "vlan && udp", "<-i><it's><-f><not (tcp and host fe80::9 and port 50022 and port 22) and (vlan && udp)>"},
+                                Case{"", "", "<-i><it's>"}, Case{"", "udp or arp", "<-i><it's><-f><(udp or arp)>"}};
+    for (const Case& each : kCases) {
+        const RecorderCommand capture = remoteCapture(QStringLiteral("op@roce-1"), {QStringLiteral("-i"), QStringLiteral("it's")}, QString::fromLatin1(each.filter));
+        environment.insert(QStringLiteral("SSH_CONNECTION"), QString::fromLatin1(each.connection));
+        QProcess remote;
+        remote.setProcessEnvironment(environment);
+        remote.start(QStringLiteral("sh"), {QStringLiteral("-c"), capture.arguments.last()});
+        REQUIRE(remote.waitForFinished(kPatience));
+        CHECK(QString::fromUtf8(remote.readAllStandardOutput()) == QString::fromLatin1(each.expected));
+    }
     for (const char* host : {"roce-1", "op@10.0.0.1", "op@[fe80::1%eth0]", "node_3.example.org"}) CHECK(isHost(QLatin1String(host)));
     for (const char* none : {"", "-oProxyCommand=x", "a b", "a;b", "$(a)", "a/b", "a\nb"}) CHECK_FALSE(isHost(QLatin1String(none)));
     CHECK_FALSE(isHost(QString(256, QLatin1Char('a'))));
