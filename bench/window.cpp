@@ -1,9 +1,11 @@
 // The window, measured from inside, without a screen:  bench_window FILE [ROWS]
 //
 // Opens FILE as a user would and prints, a line each: when the first packets were painted, when all was read and analysed, memory of
-// our own then, how long a filter on fields of the index takes, and repainting. ROWS (default 100 million): how long a page takes
+// our own then, how long a filter on fields of the index takes and sorting does, a heat map of a thousand hosts, and repainting. ROWS (default 100 million): how long a page takes
 // in a list of so many packets, those of FILE over and over.
+#include <gui/hosts/heat_map.hpp>
 #include <gui/packets/packet_list.hpp>
+#include <gui/packets/packet_sorting.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/plot.hpp>
 #include <gui/window/main_window.hpp>
@@ -12,6 +14,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QPointer>
 #include <QSettings>
@@ -109,6 +112,52 @@ void filter(MainWindow& window, const char* name, const char* text) {
     std::printf("%s_s=%.4f hits=%llu\n", name, seconds(timer), static_cast<unsigned long long>(window.selection().shown()));
 }
 
+// By a column that the rows have, and by one whose texts are made of each packet.
+void sorting(MainWindow& window, PacketList& list) {
+    const std::vector<PacketColumn> columns = list.columns();
+    for (const ColumnKind kind : {ColumnKind::Length, ColumnKind::Info}) {
+        const auto column = std::ranges::find(columns, kind, &PacketColumn::kind);
+        if (column == columns.end()) continue;
+        PacketSorting sorting(window.session(), window.selection());
+        bool refused = false;
+        QObject::connect(&sorting, &PacketSorting::refused, [&] { refused = true; });
+        QElapsedTimer timer;
+        timer.start();
+        sorting.sort(*column, false);
+        until([&] { return sorting.order() != nullptr || refused; });
+        std::printf("sort_%s_s=%.4f%s\n", kind == ColumnKind::Length ? "length" : "info", seconds(timer), refused ? " refused" : "");
+    }
+}
+
+// So many hosts, each of which sends to each.
+void heatMap(int hosts) {
+    HeatData heat;
+    for (int i = 0; i < hosts; ++i) heat.names << QStringLiteral("10.0.%1.%2").arg(i / 256).arg(i % 256);
+    heat.cells.reserve(static_cast<std::size_t>(hosts) * static_cast<std::size_t>(hosts));
+    for (int row = 0; row < hosts; ++row)
+        for (int column = 0; column < hosts; ++column)
+            if (row != column) heat.cells.push_back({column, row, static_cast<double>((row * 7919 + column * 104'729) % 1'000'003)});
+    HeatMap map;
+    map.resize(1200, 900);
+    map.setVisible(true);  // its own show() takes data
+    QElapsedTimer timer;
+    timer.start();
+    map.show(std::move(heat), [](int, int) { return QString(); }, [](double value) { return QString::number(value); });
+    map.repaint();
+    const double first = seconds(timer) * 1000;
+    std::vector<double> times;
+    for (int i = 0; i < 30; ++i) {
+        QKeyEvent key(QEvent::KeyPress, i % 2 == 0 ? Qt::Key_Plus : Qt::Key_Minus, Qt::NoModifier, QStringLiteral("+"));
+        QElapsedTimer each;
+        each.start();
+        QApplication::sendEvent(&map, &key);
+        map.repaint();
+        times.push_back(seconds(each) * 1000);
+    }
+    const Spread spent = spread(times);
+    std::printf("heat_map_first_ms=%.3f heat_map_ms=%.3f heat_map_worst_ms=%.3f hosts=%d\n", first, spent.median, spent.worst, hosts);
+}
+
 // The same work without a window, for comparison.
 double indexed(const std::string& file) {
     qps::transport::CaptureIndex index;
@@ -186,6 +235,8 @@ int main(int argc, char** argv) {
     filter(window, "filter_packets", "infiniband.reth.dmalen > 1000");
     static_cast<void>(window.selection().applyFilter({}));
 
+    sorting(window, list);
+    heatMap(1000);
     const Spread here = scrolling(list, window.session().packets());
     std::printf("near_ms=%.3f near_worst_ms=%.3f\n", here.median, here.worst);
     Repeated repeated(window.session().index(), rows);

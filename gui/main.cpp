@@ -1,7 +1,7 @@
 // qpscope-gui: the window. Arguments are read before there is one, so that --help needs no screen.
 #include <gui/icon.hpp>
 #include <gui/options.hpp>
-#include <gui/window/main_window.hpp>
+#include <gui/window/tabs.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
 
@@ -45,8 +45,7 @@ int main(int argc, char** argv) {
     const QString theme = options->theme.isEmpty() ? QSettings().value(QStringLiteral("window/theme")).toString() : options->theme;
     use(themeOf(theme).value_or(Theme::Desktop));
 
-    MainWindow window(options->jobs);
-    if (options->memory) window.session().setMemory(*options->memory);
+    Tabs window(options->jobs, options->memory.value_or(qps::transport::MemoryBudget::of_machine()));
     window.begin(*options);
     window.show();
     return QApplication::exec();

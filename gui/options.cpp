@@ -90,6 +90,7 @@ constexpr std::array kRows{
     Row{"", "--theme", "NAME", "Use colours: desktop, light or dark (default: as last time)", takeTheme},
     Row{"-j", "--jobs", "N", "Use N threads (default: one per processor, at most 8)", takeJobs},
     Row{"", "--memory", "SIZE", "Keep at most this much in memory: 2GiB, 512MiB (default: a quarter of the machine's)", takeMemory},
+    Row{"", "--tabs", "", "Open each file in a tab of its own, at most 8", note<&Options::tabs>},
     Row{"-h", "--help", "", "Show this help", note<&Options::help>},
     Row{"-V", "--version", "", "Show the version", note<&Options::version>},
 };

@@ -21,6 +21,7 @@ struct Options {
     QString theme;          // "desktop", "light", "dark"; empty: as the last time
     std::size_t jobs = 0;   // threads that decode; 0: as many as there are processors
     std::optional<transport::MemoryBudget> memory;  // nothing: a quarter of the machine's
+    bool tabs = false;  // each file in a tab of its own, not all of them as one capture
     bool help = false;
     bool version = false;
 };

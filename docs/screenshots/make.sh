@@ -1,10 +1,18 @@
 #!/bin/bash
 # Makes the pictures of this folder anew from the real window, on a screen of its own, with the bundled captures:
 #   docs/screenshots/make.sh [NAME...]
+#   docs/screenshots/make.sh --all FOLDER [NAME...]     every view in both themes at scale 1 and 2, into a folder, to be looked at
 # Settings, language and time zone are fixed, so that the same program makes the same pictures. BIN is the window to take.
 set -euo pipefail
 pictures_folder=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 here=$(dirname "$(dirname "$pictures_folder")")
+all=''
+if [[ ${1:-} == --all ]]; then
+    all=${2:?make.sh: --all needs a folder}
+    mkdir -p "$all"
+    pictures_folder=$(readlink -f "$all")
+    shift 2
+fi
 . "$here/packaging/packages.sh"
 . "$here/packaging/build.sh"
 
@@ -131,6 +139,16 @@ export DISPLAY
 cd "$here/captures"
 while read -r name theme scale keys capture arguments; do
     [[ -n $name && ($# -eq 0 || " $* " == *" $name "*) ]] || continue
+    if [[ -n $all ]]; then
+        [[ $theme == light && $scale == 1 ]] || continue
+        for theme in light dark; do
+            for scale in 1 2; do
+                # shellcheck disable=SC2086  # arguments are words
+                picture "$name-$theme-$scale" "$theme" "$scale" "$keys" "$capture" $arguments </dev/null
+            done
+        done
+        continue
+    fi
     # shellcheck disable=SC2086  # arguments are words
     picture "$name" "$theme" "$scale" "$keys" "$capture" $arguments </dev/null
 done <<<"$pictures"

@@ -9,6 +9,7 @@
 #include <QInputDialog>
 #include <QMessageBox>
 #include <QSettings>
+#include <QTimer>
 #include <array>
 
 namespace qps::gui {
@@ -46,6 +47,8 @@ Exporter::Exporter(Session& session, Selection& selection, QWidget* parent)
     m_progress->reset();  // else it shows itself
     connect(m_progress, &QProgressDialog::canceled, &m_exporting, &Exporting::stop);
     connect(&m_exporting, &Exporting::saved, this, &Exporter::saved);
+    connect(&m_scan, &SeriesJob::finished, this, [this] { Q_EMIT working({}, 1); });
+    connect(&session, &Session::opened, &m_scan, &SeriesJob::cancel);
     connect(&m_exporting, &Exporting::started, this, &Exporter::showProgress);
     connect(&m_exporting, &Exporting::progressed, this, [this](double part) {
         // Up to the last step but one: at the last the dialog believes that all is done.
@@ -80,6 +83,19 @@ QString Exporter::askPath(const QString& title, const QString& offered, const QS
 }
 
 void Exporter::askPackets(const Ranges& selected) {
+    const auto connection = m_selection.connection();
+    if (!connection) return askPackets(selected, 0);
+    Q_EMIT working(tr("Looking for the packets of connection %1").arg(std::to_underlying(*connection)), 0);
+    m_scan.start([this, selected, wanted = *connection, index = m_session.index(),
+                  timeline = m_session.timeline()](const std::function<bool()>& stop) -> SeriesJob::Delivery {
+        const std::uint64_t packets = withSetUp(*index, *timeline, wanted, stop).size();
+        if (stop()) return {};
+        // The dialog has a loop of its own: the job has ended before it opens.
+        return [this, selected, packets] { QTimer::singleShot(0, this, [this, selected, packets] { askPackets(selected, packets); }); };
+    });
+}
+
+void Exporter::askPackets(const Ranges& selected, std::uint64_t packetsOfConnection) {
     struct Choice {
         Packets packets;
         QString words;
@@ -95,7 +111,8 @@ void Exporter::askPackets(const Ranges& selected) {
     std::vector<Packets> offered;
     QStringList lines;
     for (const Choice& choice : choices) {
-        const std::uint64_t packets = m_exporting.count(choice.packets, selected);
+        const std::uint64_t packets =
+            choice.packets == Packets::Connection ? packetsOfConnection : m_exporting.count(choice.packets, selected);
         if (packets == 0) continue;
         if (choice.packets == likely) first = static_cast<int>(offered.size());
         offered.push_back(choice.packets);

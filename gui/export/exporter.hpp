@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gui/export/exporting.hpp>
+#include <gui/pictures/series_job.hpp>
 
 #include <QProgressDialog>
 #include <QWidget>
@@ -18,8 +19,12 @@ public:
     void setComments(transport::Comments comments) { m_exporting.setComments(std::move(comments)); }
     [[nodiscard]] const transport::Comments& comments() const { return m_exporting.comments(); }
 
+    [[nodiscard]] bool isScanning() const { return m_scan.running(); }
+    void stopScan() { m_scan.cancel(); }
+
 public Q_SLOTS:
-    // Asks which packets: the selected (where there are any), marked, displayed ones, those of the connection, or all.
+    // Asks which packets: the selected (where there are any), marked, displayed ones, those of the connection, or all. Those of a
+    // connection are counted first, in a worker.
     void askPackets(const qps::gui::Ranges& selected);
     void exportPackets(qps::gui::Packets packets, const qps::gui::Ranges& selected = {});
     void saveCapture();
@@ -33,8 +38,10 @@ public Q_SLOTS:
 Q_SIGNALS:
     void statusChanged(const QString& sentence);           // for the status line
     void saved(qps::gui::Packets packets, bool comments);  // as Exporting says it
+    void working(const QString& what, double part);        // before the dialog; an empty text: it has ended
 
 private:
+    void askPackets(const Ranges& selected, std::uint64_t ofConnection);
     // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.
     [[nodiscard]] QString askPath(const QString& title, const QString& offered, const QStringList& filters);
     void showProgress();
@@ -43,6 +50,7 @@ private:
     Selection& m_selection;
     QWidget* m_parent;
     Exporting m_exporting;
+    SeriesJob m_scan;
     QProgressDialog* m_progress;  // of the parent
 };
 

@@ -98,6 +98,11 @@ void Exporting::writePackets(const QString& path, Packets packets, const Ranges&
     m_saving.reset();
     if (packets == Packets::All || packets == Packets::Marked)
         m_saving = Saving{packets, count(packets), !path.endsWith(QLatin1String(".pcap"))};  // which has no comments
+    if (const auto connection = m_selection.connection(); packets == Packets::Connection && connection)
+        return begin([index = m_session.index(), timeline = m_session.timeline(), wanted = *connection, path = path.toStdString(),
+                      comments = m_comments](const TaskWatch& watch) {
+            return writeCapture(*index, {path, withSetUp(*index, *timeline, wanted, watch.stopped), comments}, watch);
+        });
     begin([index = m_session.index(), wanted = Extraction{path.toStdString(), choose(packets, selected, m_session, m_selection), m_comments}](
               const TaskWatch& watch) { return writeCapture(*index, wanted, watch); });
 }

@@ -35,14 +35,19 @@ bool isNumber(std::string_view word) {
 }  // namespace
 
 RowSet withSetUp(const Session& session, const Selection& selection) {
-    RowSet rows;
     const auto wanted = selection.connection();
-    if (!wanted) return rows;
-    const CaptureIndex& index = *session.index();
-    for (std::uint64_t at = 0; at < session.packets(); ++at)
+    return wanted ? withSetUp(*session.index(), *session.timeline(), *wanted) : RowSet();
+}
+
+RowSet withSetUp(const CaptureIndex& index, const Timeline& timeline, ConnectionId wanted, const std::function<bool()>& stop) {
+    constexpr std::uint64_t kAskEvery = 1U << 16;
+    RowSet rows;
+    const std::uint64_t packets = index.packets.size();
+    for (std::uint64_t at = 0; at < packets; ++at) {
+        if (at % kAskEvery == 0 && stop && stop()) return rows;
         if (index.packets[at].connection() == wanted) rows.set(FrameIndex{at + 1}, true);
-    const Timeline& timeline = *session.timeline();
-    const Connection* connection = timeline.find(*wanted);
+    }
+    const Connection* connection = timeline.find(wanted);
     if (connection == nullptr || !connection->cm_attempt) return rows;
     for (const CmAttempt& attempt : timeline.cm.attempts)
         if (attempt.uid == *connection->cm_attempt)

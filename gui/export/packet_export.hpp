@@ -6,6 +6,7 @@
 #include <transport-replay/index/extract.hpp>
 
 #include <QString>
+#include <functional>
 #include <vector>
 
 namespace qps::gui {
@@ -25,6 +26,9 @@ using Ranges = std::vector<transport::FrameRange>;
 
 // Of the connection that is selected: its packets, and those of its CM attempt, which name no connection. Empty where none is.
 [[nodiscard]] transport::RowSet withSetUp(const Session& session, const Selection& selection);
+// The same, for another thread. True from `stop`: what is returned is not all.
+[[nodiscard]] transport::RowSet withSetUp(const transport::CaptureIndex& index, const transport::Timeline& timeline,
+                                          transport::ConnectionId connection, const std::function<bool()>& stop = {});
 
 // Which of them a user most likely wants: several that are selected; else what the filter shows, of a connection with its set-up; else
 // all.

@@ -65,6 +65,10 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
     column->addLayout(row);
     column->addWidget(m_mistake);
     connect(m_line, &QLineEdit::returnPressed, this, &FilterBar::apply);
+    connect(m_line, &FilterLine::filterDropped, this, [this](const QString& filter) {
+        m_line->setText(filter);
+        apply();
+    });
     connect(m_line, &FilterLine::judged, this, &FilterBar::showMistake);
     connect(m_line, &FilterLine::abandoned, this, &FilterBar::showSelection);
     connect(m_apply, &QToolButton::clicked, this, &FilterBar::apply);

@@ -2,6 +2,7 @@
 #include <dissect/filter/filter.hpp>
 #include <gui/filter/filter_line.hpp>
 #include <gui/look.hpp>
+#include <gui/packets/field_tree.hpp>
 #include <gui/packets/fixed_font.hpp>
 #include <gui/session/selection.hpp>
 
@@ -9,6 +10,7 @@
 #include <QFocusEvent>
 #include <QHeaderView>
 #include <QInputMethodEvent>
+#include <QMimeData>
 #include <QKeyEvent>
 #include <QScreen>
 #include <QTextCharFormat>
@@ -181,6 +183,14 @@ void FilterLine::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) m_list->hide();
     QLineEdit::keyPressEvent(event);
     underline();
+}
+
+// Text goes where it is dropped; a field takes the place of what is there.
+void FilterLine::dropEvent(QDropEvent* event) {
+    if (!event->mimeData()->hasFormat(kFilterMime)) return QLineEdit::dropEvent(event);
+    event->setDropAction(Qt::CopyAction);
+    event->accept();
+    Q_EMIT filterDropped(QString::fromUtf8(event->mimeData()->data(kFilterMime)));
 }
 
 void FilterLine::focusOutEvent(QFocusEvent* event) {

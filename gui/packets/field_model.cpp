@@ -126,6 +126,10 @@ QVariant FieldModel::data(const QModelIndex& index, int role) const {
     }
 }
 
+Qt::ItemFlags FieldModel::flags(const QModelIndex& index) const {
+    return QAbstractItemModel::flags(index) | (index.isValid() ? Qt::ItemIsDragEnabled : Qt::NoItemFlags);
+}
+
 QVariant FieldModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
     return section == Name ? tr("Field") : tr("Value");

@@ -6,10 +6,12 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QDrag>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QMimeData>
 #include <array>
 #include <string>
 #include <utility>
@@ -45,10 +47,29 @@ FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldMode
     setExpandsOnDoubleClick(true);
     setAllColumnsShowFocus(true);
     setHeaderHidden(true);
+    setDragEnabled(true);
+    setDragDropMode(QAbstractItemView::DragOnly);
     header()->setStretchLastSection(true);
     header()->setSectionResizeMode(FieldModel::Name, QHeaderView::Interactive);
     connect(this, &QTreeView::expanded, this, [this](const QModelIndex& index) { setOpen(index, true); });
     connect(this, &QTreeView::collapsed, this, [this](const QModelIndex& index) { setOpen(index, false); });
+}
+
+QMimeData* FieldTree::dragged() const {
+    const QString filter = fieldFilter();
+    if (filter.isEmpty()) return nullptr;
+    auto* taken = new QMimeData;
+    taken->setData(kFilterMime, filter.toUtf8());
+    taken->setText(filter);
+    return taken;
+}
+
+void FieldTree::startDrag(Qt::DropActions) {
+    QMimeData* taken = dragged();
+    if (taken == nullptr) return;
+    auto* drag = new QDrag(this);
+    drag->setMimeData(taken);
+    drag->exec(Qt::CopyAction);
 }
 
 // Most labels; values are worth more than the ends of the longest.

@@ -8,8 +8,12 @@
 #include <QTreeView>
 
 class QMenu;
+class QMimeData;
 
 namespace qps::gui {
+
+// What is dragged is a display filter.
+inline const QString kFilterMime = QStringLiteral("application/x-qpscope-display-filter");
 
 class FieldTree : public QTreeView {
     Q_OBJECT
@@ -31,6 +35,8 @@ public:
     // Of the current line; empty where there is none.
     [[nodiscard]] QString fieldName() const;
     [[nodiscard]] QString fieldFilter() const;
+    // What dragging the current line takes along, owned by the caller: its filter, for the filter line, and as text. Null where it has none.
+    [[nodiscard]] QMimeData* dragged() const;
     enum class CopyForm { Line, Value, Name, Filter, Bytes, Everything };
     [[nodiscard]] QString copied(CopyForm form) const;
     // "infiniband.bth.psn: bytes 51 to 53, bits 4 to 7": for the status bar.
@@ -60,6 +66,7 @@ Q_SIGNALS:
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+    void startDrag(Qt::DropActions actions) override;
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;

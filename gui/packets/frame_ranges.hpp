@@ -25,6 +25,15 @@ public:
         return after != ranges_.begin() && frame <= std::prev(after)->last;
     }
 
+    // Those alone, which are in order; as many of the first as there is room for.
+    void assign(const std::vector<dissect::FrameIndex>& frames) {
+        ranges_.clear();
+        for (const dissect::FrameIndex frame : frames) {
+            if (!ranges_.empty() && step(ranges_.back().last, 1) == frame) ranges_.back().last = frame;
+            else if (ranges_.size() == kMost) return;
+            else ranges_.push_back({frame, frame});
+        }
+    }
     // Either order of the ends.
     void add(dissect::FrameIndex one, dissect::FrameIndex other) {
         FrameRange added{std::min(one, other), std::max(one, other)};

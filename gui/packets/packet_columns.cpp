@@ -3,6 +3,7 @@
 #include <dissect/render_value.hpp>
 #include <gui/packets/packet_columns.hpp>
 #include <gui/packets/packet_info.hpp>
+#include <gui/preferences/names.hpp>
 
 #include <array>
 #include <string>
@@ -70,6 +71,23 @@ std::vector<std::string_view> fieldsOf(const PacketColumn& column) {
     return {};
 }
 
+std::optional<Qpn> destinationOf(const Packet& packet) {
+    static const auto field = column("infiniband.bth.destqp");
+    std::optional<Qpn> number;
+    if (field) for_each_value(packet, *field, [&](const Layer&, const Field&, const Value& value) { number = Qpn{static_cast<std::uint32_t>(value.number)}; });
+    return number;
+}
+
+// What the user calls the host, or the queue pair that the packet goes to; else the address.
+QString addressText(const std::string& address, const std::optional<Qpn>& number, const Names* names) {
+    const QString text = QString::fromStdString(address);
+    if (names == nullptr) return text;
+    const QString host = names->host(text);
+    const QString label = number ? names->queuePair(text, *number) : QString();
+    if (label.isEmpty()) return host.isEmpty() ? text : host;
+    return QStringLiteral("%1, %2").arg(label, host.isEmpty() ? text : host);
+}
+
 }  // namespace
 
 std::vector<PacketColumn> standardColumns() {
@@ -96,13 +114,17 @@ std::optional<PacketColumn> fieldColumn(const QString& name) {
     return column;
 }
 
-QString cellText(const PacketColumn& column, const Packet& packet) {
+bool isSame(const PacketColumn& one, const PacketColumn& other) {
+    return one.kind == other.kind && (one.kind != ColumnKind::Field || one.field->name == other.field->name);
+}
+
+QString cellText(const PacketColumn& column, const Packet& packet, const Names* names) {
     std::string text;
     switch (column.kind) {
         case ColumnKind::Number: text = std::to_string(std::to_underlying(packet.frame.index)); break;
         case ColumnKind::Time: break;
-        case ColumnKind::Source: append_source(text, packet); break;
-        case ColumnKind::Destination: append_destination(text, packet); break;
+        case ColumnKind::Source: append_source(text, packet); return addressText(text, std::nullopt, names).left(kMostText);
+        case ColumnKind::Destination: append_destination(text, packet); return addressText(text, destinationOf(packet), names).left(kMostText);
         case ColumnKind::Protocol: text = shownProtocol(packet); break;
         case ColumnKind::Length: text = std::to_string(packet.frame.wire_bytes()); break;
         case ColumnKind::Info: appendInfo(text, packet); break;

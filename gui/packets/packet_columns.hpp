@@ -12,6 +12,8 @@
 
 namespace qps::gui {
 
+class Names;
+
 enum class ColumnKind { Number, Time, Source, Destination, Protocol, Length, Info, Field };
 
 struct PacketColumn {
@@ -31,8 +33,11 @@ inline constexpr int kMostText = 1000;  // characters of a cell
 // Nothing where no field has that name.
 [[nodiscard]] std::optional<PacketColumn> fieldColumn(const QString& name);
 
+// Whether both show the same of a packet, whatever they are called.
+[[nodiscard]] bool isSame(const PacketColumn& one, const PacketColumn& other);
+
 // The text of all columns but Time, which depends on other packets.
-[[nodiscard]] QString cellText(const PacketColumn& column, const dissect::Packet& packet);
+[[nodiscard]] QString cellText(const PacketColumn& column, const dissect::Packet& packet, const Names* names = nullptr);
 // What it says, for the tip of its head.
 [[nodiscard]] QString columnTip(const PacketColumn& column);
 // A text as wide as the usual content, for the first width of a column.

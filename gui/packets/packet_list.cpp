@@ -3,6 +3,7 @@
 #include <gui/packets/list_accessible.hpp>
 #include <gui/packets/packet_list.hpp>
 #include <gui/plain_tip.hpp>
+#include <gui/preferences/names.hpp>
 
 #include <QEvent>
 #include <QHeaderView>
@@ -50,6 +51,34 @@ void PacketList::makeHeader() {
     connect(m_header, &QHeaderView::sectionResized, this, changed);
     connect(m_header, &QHeaderView::sectionMoved, this, changed);
     connect(m_header, &QHeaderView::sectionHandleDoubleClicked, this, &PacketList::fitColumn);
+    connect(m_header, &QHeaderView::sectionClicked, this, &PacketList::headClicked);
+}
+
+// Up, down, and back to the order of the capture, which is that of the numbers.
+void PacketList::headClicked(int column) {
+    const std::vector<PacketColumn>& all = columns();
+    if (column < 0 || std::cmp_greater_equal(column, all.size())) return;
+    const PacketColumn& clicked = all[static_cast<std::size_t>(column)];
+    const bool again = m_sorted && isSame(m_sorted->column, clicked);
+    const bool number = clicked.kind == ColumnKind::Number;
+    std::optional<Sorted> wanted;
+    if (!again) wanted = Sorted{clicked, number};
+    else if (!m_sorted->descending && !number) wanted = Sorted{clicked, true};
+    Q_EMIT sortWanted(wanted);
+    showSorted();
+}
+
+void PacketList::setSorted(std::optional<Sorted> sorted) {
+    m_sorted = std::move(sorted);
+    showSorted();
+}
+
+void PacketList::showSorted() {
+    int shown = -1;
+    for (int i = 0; m_sorted && std::cmp_less(i, columns().size()); ++i)
+        if (isSame(columns()[static_cast<std::size_t>(i)], m_sorted->column)) shown = i;
+    m_header->setSortIndicatorShown(shown >= 0);
+    m_header->setSortIndicator(shown, m_sorted && m_sorted->descending ? Qt::DescendingOrder : Qt::AscendingOrder);
 }
 
 void PacketList::fillHeader() {
@@ -68,6 +97,7 @@ void PacketList::fillHeader() {
         m_header->resizeSection(i, column.width > 0 ? column.width : std::max(usual, heading));
         m_header->setSectionHidden(i, column.hidden);
     }
+    showSorted();
     updateScroll();
     viewport()->update();
 }
@@ -118,6 +148,11 @@ void PacketList::fitColumn(int column) {
     m_header->resizeSection(column, width);
 }
 
+void PacketList::fitColumns() {
+    for (int column = 0; column < m_header->count(); ++column)
+        if (!m_header->isSectionHidden(column)) fitColumn(column);
+}
+
 QStringList PacketList::saveColumns() const {
     std::vector<PacketColumn> ordered;
     for (int visual = 0; visual < m_header->count(); ++visual) {
@@ -139,7 +174,17 @@ void PacketList::setRules(RowRules rules) {
 }
 
 void PacketList::setTimeFormat(TimeFormat format) {
+    const bool other = format != m_texts.timeFormat();
     m_texts.setTimeFormat(format);
+    // A date needs more room than the seconds before it.
+    for (int i = 0; other && std::cmp_less(i, columns().size()); ++i)
+        if (columns()[static_cast<std::size_t>(i)].kind == ColumnKind::Time && m_scroll.rows != 0) fitColumn(i);
+    viewport()->update();
+    Q_EMIT columnsChanged();
+}
+
+void PacketList::setNames(std::shared_ptr<const Names> names) {
+    m_texts.setNames(std::move(names));
     viewport()->update();
     Q_EMIT columnsChanged();
 }

@@ -39,12 +39,21 @@ public:
     void setColumns(std::vector<PacketColumn> columns);
     bool addFieldColumn(const QString& name);  // false where no field has that name
     void fitColumn(int column);                // to the rows in sight, never to all
+    void fitColumns();
     [[nodiscard]] QStringList saveColumns() const;
     void restoreColumns(const QStringList& lines);
+    // The column that the rows are sorted by, as the heading shows it; nothing: the order of the capture. Who has the rows sorts them.
+    struct Sorted {
+        PacketColumn column;
+        bool descending = false;
+    };
+    void setSorted(std::optional<Sorted> sorted);
+    [[nodiscard]] const std::optional<Sorted>& sorted() const { return m_sorted; }
     [[nodiscard]] const RowRules& rules() const { return m_texts.rules(); }
     void setRules(RowRules rules);
     [[nodiscard]] TimeFormat timeFormat() const { return m_texts.timeFormat(); }
     void setTimeFormat(TimeFormat format);
+    void setNames(std::shared_ptr<const Names> names);
 
     // Where the user stands. Going somewhere brings it into sight; false where there is nothing to go to.
     [[nodiscard]] std::optional<dissect::FrameIndex> current() const { return m_current; }
@@ -69,6 +78,8 @@ public:
     void toggleMark();
     void markAllShown();
     void toggleIgnore();
+    void ignoreAllShown();
+    void unignoreAll();
     void toggleTimeReference();
     void editComment();
     bool setComment(dissect::FrameIndex frame, const QString& text);
@@ -116,6 +127,7 @@ Q_SIGNALS:
     void filterPrepared(const QString& text);  // put it into the bar
     void fieldColumnWanted();                  // the user wants to choose one
     void columnsChanged();
+    void sortWanted(const std::optional<qps::gui::PacketList::Sorted>& sorted);  // the user clicked a heading
     void notice(const QString& text);  // for the status bar
     void viewRequested(const QString& id);
 
@@ -136,6 +148,7 @@ private:
     // How a new current packet changes what is selected.
     enum class Select { Only, Extend, Toggle };
     void setCurrent(dissect::FrameIndex frame, Select select);
+    void extendTo(dissect::FrameIndex frame);
     void moveTo(std::uint64_t position, Select select);
     bool goToOf(const std::optional<dissect::FrameIndex>& frame, const QString& otherwise);
     bool searchConversation(int direction);
@@ -147,6 +160,8 @@ private:
     void makeHeader();
     void fillHeader();
     void takeWidths();
+    void headClicked(int column);
+    void showSorted();
     void updateScroll();
     void keepAnchor();
     void barAction(int action);
@@ -179,6 +194,7 @@ private:
     bool m_settingBars = false;
     double m_wheelRest = 0;  // rows that the wheel has turned, but not whole ones
 
+    std::optional<Sorted> m_sorted;
     QString m_presentFilter;
     std::optional<dissect::FrameIndex> m_current;
     dissect::FrameIndex m_selectionStart{};

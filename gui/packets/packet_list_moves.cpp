@@ -30,11 +30,7 @@ QString csvCell(QString text) {
 void PacketList::setCurrent(FrameIndex frame, Select select) {
     const bool changed = m_current != frame;
     switch (select) {
-        case Select::Extend:
-            if (m_selectionStart == FrameIndex{}) m_selectionStart = m_current.value_or(frame);
-            m_selected.clear();
-            m_selected.add(m_selectionStart, frame);
-            break;
+        case Select::Extend: extendTo(frame); break;
         case Select::Toggle:
             m_selectionStart = frame;
             if (m_selected.contains(frame)) m_selected.remove(frame);
@@ -49,6 +45,20 @@ void PacketList::setCurrent(FrameIndex frame, Select select) {
     m_current = frame;
     viewport()->update();
     if (changed) Q_EMIT currentChanged();
+}
+
+// All rows from where the selection began. Where rows are sorted, their numbers are no range.
+void PacketList::extendTo(FrameIndex frame) {
+    if (m_selectionStart == FrameIndex{}) m_selectionStart = m_current.value_or(frame);
+    m_selected.clear();
+    if (!m_rows->isSorted()) return m_selected.add(m_selectionStart, frame);
+    const std::uint64_t one = m_rows->positionOf(m_selectionStart);
+    const std::uint64_t other = m_rows->positionOf(frame);
+    const std::uint64_t last = std::max(one, other);
+    std::vector<FrameIndex> frames;
+    for (std::uint64_t at = std::min(one, other); at <= last && at < m_scroll.rows; ++at) frames.push_back(m_rows->frameAt(at));
+    std::ranges::sort(frames);
+    m_selected.assign(frames);
 }
 
 void PacketList::moveTo(std::uint64_t position, Select select) {
@@ -149,6 +159,16 @@ bool PacketList::previousTimeReference() {
 template <class Each>
 void PacketList::forEachSelected(std::uint64_t most, Each&& each) {
     if (m_rows == nullptr) return;
+    if (m_rows->isSorted()) {
+        std::vector<std::uint64_t> positions;
+        for (const FrameRange& range : m_selected.ranges())
+            for (FrameIndex frame = range.first; frame <= range.last; frame = neighbour(frame, 1))
+                if (m_rows->isShown(frame)) positions.push_back(m_rows->positionOf(frame));
+        std::ranges::sort(positions);
+        if (positions.size() > most) positions.resize(most);
+        for (const std::uint64_t at : positions) each(at, m_rows->frameAt(at));
+        return;
+    }
     for (const FrameRange& range : m_selected.ranges())
         for (std::uint64_t at = m_rows->positionOf(range.first); at < m_scroll.rows; ++at) {
             const FrameIndex frame = m_rows->frameAt(at);
@@ -161,7 +181,8 @@ void PacketList::forEachSelected(std::uint64_t most, Each&& each) {
 void PacketList::selectAll() {
     if (m_rows == nullptr || m_scroll.rows == 0) return;
     m_selected.clear();
-    m_selected.add(m_rows->frameAt(0), m_rows->frameAt(m_scroll.rows - 1));
+    if (m_rows->isSorted()) m_selected.add(FrameIndex{1}, FrameIndex{m_rows->total()});
+    else m_selected.add(m_rows->frameAt(0), m_rows->frameAt(m_scroll.rows - 1));
     viewport()->update();
 }
 
@@ -194,6 +215,16 @@ void PacketList::toggleIgnore() {
     if (!m_current) return;
     const bool ignored = !m_notes.ignored.contains(*m_current);
     forEachSelected(UINT64_MAX, [&](std::uint64_t, FrameIndex frame) { m_notes.ignored.set(frame, ignored); });
+    afterNotes();
+}
+
+void PacketList::ignoreAllShown() {
+    for (std::uint64_t at = 0; at < m_scroll.rows; ++at) m_notes.ignored.set(m_rows->frameAt(at), true);
+    afterNotes();
+}
+
+void PacketList::unignoreAll() {
+    m_notes.ignored.clear();
     afterNotes();
 }
 

@@ -31,6 +31,16 @@ public:
     [[nodiscard]] virtual std::uint64_t positionOf(dissect::FrameIndex frame) const = 0;
     [[nodiscard]] virtual bool isShown(dissect::FrameIndex frame) const = 0;
 
+    // Whether they stand in another order than that of the capture; and in that, the first one, and the one before.
+    [[nodiscard]] virtual bool isSorted() const { return false; }
+    [[nodiscard]] virtual std::optional<dissect::FrameIndex> firstShown() const {
+        return count() == 0 ? std::nullopt : std::optional(frameAt(0));
+    }
+    [[nodiscard]] virtual std::optional<dissect::FrameIndex> shownBefore(dissect::FrameIndex frame) const {
+        const std::uint64_t position = positionOf(frame);
+        return position == 0 ? std::nullopt : std::optional(frameAt(position - 1));
+    }
+
     // The messages of the capture, or nullptr where nobody knows.
     [[nodiscard]] virtual const transport::GrowingStore<transport::MessageRow>* messages() const = 0;
 

@@ -32,6 +32,7 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
       m_session(session),
       m_selection(selection),
       m_rows(session, selection),
+      m_sorting(session, selection),
       m_list(new PacketList(this)),
       m_panes(new PacketPanes(this)),
       m_find(new FindBar(this)),
@@ -65,9 +66,11 @@ PacketsView::PacketsView(Session& session, Selection& selection, QWidget* parent
     connect(m_panes, &PacketPanes::placeChanged, this, &PacketsView::placeChanged);
     connectList();
     connectTree();
+    connectSorting();
     followSession();
     followSelection();
     m_list->setRows(&m_rows);
+    m_list->setNames(m_session.names());
     m_list->setMarks(m_selection.marks());
     if (m_selection.packet()) m_list->goTo(*m_selection.packet());
     rowsChanged();
@@ -90,6 +93,7 @@ void PacketsView::followSession() {
         showCurrent();
         rowsChanged();
     });
+    connect(&m_session, &Session::namesChanged, this, [this] { m_list->setNames(m_session.names()); });
     connect(&m_session, &Session::rowsAdded, this, &PacketsView::rowsChanged);
     connect(&m_session, &Session::stateChanged, this, &PacketsView::rowsChanged);
 }
@@ -134,6 +138,32 @@ void PacketsView::connectTree() {
     connect(&tree, &FieldTree::columnWanted, this, &PacketsView::addColumn);
     connect(&tree, &FieldTree::followMessageWanted, this, &PacketsView::followMessage);
     connect(&tree, &FieldTree::followConversationWanted, this, &PacketsView::followConversation);
+}
+
+void PacketsView::connectSorting() {
+    connect(m_list, &PacketList::sortWanted, this, [this](const std::optional<PacketList::Sorted>& wanted) {
+        m_list->setSorted(wanted);
+        if (wanted) m_sorting.sort(wanted->column, wanted->descending);
+        else m_sorting.clear();
+        if (wanted && m_session.busy()) Q_EMIT notice(tr("Packets are sorted as soon as all are read"));
+    });
+    connect(&m_sorting, &PacketSorting::orderChanged, this, [this] {
+        m_rows.setOrder(m_sorting.order());
+        m_overview->bar()->setVisible(!m_rows.isSorted());  // which is in the order of the capture
+        m_list->rowsChanged();
+        if (m_rows.isSorted() && m_list->current()) m_list->goTo(*m_list->current());
+    });
+    connect(&m_sorting, &PacketSorting::refused, this, [this](const QString& sentence) {
+        m_list->setSorted(std::nullopt);
+        Q_EMIT notice(sentence);
+    });
+    connect(&m_sorting, &PacketSorting::progressed, this, [this](double part) { Q_EMIT working(tr("Sorting packets"), part); });
+    connect(&m_sorting, &PacketSorting::finished, this, [this] { Q_EMIT working({}, 1); });
+}
+
+void PacketsView::stopSorting() {
+    m_list->setSorted(std::nullopt);
+    m_sorting.clear();
 }
 
 void PacketsView::showCurrent() {

@@ -5,6 +5,7 @@
 #include <gui/packets/find_bar.hpp>
 #include <gui/packets/packet_list.hpp>
 #include <gui/packets/packet_panes.hpp>
+#include <gui/packets/packet_sorting.hpp>
 #include <gui/packets/session_rows.hpp>
 
 #include <QWidget>
@@ -35,6 +36,9 @@ public:
     void openPacket();  // the current one, in a window of its own
     // Of the pane that has the focus.
     void copy();
+    // Whether packets are being sorted; ending that leaves them in the order of the capture.
+    [[nodiscard]] bool isSorting() const { return m_sorting.running(); }
+    void stopSorting();
 
     // Proportions, columns and times, for settings.
     [[nodiscard]] QByteArray saveState() const;
@@ -44,12 +48,14 @@ Q_SIGNALS:
     void viewRequested(const QString& id);
     void notice(const QString& text);        // something to tell the user, once
     void placeChanged(const QString& text);  // of the selected field, for the status bar
+    void working(const QString& what, double part);  // 0 to 1; an empty text: it has ended
 
 private:
     void followSession();
     void followSelection();
     void connectList();
     void connectTree();
+    void connectSorting();
     void rowsChanged();
     void showCurrent();
     void applyFilter(const QString& text);
@@ -60,6 +66,7 @@ private:
     Session& m_session;
     Selection& m_selection;
     SessionRows m_rows;
+    PacketSorting m_sorting;
     PacketList* m_list;
     PacketPanes* m_panes;
     FindBar* m_find;

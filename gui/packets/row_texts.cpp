@@ -1,5 +1,6 @@
 #include <dissect/render_value.hpp>
 #include <gui/packets/row_texts.hpp>
+#include <gui/preferences/names.hpp>
 
 #include <QDateTime>
 #include <utility>
@@ -72,15 +73,20 @@ void RowTexts::setTimeFormat(TimeFormat format) {
     forget();
 }
 
+void RowTexts::setNames(std::shared_ptr<const Names> names) {
+    names_ = std::move(names);
+    forget();
+}
+
 const RowText& RowTexts::at(std::uint64_t position) {
     const FrameIndex frame = rows_->frameAt(position);
     const std::uint64_t key = std::to_underlying(frame);
     if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
     if (kept_.size() >= kMostKept) kept_.clear();
-    return kept_.emplace(key, made(position, frame)).first->second;
+    return kept_.emplace(key, made(frame)).first->second;
 }
 
-RowText RowTexts::made(std::uint64_t position, FrameIndex frame) {
+RowText RowTexts::made(FrameIndex frame) {
     RowText text;
     text.cells.resize(columns_.size());
     const Packet* packet = rows_->read(frame);
@@ -92,28 +98,29 @@ RowText RowTexts::made(std::uint64_t position, FrameIndex frame) {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const PacketColumn& column = columns_[i];
         if (column.hidden) continue;
-        if (column.kind == ColumnKind::Time) text.cells[i] = timeText(position, frame);
-        else if (packet != nullptr) text.cells[i] = cellText(column, *packet);
+        if (column.kind == ColumnKind::Time) text.cells[i] = timeText(frame);
+        else if (packet != nullptr) text.cells[i] = cellText(column, *packet, names_.get());
         else if (column.kind == ColumnKind::Number) text.cells[i] = QString::number(std::to_underlying(frame));
         else if (column.kind == ColumnKind::Info) text.cells[i] = QStringLiteral("cannot be read: the file has changed or is gone");
     }
     return text;
 }
 
-QString RowTexts::timeText(std::uint64_t position, FrameIndex frame) const {
+QString RowTexts::timeText(FrameIndex frame) const {
     const std::optional<Instant> time = timeOf(*rows_, frame);
     if (!time) return {};
     if (time_ == TimeFormat::Utc) return QString::fromStdString(utc(*time));
     if (time_ == TimeFormat::Local) return localText(*time);
     if (time_ != TimeFormat::SincePreviousShown && notes_.references.contains(frame)) return QStringLiteral("*REF*");
-    const std::optional<Instant> from = origin(position, frame);
+    const std::optional<Instant> from = origin(frame);
     return secondsText(from ? between(*from, *time) : Duration{});
 }
 
-std::optional<Instant> RowTexts::origin(std::uint64_t position, FrameIndex frame) const {
-    if (time_ == TimeFormat::SincePreviousShown) return position == 0 ? std::nullopt : timeOf(*rows_, rows_->frameAt(position - 1));
+std::optional<Instant> RowTexts::origin(FrameIndex frame) const {
+    const auto ofShown = [this](std::optional<FrameIndex> other) { return other ? timeOf(*rows_, *other) : std::nullopt; };
+    if (time_ == TimeFormat::SincePreviousShown) return ofShown(rows_->shownBefore(frame));
     if (const auto reference = notes_.references.previous(frame)) return timeOf(*rows_, *reference);
-    return timeOf(*rows_, time_ == TimeFormat::SinceFirstShown ? rows_->frameAt(0) : FrameIndex{1});
+    return time_ == TimeFormat::SinceFirstShown ? ofShown(rows_->firstShown()) : timeOf(*rows_, FrameIndex{1});
 }
 
 }  // namespace qps::gui

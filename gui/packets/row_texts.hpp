@@ -7,6 +7,7 @@
 #include <gui/packets/packet_rows.hpp>
 #include <gui/packets/row_rules.hpp>
 
+#include <memory>
 #include <unordered_map>
 
 namespace qps::gui {
@@ -36,6 +37,7 @@ public:
     void setColumns(std::vector<PacketColumn> columns);
     void setRules(RowRules rules);
     void setTimeFormat(TimeFormat format);
+    void setNames(std::shared_ptr<const Names> names);  // nullptr: addresses stay as they are
     [[nodiscard]] const std::vector<PacketColumn>& columns() const { return columns_; }
     // For widths, titles and order; what it shows stays.
     [[nodiscard]] std::vector<PacketColumn>& columns() { return columns_; }
@@ -48,16 +50,17 @@ public:
     [[nodiscard]] const RowText& at(std::uint64_t position);
 
 private:
-    [[nodiscard]] RowText made(std::uint64_t position, dissect::FrameIndex frame);
-    [[nodiscard]] QString timeText(std::uint64_t position, dissect::FrameIndex frame) const;
+    [[nodiscard]] RowText made(dissect::FrameIndex frame);
+    [[nodiscard]] QString timeText(dissect::FrameIndex frame) const;
     // What times of a packet count from.
-    [[nodiscard]] std::optional<dissect::Instant> origin(std::uint64_t position, dissect::FrameIndex frame) const;
+    [[nodiscard]] std::optional<dissect::Instant> origin(dissect::FrameIndex frame) const;
 
     const PacketNotes& notes_;
     PacketRows* rows_ = nullptr;
     std::vector<PacketColumn> columns_ = standardColumns();
     RowRules rules_;
     TimeFormat time_ = TimeFormat::SinceFirst;
+    std::shared_ptr<const Names> names_;
     std::unordered_map<std::uint64_t, RowText> kept_;
 };
 

@@ -1,5 +1,6 @@
 #include <gui/pictures/ladder_view.hpp>
 #include <gui/plain_tip.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -36,6 +37,7 @@ LadderView::LadderView(Session& session, Selection& selection, QWidget* parent)
     connect(&session, &Session::timelineChanged, this, &LadderView::read);
     connect(&selection, &Selection::connectionChanged, this, &LadderView::read);
     connect(&selection, &Selection::packetChanged, this, &LadderView::followPacket);
+    connect(&session, &Session::namesChanged, viewport(), qOverload<>(&QWidget::update));
     connect(&m_reader, &SeriesJob::finished, viewport(), qOverload<>(&QWidget::update));
 }
 
@@ -123,9 +125,10 @@ LadderGeometry LadderView::geometry(const QRectF& area) const {
 
 LadderStyle LadderView::style() const {
     LadderStyle style{font(), palette(), {}, m_index ? m_index->start() : std::nullopt, m_scale, m_current, hasFocus()};
+    const std::shared_ptr<const Names> names = m_session.names() != nullptr ? m_session.names() : std::make_shared<const Names>();
     if (const transport::Connection* connection = m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
         for (const End end : {End::a, End::b})
-            style.ends[static_cast<std::size_t>(end)] = QString::fromStdString(transport::words::who(connection->end(end)));
+            style.ends[static_cast<std::size_t>(end)] = names->whoIs(connection->end(end));
     return style;
 }
 

@@ -131,6 +131,7 @@ void Session::end() {
     m_toldFiles.clear();
     m_damaged = false;
     m_hints.clear();
+    m_clocks = {};
     m_packets = 0;
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
@@ -138,14 +139,23 @@ void Session::end() {
     m_live = false;
 }
 
-void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints, Files which) {
+void Session::begin(State state, const QStringList& files, const QString& title, const UlpHints& hints, Files which, const Clocks& clocks) {
     end();
     m_hints = hints;
+    m_clocks = clocks;
     m_files = files;
     m_title = title;
     m_state = state;
     m_live = state == State::Capturing;
-    Indexing indexing{.files = {}, .jobs = jobsFor(m_jobs), .spool_folder = QDir::tempPath().toStdString(), .hints = m_hints, .memory = m_memory};
+    Indexing indexing{.files = {},
+                      .jobs = jobsFor(m_jobs),
+                      .spool_folder = QDir::tempPath().toStdString(),
+                      .hints = m_hints,
+                      .icrc = m_reading.icrc,
+                      .by_time = m_clocks.byTime,
+                      .offsets = m_clocks.offsets,
+                      .link_speed = m_reading.linkSpeed,
+                      .memory = m_memory};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
     start(std::move(indexing), which);
 }
@@ -186,15 +196,31 @@ QStringList Session::whyNotOpened(const QStringList& files) {
     return why;
 }
 
-void Session::open(const QStringList& files) {
+void Session::open(const QStringList& files, const Clocks& clocks) {
     if (files.isEmpty()) return close();
-    read(files, {}, Files::Others);
+    read(files, {}, Files::Others, clocks);
 }
 
-void Session::read(const QStringList& files, const UlpHints& hints, Files which) {
+void Session::setReading(const Reading& reading) {
+    if (m_reading == reading) return;
+    m_reading = reading;
+    if (canDecodeAs()) reload();
+}
+
+void Session::setNames(std::shared_ptr<const Names> names) {
+    if (m_names == nullptr && names == nullptr) return;
+    m_names = std::move(names);
+    Q_EMIT namesChanged();
+}
+
+void Session::setClocks(const Clocks& clocks) {
+    if (m_clocks != clocks && canDecodeAs()) read(QStringList(m_files), UlpHints(m_hints), Files::Same, Clocks(clocks));
+}
+
+void Session::read(const QStringList& files, const UlpHints& hints, Files which, const Clocks& clocks) {
     const QString first = files.front() == QStringLiteral("-") ? tr("standard input") : QFileInfo(files.front()).fileName();
     begin(State::Reading, files, files.size() == 1 ? first : tr("%1 and %n more", nullptr, static_cast<int>(files.size()) - 1).arg(first),
-          hints, which);
+          hints, which, clocks);
 }
 
 bool Session::canDecodeAs() const { return !m_live && !m_files.isEmpty() && !m_files.contains(QStringLiteral("-")); }
@@ -203,13 +229,13 @@ void Session::decodeAs(ConnectionId connection, UlpProtocol protocol) {
     if (!canDecodeAs()) return;
     UlpHints hints = m_hints;
     hints.insert_or_assign(std::to_underlying(connection), UlpDeclared(protocol));
-    read(QStringList(m_files), hints, Files::Same);
+    read(QStringList(m_files), hints, Files::Same, Clocks(m_clocks));
 }
 
 void Session::capture(const QString& pipe, const QString& title) { begin(State::Capturing, {pipe}, title); }
 
 void Session::reload() {
-    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UlpHints(m_hints), Files::Same);
+    if (!m_live && !m_files.isEmpty()) read(QStringList(m_files), UlpHints(m_hints), Files::Same, Clocks(m_clocks));
 }
 
 void Session::close() {

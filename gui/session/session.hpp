@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <vector>
 
 namespace qps::transport {
 struct Indexing;
@@ -21,6 +23,22 @@ struct Timeline;
 }  // namespace qps::transport
 
 namespace qps::gui {
+
+// What the user says of all captures.
+struct Reading {
+    transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;
+    dissect::BitsPerSecond linkSpeed{};  // 0: as the files say
+    [[nodiscard]] bool operator==(const Reading&) const = default;
+};
+
+// And of the clocks of one: whether packets of all files stand in the order of their times, and what is added to those of each file.
+struct Clocks {
+    bool byTime = false;
+    std::vector<dissect::Duration> offsets{};  // by file; those that are not there are 0
+    [[nodiscard]] bool operator==(const Clocks&) const = default;
+};
+
+class Names;
 
 class Session : public QObject {
     Q_OBJECT
@@ -34,8 +52,17 @@ public:
     void setMemory(const transport::MemoryBudget& memory) { m_memory = memory; }
     ~Session() override;
 
+    // What is open is read again with it, where that can be done.
+    void setReading(const Reading& reading);
+    [[nodiscard]] const Reading& reading() const { return m_reading; }
+    // What views call hosts and queue pairs; nullptr: by their addresses and numbers.
+    void setNames(std::shared_ptr<const Names> names);
+    [[nodiscard]] std::shared_ptr<const Names> names() const { return m_names; }
     // Several files are one capture, in this order. Whatever was open is closed.
-    void open(const QStringList& files);
+    void open(const QStringList& files, const Clocks& clocks = {});
+    [[nodiscard]] const Clocks& clocks() const { return m_clocks; }
+    // The files are read again.
+    void setClocks(const Clocks& clocks);
     // Why none of these files can be opened, a sentence for each; empty where one can, or where asking would take what a pipe brings.
     [[nodiscard]] static QStringList whyNotOpened(const QStringList& files);
     // A capture that arrives on a pipe, as long as somebody writes there; `title` is what users see of it.
@@ -81,13 +108,14 @@ Q_SIGNALS:
     void stateChanged();
     void progressChanged();
     void problemsChanged();  // after all was read
+    void namesChanged();
 
 private:
     struct Work;
     enum class Files { Others, Same };
     void begin(State state, const QStringList& files, const QString& title, const transport::UlpHints& hints = {},
-               Files which = Files::Others);
-    void read(const QStringList& files, const transport::UlpHints& hints, Files which);
+               Files which = Files::Others, const Clocks& clocks = {});
+    void read(const QStringList& files, const transport::UlpHints& hints, Files which, const Clocks& clocks);
     void start(transport::Indexing indexing, Files which);
     void readAgain(transport::Indexing indexing);
     void end();
@@ -105,6 +133,9 @@ private:
     QStringList m_problems;
     bool m_damaged = false;
     transport::UlpHints m_hints;  // of the user, by connection
+    Reading m_reading;
+    std::shared_ptr<const Names> m_names;
+    Clocks m_clocks;
     std::shared_ptr<transport::CaptureIndex> m_index;
     std::shared_ptr<const transport::Timeline> m_timeline;
     std::uint64_t m_packets = 0;

@@ -11,9 +11,11 @@ using enum ActionId;
 // clang-format off
 constexpr std::array kRows{
     ActionRow{Open, "&File", "&Open...", "Ctrl+O", "Open capture files; several are read as one capture, ordered by name", "document-open"},
+    ActionRow{NewTab, "&File", "Open in new &tab...", "Ctrl+Shift+O", "Open capture files beside this capture, in a tab of their own", ""},
     ActionRow{OpenLog, "&File", "Op&en log...", "Ctrl+Shift+L", "Show the lines of a log in time with the packets", ""},
     ActionRow{Reload, "&File", "Re&load", "Ctrl+R", "Reload the capture files", "view-refresh"},
     ActionRow{Close, "&File", "&Close", "Ctrl+W", "Close the capture", ""},
+    ActionRow{CloseTab, "&File", "Close ta&b", "Ctrl+F4", "Close this tab and its capture", ""},
     ActionRow{SaveCapture, "&File", "&Save capture as...", "Ctrl+S", "Save all packets as pcapng, with comments", "document-save", true},
     ActionRow{ExportPackets, "&File", "Export &packets...", "Ctrl+Shift+E", "Save the selected, marked or displayed packets as pcapng", ""},
     ActionRow{ExportAnalysis, "&File", "Export &analysis as JSON...", "", "Save the results of the analysis as JSON", ""},
@@ -21,6 +23,8 @@ constexpr std::array kRows{
     ActionRow{ExportPicture, "&File", "Export &graph...", "Ctrl+P", "Save the graph of this view as PNG or SVG, or its data as CSV", ""},
     ActionRow{OpenInWireshark, "&File", "Open selection in &Wireshark", "", "Open the selected or displayed packets in Wireshark", ""},
     ActionRow{Print, "&File", "Pr&int...", "Ctrl+Alt+P", "Print this view: a graph, or the rows of a table", "document-print"},
+    ActionRow{ImportProfile, "&File", "I&mport profile...", "", "Take over preferences, columns, coloring rules and filters from a file", "", true},
+    ActionRow{ExportProfile, "&File", "Export pro&file...", "", "Save preferences, columns, coloring rules and filters for others", ""},
     ActionRow{Quit, "&File", "&Quit", "Ctrl+Q", "Quit qpscope", "", true},
 
     ActionRow{Copy, "&Edit", "&Copy", "Ctrl+C", "Copy the selection", ""},
@@ -36,7 +40,13 @@ constexpr std::array kRows{
     ActionRow{NextTimeReference, "&Edit", "Next time reference", "Ctrl+Alt+N", "Go to the next time reference", ""},
     ActionRow{PreviousTimeReference, "&Edit", "Previous time reference", "Ctrl+Alt+B", "Go to the previous time reference", ""},
     ActionRow{Comment, "&Edit", "Packet c&omment...", "Ctrl+Alt+C", "Edit the comment of the packet", "", true},
+    ActionRow{UnmarkAll, "&Edit", "&Unmark all", "Ctrl+Alt+M", "Take all marks away", ""},
+    ActionRow{IgnoreShown, "&Edit", "Ignore all displayed", "Ctrl+Shift+D", "Grey out all displayed packets", ""},
+    ActionRow{UnignoreAll, "&Edit", "Unignore all", "Ctrl+Alt+D", "Grey out no packet any more", ""},
     ActionRow{FieldAsColumn, "&Edit", "Apply as co&lumn", "Ctrl+Shift+I", "Show the selected field as a column of the packet list", ""},
+
+    ActionRow{TimeShift, "&Edit", "Time s&hift...", "Ctrl+Shift+T", "Move the times of the files, and merge several by time", "", true},
+    ActionRow{EditPreferences, "&Edit", "P&references...", "Ctrl+Shift+P", "ICRC, link speed, times, names", "", true},
 
     ActionRow{GoToPacket, "&Go", "&Go to packet...", "Ctrl+G", "Go to a packet by its number", "go-jump"},
     ActionRow{LogLine, "&Go", "Find log line", "Ctrl+L", "Find the connection that a line of a log is about", ""},
@@ -62,16 +72,19 @@ constexpr std::array kRows{
     ActionRow{UndoFilter, "F&ilter", "&Undo filter", "Alt+Up", "Return to the previous display filter", "edit-undo"},
     ActionRow{RedoFilter, "F&ilter", "&Redo filter", "Alt+Down", "Go on to the next display filter", "edit-redo"},
     ActionRow{ConnectionFilter, "F&ilter", "Connection &filter", "Ctrl+Shift+Q", "Display only the connection of the selected packet", "", true},
-    ActionRow{ClearRange, "F&ilter", "Clear &time range", "Ctrl+Shift+T", "Clear the time range selected in a graph", ""},
+    ActionRow{ClearRange, "F&ilter", "Clear &time range", "Ctrl+Alt+R", "Clear the time range selected in a graph", ""},
 
     ActionRow{CaptureOptions, "&Capture", "&Options...", "Ctrl+K", "Choose an interface and start a capture", "network-wired"},
     ActionRow{StartStop, "&Capture", "&Start/stop", "Ctrl+E", "Start a capture with the last options, or stop it", "media-record"},
 
+    ActionRow{NextTab, "&View", "Next &tab", "Ctrl+PgDown", "Show the next tab", ""},
+    ActionRow{PreviousTab, "&View", "Previous tab", "Ctrl+PgUp", "Show the previous tab", ""},
     ActionRow{LargerText, "&View", "&Larger text", "Ctrl++; Ctrl+=", "Increase the text size", "", true},
     ActionRow{SmallerText, "&View", "&Smaller text", "Ctrl+-", "Decrease the text size", ""},
     ActionRow{NormalText, "&View", "&Normal text", "Ctrl+0", "Reset the text size", ""},
 
-    ActionRow{ColoringRules, "&View", "C&oloring rules...", "", "Edit the rules that colour packets: filters, colours, order", "", true},
+    ActionRow{FitColumns, "&View", "&Resize columns", "Ctrl+Shift+R", "Make all columns of the packet list as wide as the packets in sight need", "", true},
+    ActionRow{ColoringRules, "&View", "C&oloring rules...", "", "Edit the rules that colour packets: filters, colours, order", ""},
 
     ActionRow{DesktopTheme, "&View", "&Desktop colours", "", "Follow the light or dark theme of the desktop", "", true},
     ActionRow{LightTheme, "&View", "L&ight colours", "", "Dark text on a light background", ""},

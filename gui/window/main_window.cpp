@@ -6,6 +6,8 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/options.hpp>
 #include <gui/packets/packets_view.hpp>
+#include <gui/pictures/series_job.hpp>
+#include <gui/preferences/preferences.hpp>
 #include <gui/summary/summary_view.hpp>
 #include <gui/window/main_window.hpp>
 #include <gui/window/sidebar.hpp>
@@ -57,6 +59,7 @@ MainWindow::MainWindow(std::size_t jobs, QWidget* parent)
       m_selection(m_session),
       m_recorder(std::make_unique<Recorder>(recorderProgram())),
       m_exporter(std::make_unique<Exporter>(m_session, m_selection, this)),
+      m_events(std::make_unique<SeriesJob>()),
       m_views(viewRows().size(), nullptr) {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
@@ -66,7 +69,10 @@ MainWindow::MainWindow(std::size_t jobs, QWidget* parent)
     buildToolBar();
     connectSession();
     restore();
+    apply(savedPreferences().reading);
     showView(QStringLiteral("summary"));
+    for (const ActionId id : {ActionId::NewTab, ActionId::CloseTab, ActionId::NextTab, ActionId::PreviousTab})
+        action(id)->setVisible(parentWidget() != nullptr);
     updateTitle();
     updateActions();
     updateSidebar();
@@ -133,8 +139,16 @@ void MainWindow::connectSession() {
     connect(&m_session, &Session::timelineChanged, this, &MainWindow::stopOnFinding);
     connect(m_recorder.get(), &Recorder::failed, this,
             [this](const QString& sentence) { QMessageBox::warning(this, tr("Capture"), sentence); });
+    connect(m_exporter.get(), &Exporter::working, m_status, &StatusLine::showWork);
     connect(m_exporter.get(), &Exporter::statusChanged, this, [this](const QString& sentence) { m_status->say(sentence); });
     connect(m_recorder.get(), &Recorder::finished, this, &MainWindow::updateActions);
+    connect(&m_session, &Session::opened, this, [this] {
+        m_events->cancel();
+        m_found = {};
+    });
+    connect(m_events.get(), &SeriesJob::finished, m_status, [this] { m_status->showWork({}, 1); });
+    connect(m_events.get(), &SeriesJob::failed, m_status, [this] { m_status->say(tr("Out of memory")); });
+    connect(m_status, &StatusLine::workCancelled, this, &MainWindow::stopWork);
 }
 
 QWidget* MainWindow::view(std::size_t row) {
@@ -161,6 +175,7 @@ QWidget* MainWindow::view(std::size_t row) {
             m_unsaved.comments = true;
         });
         connect(packets, &PacketsView::placeChanged, m_status, &StatusLine::describe);
+        connect(packets, &PacketsView::working, m_status, &StatusLine::showWork);
         connect(packets, &PacketsView::notice, this, [this](const QString& text) { m_status->say(text); });
     }
     if (auto* logs = qobject_cast<LogView*>(made))
@@ -296,7 +311,7 @@ void MainWindow::showProblems(const QStringList& problems, const QString& more) 
 void MainWindow::restore() {
     QSettings settings;
     resize(kFirstSize);
-    restoreGeometry(settings.value(kGeometry).toByteArray());
+    if (parentWidget() == nullptr) restoreGeometry(settings.value(kGeometry).toByteArray());
     restoreState(settings.value(kState).toByteArray());
     m_recent = settings.value(kRecent).toStringList().mid(0, kMaxRecent);
     fillRecent();
@@ -307,9 +322,11 @@ void MainWindow::restore() {
     if (const double size = settings.value(kTextSize, m_textSize).toDouble(); size != m_textSize) scaleText(size / m_textSize);
 }
 
+QString MainWindow::geometryKey() { return kGeometry; }
+
 void MainWindow::remember() {
     QSettings settings;
-    settings.setValue(kGeometry, saveGeometry());
+    settings.setValue(kGeometry, window()->saveGeometry());
     settings.setValue(kState, saveState());
     settings.setValue(kTextSize, QApplication::font().pointSizeF());
     for (QWidget* each : m_views)
@@ -365,7 +382,15 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 void MainWindow::endWhatGoesOn() {
     if (m_session.state() == Session::State::Reading) m_session.stop();
     else if (m_selection.filtering()) m_selection.stopFiltering();
+    else if (const auto* shown = findChild<PacketsView*>(); m_events->running() || m_exporter->isScanning() || (shown != nullptr && shown->isSorting())) stopWork();
     else m_selection.setRange(std::nullopt);
+}
+
+// What the status line shows the progress of beside reading and filtering.
+void MainWindow::stopWork() {
+    m_events->cancel();
+    if (auto* shown = findChild<PacketsView*>(); shown != nullptr && shown->isSorting()) shown->stopSorting();
+    m_exporter->stopScan();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

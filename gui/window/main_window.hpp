@@ -24,6 +24,7 @@ class FilterBar;
 class LogView;
 class PacketsView;
 class Recorder;
+class SeriesJob;
 class Sidebar;
 class StatusLine;
 struct Options;
@@ -43,10 +44,18 @@ public:
     bool showView(const QString& id);
     [[nodiscard]] QString shownView() const;
 
+    [[nodiscard]] static QString geometryKey();  // of the settings
+
     [[nodiscard]] Session& session() { return m_session; }
     [[nodiscard]] Selection& selection() { return m_selection; }
     [[nodiscard]] FilterBar& filterBar() { return *m_filterBar; }
     [[nodiscard]] QAction* action(ActionId id) const { return m_actions.value(static_cast<int>(id)); }
+
+Q_SIGNALS:
+    // Of a window inside of another one, which has several.
+    void tabWanted(const QStringList& files);
+    void tabCloseWanted();
+    void nextTabWanted(int step);
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -85,14 +94,22 @@ private:
     void endWhatGoesOn();
     void copy();
     void chooseFiles();
+    [[nodiscard]] QStringList askFiles();
     void reload();
     void printView();
     void chooseCapture();
     void stopOnFinding();
     void startOrStop();
     void goToPacket();
+    void editPreferences();
+    void apply(const Reading& reading);  // the names as well
+    void exportProfile();
+    void importProfile();
+    void shiftTimes();
     void goToFinding(int step);
     void goToEvent(int step);
+    void stepEvents(int step);
+    void stopWork();
     void scaleText(double by);
     void setTheme(Theme theme);
     void showKeys();
@@ -104,6 +121,7 @@ private:
     StopOn m_stopOn = StopOn::Never;  // of the capture that is going on
     QString m_stoppedOn;              // why it ends
     std::unique_ptr<Exporter> m_exporter;
+    std::unique_ptr<SeriesJob> m_events;  // looks for those of a finding
     Sidebar* m_sidebar = nullptr;
     QStackedWidget* m_stack = nullptr;
     FilterBar* m_filterBar = nullptr;
@@ -112,6 +130,12 @@ private:
     QStringList m_recent;
     std::vector<QWidget*> m_views;  // by row of the table; nullptr: not made yet
     QHash<int, QAction*> m_actions;
+    struct Events {
+        std::optional<FindingKey> finding;  // nothing: they were not looked for
+        std::shared_ptr<const transport::Timeline> timeline;
+        std::vector<dissect::FrameIndex> frames;
+    };
+    Events m_found;  // of the finding that was asked for last, so that the next step is at once
     Unsaved m_unsaved;
     std::optional<dissect::Instant> m_firstTime;  // of the first packet before the files were reloaded
     std::size_t m_finding = 0;                    // that was gone to last

@@ -88,6 +88,12 @@ void StatusLine::say(const QString& text) {
     showState();
 }
 
+void StatusLine::showWork(const QString& what, double part) {
+    m_work = what;
+    m_workDone = part;
+    showState();
+}
+
 // What was said is worth more than what is shown all the time.
 void StatusLine::showWords(const QString& otherwise) {
     m_what->setText(m_said.isEmpty() ? otherwise : m_said);
@@ -97,8 +103,9 @@ void StatusLine::showWords(const QString& otherwise) {
 void StatusLine::showState() {
     const bool reading = m_session.busy();
     const bool filtering = !reading && m_selection.filtering();
-    m_progress->setVisible(reading || filtering);
-    m_cancel->setVisible(reading || filtering);
+    const bool working = !reading && !filtering && !m_work.isEmpty();
+    m_progress->setVisible(reading || filtering || working);
+    m_cancel->setVisible(reading || filtering || working);
     const bool capturing = m_session.state() == Session::State::Capturing;
     m_cancel->setText(capturing ? tr("Stop") : tr("Cancel"));
     m_cancel->setToolTip(capturing ? tr("Stop the capture (Ctrl+E)") : tr("Cancel and keep the results so far (Esc)"));
@@ -112,6 +119,10 @@ void StatusLine::showState() {
         m_progress->setRange(0, kSteps);
         m_progress->setValue(static_cast<int>(m_selection.filterProgress() * kSteps));
         showWords(tr("Filtering"));
+    } else if (working) {
+        m_progress->setRange(0, kSteps);
+        m_progress->setValue(static_cast<int>(m_workDone * kSteps));
+        showWords(m_work);
     } else {
         const bool stopped = m_session.state() == Session::State::Stopped && m_place.isEmpty();
         showWords(stopped ? tr("Stopped: the packets read so far are shown") : m_place);
@@ -138,7 +149,8 @@ void StatusLine::showCounts() {
 
 void StatusLine::cancel() {
     if (m_session.busy()) m_session.stop();
-    else m_selection.stopFiltering();
+    else if (m_selection.filtering()) m_selection.stopFiltering();
+    else Q_EMIT workCancelled();
 }
 
 }  // namespace qps::gui

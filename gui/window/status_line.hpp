@@ -22,9 +22,12 @@ public:
     void describe(const QString& text);
     // What has just happened, or was gone to: until something else is selected, a few seconds at most.
     void say(const QString& text);
+    // Something that goes on beside reading and filtering: what, and how far it is, 0 to 1. An empty text: it has ended.
+    void showWork(const QString& what, double part);
 
 Q_SIGNALS:
     void problemsRequested();
+    void workCancelled();
 
 private:
     void showState();
@@ -37,6 +40,8 @@ private:
     QLabel* m_what;  // shortened where the figures leave it no room
     QString m_said;
     QString m_place;
+    QString m_work;
+    double m_workDone = 0;
     QTimer m_forget;
     QProgressBar* m_progress;
     QToolButton* m_cancel;

@@ -10,6 +10,7 @@
 #include <gui/logs/log_view.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
+#include <gui/pictures/series_job.hpp>
 #include <gui/symbol.hpp>
 #include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
@@ -73,7 +74,7 @@ void MainWindow::buildMenus() {
     for (const ActionRow& row : actionRows()) {
         QMenu* menu = menuOf(row.menu);
         if (row.separated && !menu->isEmpty()) menu->addSeparator();
-        if (row.id == ActionId::LargerText)
+        if (row.id == ActionId::NextTab)
             for (std::size_t i = 0; i < viewRows().size(); ++i) {
                 QAction* go = menu->addAction(QCoreApplication::translate("views", viewRows()[i].title));
                 if (i < 10) go->setShortcut(QKeySequence(QStringLiteral("Alt+%1").arg((i + 1) % 10)));
@@ -109,15 +110,17 @@ void MainWindow::buildToolBar() {
 }
 
 void MainWindow::updateActions() {
+    constexpr std::array kAlways{ActionId::Open, ActionId::NewTab, ActionId::CloseTab, ActionId::ImportProfile, ActionId::ExportProfile, ActionId::EditPreferences, ActionId::Quit};
     const bool any = m_session.packets() != 0;
     const bool capturing = m_session.state() == Session::State::Capturing;
     for (const ActionRow& row : actionRows()) {
         const bool always =
-            row.menu == "&Help" || row.menu == "&Capture" || row.menu == "&View" || row.id == ActionId::Open || row.id == ActionId::Quit;
+            row.menu == "&Help" || row.menu == "&Capture" || row.menu == "&View" || std::ranges::find(kAlways, row.id) != kAlways.end();
         action(row.id)->setEnabled(always || any || row.menu == "F&ilter");
     }
     action(ActionId::Close)->setEnabled(m_session.state() != Session::State::Empty);
     action(ActionId::Reload)->setEnabled(m_session.state() != Session::State::Empty && !m_session.isLive());
+    action(ActionId::TimeShift)->setEnabled(m_session.canDecodeAs());
     action(ActionId::ExportPicture)->setEnabled(qobject_cast<Picture*>(m_stack->currentWidget()) != nullptr);
     action(ActionId::UndoFilter)->setEnabled(m_selection.canUndoFilter());
     action(ActionId::RedoFilter)->setEnabled(m_selection.canRedoFilter());
@@ -134,6 +137,8 @@ void MainWindow::trigger(ActionId id) {
 bool MainWindow::triggerFile(ActionId id) {
     switch (id) {
         case ActionId::Open: chooseFiles(); return true;
+        case ActionId::NewTab: Q_EMIT tabWanted(askFiles()); return true;
+        case ActionId::CloseTab: Q_EMIT tabCloseWanted(); return true;
         case ActionId::OpenLog: logs().chooseFiles(); return true;
         case ActionId::Reload: reload(); return true;
         case ActionId::Close:
@@ -148,7 +153,9 @@ bool MainWindow::triggerFile(ActionId id) {
             return true;
         case ActionId::OpenInWireshark: m_exporter->openInWireshark(packets().list().selectedFrames()); return true;
         case ActionId::Print: printView(); return true;
-        case ActionId::Quit: close(); return true;
+        case ActionId::ImportProfile: importProfile(); return true;
+        case ActionId::ExportProfile: exportProfile(); return true;
+        case ActionId::Quit: window()->close(); return true;
         case ActionId::CaptureOptions: chooseCapture(); return true;
         case ActionId::StartStop: startOrStop(); return true;
         default: return false;
@@ -173,7 +180,12 @@ bool MainWindow::triggerEdit(ActionId id) {
         case ActionId::NextTimeReference: packets().list().nextTimeReference(); return true;
         case ActionId::PreviousTimeReference: packets().list().previousTimeReference(); return true;
         case ActionId::Comment: packets().list().editComment(); return true;
+        case ActionId::UnmarkAll: m_selection.clearMarks(); return true;
+        case ActionId::IgnoreShown: packets().list().ignoreAllShown(); return true;
+        case ActionId::UnignoreAll: packets().list().unignoreAll(); return true;
         case ActionId::FieldAsColumn: packets().fieldAsColumn(); return true;
+        case ActionId::TimeShift: shiftTimes(); return true;
+        case ActionId::EditPreferences: editPreferences(); return true;
         default: return false;
     }
 }
@@ -216,10 +228,13 @@ bool MainWindow::triggerFilter(ActionId id) {
 
 bool MainWindow::triggerView(ActionId id) {
     switch (id) {
+        case ActionId::NextTab: Q_EMIT nextTabWanted(1); return true;
+        case ActionId::PreviousTab: Q_EMIT nextTabWanted(-1); return true;
         case ActionId::LargerText: scaleText(kLarger); return true;
         case ActionId::SmallerText: scaleText(1 / kLarger); return true;
         case ActionId::NormalText: scaleText(m_textSize / QApplication::font().pointSizeF()); return true;
         case ActionId::DesktopTheme: setTheme(Theme::Desktop); return true;
+        case ActionId::FitColumns: packets().list().fitColumns(); return true;
         case ActionId::ColoringRules: packets().editRules(); return true;
         case ActionId::LightTheme: setTheme(Theme::Light); return true;
         case ActionId::DarkTheme: setTheme(Theme::Dark); return true;
@@ -238,16 +253,18 @@ void MainWindow::copy() {
     packets().copy();
 }
 
-void MainWindow::chooseFiles() {
+void MainWindow::chooseFiles() { open(askFiles()); }
+
+QStringList MainWindow::askFiles() {
     QSettings settings;
     const QString key = QStringLiteral("files/folder");
     QStringList files = QFileDialog::getOpenFileNames(
         this, tr("Open captures"), settings.value(key).toString(),
         tr("Captures (*.pcap *.pcapng *.cap *.erf *.pcap.gz *.pcapng.gz *.pcap.zst *.pcapng.zst);;All files (*)"));
-    if (files.isEmpty()) return;
+    if (files.isEmpty()) return files;
     files.sort();
     settings.setValue(key, QFileInfo(files.front()).absolutePath());
-    open(files);
+    return files;
 }
 
 void MainWindow::printView() {
@@ -309,17 +326,33 @@ void MainWindow::goToEvent(int step) {
     if (!m_selection.finding()) m_selection.selectFinding(keyOf(findings.front()));
     const auto finding = std::ranges::find(findings, *m_selection.finding(), keyOf);
     if (finding == findings.end()) return m_status->say(tr("The finding is no longer there"));
-    const auto events = transport::finding_events(*finding, *m_session.timeline(), *m_session.index());
+    const FindingKey wanted = *m_selection.finding();
+    if (m_found.finding == wanted && m_found.timeline == m_session.timeline()) return stepEvents(step);
+    m_status->showWork(tr("Looking for events of %1").arg(text(finding->id)), 0);
+    m_events->start([this, wanted, finding = *finding, timeline = m_session.timeline(), index = m_session.index(), step](
+                        const std::function<bool()>& stop) -> SeriesJob::Delivery {
+        auto events = transport::finding_events(finding, *timeline, *index, stop);
+        if (stop()) return {};
+        return [this, wanted, timeline, step, events = std::move(events)] {
+            m_found = {wanted, timeline, events};
+            stepEvents(step);
+        };
+    });
+}
+
+void MainWindow::stepEvents(int step) {
+    const std::vector<FrameIndex>& events = m_found.frames;
+    const QString finding = text(m_found.finding->id);
     if (events.empty()) return m_status->say(tr("No packet shows this finding"));
     const auto here = m_selection.packet().value_or(FrameIndex{});
     const auto after = std::ranges::upper_bound(events, here);
     const auto from = std::ranges::lower_bound(events, here);
     if (step > 0 ? after == events.end() : from == events.begin())
-        return m_status->say(step > 0 ? tr("No later event of %1").arg(text(finding->id)) : tr("No earlier event of %1").arg(text(finding->id)));
+        return m_status->say(step > 0 ? tr("No later event of %1").arg(finding) : tr("No earlier event of %1").arg(finding));
     const auto at = step > 0 ? after : from - 1;
     showView(QStringLiteral("packets"));
     m_selection.selectPacket(*at);
-    m_status->say(tr("Event %L1 of %L2: %3").arg(at - events.begin() + 1).arg(events.size()).arg(text(finding->id)));
+    m_status->say(tr("Event %L1 of %L2: %3").arg(at - events.begin() + 1).arg(events.size()).arg(finding));
 }
 
 void MainWindow::scaleText(double by) {

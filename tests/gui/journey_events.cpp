@@ -53,15 +53,16 @@ TEST_CASE("journey: the 21 losses of a finding one by one", "[.journey]") {
     window.selection().selectPacket(qps::dissect::FrameIndex{1});
     for (qsizetype i = 0; i < events.size(); ++i) {
         window.key(Qt::Key_Period, kCtrlAlt);
+        CHECK(Journey::soon([&] { return window.said().contains(words("Event %1 of 21").arg(i + 1)); }));
         visited << QString::number(window.packet());
-        CHECK(window.said().contains(words("Event %1 of 21").arg(i + 1)));
     }
     CHECK(visited == events);
     CHECK(window.window.shownView() == words("packets"));
     window.key(Qt::Key_Period, kCtrlAlt);
-    CHECK(window.said().contains(words("No later event")));
+    CHECK(Journey::soon([&] { return window.said().contains(words("No later event")); }));
     CHECK(QString::number(window.packet()) == events.back());
     window.key(Qt::Key_Comma, kCtrlAlt);
+    CHECK(Journey::soon([&] { return window.said().contains(words("Event 20 of 21")); }));
     CHECK(QString::number(window.packet()) == events[events.size() - 2]);
 }
 

@@ -8,6 +8,7 @@
 #include <QContextMenuEvent>
 #include <QHeaderView>
 #include <QMenu>
+#include <QMenuBar>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QTableWidget>
@@ -76,6 +77,45 @@ int columnCalled(const PacketList& list, const QString& title) {
     return -1;
 }
 
+// A heading is dragged to the place of another.
+void dragHead(QHeaderView& head, int from, int to) {
+    const QPoint start = headOf(head, from);
+    const QPoint end = QPoint(head.sectionViewportPosition(to) + 2, head.height() / 2);
+    QTest::mousePress(head.viewport(), Qt::LeftButton, Qt::NoModifier, start);
+    for (int step = 1; step <= 10; ++step) {
+        const QPoint at = start + (end - start) * step / 10;
+        QMouseEvent move(QEvent::MouseMove, at, head.viewport()->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(head.viewport(), &move);
+    }
+    QTest::mouseRelease(head.viewport(), Qt::LeftButton, Qt::NoModifier, end);
+    QApplication::processEvents();
+}
+
+// Over the cell that is selected in a table, as F2 opens it.
+void typeOver(QTableWidget& table, int row, int column, const QString& text) {
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, Qt::NoModifier, table.visualRect(table.model()->index(row, column)).center());
+    QTest::keyClick(&table, Qt::Key_F2);
+    QLineEdit* editor = nullptr;
+    for (auto* each : table.viewport()->findChildren<QLineEdit*>())
+        if (each->isVisible()) editor = each;
+    REQUIRE(editor != nullptr);
+    editor->selectAll();
+    QTest::keyClicks(editor, text);
+    QTest::keyClick(editor, Qt::Key_Return);
+    QApplication::processEvents();
+}
+
+// Through the menu bar.
+void chooseInBar(MainWindow& window, const QString& menu, const QString& entry) {
+    for (QAction* each : window.menuBar()->actions()) {
+        if (QString(each->text()).remove(QLatin1Char('&')) != menu) continue;
+        return choose({entry}, [&] {
+            QTest::mouseClick(window.menuBar(), Qt::LeftButton, Qt::NoModifier, window.menuBar()->actionGeometry(each).center());
+        });
+    }
+    FAIL("no menu " << menu.toStdString());
+}
+
 // The filters of the menu beside the line.
 void chooseFilter(MainWindow& window, const QStringList& entries) {
     for (auto* button : window.filterBar().findChildren<QToolButton*>())
@@ -103,7 +143,8 @@ TEST_CASE("journey: columns, filters and colours are the user's, also the next t
         choose({QStringLiteral("Rename")}, [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), added)); });
         REQUIRE(Journey::soon([&] { return columnCalled(list, QStringLiteral("My PSN")) >= 0; }));
     }
-    list.header()->moveSection(list.header()->visualIndex(columnCalled(list, QStringLiteral("My PSN"))), 1);
+    dragHead(*list.header(), columnCalled(list, QStringLiteral("My PSN")), 1);
+    REQUIRE(list.header()->visualIndex(columnCalled(list, QStringLiteral("My PSN"))) == 1);
 
     // A filter is kept under a name.
     auto& line = *window.window.filterBar().findChild<FilterLine*>();
@@ -132,21 +173,27 @@ TEST_CASE("journey: columns, filters and colours are the user's, also the next t
         QTest::mouseClick(add, Qt::LeftButton);
         REQUIRE(table->rowCount() == static_cast<int>(standardRules().size()) + 1);
         CHECK_FALSE(ok->isEnabled());
-        table->item(0, 0)->setText(QStringLiteral("Mine"));
-        table->item(0, 1)->setText(QStringLiteral("infiniband.bth.psn == nonsense"));
+        typeOver(*table, 0, 0, QStringLiteral("Mine"));
+        typeOver(*table, 0, 1, QStringLiteral("infiniband.bth.psn == nonsense"));
         CHECK_FALSE(ok->isEnabled());
-        table->item(0, 1)->setText(QStringLiteral("infiniband.bth"));
-        qobject_cast<QComboBox*>(table->cellWidget(0, 2))->setCurrentIndex(1);
+        typeOver(*table, 0, 1, QStringLiteral("infiniband.bth"));
+        auto* colour = qobject_cast<QComboBox*>(table->cellWidget(0, 2));
+        colour->setFocus();
+        QTest::keyClick(colour, Qt::Key_Home);
+        QTest::keyClick(colour, Qt::Key_Down);
         grab(dialog, QStringLiteral("journey_rules"));
         REQUIRE(ok->isEnabled());
         QTest::mouseClick(ok, Qt::LeftButton);
     });
-    window.window.action(ActionId::ColoringRules)->trigger();
+    chooseInBar(window.window, QStringLiteral("View"), QStringLiteral("Coloring rules"));
+    REQUIRE(Journey::soon([&] { return list.rules().rules().size() == standardRules().size() + 1; }));
     REQUIRE(list.textAt(0).rule != nullptr);
     CHECK(list.textAt(0).rule->name == QStringLiteral("Mine"));
     CHECK(list.rules().rules().size() == standardRules().size() + 1);
-    list.setTimeFormat(TimeFormat::Local);
-    CHECK(list.textAt(0).cells[1].contains(QRegularExpression(QStringLiteral("^2026-11-2[01] [0-9:]{8}[.][0-9]{9} (UTC|[+-][0-9]{2}:[0-9]{2})$"))));
+    choose({QStringLiteral("Time format"), QStringLiteral("Time of day (local time)")},
+           [&] { rightClick(*list.header()->viewport(), headOf(*list.header(), columnCalled(list, QStringLiteral("Time")))); });
+    REQUIRE(Journey::soon([&] { return list.timeFormat() == TimeFormat::Local; }));
+    CHECK(list.textAt(0).cells[static_cast<std::size_t>(columnCalled(list, QStringLiteral("Time")))].contains(QRegularExpression(QStringLiteral("^2026-11-2[01] [0-9:]{8}[.][0-9]{9} (UTC|[+-][0-9]{2}:[0-9]{2})$"))));
     CHECK(window.window.close());
 
     // The next window.

@@ -250,7 +250,7 @@ TEST_CASE("window: a range brushed in a picture narrows packets and tables, and 
         opened.window.showView(QStringLiteral("packets"));
         opened.key(Qt::Key_Escape);
     }
-    SECTION("by Ctrl+Shift+T, anywhere") { opened.key(Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier); }
+    SECTION("by Ctrl+Alt+R, anywhere") { opened.key(Qt::Key_R, Qt::ControlModifier | Qt::AltModifier); }
     CHECK_FALSE(opened.selection().range());
     opened.window.showView(QStringLiteral("connections"));
     CHECK(QTest::qWaitFor([&] { return table.model().rowCount() == rows; }, kPatience));
